@@ -1,0 +1,54 @@
+//! What replaying a recording through one policy gives: totals at every capacity.
+
+use pagetide_types::Bytes;
+use serde::Serialize;
+
+/// What a policy would have achieved at every capacity of fast memory.
+///
+/// Every vector has the same length; entry `i` belongs to the capacity `step * i`, the last one
+/// holds the whole footprint. All totals run over the evaluated epochs (those after the first
+/// decision and after warm-up); accesses are rate x epoch length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Curve {
+    /// The policy's name in the registry.
+    pub policy: String,
+    /// Distance between two capacities.
+    pub step: Bytes,
+    /// Evaluated epochs.
+    pub epochs: u32,
+    /// Seconds in the evaluated epochs together.
+    pub seconds: f64,
+    /// Estimated accesses to all units.
+    pub accesses: f64,
+    /// The part of `accesses` that went to units marked saturated (a lower bound).
+    pub saturated: f64,
+    /// Upper bound of the accesses to units that were watched and never seen: one per epoch each.
+    pub unseen_bound: f64,
+    /// (unit, epoch) pairs in which the unit was accessed.
+    pub accessed_units: u64,
+    /// Estimated accesses served by fast memory.
+    pub fast_accesses: Vec<f64>,
+    /// The part of `fast_accesses` to saturated units.
+    pub fast_saturated: Vec<f64>,
+    /// The part of `unseen_bound` in fast memory.
+    pub fast_unseen_bound: Vec<f64>,
+    /// Accessed (unit, epoch) pairs in fast memory.
+    pub fast_accessed_units: Vec<u64>,
+    /// Bytes moved to fast memory.
+    pub promoted: Vec<u64>,
+    /// Bytes moved out of fast memory.
+    pub demoted: Vec<u64>,
+}
+
+impl Curve {
+    /// The capacity of entry `i`.
+    #[must_use]
+    pub fn capacity(&self, i: usize) -> Bytes {
+        Bytes(self.step.0 * i as u64)
+    }
+    /// Share of the accesses that fast memory served at entry `i`; 1 where nothing was accessed.
+    #[must_use]
+    pub fn hit_ratio(&self, i: usize) -> f64 {
+        if self.accesses > 0.0 { self.fast_accesses[i] / self.accesses } else { 1.0 }
+    }
+}

@@ -1,0 +1,168 @@
+//! Heat: what is known of every unit after an epoch, as a struct of arrays.
+
+use crate::{Bytes, EpochId, NodeId, UnitId};
+use std::ops::{BitOr, BitOrAssign};
+
+/// What was observed of a unit in one epoch; a set of bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct HeatFlags(pub u8);
+
+impl HeatFlags {
+    /// Observed in this epoch. Without it the rate is carried over from the last epoch that
+    /// observed the unit, and the absence of [`Self::ACCESSED`] says nothing.
+    pub const SAMPLED: Self = Self(1);
+    /// Some page of it was accessed in this epoch.
+    pub const ACCESSED: Self = Self(2);
+    /// Some page of it has been written since it was mapped or cleaned.
+    pub const DIRTY: Self = Self(4);
+    /// Seen at (nearly) every look at the shortest gap: the rate is a lower bound.
+    pub const SATURATED: Self = Self(8);
+    /// Looked at, and never seen: the rate is 0 with an upper bound of 1 / time watched.
+    pub const UNSEEN: Self = Self(16);
+    /// Its accessed bits cannot be cleared (shared, locked): its heat is unknown.
+    pub const UNCLEARED: Self = Self(32);
+    /// Mapped by a huge page (2 MiB or 1 GiB).
+    pub const HUGE: Self = Self(64);
+
+    /// Whether all bits of `other` are set.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+    /// These bits, less those of `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+}
+
+impl BitOr for HeatFlags {
+    type Output = Self;
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+impl BitOrAssign for HeatFlags {
+    fn bitor_assign(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+}
+
+/// One unit's heat in one epoch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HeatRow {
+    /// Which unit.
+    pub unit: UnitId,
+    /// Accesses per second, summed over the unit's pages; finite and not negative.
+    pub rate: f32,
+    /// What was observed.
+    pub flags: HeatFlags,
+    /// Resident base pages, 1 to 512.
+    pub pages: u16,
+    /// How many of them were watched for accesses in this epoch (0 if not sampled).
+    pub watched: u16,
+    /// How many of the watched were seen accessed; a huge page counts with all its pages.
+    pub touched: u16,
+    /// The NUMA node that holds most of them.
+    pub node: NodeId,
+}
+
+/// The heat of all live units in one epoch; columns of equal length, units strictly ascending.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EpochHeat {
+    /// Which epoch.
+    pub epoch: EpochId,
+    /// See [`HeatRow::unit`].
+    pub unit: Vec<UnitId>,
+    /// See [`HeatRow::rate`].
+    pub rate: Vec<f32>,
+    /// See [`HeatRow::flags`].
+    pub flags: Vec<HeatFlags>,
+    /// See [`HeatRow::pages`].
+    pub pages: Vec<u16>,
+    /// See [`HeatRow::watched`].
+    pub watched: Vec<u16>,
+    /// See [`HeatRow::touched`].
+    pub touched: Vec<u16>,
+    /// See [`HeatRow::node`].
+    pub node: Vec<NodeId>,
+}
+
+impl EpochHeat {
+    /// An empty epoch.
+    #[must_use]
+    pub fn new(epoch: EpochId) -> Self {
+        Self { epoch, ..Self::default() }
+    }
+    /// The number of live units.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.unit.len()
+    }
+    /// Whether no unit is live.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.unit.is_empty()
+    }
+    /// Appends a unit; units must come in ascending order.
+    pub fn push(&mut self, row: HeatRow) {
+        debug_assert!(self.unit.last().is_none_or(|last| *last < row.unit));
+        self.unit.push(row.unit);
+        self.rate.push(row.rate);
+        self.flags.push(row.flags);
+        self.pages.push(row.pages);
+        self.watched.push(row.watched);
+        self.touched.push(row.touched);
+        self.node.push(row.node);
+    }
+    /// The row at position `i` (not the unit's number).
+    #[must_use]
+    pub fn row(&self, i: usize) -> HeatRow {
+        HeatRow {
+            unit: self.unit[i],
+            rate: self.rate[i],
+            flags: self.flags[i],
+            pages: self.pages[i],
+            watched: self.watched[i],
+            touched: self.touched[i],
+            node: self.node[i],
+        }
+    }
+    /// All rows in order.
+    pub fn rows(&self) -> impl Iterator<Item = HeatRow> + '_ {
+        (0..self.len()).map(|i| self.row(i))
+    }
+    /// Resident bytes of the unit at position `i`.
+    #[must_use]
+    pub fn bytes(&self, i: usize) -> Bytes {
+        Bytes(u64::from(self.pages[i]) << 12)
+    }
+    /// Resident bytes of all units.
+    #[must_use]
+    pub fn resident(&self) -> Bytes {
+        Bytes(self.pages.iter().map(|pages| u64::from(*pages) << 12).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_as_pushed() {
+        let row = HeatRow {
+            unit: UnitId(7),
+            rate: 1.5,
+            flags: HeatFlags::SAMPLED | HeatFlags::ACCESSED,
+            pages: 512,
+            watched: 64,
+            touched: 3,
+            node: NodeId(1),
+        };
+        let mut heat = EpochHeat::new(EpochId(3));
+        heat.push(row);
+        assert_eq!(heat.rows().collect::<Vec<_>>(), [row]);
+        assert_eq!(heat.resident(), Bytes::mib(2));
+        assert!(row.flags.has(HeatFlags::SAMPLED) && !row.flags.has(HeatFlags::DIRTY));
+    }
+}

@@ -1,0 +1,12 @@
+//! The words of Pagetide as types (docs/design.md, "Words"): bytes, page and unit sizes,
+//! unit identity, nodes, epochs and heat. No I/O, and no dependency on any other crate of ours.
+
+mod bytes;
+mod heat;
+mod ids;
+mod units;
+
+pub use bytes::{Bytes, ParseBytesError};
+pub use heat::{EpochHeat, HeatFlags, HeatRow};
+pub use ids::{EpochId, NodeId, ObjectId, Pid, TierId, UnitId};
+pub use units::{AreaKind, PageSize, UnitKey, UnitSize, VirtAddr};

@@ -1,1 +1,22 @@
-//! Placeholder until the crate's part lands.
+//! Small programs with known access patterns, to try recorders, plans and movers on: each is a
+//! real process over real memory, and says exactly what it accessed (`--truth`).
+//!
+//! [`Workload`] holds all of them as `clap` subcommands; [`run`] runs one.
+
+mod args;
+mod drive;
+mod error;
+mod interim;
+mod memory;
+mod pace;
+mod programs;
+mod registry;
+mod rng;
+mod session;
+mod stop;
+mod truth;
+mod worker;
+
+pub use args::Common;
+pub use error::{Result, WorkloadError};
+pub use registry::{Workload, run};

@@ -1,0 +1,125 @@
+//! Arguments that all programs over measured memory share; each doc comment is the help text.
+
+use crate::error::{Result, bad};
+use clap::Args;
+use pagetide_types::UnitSize;
+use std::{path::PathBuf, time::Duration};
+
+/// How long, how fast, on which pages, and where the truth goes.
+#[derive(Args, Clone, Debug)]
+pub struct Common {
+    /// Seconds to run after the memory is populated
+    #[arg(long, value_name = "S", default_value_t = 30.0)]
+    pub seconds: f64,
+    /// Seed of all random choices: the same seed, the same accesses in the same order
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Size of the pages that hold the memory: 4K or 2M
+    #[arg(long, value_name = "SIZE", default_value = "2M")]
+    pub page_size: UnitSize,
+    /// Threads that access the memory
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub threads: u32,
+    /// Accesses per second of all threads together; unlimited if not given
+    #[arg(long, value_name = "R")]
+    pub rate: Option<f64>,
+    /// Count every access and write the counts to FILE, as a recording that plan reads
+    #[arg(long, value_name = "FILE")]
+    pub truth: Option<PathBuf>,
+    /// What the truth counts by: 4K or 2M
+    #[arg(long, value_name = "SIZE", default_value = "2M")]
+    pub truth_unit: UnitSize,
+    /// Seconds per epoch of the truth
+    #[arg(long, value_name = "S", default_value_t = 5.0)]
+    pub truth_epoch: f64,
+}
+
+/// The longest run and epoch: beyond ten years a duration is a mistake.
+const TEN_YEARS: f64 = 3.2e8;
+
+impl Common {
+    /// Refuses values that make no sense, naming the argument.
+    pub(crate) fn check(&self) -> Result<()> {
+        positive("seconds", self.seconds, TEN_YEARS)?;
+        positive("truth-epoch", self.truth_epoch, TEN_YEARS)?;
+        if self.truth_epoch < 0.01 {
+            return bad("truth-epoch", &self.truth_epoch, "an epoch lasts at least 0.01 s");
+        }
+        if let Some(rate) = self.rate {
+            positive("rate", rate, 1e12)?;
+        }
+        if !(1..=1024).contains(&self.threads) {
+            return bad("threads", &self.threads, "give 1 to 1024");
+        }
+        Ok(())
+    }
+
+    /// For programs that cannot share their work.
+    pub(crate) fn check_one_thread(&self) -> Result<()> {
+        match self.threads {
+            1 => Ok(()),
+            n => bad("threads", &n, "this program has one thread; leave the argument out"),
+        }
+    }
+
+    /// How long to run.
+    pub(crate) fn duration(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+}
+
+/// A finite number above 0 and at most `most`.
+pub(crate) fn positive(argument: &'static str, value: f64, most: f64) -> Result<()> {
+    if value > 0.0 && value <= most {
+        return Ok(());
+    }
+    bad(argument, &value, format!("give a number above 0 and at most {most}"))
+}
+
+/// A share between 0 and 1.
+pub(crate) fn share(argument: &'static str, value: f64) -> Result<()> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    bad(argument, &value, "give a share between 0 and 1")
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The defaults, for tests of programs: a short run.
+    pub(crate) fn short(seconds: f64) -> Common {
+        Common {
+            seconds,
+            seed: 1,
+            page_size: UnitSize::Base,
+            threads: 1,
+            rate: None,
+            truth: None,
+            truth_unit: UnitSize::Huge,
+            truth_epoch: 5.0,
+        }
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        type Breaker = fn(&mut Common);
+        let breakers: [(&str, Breaker); 7] = [
+            ("--seconds 0", |c| c.seconds = 0.0),
+            ("--seconds NaN", |c| c.seconds = f64::NAN),
+            ("--seconds inf", |c| c.seconds = f64::INFINITY),
+            ("--rate -1", |c| c.rate = Some(-1.0)),
+            ("--threads 0", |c| c.threads = 0),
+            ("--truth-epoch 0", |c| c.truth_epoch = 0.0),
+            ("--truth-epoch 0.001", |c| c.truth_epoch = 0.001),
+        ];
+        assert!(short(1.0).check().is_ok());
+        for (expected, break_it) in breakers {
+            let mut common = short(1.0);
+            break_it(&mut common);
+            let message = common.check().unwrap_err().to_string();
+            assert!(message.contains(expected), "{message}");
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! One file per workload.
+
+pub(crate) mod hot_cold;

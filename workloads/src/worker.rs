@@ -1,0 +1,187 @@
+//! One thread's access to the measured memory. Every access goes through it and is counted
+//! with one increment in a table that is small compared with the memory (8 bytes per unit).
+
+use crate::{
+    memory::{Region, index},
+    pace::{Due, Pacer},
+    stop::Stop,
+};
+use std::{
+    sync::{
+        atomic::{AtomicU64, Ordering},
+        mpsc::Sender,
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+/// The longest sleep before looking again whether the end was asked for.
+const NAP: Duration = Duration::from_millis(20);
+
+/// Counts of one thread in one epoch.
+pub(crate) struct Counts {
+    /// Accesses per unit.
+    pub(crate) accesses: Box<[u64]>,
+    /// One bit per base page: accessed; empty if not asked for.
+    pub(crate) pages: Box<[u64]>,
+}
+
+impl Counts {
+    /// Zeroes for a region of `len` bytes and units of `2^shift` bytes.
+    pub(crate) fn new(len: u64, shift: u32, pages: bool) -> Self {
+        let units = len.div_ceil(1 << shift);
+        let bitmap = if pages { (len >> 12).div_ceil(64) } else { 0 };
+        Self {
+            accesses: vec![0; index(units)].into_boxed_slice(),
+            pages: vec![0; index(bitmap)].into_boxed_slice(),
+        }
+    }
+
+    /// Adds another thread's counts of the same epoch.
+    pub(crate) fn add(&mut self, other: &Self) {
+        for (sum, n) in self.accesses.iter_mut().zip(&other.accesses) {
+            *sum += n;
+        }
+        for (sum, bits) in self.pages.iter_mut().zip(&other.pages) {
+            *sum |= bits;
+        }
+    }
+}
+
+/// What a thread reports at the end of an epoch, and at its own end.
+pub(crate) struct Tally {
+    /// Which epoch.
+    pub(crate) epoch: u32,
+    /// When it ended for this thread, since the start.
+    pub(crate) until: Duration,
+    /// What was accessed in it.
+    pub(crate) counts: Counts,
+}
+
+/// What the threads of a run have in common.
+pub(crate) struct Terms<'r> {
+    pub(crate) region: &'r Region,
+    pub(crate) stop: Stop,
+    pub(crate) start: Instant,
+    pub(crate) duration: Duration,
+    /// Length of an epoch; none if nobody wants the truth.
+    pub(crate) epoch: Option<Duration>,
+    /// log2 of the unit that is counted by.
+    pub(crate) shift: u32,
+    /// Whether single base pages are marked too.
+    pub(crate) pages: bool,
+    pub(crate) threads: u32,
+    /// Of all threads together.
+    pub(crate) rate: Option<f64>,
+}
+
+/// One thread at work.
+pub(crate) struct Worker<'r> {
+    /// Which thread, from 0.
+    pub(crate) number: u32,
+    /// Of how many.
+    pub(crate) threads: u32,
+    words: &'r [AtomicU64],
+    counts: Counts,
+    shift: u32,
+    mark: bool,
+    checksum: u64,
+    pacer: Pacer,
+    epoch: u32,
+    terms: &'r Terms<'r>,
+    tallies: Sender<Tally>,
+}
+
+impl<'r> Worker<'r> {
+    /// Thread `number` under these terms.
+    pub(crate) fn new(number: u32, terms: &'r Terms<'r>, tallies: Sender<Tally>) -> Self {
+        let per_thread = terms.rate.map(|rate| rate / f64::from(terms.threads));
+        Self {
+            number,
+            threads: terms.threads,
+            words: terms.region.words(),
+            counts: Counts::new(terms.region.len(), terms.shift, terms.pages),
+            shift: terms.shift,
+            mark: terms.pages,
+            checksum: 0,
+            pacer: Pacer::new(per_thread, terms.start),
+            epoch: 0,
+            terms,
+            tallies,
+        }
+    }
+
+    /// How many accesses to make before asking again; waits if that is too early. None at the end.
+    pub(crate) fn batch(&mut self) -> Option<u32> {
+        loop {
+            let now = self.terms.start.elapsed();
+            if now >= self.terms.duration || self.terms.stop.is_set() {
+                return None;
+            }
+            while let Some(end) = self.epoch_end().filter(|end| now >= *end) {
+                self.report(end);
+            }
+            match self.pacer.due(self.terms.start + now) {
+                Due::Now(n) => return Some(n),
+                Due::Later(wait) => {
+                    thread::sleep(wait.min(NAP).min(self.terms.duration - now));
+                }
+            }
+        }
+    }
+
+    fn epoch_end(&self) -> Option<Duration> {
+        self.terms.epoch.and_then(|epoch| epoch.checked_mul(self.epoch + 1))
+    }
+
+    fn report(&mut self, until: Duration) {
+        let fresh = Counts::new(self.terms.region.len(), self.shift, self.mark);
+        let counts = std::mem::replace(&mut self.counts, fresh);
+        // The receiver lives until all workers have ended.
+        let _ = self.tallies.send(Tally { epoch: self.epoch, until, counts });
+        self.epoch += 1;
+    }
+
+    /// Reports the last epoch; returns the checksum and when the thread ended.
+    pub(crate) fn finish(mut self) -> (u64, Duration) {
+        let now = self.terms.start.elapsed();
+        let until = self.epoch_end().map_or(now, |end| now.min(end)).min(self.terms.duration);
+        self.report(until);
+        (self.checksum, until)
+    }
+
+    /// Counts an access to byte `offset`.
+    #[inline]
+    pub(crate) fn count(&mut self, offset: u64) {
+        self.counts.accesses[index(offset >> self.shift)] += 1;
+        if self.mark {
+            self.counts.pages[index(offset >> 18)] |= 1 << ((offset >> 12) & 63);
+        }
+    }
+
+    /// Takes a value into the checksum, so that its load cannot be left out.
+    #[inline]
+    pub(crate) fn sum(&mut self, value: u64) {
+        self.checksum = self.checksum.wrapping_add(value);
+    }
+
+    /// Reads the word at byte `offset` (rounded down to a word).
+    #[inline]
+    pub(crate) fn read(&mut self, offset: u64) -> u64 {
+        self.count(offset);
+        let value = self.words[index(offset >> 3)].load(Ordering::Relaxed);
+        self.sum(value);
+        value
+    }
+
+    /// Reads the word at byte `offset`, changes it and writes it back: one access. Updates of
+    /// other threads in between may be lost, as in any GUPS.
+    #[inline]
+    pub(crate) fn update(&mut self, offset: u64, change: impl FnOnce(u64) -> u64) {
+        self.count(offset);
+        let word = &self.words[index(offset >> 3)];
+        let value = word.load(Ordering::Relaxed);
+        word.store(change(value), Ordering::Relaxed);
+        self.sum(value);
+    }
+}

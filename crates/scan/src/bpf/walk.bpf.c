@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Reads accessed and dirty bits, page sizes and nodes of a process's pages from its page tables,
+ * 4 and 5 levels, x86-64. Takes no lock of the process: page-table pages are copied by
+ * bpf_probe_read_kernel, so a table freed meanwhile yields at worst a row that is wrong once. */
+#include <linux/types.h>
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include "walk.h"
+
+struct mm_struct {
+	void *pgd;
+} __attribute__((preserve_access_index));
+
+struct task_struct {
+	struct mm_struct *mm;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} __attribute__((preserve_access_index));
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} __attribute__((preserve_access_index));
+
+#define PRESENT 0x001ULL
+#define ACCESSED 0x020ULL
+#define DIRTY 0x040ULL
+#define LEAF 0x080ULL		/* PSE: a page, not a table */
+#define PROTNONE 0x100ULL	/* not present for the CPU, but resident: NUMA hint */
+#define PAGE 4096ULL
+#define HUGE (1ULL << 21)
+#define GIANT (1ULL << 30)
+#define NO_KEY (~0ULL)
+#define NULL ((void *)0)
+/* What one call may cost, in visits of a leaf or a hole: bounds the time without preemption. */
+#define MAX_COST 4096
+#define TABLE_COST 24
+#define CLOCK_EVERY 8		/* leaves per reading of the clock */
+
+/* Set by the loader before loading. */
+const volatile __u64 frame_mask = 0x000ffffffffff000ULL;
+const volatile __u32 levels = 4;
+const volatile __u32 nr_ranges = 0;
+const volatile struct node_range ranges[MAX_RANGES];
+const volatile _Bool want_bits = 0;
+
+/* Shared with the loader through mmap. */
+__u64 direct_map = 0;
+struct walk_request requests[MAX_REQUESTS];
+struct walk_row rows[MAX_ROWS];
+struct walk_bits bits[MAX_ROWS];
+__u32 nr_requests = 0;
+__u32 nr_rows = 0;
+__u32 next_request = 0;
+__u64 next_addr = 0;
+__u32 status = 0;
+__u64 mm_id = 0;
+
+/* find_direct_map's input. */
+__u64 magic_value = 0;
+__u64 magic_phys = 0;
+
+static __u64 pmd_table[512];
+static __u64 pte_table[512];
+
+/* Where the walk is. In map memory and not on the stack: the verifier would follow the stack's
+ * exact values through every iteration. (Not static: clang would split it up.) */
+struct cursor {
+	__u64 addr;
+	__u64 end;
+	__u64 pgd;
+	__u64 pmd_key;		/* addr >> 30 of the table in pmd_table */
+	__u64 giant;		/* the 1 GiB leaf at pmd_key, or 0 */
+	__u64 skip;		/* nothing is mapped below this address */
+	__u64 ns;
+	__u32 ns_age;
+	__u32 cost;
+	__u32 request;
+	__u32 row;
+} cursor;
+
+static __always_inline __u64 read_entry(__u64 table, __u64 index)
+{
+	__u64 entry = 0;
+
+	bpf_probe_read_kernel(&entry, sizeof(entry), (void *)(table + index * 8));
+	return entry;
+}
+
+static __always_inline __u64 table_at(__u64 entry)
+{
+	return direct_map + (entry & frame_mask);
+}
+
+/* Descends to the PMD table of c->addr and copies it; on a hole, c->skip says where it ends. */
+static __always_inline _Bool load_pmd_table(struct cursor *c)
+{
+	__u64 a = c->addr, table = c->pgd, entry;
+
+	c->giant = 0;
+	c->pmd_key = NO_KEY;
+	if (levels == 5) {
+		entry = read_entry(table, (a >> 48) & 511);
+		if (!(entry & PRESENT)) {
+			c->skip = ((a >> 48) + 1) << 48;
+			return 0;
+		}
+		table = table_at(entry);
+	}
+	entry = read_entry(table, (a >> 39) & 511);
+	if (!(entry & PRESENT)) {
+		c->skip = ((a >> 39) + 1) << 39;
+		return 0;
+	}
+	entry = read_entry(table_at(entry), (a >> 30) & 511);
+	if (!(entry & (PRESENT | PROTNONE))) {
+		c->skip = ((a >> 30) + 1) << 30;
+		return 0;
+	}
+	if (entry & LEAF)
+		c->giant = entry;
+	else if (bpf_probe_read_kernel(pmd_table, PAGE, (void *)table_at(entry))) {
+		c->skip = ((a >> 30) + 1) << 30;
+		return 0;
+	}
+	c->pmd_key = a >> 30;
+	return 1;
+}
+
+/* Ones in [from, to) of a word whose first bit is page `base`. */
+static __always_inline __u64 span_mask(__u32 base, __u32 from, __u32 to)
+{
+	__u64 mask = ~0ULL;
+
+	if (from > base)
+		mask &= ~0ULL << ((from - base) & 63);
+	if (to < base + 64)
+		mask &= (1ULL << ((to - base) & 63)) - 1;
+	return mask;
+}
+
+static __always_inline __u32 popcount(__u64 x)
+{
+	x -= (x >> 1) & 0x5555555555555555ULL;
+	x = (x & 0x3333333333333333ULL) + ((x >> 2) & 0x3333333333333333ULL);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+	return (x * 0x0101010101010101ULL) >> 56;
+}
+
+static __always_inline __u32 node_of(__u64 entry)
+{
+	__u64 pfn = (entry & frame_mask) >> 12;
+	__u32 node = 0;
+
+	for (int i = 0; i < MAX_RANGES; i++) {
+		if (i >= nr_ranges)
+			break;
+		if (pfn >= ranges[i].start_pfn)
+			node = ranges[i].node;
+	}
+	return node & (MAX_NODES - 1);
+}
+
+struct node_walk {
+	struct walk_row *row;
+	__u32 from;
+};
+
+static long count_node(__u64 i, struct node_walk *walk)
+{
+	__u64 entry = pte_table[(walk->from + i) & 511];
+
+	if (entry & (PRESENT | PROTNONE))
+		walk->row->node[node_of(entry)]++;
+	return 0;
+}
+
+/* One region mapped by a table of base pages. */
+static __always_inline void read_base_pages(struct walk_row *row, struct walk_bits *bit, __u64 entry,
+					    __u32 from, __u32 to)
+{
+	__u32 n_present = 0, n_accessed = 0, n_dirty = 0;
+
+	if (bpf_probe_read_kernel(pte_table, PAGE, (void *)table_at(entry)))
+		return;
+#pragma clang loop unroll(disable)
+	for (__u32 w = 0; w < BITMAP_WORDS; w++) {
+		__u64 present = 0, accessed = 0, dirty = 0, mask;
+		__u32 base = w * 64;
+
+		if (base + 64 <= from || base >= to)
+			continue;
+#pragma clang loop unroll(full)
+		for (int i = 0; i < 64; i++) {
+			__u64 e = pte_table[base + i];
+
+			present |= ((e | (e >> 8)) & 1) << i;
+			accessed |= ((e >> 5) & 1) << i;
+			dirty |= ((e >> 6) & 1) << i;
+			/* Keeps the compiler from loading all 64 entries first, which spills. */
+			barrier_var(present);
+		}
+		mask = span_mask(base, from, to) & present;
+		n_present += popcount(mask);
+		n_accessed += popcount(accessed & mask);
+		n_dirty += popcount(dirty & mask);
+		if (want_bits) {
+			bit->present[w] = mask;
+			bit->accessed[w] = accessed & mask;
+		}
+	}
+	row->present = n_present;
+	row->accessed = n_accessed;
+	row->dirty = n_dirty;
+	row->level = 1;
+	if (nr_ranges > 1) {
+		struct node_walk walk = { .row = row, .from = from };
+
+		bpf_loop(to - from, count_node, &walk, 0);
+	}
+}
+
+static __always_inline void read_leaf(struct walk_row *row, struct walk_bits *bit, __u64 entry,
+				      __u32 from, __u32 to, __u8 level)
+{
+	__u32 pages = to - from;
+
+	row->present = pages;
+	row->accessed = entry & ACCESSED ? pages : 0;
+	row->dirty = entry & DIRTY ? pages : 0;
+	row->level = level;
+	if (nr_ranges > 1)
+		row->node[node_of(entry)] = pages;
+	if (want_bits)
+#pragma clang loop unroll(disable)
+		for (__u32 w = 0; w < BITMAP_WORDS; w++) {
+			__u32 base = w * 64;
+
+			if (base + 64 <= from || base >= to)
+				continue;
+			bit->present[w] = span_mask(base, from, to);
+			bit->accessed[w] = entry & ACCESSED ? bit->present[w] : 0;
+		}
+}
+
+static long step(__u64 i, void *unused)
+{
+	struct cursor *c = &cursor;
+	__u64 a, region_end, entry;
+	struct walk_row *row;
+	struct walk_bits *bit;
+	__u32 from, to;
+
+	if (c->cost++ >= MAX_COST)
+		return 1;
+	if (c->addr >= c->end) {
+		__u32 next = c->request + 1;
+
+		if (next >= nr_requests || next >= MAX_REQUESTS) {
+			c->request = next;
+			return 1;
+		}
+		c->request = next;
+		barrier_var(next);
+		c->addr = requests[next & (MAX_REQUESTS - 1)].start;
+		c->end = requests[next & (MAX_REQUESTS - 1)].end;
+		if (c->addr >= c->end)
+			return 0;
+	}
+	a = c->addr;
+	if (a < c->skip) {
+		c->addr = c->skip;
+		return 0;
+	}
+	if (a >> 30 != c->pmd_key && !load_pmd_table(c)) {
+		c->addr = c->skip;
+		return 0;
+	}
+	region_end = (a | (HUGE - 1)) + 1;
+	if (region_end > c->end)
+		region_end = c->end;
+	c->addr = region_end;
+	entry = c->giant ? c->giant : pmd_table[(a >> 21) & 511];
+	if (!(entry & (PRESENT | PROTNONE | LEAF)))
+		return 0;
+
+	if (c->row >= MAX_ROWS) {
+		c->addr = a;
+		return 1;
+	}
+	row = &rows[c->row & (MAX_ROWS - 1)];
+	bit = &bits[c->row & (MAX_ROWS - 1)];
+	__builtin_memset(row, 0, sizeof(*row));
+	if (want_bits)
+		__builtin_memset(bit, 0, sizeof(*bit));
+	from = (a >> 12) & 511;
+	to = from + ((region_end - a) >> 12);
+	if (to > 512)
+		return 0;
+	row->addr = a;
+	row->request = c->request;
+	if (!(entry & LEAF) || c->ns_age++ >= CLOCK_EVERY) {
+		c->ns = bpf_ktime_get_ns();
+		c->ns_age = 0;
+	}
+	row->ns = c->ns;
+	if (c->giant)
+		read_leaf(row, bit, entry, from, to, 3);
+	else if (entry & LEAF)
+		read_leaf(row, bit, entry, from, to, 2);
+	else if (entry & PRESENT) {
+		read_base_pages(row, bit, entry, from, to);
+		c->cost += TABLE_COST;
+	}
+	if (row->present)
+		c->row++;
+	return 0;
+}
+
+static __always_inline void walk(struct mm_struct *mm)
+{
+	__u32 first = next_request;
+	struct cursor *c = &cursor;
+
+	nr_rows = 0;
+	if (!mm) {
+		status = WALK_NO_MM;
+		return;
+	}
+	mm_id = (__u64)mm;
+	if (first >= MAX_REQUESTS)
+		return;
+	barrier_var(first);
+	c->pgd = (__u64)BPF_CORE_READ(mm, pgd);
+	c->pmd_key = NO_KEY;
+	c->skip = 0;
+	c->row = 0;
+	c->cost = 0;
+	c->ns_age = CLOCK_EVERY;
+	c->request = first;
+	c->addr = next_addr ? next_addr : requests[first & (MAX_REQUESTS - 1)].start;
+	c->end = requests[first & (MAX_REQUESTS - 1)].end;
+	bpf_loop(MAX_COST + 1, step, NULL, 0);
+	nr_rows = c->row;
+	next_request = c->request;
+	next_addr = c->addr;
+	status = c->request >= nr_requests ? WALK_DONE : WALK_MORE;
+}
+
+SEC("iter/task")
+int walk_task(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+
+	if (!task)
+		return 0;
+	/* A plain load: the verifier lets no arithmetic precede the check above. */
+	walk(task->mm);
+	return 0;
+}
+
+/* The direct map starts at a random multiple of 1 GiB below any page table: try the candidates
+ * until one shows the loader's own page. */
+static long try_base(__u64 i, __u64 *top)
+{
+	__u64 base = *top - i * GIANT, value = 0;
+
+	if (!bpf_probe_read_kernel(&value, sizeof(value), (void *)(base + magic_phys)) &&
+	    value == magic_value) {
+		direct_map = base;
+		return 1;
+	}
+	return 0;
+}
+
+SEC("syscall")
+int find_direct_map(void *ctx)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 top = (__u64)BPF_CORE_READ(task, mm, pgd) & ~(GIANT - 1);
+
+	bpf_loop(1 << 17, try_base, &top, 0);
+	return 0;
+}
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";

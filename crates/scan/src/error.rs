@@ -1,0 +1,87 @@
+//! What can go wrong when looking at another process's page tables, and what to do about it.
+
+use pagetide_types::Pid;
+use std::io;
+
+/// Why a scan could not be made. The texts name the thing and the remedy.
+#[derive(Debug, thiserror::Error)]
+pub enum ScanError {
+    /// Missing capability.
+    #[error(
+        "not permitted to load the page-table scan; run as root (sudo), or give the binary \
+         CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_SYS_NICE"
+    )]
+    NotPermitted,
+    /// No BTF in the kernel.
+    #[error(
+        "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing); \
+         use a kernel built with CONFIG_DEBUG_INFO_BTF, as those of all major distributions are"
+    )]
+    NoBtf,
+    /// The verifier or the kernel refused the program.
+    #[error(
+        "the kernel refused the page-table scan (Linux 6.1 or newer is needed; \
+         `pagetide doctor` shows what is missing): {0}"
+    )]
+    Refused(String),
+    /// The kernel's direct map could not be found.
+    #[error(
+        "the kernel's direct map could not be located; kernel lockdown or memory encryption \
+         prevents it (`pagetide doctor` shows which)"
+    )]
+    NoDirectMap,
+    /// Not an x86-64 machine, or an odd one.
+    #[error("the page-table scan knows the page tables of x86-64 only")]
+    Architecture,
+    /// The target is gone.
+    #[error("process {0} does not exist (any more)")]
+    Gone(Pid),
+    /// The target has no user memory.
+    #[error("process {0} is a kernel thread or exiting: it has no memory of its own to watch")]
+    NoMemory(Pid),
+    /// The target is a virtual machine monitor.
+    #[error(
+        "process {0} runs a virtual machine: its guest's accesses do not show in its page table, \
+         so a recording would be blind; run pagetide inside the guest instead"
+    )]
+    VirtualMachine(Pid),
+    /// The self test failed.
+    #[error(
+        "the self test failed: {0}. Heat read on this machine could not be trusted, so nothing \
+         is recorded (`pagetide doctor` repeats the test)"
+    )]
+    Blind(String),
+    /// Nothing can be followed.
+    #[error("{0}")]
+    Target(String),
+    /// The system refused something.
+    #[error("{what}: {source}")]
+    System {
+        /// What was tried.
+        what: String,
+        /// The system's answer.
+        source: io::Error,
+    },
+}
+
+impl ScanError {
+    /// The last system error of a call that did `what`.
+    pub(crate) fn last(what: impl Into<String>) -> Self {
+        Self::system(what, io::Error::last_os_error())
+    }
+
+    /// A system error of a call that did `what`.
+    pub(crate) fn system(what: impl Into<String>, source: impl Into<io::Error>) -> Self {
+        Self::System { what: what.into(), source: source.into() }
+    }
+}
+
+impl From<libbpf_rs::Error> for ScanError {
+    fn from(error: libbpf_rs::Error) -> Self {
+        if error.kind() == libbpf_rs::ErrorKind::PermissionDenied {
+            Self::NotPermitted
+        } else {
+            Self::Refused(format!("{error:#}"))
+        }
+    }
+}

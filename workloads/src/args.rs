@@ -35,7 +35,7 @@ pub struct Common {
 }
 
 /// The longest run and epoch: beyond ten years a duration is a mistake.
-const TEN_YEARS: f64 = 3.2e8;
+pub(crate) const TEN_YEARS: f64 = 3.2e8;
 
 impl Common {
     /// Refuses values that make no sense, naming the argument.

@@ -10,12 +10,15 @@ mod interim;
 mod memory;
 mod pace;
 mod programs;
+mod redis;
 mod registry;
 mod rng;
 mod session;
+mod shuffle;
 mod stop;
 mod truth;
 mod worker;
+mod zipf;
 
 pub use args::Common;
 pub use error::{Result, WorkloadError};

@@ -32,6 +32,8 @@ macro_rules! workloads {
 
 workloads! {
     hot_cold::HotCold,
+    redis_load::RedisLoad,
+    demo_redis::DemoRedis,
 }
 
 /// Runs a workload: prints `ready ...` when its memory is populated and `done ...` at the end.

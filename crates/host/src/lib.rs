@@ -10,9 +10,12 @@
 
 mod area;
 mod cgroup;
+mod cpu;
+mod doctor;
 mod error;
 #[cfg(test)]
 mod fake;
+mod features;
 mod files;
 mod maps;
 mod mounts;
@@ -25,7 +28,10 @@ mod tree;
 
 pub use area::{Area, Dev, Perms, Skip};
 pub use cgroup::{Cgroup, CgroupVersion, Hierarchy};
+pub use cpu::Cpu;
+pub use doctor::{Finding, Status};
 pub use error::Error;
+pub use features::{Capabilities, Features, HugePages, KernelTypes, Pmu};
 pub use files::Host;
 pub use maps::Maps;
 pub use mounts::Mount;

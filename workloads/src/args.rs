@@ -23,8 +23,8 @@ pub struct Common {
     /// Accesses per second of all threads together; unlimited if not given
     #[arg(long, value_name = "R")]
     pub rate: Option<f64>,
-    /// Count every access and write the counts to FILE, as a recording that plan reads
-    #[arg(long, value_name = "FILE")]
+    /// Write the counts of all accesses to PATH, as a recording that plan reads
+    #[arg(long, value_name = "PATH")]
     pub truth: Option<PathBuf>,
     /// What the truth counts by: 4K or 2M
     #[arg(long, value_name = "SIZE", default_value = "2M")]

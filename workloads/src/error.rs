@@ -1,6 +1,6 @@
 //! What can go wrong in a workload; each message names the thing and the remedy.
 
-use std::{fmt::Display, io, path::PathBuf};
+use std::{fmt::Display, io};
 
 /// Why a workload could not run, or could not finish.
 #[derive(Debug, thiserror::Error)]
@@ -32,12 +32,10 @@ pub enum WorkloadError {
         source: io::Error,
     },
     /// The truth could not be written.
-    #[error("cannot write the truth to {}: {reason}", path.display())]
+    #[error("cannot write the truth: {source}")]
     Truth {
-        /// Where it was to go.
-        path: PathBuf,
-        /// What the recording's writer said.
-        reason: String,
+        /// What the recording's writer said, with the path and the remedy.
+        source: pagetide_trace::Error,
     },
     /// A redis server answered with an error, or not as a redis server does.
     #[error("redis at {address}: {reason}")]

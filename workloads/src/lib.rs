@@ -6,7 +6,6 @@
 mod args;
 mod drive;
 mod error;
-mod interim;
 mod memory;
 mod pace;
 mod programs;

@@ -31,7 +31,14 @@ macro_rules! workloads {
 }
 
 workloads! {
+    strided::Strided,
     hot_cold::HotCold,
+    uniform::Uniform,
+    zipf::Zipf,
+    phases::Phases,
+    gups::Gups,
+    pointer_chase::PointerChase,
+    spin::Spin,
     redis_load::RedisLoad,
     demo_redis::DemoRedis,
 }

@@ -4,7 +4,6 @@
 //! Object 0 is the process's anonymous memory; a unit's index is its virtual address divided by
 //! the unit size. Every unit of the measured memory is in every epoch; nothing else is.
 
-use crate::interim::RecordingWriter;
 use crate::{
     args::Common,
     error::{Result, WorkloadError},
@@ -12,20 +11,18 @@ use crate::{
     worker::Counts,
 };
 use nix::time::{ClockId, clock_gettime};
-use pagetide_trace::{Area, Epoch, EpochRecord, Header, SCHEMA_VERSION};
+use pagetide_trace::{Area, Epoch, EpochRecord, Header, RecordingWriter, SCHEMA_VERSION};
 use pagetide_types::{
     AreaKind, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, ObjectId, Pid, UnitId, UnitKey,
     UnitSize,
 };
 use std::{
     collections::BTreeMap,
-    path::PathBuf,
     time::{Duration, SystemTime},
 };
 
 /// The recording under way.
 pub(crate) struct Truth {
-    path: PathBuf,
     writer: RecordingWriter,
     name: String,
     unit: UnitSize,
@@ -39,7 +36,7 @@ pub(crate) struct Truth {
 impl Truth {
     /// Begins the recording if the arguments ask for one.
     pub(crate) fn create(name: &str, common: &Common, region: &Region) -> Result<Option<Self>> {
-        let Some(path) = common.truth.clone() else { return Ok(None) };
+        let Some(path) = &common.truth else { return Ok(None) };
         let unit = common.truth_unit;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let header = Header {
@@ -58,10 +55,9 @@ impl Truth {
                 ("page_size".to_owned(), common.page_size.to_string()),
             ]),
         };
-        let writer = RecordingWriter::create(&path, header)
-            .map_err(|e| WorkloadError::Truth { path: path.clone(), reason: e.to_string() })?;
+        let writer = RecordingWriter::create(path, &header)
+            .map_err(|source| WorkloadError::Truth { source })?;
         Ok(Some(Self {
-            path,
             writer,
             name: name.to_owned(),
             unit,
@@ -110,9 +106,7 @@ impl Truth {
             }];
         }
         (self.ended, self.cpu_s) = (until, cpu_s);
-        self.writer
-            .append(record)
-            .map_err(|e| WorkloadError::Truth { path: self.path.clone(), reason: e.to_string() })
+        self.writer.append(record).map_err(|source| WorkloadError::Truth { source })
     }
 
     fn heat(&self, epoch: EpochId, length_s: f64, counts: &Counts) -> EpochHeat {
@@ -147,11 +141,7 @@ impl Truth {
 
     /// Closes the recording.
     pub(crate) fn finish(self) -> Result<()> {
-        let path = self.path;
-        self.writer
-            .finish()
-            .map_err(|e| WorkloadError::Truth { path, reason: e.to_string() })
-            .map(drop)
+        self.writer.finish().map_err(|source| WorkloadError::Truth { source })
     }
 }
 

@@ -1,0 +1,303 @@
+//! The address x time heatmap and the heat of every named area, gathered while a recording
+//! streams by. Memory is bounded whatever the recording's size: neighbouring units share bins,
+//! neighbouring epochs share columns, and both are merged two by two when there are too many.
+
+use crate::areas::AreaNames;
+use pagetide_trace::EpochRecord;
+use pagetide_types::{AreaKind, Bytes, UnitKey};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Bins of neighbouring units kept while streaming.
+const BINS: usize = 4096;
+/// Columns kept while streaming; at the end they are merged to at most half of it.
+const COLUMNS: usize = 120;
+/// Bins hold at most 2^40 units; past that only objects and areas tell them apart.
+const MAX_SHIFT: u32 = 40;
+
+/// Mean access rates over address and time; rows are parts of areas, columns spans of epochs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Heatmap {
+    /// Seconds per column; the last column may hold less.
+    pub column_s: f64,
+    /// Rows in order of areas, then address.
+    pub rows: Vec<HeatmapRow>,
+}
+
+/// One row of the [`Heatmap`]: part of an area.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct HeatmapRow {
+    /// Position of its area in the plan's `areas`.
+    pub area: usize,
+    /// Resident bytes, mean over the time in which any of it was resident.
+    pub bytes: Bytes,
+    /// Accesses per second and MiB in every column; none where nothing was resident.
+    pub rate_per_mib: Vec<Option<f32>>,
+}
+
+/// One named area's share of memory and accesses in the evaluated epochs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AreaHeat {
+    /// `[heap]`, a file's path, ... as it is shown.
+    pub name: String,
+    /// What it is; none for small areas counted together.
+    pub kind: Option<AreaKind>,
+    /// Resident bytes, mean over time.
+    pub bytes: Bytes,
+    /// Its share of all resident bytes, 0 to 1.
+    pub share_of_bytes: f64,
+    /// Accesses per second.
+    pub accesses_per_s: f64,
+    /// Its share of all accesses, 0 to 1.
+    pub share_of_accesses: f64,
+    /// The same in the column of the heatmap where it was greatest: how stable it is.
+    pub peak_share_of_accesses: f64,
+}
+
+/// Accesses, and bytes x seconds, of a bin in one column.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Cell {
+    accesses: f64,
+    byte_s: f64,
+}
+
+impl Cell {
+    fn add(&mut self, other: Self) {
+        self.accesses += other.accesses;
+        self.byte_s += other.byte_s;
+    }
+}
+
+/// Area, object, and index of a bin's units divided by 2^shift.
+type BinKey = (u32, u32, u64);
+
+/// Gathers a [`Heatmap`] and the areas from epochs given in order.
+#[derive(Debug, Default)]
+pub struct HeatmapBuilder {
+    names: AreaNames,
+    keys: Vec<UnitKey>,
+    unit_bin: Vec<u32>,
+    bins: Vec<(BinKey, Vec<Cell>)>,
+    by_key: BTreeMap<BinKey, u32>,
+    shift: u32,
+    epochs: usize,
+    epochs_per_column: usize,
+    column_s: Vec<f64>,
+}
+
+impl HeatmapBuilder {
+    /// A builder that has seen nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { epochs_per_column: 1, ..Self::default() }
+    }
+
+    /// Adds the next epoch. Linear in its units.
+    pub fn push(&mut self, record: &EpochRecord) {
+        self.names.add(&record.new_areas);
+        for key in &record.new_units {
+            self.keys.push(*key);
+            let bin = self.bin_of(key);
+            self.unit_bin.push(bin);
+            if self.bins.len() > BINS && self.shift < MAX_SHIFT {
+                self.merge_bins();
+            }
+        }
+        let length = record.epoch.length_s;
+        if length.is_finite() && length > 0.0 {
+            let column = self.epochs / self.epochs_per_column;
+            self.epochs += 1;
+            if column == self.column_s.len() {
+                self.column_s.push(0.0);
+            }
+            self.column_s[column] += length;
+            let heat = &record.heat;
+            for i in 0..heat.len() {
+                let Some(bin) = self.unit_bin.get(heat.unit[i].index()) else { continue };
+                let cells = &mut self.bins[*bin as usize].1;
+                if cells.len() <= column {
+                    cells.resize(column + 1, Cell::default());
+                }
+                cells[column].add(Cell {
+                    accesses: f64::from(heat.rate[i]) * length,
+                    byte_s: heat.bytes(i).as_f64() * length,
+                });
+            }
+            if self.column_s.len() > COLUMNS {
+                self.merge_columns();
+            }
+        }
+    }
+
+    /// The heatmap with about `rows` rows and at most 60 columns, and the areas, largest first.
+    /// Areas leave out the first `warm_up` epochs, as far as whole columns can.
+    #[must_use]
+    pub fn finish(mut self, rows: usize, warm_up: usize) -> (Heatmap, Vec<AreaHeat>) {
+        while self.column_s.len() > COLUMNS / 2 {
+            self.merge_columns();
+        }
+        let columns = self.column_s.len();
+        for (_, cells) in &mut self.bins {
+            cells.resize(columns, Cell::default());
+        }
+        self.bins.sort_by_key(|(key, _)| *key);
+        let from = (warm_up / self.epochs_per_column.max(1)).min(columns.saturating_sub(1));
+        let layout = crate::areas::Layout::new(&self.sums(from), &self.names, rows);
+        let heatmap = Heatmap {
+            column_s: self.column_s.iter().copied().fold(0.0, f64::max),
+            rows: self.rows(&layout),
+        };
+        (heatmap, self.areas(&layout, from))
+    }
+
+    /// Per area: accesses and byte seconds from column `from` on.
+    fn sums(&self, from: usize) -> Vec<(f64, f64)> {
+        let mut sums = vec![(0.0, 0.0); self.names.len()];
+        for ((area, ..), cells) in &self.bins {
+            for cell in &cells[from..] {
+                sums[*area as usize].0 += cell.accesses;
+                sums[*area as usize].1 += cell.byte_s;
+            }
+        }
+        sums
+    }
+
+    fn areas(&self, layout: &crate::areas::Layout, from: usize) -> Vec<AreaHeat> {
+        let columns = self.column_s.len();
+        let mut cells = vec![vec![Cell::default(); columns]; layout.shown.len()];
+        for ((area, ..), bin) in &self.bins {
+            for (sum, cell) in cells[layout.place[*area as usize]].iter_mut().zip(bin) {
+                sum.add(*cell);
+            }
+        }
+        let column_accesses = |c: usize| cells.iter().map(|area| area[c].accesses).sum::<f64>();
+        let totals: Vec<f64> = (0..columns).map(column_accesses).collect();
+        let seconds: f64 = self.column_s[from..].iter().sum();
+        let accesses: f64 = totals[from..].iter().sum();
+        let byte_s: f64 = cells.iter().flat_map(|area| &area[from..]).map(|c| c.byte_s).sum();
+        let share = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+        // The rest stands last, so leaving it out when it is empty moves no other area.
+        std::iter::zip(&layout.shown, &cells)
+            .filter(|(_, cells)| cells.iter().any(|cell| cell.byte_s > 0.0))
+            .map(|((name, kind), cells)| {
+                let own: f64 = cells[from..].iter().map(|c| c.accesses).sum();
+                let own_bytes: f64 = cells[from..].iter().map(|c| c.byte_s).sum();
+                AreaHeat {
+                    name: name.clone(),
+                    kind: *kind,
+                    bytes: whole_bytes(share(own_bytes, seconds)),
+                    share_of_bytes: share(own_bytes, byte_s),
+                    accesses_per_s: share(own, seconds),
+                    share_of_accesses: share(own, accesses),
+                    peak_share_of_accesses: (from..columns)
+                        .map(|c| share(cells[c].accesses, totals[c]))
+                        .fold(0.0, f64::max),
+                }
+            })
+            .collect()
+    }
+
+    fn rows(&self, layout: &crate::areas::Layout) -> Vec<HeatmapRow> {
+        let mut rows = Vec::new();
+        for (area, wanted) in layout.rows.iter().enumerate() {
+            let bins: Vec<&Vec<Cell>> = self
+                .bins
+                .iter()
+                .filter(|((raw, ..), _)| layout.place[*raw as usize] == area)
+                .map(|(_, cells)| cells)
+                .collect();
+            let size = |cells: &[Cell]| cells.iter().map(|c| c.byte_s).sum::<f64>();
+            let all: f64 = bins.iter().map(|cells| size(cells)).sum();
+            if all <= 0.0 {
+                continue;
+            }
+            let mut parts = vec![vec![Cell::default(); self.column_s.len()]; *wanted];
+            let mut before = 0.0;
+            for cells in bins {
+                let own = size(cells);
+                let middle = (before + own / 2.0) / all;
+                let part = index(middle * *wanted as f64).min(wanted - 1);
+                before += own;
+                for (sum, cell) in parts[part].iter_mut().zip(cells) {
+                    sum.add(*cell);
+                }
+            }
+            rows.extend(parts.iter().filter_map(|cells| self.row(area, cells)));
+        }
+        rows
+    }
+
+    fn row(&self, area: usize, cells: &[Cell]) -> Option<HeatmapRow> {
+        let resident = std::iter::zip(cells, &self.column_s).filter(|(c, _)| c.byte_s > 0.0);
+        let (byte_s, seconds) =
+            resident.fold((0.0, 0.0), |(b, s), (cell, length)| (b + cell.byte_s, s + length));
+        let mib = f64::from(1 << 20);
+        #[expect(clippy::cast_possible_truncation, reason = "for a picture")]
+        let rate = |c: &Cell| (c.byte_s > 0.0).then(|| (c.accesses / c.byte_s * mib) as f32);
+        (seconds > 0.0).then(|| HeatmapRow {
+            area,
+            bytes: whole_bytes(byte_s / seconds),
+            rate_per_mib: cells.iter().map(rate).collect(),
+        })
+    }
+
+    fn bin_of(&mut self, key: &UnitKey) -> u32 {
+        let bin = (self.names.of(key), key.object.0, key.index >> self.shift);
+        let bins = &mut self.bins;
+        *self.by_key.entry(bin).or_insert_with(|| {
+            bins.push((bin, Vec::new()));
+            u32::try_from(bins.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    fn merge_bins(&mut self) {
+        self.shift += 1;
+        self.by_key.clear();
+        let old = std::mem::take(&mut self.bins);
+        let mut moved_to = Vec::with_capacity(old.len());
+        for ((area, object, index), cells) in old {
+            let key = (area, object, index >> 1);
+            let next = u32::try_from(self.bins.len()).unwrap_or(u32::MAX);
+            let slot = *self.by_key.entry(key).or_insert(next);
+            moved_to.push(slot);
+            match self.bins.get_mut(slot as usize) {
+                None => self.bins.push((key, cells)),
+                Some((_, sums)) => {
+                    sums.resize(sums.len().max(cells.len()), Cell::default());
+                    for (sum, cell) in sums.iter_mut().zip(cells) {
+                        sum.add(cell);
+                    }
+                }
+            }
+        }
+        for bin in &mut self.unit_bin {
+            *bin = moved_to[*bin as usize];
+        }
+    }
+
+    fn merge_columns(&mut self) {
+        self.epochs_per_column *= 2;
+        self.column_s = self.column_s.chunks(2).map(|pair| pair.iter().sum()).collect();
+        for (_, cells) in &mut self.bins {
+            *cells = cells
+                .chunks(2)
+                .map(|pair| {
+                    let mut sum = pair[0];
+                    pair[1..].iter().for_each(|cell| sum.add(*cell));
+                    sum
+                })
+                .collect();
+        }
+    }
+}
+
+/// Rounds a mean of bytes; never negative.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+fn whole_bytes(value: f64) -> Bytes {
+    Bytes(value.round().clamp(0.0, 1.8e19) as u64)
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small, not negative")]
+fn index(value: f64) -> usize {
+    value.max(0.0) as usize
+}

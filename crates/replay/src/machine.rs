@@ -1,0 +1,314 @@
+//! Machine models: the tiers a program could have, and what moving a page costs there.
+//! One TOML file per machine in `machines/`, compiled in; figures and sources stand in the files.
+
+use pagetide_types::Bytes;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::path::PathBuf;
+
+/// One built-in machine per line; the file is `machines/NAME.toml`. The first is the default.
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        const BUILT_IN: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../../../machines/", $name, ".toml")))),*
+        ];
+    };
+}
+built_in!["cxl", "adaptive-cxl", "amp", "disaggregated-pcm", "nimble-xeon", "pmshifter-optane",];
+
+/// A machine with at least two tiers of memory, fastest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Machine {
+    /// Short name, as given to `--machine`.
+    pub name: String,
+    /// What it is, in a few words.
+    pub title: String,
+    /// Where the figures come from.
+    pub source: String,
+    /// The tiers; 0 is the fastest.
+    #[serde(rename = "tier")]
+    pub tiers: Vec<Tier>,
+    /// What moving pages costs.
+    pub migration: Migration,
+}
+
+/// One kind of memory of a [`Machine`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tier {
+    /// What people call it: `DDR5`, `CXL`.
+    pub name: String,
+    /// How much there is of it; unlimited if not given.
+    #[serde(default, deserialize_with = "bytes_in_words", skip_serializing_if = "Option::is_none")]
+    pub capacity: Option<Bytes>,
+    /// Idle latency of a read, nanoseconds.
+    pub read_latency_ns: f64,
+    /// Idle latency of a write, nanoseconds.
+    pub write_latency_ns: f64,
+    /// Sustained read bandwidth, 10^9 bytes per second.
+    pub read_bandwidth_gb_s: f64,
+    /// Sustained write bandwidth, 10^9 bytes per second.
+    pub write_bandwidth_gb_s: f64,
+}
+
+/// The time that one page's move takes from the program, in either direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Migration {
+    /// A 4 KiB page, microseconds.
+    pub page_4k_us: f64,
+    /// A 2 MiB page moved whole, microseconds.
+    pub page_2m_us: f64,
+    /// Where the two come from.
+    pub source: String,
+}
+
+/// Why a machine cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MachineError {
+    /// No built-in machine has this name.
+    #[error(
+        "there is no machine '{name}'; {hint}known: {known} (or give the path of a .toml file)"
+    )]
+    UnknownName {
+        /// The name asked for.
+        name: String,
+        /// The nearest known name, as half a sentence, or empty.
+        hint: String,
+        /// All names.
+        known: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the machine file {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is no TOML, or a key is missing or of the wrong kind.
+    #[error("{origin}: {source}")]
+    Syntax {
+        /// File or built-in name.
+        origin: String,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+    },
+    /// The file has a key that means nothing.
+    #[error("{origin}: unknown key '{key}'; {hint}known here: {known}")]
+    UnknownKey {
+        /// File or built-in name.
+        origin: String,
+        /// The key, with its table.
+        key: String,
+        /// The nearest known key, as half a sentence, or empty.
+        hint: String,
+        /// All keys of that table.
+        known: String,
+    },
+    /// A value makes no sense.
+    #[error("{origin}: {problem}")]
+    Value {
+        /// File or built-in name.
+        origin: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl Machine {
+    /// The name of the machine used when none is asked for.
+    pub const DEFAULT: &'static str = BUILT_IN[0].0;
+
+    /// Names of the built-in machines, the default first.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// A built-in machine by name, or the file at a path (anything with a `/` or ending in
+    /// `.toml`).
+    ///
+    /// # Errors
+    /// An unknown name, an unreadable file, unknown keys or senseless values, each in words.
+    pub fn load(name_or_path: &str) -> Result<Self, MachineError> {
+        if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
+            let path = PathBuf::from(name_or_path);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|source| MachineError::Read { path, source })?;
+            return Self::parse(&text, name_or_path);
+        }
+        match BUILT_IN.iter().find(|(name, _)| *name == name_or_path) {
+            Some((name, text)) => Self::parse(text, &format!("machine {name}")),
+            None => Err(MachineError::UnknownName {
+                name: name_or_path.to_owned(),
+                hint: nearest(name_or_path, Self::names()),
+                known: Self::names().collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    /// Reads a machine from TOML; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// As [`Self::load`].
+    pub fn parse(text: &str, origin: &str) -> Result<Self, MachineError> {
+        let syntax =
+            |source| MachineError::Syntax { origin: origin.to_owned(), source: Box::new(source) };
+        check_keys(&text.parse::<toml::Table>().map_err(syntax)?, origin)?;
+        let machine: Self = toml::from_str(text).map_err(syntax)?;
+        match machine.problem() {
+            Some(problem) => Err(MachineError::Value { origin: origin.to_owned(), problem }),
+            None => Ok(machine),
+        }
+    }
+
+    /// The fast tier.
+    #[must_use]
+    pub fn fast(&self) -> &Tier {
+        &self.tiers[0]
+    }
+
+    /// The slow tier: the second; plans are made for two tiers.
+    #[must_use]
+    pub fn slow(&self) -> &Tier {
+        &self.tiers[1]
+    }
+
+    fn problem(&self) -> Option<String> {
+        if self.tiers.len() < 2 {
+            return Some("a machine needs at least two [[tier]] entries, the fastest first".into());
+        }
+        let positive = |value: f64| value.is_finite() && value > 0.0;
+        for tier in &self.tiers {
+            for (key, value) in [
+                ("read_latency_ns", tier.read_latency_ns),
+                ("write_latency_ns", tier.write_latency_ns),
+                ("read_bandwidth_gb_s", tier.read_bandwidth_gb_s),
+                ("write_bandwidth_gb_s", tier.write_bandwidth_gb_s),
+            ] {
+                if !positive(value) {
+                    return Some(format!(
+                        "tier '{}': {key} must be above 0, not {value}",
+                        tier.name
+                    ));
+                }
+            }
+        }
+        for pair in self.tiers.windows(2) {
+            if pair[1].read_latency_ns < pair[0].read_latency_ns
+                || pair[1].write_latency_ns < pair[0].write_latency_ns
+            {
+                return Some(format!(
+                    "tier '{}' has a lower latency than '{}' before it; the fastest comes first",
+                    pair[1].name, pair[0].name
+                ));
+            }
+        }
+        [("page_4k_us", self.migration.page_4k_us), ("page_2m_us", self.migration.page_2m_us)]
+            .into_iter()
+            .find(|(_, value)| !value.is_finite() || *value < 0.0)
+            .map(|(key, value)| format!("migration: {key} must be 0 or above, not {value}"))
+    }
+}
+
+const TOP_KEYS: &[&str] = &["name", "title", "source", "tier", "migration"];
+const TIER_KEYS: &[&str] = &[
+    "name",
+    "capacity",
+    "read_latency_ns",
+    "write_latency_ns",
+    "read_bandwidth_gb_s",
+    "write_bandwidth_gb_s",
+];
+const MIGRATION_KEYS: &[&str] = &["page_4k_us", "page_2m_us", "source"];
+
+fn check_keys(table: &toml::Table, origin: &str) -> Result<(), MachineError> {
+    let check = |table: &toml::Table, prefix: &str, known: &'static [&'static str]| match table
+        .keys()
+        .find(|key| !known.contains(&key.as_str()))
+    {
+        None => Ok(()),
+        Some(key) => Err(MachineError::UnknownKey {
+            origin: origin.to_owned(),
+            key: format!("{prefix}{key}"),
+            hint: nearest(key, known.iter().copied()),
+            known: known.join(", "),
+        }),
+    };
+    check(table, "", TOP_KEYS)?;
+    if let Some(toml::Value::Array(tiers)) = table.get("tier") {
+        for tier in tiers.iter().filter_map(toml::Value::as_table) {
+            check(tier, "tier.", TIER_KEYS)?;
+        }
+    }
+    match table.get("migration").and_then(toml::Value::as_table) {
+        Some(migration) => check(migration, "migration.", MIGRATION_KEYS),
+        None => Ok(()),
+    }
+}
+
+/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
+fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> String {
+    known
+        .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
+}
+
+fn bytes_in_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
+    String::deserialize(from)?.parse().map(Some).map_err(serde::de::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_registered_and_parses() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .map(|file| file.strip_suffix(".toml").unwrap().to_owned())
+            .collect();
+        files.sort();
+        let mut names: Vec<&str> = Machine::names().collect();
+        names.sort_unstable();
+        assert_eq!(files, names);
+        for name in names {
+            let machine = Machine::load(name).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(machine.name, name);
+            assert!(!machine.source.is_empty() && !machine.migration.source.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_path_is_read_and_a_wrong_name_is_answered() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/amp.toml");
+        assert_eq!(Machine::load(path).unwrap(), Machine::load("amp").unwrap());
+        let error = Machine::load("nimble-xenon").unwrap_err().to_string();
+        assert!(error.contains("did you mean 'nimble-xeon'?"), "{error}");
+        assert!(Machine::load("/no/such.toml").unwrap_err().to_string().contains("/no/such.toml"));
+    }
+
+    #[test]
+    fn unknown_keys_and_senseless_values_are_named() {
+        let good = BUILT_IN[0].1;
+        for (from, to, part) in [
+            ("write_latency_ns = 250", "writ_latency_ns = 250", "did you mean 'write_latency_ns'?"),
+            ("page_4k_us", "page_4kb_us", "unknown key 'migration.page_4kb_us'"),
+            ("title =", "titel =", "did you mean 'title'?"),
+            ("read_latency_ns = 250", "read_latency_ns = 25", "the fastest comes first"),
+            ("read_bandwidth_gb_s = 28", "read_bandwidth_gb_s = 0", "must be above 0"),
+            ("page_2m_us = 370", "page_2m_us = -1", "must be 0 or above"),
+            ("name = \"CXL\"", "name = \"CXL\"\ncapacity = \"much\"", "not an amount of memory"),
+            ("page_2m_us = 370", "", "page_2m_us"),
+        ] {
+            assert!(good.contains(from), "{from}");
+            let error = Machine::parse(&good.replace(from, to), "x.toml").unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("x.toml"), "{error}");
+        }
+        let one = &good[..good.find("[[tier]]\nname = \"CXL\"").unwrap()];
+        let migration = &good[good.find("[migration]").unwrap()..];
+        let error = Machine::parse(&format!("{one}{migration}"), "x").unwrap_err().to_string();
+        assert!(error.contains("at least two"), "{error}");
+    }
+}

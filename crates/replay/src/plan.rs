@@ -1,0 +1,278 @@
+//! The plan: everything that `pagetide plan` answers, as data. Keys are stable and documented in
+//! docs/plan-json.md. Built from curves and facts alone, so that it can be tested without a
+//! recording; [`crate::plan_recording`] makes those from one.
+
+use crate::advice::advise;
+use crate::recommend::{Candidate, recommend, smallest};
+use crate::{
+    Advice, AreaHeat, Band, CostFacts, CostModel, Curve, Heatmap, Machine, Recommendation, WarmUp,
+};
+use pagetide_types::{Bytes, UnitSize};
+use serde::Serialize;
+
+/// Version of the plan's keys; grows when one changes its meaning or goes.
+pub const PLAN_SCHEMA_VERSION: u32 = 1;
+
+/// What the user asks of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanOptions {
+    /// The slow-down to keep, 0.05 for 5 %.
+    pub target_slowdown: f64,
+    /// The share of the run time that waits for memory, low and high end, where the user knows
+    /// it; 0 to 1.
+    pub memory_share: Option<(f64, f64)>,
+    /// Most points of a curve in the plan; at least 2.
+    pub max_points: usize,
+    /// Rows of the heatmap.
+    pub heatmap_rows: usize,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        Self { target_slowdown: 0.05, memory_share: None, max_points: 256, heatmap_rows: 20 }
+    }
+}
+
+/// What is known of a recording as a whole. Sums and means run over the evaluated epochs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RecordingFacts {
+    /// The recording's name: its path as given.
+    pub name: String,
+    /// What was recorded: the command line, a process, a cgroup.
+    pub target: String,
+    /// Start, seconds since the Unix epoch.
+    pub started_unix_s: u64,
+    /// What a unit is.
+    pub unit: UnitSize,
+    /// Nominal length of an epoch, seconds.
+    pub epoch_s: f64,
+    /// All epochs of the recording.
+    pub epochs: usize,
+    /// Epochs that the answer stands on.
+    pub evaluated_epochs: usize,
+    /// Their length together, seconds.
+    pub seconds: f64,
+    /// Most units alive in one epoch.
+    pub units: usize,
+    /// Most resident bytes in one epoch: what all-fast needs.
+    pub footprint_bytes: Bytes,
+    /// Estimated accesses per second.
+    pub accesses_per_s: f64,
+    /// Share of the accesses that went to saturated units (a lower bound).
+    pub saturated_share: f64,
+    /// Share of the resident bytes in units that were watched and never seen accessed.
+    pub unseen_share: f64,
+    /// Share of the resident pages that were watched for accesses.
+    pub watched_share: f64,
+    /// Share of the resident bytes whose accessed bits cannot be cleared: their heat is unknown.
+    pub uncleared_share: f64,
+    /// Share of the resident bytes that huge pages map.
+    pub huge_share: f64,
+    /// CPU time of the target over wall time: cores kept busy.
+    pub target_cores: f64,
+    /// CPU time of the recorder over wall time.
+    pub recorder_cores: f64,
+    /// Share of cycles stalled on memory, where the hardware counted them.
+    pub stall_share: Option<f64>,
+}
+
+/// One policy's curve with what a reader needs to know of the policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyCurve {
+    /// What it would have achieved.
+    pub curve: Curve,
+    /// What it does, in a few words.
+    pub about: String,
+    /// Whether it can be run; otherwise it is a bound: shown, never recommended.
+    pub role: Role,
+}
+
+/// What a policy is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// Can be run, and recommended.
+    Candidate,
+    /// A bound to compare with: clairvoyant, all fast, all slow.
+    Bound,
+}
+
+/// What a plan is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanInput {
+    /// The recording as a whole.
+    pub facts: RecordingFacts,
+    /// What was left out at its start.
+    pub warm_up: WarmUp,
+    /// The policies, the simplest first: of two that need about the same, the first is taken.
+    pub curves: Vec<PolicyCurve>,
+    /// Heat over address and time.
+    pub heatmap: Heatmap,
+    /// Heat per area.
+    pub areas: Vec<AreaHeat>,
+}
+
+/// The answer of `pagetide plan`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Plan {
+    /// [`PLAN_SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// What was recorded.
+    pub recording: RecordingFacts,
+    /// What was left out at its start.
+    pub warm_up: WarmUp,
+    /// The machine that the plan is for.
+    pub machine: Machine,
+    /// The slow-down to keep.
+    pub target_slowdown: f64,
+    /// The share of the run time taken to wait for memory.
+    pub memory_share: Band,
+    /// How much fast memory, under which policy; none when the recording cannot tell.
+    pub recommendation: Option<Recommendation>,
+    /// Why there is no recommendation.
+    pub why_not: Option<String>,
+    /// Every policy's need and curve.
+    pub policies: Vec<PolicyPlan>,
+    /// Where placement at start is enough, and how.
+    pub advice: Vec<Advice>,
+    /// Heat per area, largest first.
+    pub areas: Vec<AreaHeat>,
+    /// Heat over address and time.
+    pub heatmap: Heatmap,
+}
+
+/// What one policy needs and what it gives.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PolicyPlan {
+    /// The policy's name.
+    pub policy: String,
+    /// What it does, in a few words.
+    pub about: String,
+    /// Candidate or bound.
+    pub role: Role,
+    /// The smallest fast memory that keeps the target; none when no amount does.
+    pub fast_bytes: Option<Bytes>,
+    /// Where the curve of hits bends: the size of the hot set, if there is one.
+    pub knee_bytes: Bytes,
+    /// The policy at the recommended fast memory.
+    pub at_recommended: Option<Point>,
+    /// The curve, thinned out evenly; the first point is no fast memory, the last is all of it.
+    pub points: Vec<Point>,
+}
+
+/// A policy at one size of fast memory.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// Fast memory.
+    pub fast_bytes: Bytes,
+    /// Share of the accesses that fast memory served.
+    pub hit_ratio: f64,
+    /// Slow-down against all memory being fast.
+    pub slowdown: Band,
+    /// Bytes moved to fast memory per second.
+    pub promoted_bytes_per_s: f64,
+    /// Bytes moved out of fast memory per second.
+    pub demoted_bytes_per_s: f64,
+}
+
+/// Makes the plan. Pure: the same input gives the same plan.
+#[must_use]
+pub fn plan(input: PlanInput, machine: &Machine, options: &PlanOptions) -> Plan {
+    let facts = &input.facts;
+    let cost = CostModel::new(
+        machine,
+        &CostFacts {
+            target_cpu_s: facts.target_cores * facts.seconds,
+            huge_share: facts.huge_share,
+            stall_share: facts.stall_share,
+        },
+        options.memory_share,
+    );
+    let target = options.target_slowdown;
+    let candidates: Vec<Candidate<'_>> = input
+        .curves
+        .iter()
+        .filter(|p| p.role == Role::Candidate)
+        .map(|p| Candidate { curve: &p.curve, cost: &cost, unit: facts.unit.bytes() })
+        .collect();
+    let answer = recommend(&candidates, facts, &input.warm_up, machine, target);
+    let advice = advise(&input, &cost, machine, target, answer.as_ref().ok());
+    let fast = answer.as_ref().ok().map(|answer| answer.fast_bytes);
+    let policies = input
+        .curves
+        .iter()
+        .map(|p| policy_plan(p, &cost, facts.unit.bytes(), target, fast, options.max_points))
+        .collect();
+    let (recommendation, why_not) = match answer {
+        Ok(recommendation) => (Some(recommendation), None),
+        Err(why_not) => (None, Some(why_not)),
+    };
+    Plan {
+        schema_version: PLAN_SCHEMA_VERSION,
+        recording: input.facts,
+        warm_up: input.warm_up,
+        machine: machine.clone(),
+        target_slowdown: target,
+        memory_share: cost.share(),
+        recommendation,
+        why_not,
+        policies,
+        advice,
+        areas: input.areas,
+        heatmap: input.heatmap,
+    }
+}
+
+fn policy_plan(
+    policy: &PolicyCurve,
+    cost: &CostModel,
+    unit: Bytes,
+    target: f64,
+    recommended: Option<Bytes>,
+    max_points: usize,
+) -> PolicyPlan {
+    let curve = &policy.curve;
+    let n = curve.fast_accesses.len();
+    let point = |i: usize| Point {
+        fast_bytes: curve.capacity(i),
+        hit_ratio: curve.hit_ratio(i),
+        slowdown: cost.slowdown(curve, i),
+        promoted_bytes_per_s: per_second(curve.promoted[i], curve.seconds),
+        demoted_bytes_per_s: per_second(curve.demoted[i], curve.seconds),
+    };
+    let at = |bytes: Bytes| {
+        let i = if curve.step.0 == 0 { 0 } else { bytes.0.div_ceil(curve.step.0) };
+        (n > 0).then(|| point(usize::try_from(i).unwrap_or(usize::MAX).min(n - 1)))
+    };
+    PolicyPlan {
+        policy: curve.policy.clone(),
+        about: policy.about.clone(),
+        role: policy.role,
+        fast_bytes: smallest(curve, unit, target, |i| cost.slowdown(curve, i).high),
+        knee_bytes: knee(curve),
+        at_recommended: recommended.and_then(at),
+        points: thinned(n, max_points).map(point).collect(),
+    }
+}
+
+fn per_second(bytes: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { bytes as f64 / seconds } else { 0.0 }
+}
+
+/// At most `most` of `0..n`, evenly, with both ends.
+fn thinned(n: usize, most: usize) -> impl Iterator<Item = usize> {
+    let take = n.min(most.max(2));
+    (0..take).map(move |k| if take < 2 { 0 } else { (k * (n - 1) + (take - 1) / 2) / (take - 1) })
+}
+
+/// The capacity at which the curve of hits stands highest above a straight line (the knee of
+/// Satopaa et al., "Finding a Kneedle in a Haystack", 2011); the whole footprint for a line.
+#[must_use]
+pub fn knee(curve: &Curve) -> Bytes {
+    let n = curve.fast_accesses.len();
+    let above = |i: usize| curve.hit_ratio(i) - i as f64 / (n - 1).max(1) as f64;
+    let best = (0..n).map(|i| (above(i), i)).fold((0.0, n.saturating_sub(1)), |best, here| {
+        if here.0 > best.0 + 1e-9 { here } else { best }
+    });
+    curve.capacity(best.1)
+}

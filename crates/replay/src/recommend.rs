@@ -1,0 +1,250 @@
+//! The recommendation: the smallest fast memory that keeps a slow-down, the policy that needs
+//! least of it, and the cases in which a recording cannot tell.
+//!
+//! Made to stay put from one recording of a program to the next: sizes are interpolated between
+//! the grid's capacities, a size counts only if every larger one keeps the target too, policies
+//! within 1 % of the best give way to the simplest, and all sums run over all evaluated epochs.
+//! Where the curve is so flat that a tenth more or less slow-down moves the answer by more than
+//! 10 %, the recommendation says so.
+
+use crate::cost::Reading;
+use crate::text::percent;
+use crate::{Band, CostModel, Curve, Machine, RecordingFacts, WarmUp};
+use pagetide_types::Bytes;
+use serde::Serialize;
+
+/// Evaluated epochs below which nothing is recommended.
+const SHORT: u32 = 3;
+/// Policies that need at most this much more than the best are as good; the simplest is taken.
+const AS_GOOD: f64 = 1.01;
+/// Two readings of the observation that differ by less agree: the answer is an estimate.
+const AGREE: f64 = 1.10;
+/// Beyond this they disagree; with nearly everything needed in the worse one, nothing is told.
+const DISAGREE: f64 = 1.25;
+/// Share of the footprint from which "this much" says no more than "everything".
+const NEARLY_ALL: f64 = 0.9;
+/// Share of uncleared memory from which the heat of too much is unknown.
+const UNCLEARED: f64 = 0.25;
+
+/// How much fast memory, and how sure that is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recommendation {
+    /// The smallest fast memory whose slow-down keeps the target at the high end of its band.
+    pub fast_bytes: Bytes,
+    /// What might do, were saturated units as hot as they can be and unseen ones never touched.
+    pub fast_bytes_low: Bytes,
+    /// `fast_bytes` over the footprint.
+    pub share_of_footprint: f64,
+    /// The policy.
+    pub policy: String,
+    /// The slow-down to expect there.
+    pub slowdown: Band,
+    /// Whether the observation pins the answer down.
+    pub certainty: Certainty,
+    /// `fast_bytes` were the target a tenth smaller, and a tenth larger: how steep the curve is.
+    pub at_other_targets: OtherTargets,
+    /// The answer in one sentence.
+    pub sentence: String,
+    /// What it stands on, a sentence each.
+    pub assumptions: Vec<String>,
+}
+
+/// What nearby targets would need.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct OtherTargets {
+    /// For nine tenths of the slow-down.
+    pub tighter_bytes: Option<Bytes>,
+    /// For eleven tenths of it.
+    pub looser_bytes: Option<Bytes>,
+}
+
+/// How far the observation pins the answer down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Certainty {
+    /// However saturated and unseen units are counted, the answer stays within 10 %.
+    Estimate,
+    /// This much is enough; less may be.
+    UpperBound,
+}
+
+/// A policy that can be recommended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Candidate<'a> {
+    pub(crate) curve: &'a Curve,
+    pub(crate) cost: &'a CostModel,
+    pub(crate) unit: Bytes,
+}
+
+impl Candidate<'_> {
+    fn need(&self, target: f64) -> Option<Bytes> {
+        smallest(self.curve, self.unit, target, |i| self.cost.slowdown(self.curve, i).high)
+    }
+
+    /// The need in the kindest reading of the saturated units, the unseen ones, or both.
+    fn need_at_best(&self, target: f64, saturated: bool, unseen: bool) -> Option<Bytes> {
+        let readings = |i: usize| {
+            let value = |saturated_at_most| {
+                let reading = Reading { saturated_at_most, unseen_charged: !unseen };
+                self.cost.slowdown_as(self.curve, i, reading)
+            };
+            if saturated { value(false).min(value(true)) } else { value(false).max(value(true)) }
+        };
+        smallest(self.curve, self.unit, target, readings)
+    }
+}
+
+/// The smallest capacity from which on `slowdown` stays at or below the target, interpolated
+/// between the curve's entries and rounded up to whole units; none if the last entry misses it.
+pub(crate) fn smallest(
+    curve: &Curve,
+    unit: Bytes,
+    target: f64,
+    slowdown: impl Fn(usize) -> f64,
+) -> Option<Bytes> {
+    let n = curve.fast_accesses.len();
+    let keeps = |i: usize| slowdown(i) <= target;
+    let first = (0..n).rev().take_while(|i| keeps(*i)).last()?;
+    let Some(before) = first.checked_sub(1) else { return Some(Bytes(0)) };
+    let (above, below) = (slowdown(before), slowdown(first));
+    let part = if above > below { (above - target) / (above - below) } else { 1.0 };
+    let end = curve.capacity(first);
+    let bytes = curve.capacity(before).0 + scaled(curve.step, part.clamp(0.0, 1.0));
+    Some(Bytes(bytes.next_multiple_of(unit.0.max(1))).min(end.max(unit)))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a u64")]
+fn scaled(bytes: Bytes, part: f64) -> u64 {
+    (bytes.as_f64() * part).ceil() as u64
+}
+
+/// Recommends, or says why not.
+pub(crate) fn recommend(
+    candidates: &[Candidate<'_>],
+    facts: &RecordingFacts,
+    warm_up: &WarmUp,
+    machine: &Machine,
+    target: f64,
+) -> Result<Recommendation, String> {
+    let best = choose(candidates, facts, target)?;
+    let need = best.need(target).unwrap_or_default();
+    let low = best.need_at_best(target, true, true).unwrap_or(need).min(need);
+    let footprint = facts.footprint_bytes;
+    let share = if footprint.0 > 0 { need.as_f64() / footprint.as_f64() } else { 0.0 };
+    if apart(low, need, best.unit, DISAGREE) && share >= NEARLY_ALL {
+        return Err(cannot_tell(best, facts, target, low, need));
+    }
+    let estimate = !apart(low, need, best.unit, AGREE);
+    let certainty = if estimate { Certainty::Estimate } else { Certainty::UpperBound };
+    let i = usize::try_from(need.0.div_ceil(best.curve.step.0.max(1))).unwrap_or(usize::MAX);
+    let i = i.min(best.curve.fast_accesses.len() - 1);
+    let predicted = best.cost.slowdown(best.curve, i);
+    let slowdown = Band { low: predicted.low, high: predicted.high.min(target) };
+    let other = OtherTargets {
+        tighter_bytes: best.need(target * 0.9),
+        looser_bytes: best.need(target * 1.1),
+    };
+    let policy = best.curve.policy.clone();
+    let mut recommendation = Recommendation {
+        fast_bytes: need,
+        fast_bytes_low: low,
+        share_of_footprint: share,
+        policy,
+        slowdown,
+        certainty,
+        at_other_targets: other,
+        sentence: String::new(),
+        assumptions: Vec::new(),
+    };
+    recommendation.sentence = crate::text::sentence(&recommendation, footprint, target);
+    recommendation.assumptions =
+        crate::text::assumptions(&recommendation, best, facts, warm_up, machine);
+    Ok(recommendation)
+}
+
+/// The simplest of the candidates that need least, or why none can be chosen.
+fn choose<'a, 'b>(
+    candidates: &'b [Candidate<'a>],
+    facts: &RecordingFacts,
+    target: f64,
+) -> Result<&'b Candidate<'a>, String> {
+    let Some(any) = candidates.first() else {
+        return Err("no policy that can be run was replayed".to_owned());
+    };
+    if any.curve.epochs < SHORT {
+        return Err(format!(
+            "the recording is too short to tell: {} evaluated, at least {SHORT} are needed; record \
+             for longer (an epoch is {:.0} s)",
+            match any.curve.epochs {
+                0 => "no epoch could be".to_owned(),
+                1 => "1 epoch was".to_owned(),
+                n => format!("{n} epochs were"),
+            },
+            facts.epoch_s
+        ));
+    }
+    if facts.footprint_bytes.0 == 0 {
+        return Err("no memory of the target was resident".to_owned());
+    }
+    if any.curve.accesses <= 0.0 {
+        return Err("no access was seen: the target was idle, or nothing of it was watched".into());
+    }
+    if facts.uncleared_share > UNCLEARED {
+        return Err(format!(
+            "the recording cannot tell: the accessed bits of {} of the memory cannot be cleared \
+             (shared or locked pages), so its heat is unknown",
+            percent(facts.uncleared_share)
+        ));
+    }
+    let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
+    let Some(least) = needs.iter().flatten().min() else {
+        return Err(format!(
+            "no policy keeps the slow-down within {}, not even with all memory fast: its moves \
+             alone cost more",
+            percent(target)
+        ));
+    };
+    let enough = (least.as_f64() * AS_GOOD).max((*least + any.unit).as_f64());
+    std::iter::zip(candidates, &needs)
+        .find(|(_, need)| need.is_some_and(|need| need.as_f64() <= enough))
+        .map(|(candidate, _)| candidate)
+        .ok_or_else(|| "no policy could be chosen".to_owned())
+}
+
+/// Whether two sizes differ by more than `factor`, one unit more or less not counted.
+fn apart(low: Bytes, high: Bytes, unit: Bytes, factor: f64) -> bool {
+    high.saturating_sub(unit).as_f64() > low.as_f64() * factor
+}
+
+fn cannot_tell(
+    best: &Candidate<'_>,
+    facts: &RecordingFacts,
+    target: f64,
+    low: Bytes,
+    need: Bytes,
+) -> String {
+    let saturated = best.need_at_best(target, true, false).unwrap_or(need);
+    let unseen = best.need_at_best(target, false, true).unwrap_or(need);
+    let (cause, remedy) = if saturated <= unseen {
+        (
+            format!(
+                "too saturated to tell: {} of the accesses went to units too hot to measure",
+                percent(facts.saturated_share)
+            ),
+            "shorter gaps, or units of 4K, may tell",
+        )
+    } else {
+        (
+            format!(
+                "too little observed to tell: units never seen accessed hold {} of the memory",
+                percent(facts.unseen_share)
+            ),
+            "a longer recording, or a larger budget for watching, may tell",
+        )
+    };
+    format!(
+        "the recording is {cause}; a slow-down within {} needs something between {low} and {need} \
+         of fast memory; {remedy}",
+        percent(target)
+    )
+}

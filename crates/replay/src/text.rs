@@ -1,0 +1,146 @@
+//! The plan's sentences: the recommendation and what it stands on.
+
+use crate::recommend::Candidate;
+use crate::{Certainty, Machine, Recommendation, RecordingFacts, WarmUp};
+use pagetide_types::Bytes;
+
+/// A share or slow-down as people write it: `5 %`, `0.8 %`, `below 0.1 %`.
+#[must_use]
+pub fn percent(share: f64) -> String {
+    let value = share * 100.0;
+    match value {
+        v if !v.is_finite() => "unknown".to_owned(),
+        0.0 => "0 %".to_owned(),
+        v if v.abs() < 0.1 => "below 0.1 %".to_owned(),
+        v if v.abs() < 9.95 && (v - v.round()).abs() >= 0.05 => format!("{v:.1} %"),
+        v => format!("{v:.0} %"),
+    }
+}
+
+/// The answer in one sentence.
+pub(crate) fn sentence(answer: &Recommendation, footprint: Bytes, target: f64) -> String {
+    let (within, policy) = (percent(target), &answer.policy);
+    if answer.fast_bytes.0 == 0 {
+        return format!(
+            "All {footprint} may be slow memory: the slow-down stays within {within} without any \
+             fast memory."
+        );
+    }
+    let size = format!(
+        "{} of fast memory ({} of the {footprint} in use)",
+        answer.fast_bytes,
+        percent(answer.share_of_footprint)
+    );
+    match answer.certainty {
+        Certainty::Estimate => {
+            format!("{size} keeps the slow-down within {within} under the policy {policy}.")
+        }
+        Certainty::UpperBound => format!(
+            "At most {size} is needed to keep the slow-down within {within} under the policy \
+             {policy}; {} may do.",
+            if answer.fast_bytes_low.0 == 0 {
+                "far less".to_owned()
+            } else {
+                format!("as little as {}", answer.fast_bytes_low)
+            }
+        ),
+    }
+}
+
+/// What the answer stands on, most important first.
+pub(crate) fn assumptions(
+    answer: &Recommendation,
+    best: &Candidate<'_>,
+    facts: &RecordingFacts,
+    warm_up: &WarmUp,
+    machine: &Machine,
+) -> Vec<String> {
+    let mut all = Vec::new();
+    let share = best.cost.share();
+    all.push(match facts.stall_share {
+        Some(stall) if share.low == stall && share.high == stall => format!(
+            "the hardware counted {} of the cycles as stalled on memory; this path is unverified",
+            percent(stall)
+        ),
+        _ if share.low == share.high => {
+            format!("{} of the run time waits for memory, as given", percent(share.high))
+        }
+        _ => format!(
+            "between {} and {} of the run time waits for memory (no stall counters were read); the \
+             size holds for the high end",
+            percent(share.low),
+            percent(share.high)
+        ),
+    });
+    all.push(
+        "accessed bits count translations, not cache misses: data that the CPU caches hold counts \
+         as memory traffic"
+            .to_owned(),
+    );
+    if facts.saturated_share >= 0.005 {
+        all.push(format!(
+            "{} of the accesses went to units too hot to measure; the size counts them at their \
+             lower bound",
+            percent(facts.saturated_share)
+        ));
+    }
+    if best.curve.unseen_bound > 0.01 * best.curve.accesses {
+        all.push(format!(
+            "units never seen accessed ({} of the memory) count as one access per epoch at the \
+             high end",
+            percent(facts.unseen_share)
+        ));
+    }
+    if facts.watched_share < 0.995 {
+        all.push(format!(
+            "{} of the pages were watched; the rest is taken to be like its neighbours",
+            percent(facts.watched_share)
+        ));
+    }
+    if facts.uncleared_share >= 0.005 {
+        all.push(format!(
+            "the heat of {} of the memory is unknown: its accessed bits cannot be cleared",
+            percent(facts.uncleared_share)
+        ));
+    }
+    let (fast, slow) = (machine.fast(), machine.slow());
+    all.push(format!(
+        "machine {}: {} {:.0} ns, {} {:.0} ns and {:.0} GB/s; a move takes {:.0} us for 4 KiB, \
+         {:.0} us for 2 MiB",
+        machine.name,
+        fast.name,
+        fast.read_latency_ns,
+        slow.name,
+        slow.read_latency_ns,
+        slow.read_bandwidth_gb_s,
+        machine.migration.page_4k_us,
+        machine.migration.page_2m_us
+    ));
+    if let Some(capacity) = fast.capacity.filter(|capacity| *capacity < answer.fast_bytes) {
+        all.push(format!("that machine has only {capacity} of {}", fast.name));
+    }
+    let other = answer.at_other_targets;
+    let far = |bytes: Option<Bytes>| {
+        bytes.is_some_and(|b| {
+            (b.as_f64() - answer.fast_bytes.as_f64()).abs()
+                > 0.1 * answer.fast_bytes.as_f64() + best.unit.as_f64()
+        })
+    };
+    if far(other.tighter_bytes) || far(other.looser_bytes) {
+        let show = |b: Option<Bytes>| b.map_or_else(|| "more than all".into(), |b| b.to_string());
+        all.push(format!(
+            "the curve is flat here: a tenth less slow-down needs {}, a tenth more {}",
+            show(other.tighter_bytes),
+            show(other.looser_bytes)
+        ));
+    }
+    all.push(if warm_up.still_growing {
+        format!("{}; a longer run will need more", warm_up.note)
+    } else {
+        format!(
+            "the program goes on as in the {} evaluated epochs ({:.0} s)",
+            facts.evaluated_epochs, facts.seconds
+        )
+    });
+    all
+}

@@ -1,0 +1,146 @@
+//! Finds the start of a recording in which the program still fills its memory: what is placed and
+//! touched then says little about the time after. Our own rule, meant to need no tuning.
+
+use pagetide_types::Bytes;
+use serde::Serialize;
+
+/// Share of its later level that memory must have reached for start-up to be over.
+const LEVEL: f64 = 0.95;
+/// An epoch that adds more than this share of the level was spent filling.
+const FILLING: f64 = 0.05;
+/// After start-up the memory may grow by this share of the level; more is growth throughout.
+const FLAT: f64 = 0.15;
+/// Epochs that must remain after the warm-up.
+const REMAIN: usize = 4;
+/// As many epochs ([`REMAIN`]) that together grow by no more than this share of the level, at no
+/// less than a quarter of it, are a phase of the program and not its start-up.
+const PHASE: f64 = 0.02;
+
+/// Which epochs at the start were left out, and why.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct WarmUp {
+    /// Epochs left out at the start; epoch numbers below this are not evaluated.
+    pub epochs: usize,
+    /// The footprint grows throughout: no start-up could be told from the rest.
+    pub still_growing: bool,
+    /// What was left out, in one sentence.
+    pub note: String,
+}
+
+/// Finds the warm-up from the resident memory at the end of every epoch.
+///
+/// The level is the median of the second half. Warm-up ends with the first epoch that reaches
+/// 95 % of it, or with an earlier steady phase of four epochs at a quarter of it or more; that
+/// epoch too is left out when it added more than 5 %. Nothing is left out
+/// when fewer than four epochs would remain, or when memory grows by more than 15 % afterwards:
+/// then the program grows throughout, and the note says so.
+#[must_use]
+pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
+    let n = resident.len();
+    let all = |note: &str| WarmUp { note: note.to_owned(), ..WarmUp::default() };
+    if n <= REMAIN {
+        return all("too few epochs to look for a warm-up; all are used");
+    }
+    let mut later = resident[n / 2..].to_vec();
+    later.sort_unstable();
+    let level = later[later.len() / 2].as_f64();
+    if level <= 0.0 {
+        return all("no memory was resident in the second half; all epochs are used");
+    }
+    let phase = |i: usize| {
+        let (first, last) = (resident[i].as_f64(), resident.get(i + REMAIN - 1));
+        first >= 0.25 * level && last.is_some_and(|l| (l.as_f64() - first).abs() <= PHASE * level)
+    };
+    let full = |i: usize| resident[i].as_f64() >= LEVEL * level;
+    let reached = (0..n).find(|i| full(*i) || phase(*i)).unwrap_or(n - 1);
+    let grew = |i: usize| resident[i].as_f64() - resident[i - 1].as_f64() > FILLING * level;
+    let filling = reached > 0 && grew(reached);
+    let epochs = reached + usize::from(filling);
+    let rest = &resident[epochs.min(n - 1)..];
+    let start = rest[0].as_f64();
+    let growth = rest.iter().map(|r| r.as_f64()).fold(start, f64::max) - start;
+    if growth > FLAT * level && !phase(reached) {
+        return WarmUp {
+            epochs: 0,
+            still_growing: true,
+            note: "the footprint grows throughout the recording; all epochs are used".to_owned(),
+        };
+    }
+    if epochs == 0 {
+        return all("the footprint is steady from the first epoch; all epochs are used");
+    }
+    if n - epochs < REMAIN {
+        return WarmUp {
+            epochs: 0,
+            still_growing: true,
+            note: "the program fills its memory until shortly before the end; all epochs are used"
+                .to_owned(),
+        };
+    }
+    WarmUp {
+        epochs,
+        still_growing: false,
+        note: format!(
+            "the first {} left out: the program was filling its memory",
+            if epochs == 1 { "epoch is".to_owned() } else { format!("{epochs} epochs are") }
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn warm_up(mib: &[u64]) -> WarmUp {
+        find_warm_up(&mib.iter().map(|m| Bytes::mib(*m)).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_fill_is_left_out_and_a_steady_program_is_not() {
+        assert_eq!(warm_up(&[100, 400, 800, 1000, 1000, 1001, 1000, 1002, 1000]).epochs, 4);
+        assert_eq!(warm_up(&[100, 980, 1000, 1000, 1000, 1001]).epochs, 2);
+        assert_eq!(warm_up(&[1000, 999, 1000, 1001, 1000, 1002, 1000]).epochs, 0);
+        // A fill that takes more than half of the recording, with a plateau after it.
+        assert_eq!(warm_up(&[1, 200, 300, 400, 500, 1000, 1000, 1000, 1000, 1000]).epochs, 6);
+        // A second phase with twice the memory: the first is no start-up.
+        let two = [vec![300], vec![1000; 11], vec![2000; 8]].concat();
+        assert_eq!(warm_up(&two).epochs, 2);
+        // A start-up peak is no warm-up: the memory was there.
+        assert_eq!(warm_up(&[2000, 1000, 1000, 1000, 1000, 1000]).epochs, 0);
+    }
+
+    #[test]
+    fn growth_throughout_is_said_and_nothing_is_left_out() {
+        let leak = warm_up(&(1..=40).map(|i| i * 100).collect::<Vec<_>>());
+        assert!(leak.still_growing && leak.epochs == 0, "{leak:?}");
+        let late = warm_up(&[1, 200, 400, 600, 800, 1000, 1000]);
+        assert!(late.still_growing && late.epochs == 0, "{late:?}");
+    }
+
+    #[test]
+    fn short_and_empty_recordings_are_used_whole() {
+        for mib in [&[][..], &[5], &[1, 2, 3, 4], &[0, 0, 0, 0, 0, 0]] {
+            let found = warm_up(mib);
+            assert_eq!(found.epochs, 0);
+            assert!(found.note.contains("all"), "{found:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn leaves_enough_and_never_stops_at_noise(
+            fill in 0usize..6,
+            steady in 6usize..40,
+            noise in proptest::collection::vec(0u64..20, 46),
+        ) {
+            let mib: Vec<u64> = (0..fill)
+                .map(|i| 100 * (i as u64 + 1))
+                .chain(noise.iter().take(steady).map(|n| 1000 + n))
+                .collect();
+            let found = warm_up(&mib);
+            prop_assert!(mib.len() - found.epochs >= REMAIN);
+            prop_assert_eq!(found.epochs, if fill == 0 { 0 } else { fill + 1 });
+        }
+    }
+}

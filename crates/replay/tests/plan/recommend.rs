@@ -1,0 +1,173 @@
+//! Recommendations whose right answer is known, and the cases in which there is none.
+
+use crate::build::{Unit, bound, candidate, curve, cxl, hot_cold, input, near, plan_units};
+use pagetide_replay::{Certainty, PlanOptions, plan};
+use pagetide_types::Bytes;
+use proptest::prelude::*;
+
+/// Units that may miss for 5 % at a latency ratio of 2.5: the target over 1.5.
+const MISS: f64 = 0.05 / 1.5;
+
+/// Bytes that a perfect order needs for a miss share of [`MISS`].
+fn truth(units: &[Unit]) -> f64 {
+    let all: f64 = units.iter().map(|u| u.rate).sum();
+    let (mut left, mut missed) = (0.0, 0.0);
+    for unit in units.iter().rev() {
+        let room = (MISS * all - missed) / unit.rate;
+        if room < 1.0 {
+            left += room;
+            break;
+        }
+        missed += unit.rate;
+        left += 1.0;
+    }
+    (units.len() as f64 - left) * Bytes::mib(2).as_f64()
+}
+
+#[test]
+fn a_hot_set_of_known_size_is_found() {
+    for (hot, colder) in [(50, 1000.0), (200, 20.0), (400, 100.0), (800, 20.0)] {
+        let units = hot_cold(hot, 1000, 2000.0, colder);
+        let plan = plan_units(&units);
+        let answer = plan.recommendation.unwrap_or_else(|| panic!("{:?}", plan.why_not));
+        let unit = Bytes::mib(2).as_f64();
+        let off = answer.fast_bytes.as_f64() - truth(&units);
+        assert!((0.0..=unit).contains(&off), "{hot} {colder}: {answer:?}");
+        assert_eq!(answer.certainty, Certainty::Estimate);
+        assert!(answer.slowdown.high <= 0.05 && answer.slowdown.low <= answer.slowdown.high);
+        assert!(near(plan.policies[0].knee_bytes, hot as f64 * 2097152.0, 0.01));
+        assert!(plan.policies[0].points.len() <= 256);
+        assert_eq!(plan.policies[0].points[0].fast_bytes, Bytes(0));
+        assert_eq!(plan.policies[0].points.last().unwrap().fast_bytes, Bytes::mib(2000));
+    }
+}
+
+#[test]
+fn three_noisy_recordings_agree() {
+    // Zipf-like heat, every rate off by up to 20 % by its own dice.
+    let size = |seed: u64| {
+        let mut state = seed;
+        let mut dice = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            0.8 + 0.4 * ((state >> 33) as f64 / f64::from(1u32 << 31))
+        };
+        let mut units: Vec<Unit> = (1..=2000)
+            .map(|i| Unit { rate: 1e5 / f64::from(i) * dice(), ..Unit::default() })
+            .collect();
+        units.sort_by(|a, b| b.rate.total_cmp(&a.rate));
+        plan_units(&units).recommendation.unwrap().fast_bytes.as_f64()
+    };
+    let sizes = [size(1), size(2), size(3)];
+    let (least, most) =
+        (sizes.iter().copied().fold(f64::MAX, f64::min), sizes.iter().copied().fold(0.0, f64::max));
+    assert!(most / least < 1.05, "{sizes:?}");
+}
+
+#[test]
+fn saturation_gives_an_upper_bound_that_holds() {
+    // 300 hot units at 400,000 per second, measured as 20,000; the rest right.
+    let truth = truth(&hot_cold(300, 1000, 4e5, 300.0));
+    let mut seen = hot_cold(300, 1000, 4e5, 300.0);
+    for unit in &mut seen[..300] {
+        *unit = Unit { rate: 2e4, saturated: true, unseen: false };
+    }
+    let plan = plan_units(&seen);
+    let answer = plan.recommendation.unwrap();
+    assert_eq!(answer.certainty, Certainty::UpperBound);
+    assert!(answer.fast_bytes.as_f64() >= truth, "{answer:?}");
+    assert!(answer.fast_bytes_low.as_f64() <= truth, "{answer:?}");
+    assert!(answer.sentence.starts_with("At most"), "{}", answer.sentence);
+}
+
+#[test]
+fn too_saturated_and_too_little_observed_are_said() {
+    let mut units = hot_cold(100, 1000, 2e4, 10.0);
+    for unit in &mut units[..100] {
+        unit.saturated = true;
+    }
+    let plan = plan_units(&units);
+    assert!(plan.recommendation.is_none());
+    assert!(plan.why_not.unwrap().contains("too saturated to tell"));
+
+    let mut units = hot_cold(100, 1000, 1.0, 1.0);
+    for unit in &mut units[100..] {
+        *unit = Unit { unseen: true, ..Unit::default() };
+    }
+    let plan = plan_units(&units);
+    let why_not = plan.why_not.unwrap();
+    assert!(why_not.contains("too little observed to tell"), "{why_not}");
+}
+
+#[test]
+fn what_is_too_little_to_plan_on_is_answered_in_words() {
+    let normal = curve("rate", &hot_cold(5, 10, 1000.0, 100.0));
+    let mut short = normal.clone();
+    short.epochs = 1;
+    short.seconds = 5.0;
+    let mut never = normal;
+    never.promoted = vec![u64::MAX >> 8; 11];
+    for (curve, words) in [
+        (short, "too short to tell: 1 epoch was"),
+        (curve("rate", &[]), "no memory"),
+        (curve("rate", &[Unit::default()]), "no access was seen"),
+        (never, "no policy keeps"),
+    ] {
+        let plan = plan(input(vec![candidate(curve)]), &cxl(), &PlanOptions::default());
+        assert!(plan.recommendation.is_none());
+        let why_not = plan.why_not.unwrap();
+        assert!(why_not.contains(words), "{why_not}");
+    }
+    let one = plan_units(&[Unit { rate: 1e4, ..Unit::default() }]).recommendation.unwrap();
+    assert_eq!(one.fast_bytes, Bytes::mib(2));
+    let mut uncleared = input(vec![candidate(curve("rate", &hot_cold(5, 10, 1000.0, 100.0)))]);
+    uncleared.facts.uncleared_share = 0.6;
+    let why_not = plan(uncleared, &cxl(), &PlanOptions::default()).why_not.unwrap();
+    assert!(why_not.contains("cannot be cleared"), "{why_not}");
+}
+
+#[test]
+fn the_simpler_of_two_equals_and_never_a_bound() {
+    let units = hot_cold(300, 1000, 2000.0, 200.0);
+    let mut worse = units.clone();
+    worse.rotate_right(100);
+    let curves = |first: &[Unit], second: &[Unit]| {
+        let (first, second) = (curve("first-touch", first), curve("rate", second));
+        vec![
+            candidate(first),
+            candidate(second),
+            bound(curve("clairvoyant", &hot_cold(1, 1000, 1e6, 1e6))),
+        ]
+    };
+    let answer = |c| plan(input(c), &cxl(), &PlanOptions::default()).recommendation.unwrap();
+    assert_eq!(answer(curves(&units, &units)).policy, "first-touch");
+    assert_eq!(answer(curves(&worse, &units)).policy, "rate");
+}
+
+#[test]
+fn a_dip_before_thrashing_is_not_taken() {
+    // Moves that make 600 to 700 units worse than 500: the answer lies past them.
+    let mut curve = curve("lru", &hot_cold(400, 1000, 2000.0, 1000.0));
+    for i in 600..700 {
+        curve.promoted[i] = Bytes::gib(100).0;
+    }
+    let answer = plan(input(vec![candidate(curve)]), &cxl(), &PlanOptions::default());
+    let fast = answer.recommendation.unwrap().fast_bytes;
+    assert!(fast > Bytes::mib(2 * 699) && fast <= Bytes::mib(2 * 700), "{fast}");
+}
+
+proptest! {
+    #[test]
+    fn a_looser_target_never_needs_more(
+        hot in 1usize..99,
+        colder in 1.0..1000.0f64,
+        tight in 0.001..0.5f64,
+        looser in 1.0..3.0f64,
+    ) {
+        let units = hot_cold(hot, 100, 5e4, colder);
+        let need = |target_slowdown| {
+            let options = PlanOptions { target_slowdown, ..PlanOptions::default() };
+            plan(input(vec![candidate(curve("rate", &units))]), &cxl(), &options).policies[0].fast_bytes
+        };
+        prop_assert!(need(tight * looser).unwrap() <= need(tight).unwrap());
+    }
+}

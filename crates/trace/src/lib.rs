@@ -1,6 +1,27 @@
 //! The heat recording: a directory of closed Parquet files, one set per span of epochs, renamed
-//! into place, so that a crash loses at most the span under way.
+//! into place, so that a crash loses at most the span under way. docs/recording.md documents it.
 
+mod check;
+mod error;
+mod file;
+mod heat_read;
+mod interleave;
+mod layout;
+mod rate;
+mod recording;
+mod records;
 mod schema;
+mod span_read;
+mod span_write;
+mod sums;
+mod table;
+mod table_read;
+mod table_write;
+mod writer;
 
+pub use error::{Error, Result};
+pub use rate::round_rate;
+pub use recording::Recording;
+pub use records::Records;
 pub use schema::{Area, Epoch, EpochRecord, Header, SCHEMA_VERSION};
+pub use writer::RecordingWriter;

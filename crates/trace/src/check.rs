@@ -1,0 +1,44 @@
+//! What a record must fulfil before it is written, so that no recording contradicts itself.
+
+use crate::EpochRecord;
+use pagetide_types::EpochId;
+
+/// Says what is wrong with `record`, given the epoch before it and how many units there are.
+pub(crate) fn check(
+    record: &EpochRecord,
+    last: Option<EpochId>,
+    units: usize,
+) -> Result<(), String> {
+    let heat = &record.heat;
+    let epoch = record.epoch.epoch;
+    if last.is_some_and(|last| epoch <= last) {
+        return Err(format!(
+            "epochs must ascend, and {epoch} comes after {}",
+            last.unwrap_or_default()
+        ));
+    }
+    if heat.epoch != epoch {
+        return Err(format!("its heat is of epoch {}", heat.epoch));
+    }
+    let columns = [
+        ("rate", heat.rate.len()),
+        ("flags", heat.flags.len()),
+        ("pages", heat.pages.len()),
+        ("watched", heat.watched.len()),
+        ("touched", heat.touched.len()),
+        ("node", heat.node.len()),
+    ];
+    if let Some((name, rows)) = columns.iter().find(|(_, rows)| *rows != heat.len()) {
+        return Err(format!("column {name} has {rows} rows for {} units", heat.len()));
+    }
+    if let Some(pair) = heat.unit.windows(2).find(|pair| pair[0] >= pair[1]) {
+        return Err(format!("units must ascend, and {} comes after {}", pair[1], pair[0]));
+    }
+    if let Some(unit) = heat.unit.last().filter(|unit| unit.index() >= units) {
+        return Err(format!("unit {unit} is unknown, only {units} have been announced"));
+    }
+    if let Some(rate) = heat.rate.iter().find(|rate| !rate.is_finite() || **rate < 0.0) {
+        return Err(format!("a rate of {rate} is not finite and at least 0"));
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! What can go wrong with a recording, each with the path at fault and the remedy.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+/// Why a recording could not be written, read or compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The name is taken; recordings are never overwritten.
+    #[error("{} already exists; remove it or record under another name", .path.display())]
+    Exists {
+        /// The recording's path.
+        path: PathBuf,
+    },
+    /// No space left, or the quota is used up.
+    #[error(
+        "the disk is full: {} could not be written; the spans before it are complete and readable; \
+         free some space or record on another disk", .path.display()
+    )]
+    DiskFull {
+        /// The file that was being written.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Any other failed call to the operating system.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The writer has failed before; nothing more can be recorded with it.
+    #[error("{}: recording ended with an earlier error", .path.display())]
+    Ended {
+        /// The recording's path.
+        path: PathBuf,
+    },
+    /// What was to be written breaks the recording's contract; this is a bug of the caller.
+    #[error("epoch {epoch} cannot be recorded: {reason}")]
+    Invalid {
+        /// The epoch's number.
+        epoch: u32,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A table could not be encoded; this is a bug.
+    #[error("{}: cannot be encoded: {reason}", .path.display())]
+    Encode {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// What the encoder said.
+        reason: String,
+    },
+    /// The path is no recording.
+    #[error(
+        "{} is not a recording ({reason}); a recording is a directory, NAME.heat, as \
+         `pagetide record -o NAME.heat` writes it", .path.display()
+    )]
+    NotARecording {
+        /// The path.
+        path: PathBuf,
+        /// What it is instead.
+        reason: String,
+    },
+    /// The recording is newer than this program.
+    #[error(
+        "{} was written by a newer version ({tool}, schema {found}, this one reads up to \
+         {known}): update pagetide", .path.display()
+    )]
+    Newer {
+        /// The recording's path.
+        path: PathBuf,
+        /// Who wrote it.
+        tool: String,
+        /// Its schema version.
+        found: u32,
+        /// The newest schema version that this program reads.
+        known: u32,
+    },
+    /// There is no complete span.
+    #[error(
+        "{} holds no complete span of epochs: it was stopped too early, or is still being \
+         written; record for longer", .path.display()
+    )]
+    Empty {
+        /// The recording's path.
+        path: PathBuf,
+    },
+    /// A file is truncated or damaged, or contradicts another one.
+    #[error("{} is damaged: {reason}", .path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A file of a complete span is not there.
+    #[error("{} is missing; copy the recording again, with all its files", .path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A table lacks a column, or has it with another type.
+    #[error("{} has no column '{column}' of type {expected}", .path.display())]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The column's name.
+        column: String,
+        /// Its Parquet type.
+        expected: String,
+    },
+    /// The output of an export could not be written.
+    #[error("the export could not be written: {0}")]
+    Output(#[source] io::Error),
+}
+
+impl Error {
+    /// Sorts an error of the operating system: a full disk has a remedy of its own.
+    pub(crate) fn io(path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                Self::DiskFull { path, source }
+            }
+            _ => Self::Io { path, source },
+        }
+    }
+
+    pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Damaged { path: path.to_owned(), reason: reason.into() }
+    }
+}
+
+/// The result of work on a recording.
+pub type Result<T> = std::result::Result<T, Error>;

@@ -1,0 +1,199 @@
+//! Opens a recording: header, epochs, units and areas; heat is streamed (see records.rs).
+
+use crate::{
+    Area, Epoch, EpochRecord, Error, Header, Records, Result, SCHEMA_VERSION,
+    layout::{self, END, HEADER, Part},
+    span_read::{self, EpochRow},
+    writer::End,
+};
+use pagetide_types::{EpochHeat, UnitKey};
+use serde::Deserialize;
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// One complete span.
+#[derive(Debug)]
+pub(crate) struct Span {
+    pub(crate) rows: Vec<EpochRow>,
+    /// Units in the spans before.
+    pub(crate) first_unit: usize,
+    pub(crate) new_units: usize,
+    pub(crate) new_areas: usize,
+}
+
+/// A recording opened for reading; cheap to clone. Only its complete spans are seen.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    path: PathBuf,
+    header: Header,
+    epochs: Arc<Vec<Epoch>>,
+    spans: Arc<Vec<Span>>,
+    finished: bool,
+    leftovers: Vec<String>,
+}
+
+/// The one field that any version of the header has.
+#[derive(Deserialize)]
+struct Version {
+    schema_version: u32,
+    #[serde(default)]
+    tool: String,
+}
+
+impl Recording {
+    /// Reads the header and the epochs of every complete span.
+    ///
+    /// # Errors
+    /// [`Error::NotARecording`], [`Error::Newer`], [`Error::Empty`] if no span is complete,
+    /// [`Error::Missing`], [`Error::Damaged`] and [`Error::Column`] with the file at fault.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
+        let path = path.into();
+        let header = read_header(&path)?;
+        let listing = layout::list(&path)?;
+        let finished = match fs::read(path.join(END)) {
+            Ok(text) => {
+                let file = path.join(END);
+                let end: End = serde_json::from_slice(&text)
+                    .map_err(|e| Error::damaged(&file, e.to_string()))?;
+                if end.spans > listing.spans {
+                    return Err(Error::Missing { path: Part::Heat.path(&path, listing.spans) });
+                }
+                true
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            Err(error) => return Err(Error::io(&path.join(END), error)),
+        };
+        if listing.spans == 0 {
+            return Err(Error::Empty { path });
+        }
+        let mut spans: Vec<Span> = Vec::with_capacity(listing.spans);
+        let mut epochs: Vec<Epoch> = Vec::new();
+        let mut first_unit = 0;
+        for span in 0..listing.spans {
+            let rows = span_read::epochs(&path, span)?;
+            let new_units = rows.iter().map(|row| row.new_units).sum();
+            let new_areas = rows.iter().map(|row| row.new_areas).sum();
+            epochs.extend(rows.iter().map(|row| row.epoch.clone()));
+            spans.push(Span { rows, first_unit, new_units, new_areas });
+            first_unit += new_units;
+        }
+        if let Some(pair) = epochs.windows(2).find(|pair| pair[0].epoch >= pair[1].epoch) {
+            let reason = format!("epoch {} comes after {}", pair[1].epoch, pair[0].epoch);
+            return Err(Error::damaged(&path, reason));
+        }
+        Ok(Self {
+            path,
+            header,
+            epochs: Arc::new(epochs),
+            spans: Arc::new(spans),
+            finished,
+            leftovers: listing.leftovers,
+        })
+    }
+
+    /// The recording's directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What holds for the whole recording.
+    #[must_use]
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// All epochs in order; never empty.
+    #[must_use]
+    pub fn epochs(&self) -> &[Epoch] {
+        &self.epochs
+    }
+
+    /// Whether the recorder ended the recording. If not, it was killed or is still at work, and
+    /// the epochs of the span under way (a minute at most by default) are not seen.
+    #[must_use]
+    pub fn finished(&self) -> bool {
+        self.finished
+    }
+
+    /// Names of the files of an interrupted span, which are ignored.
+    #[must_use]
+    pub fn leftovers(&self) -> &[String] {
+        &self.leftovers
+    }
+
+    /// Number of units, all epochs together.
+    #[must_use]
+    pub fn unit_count(&self) -> usize {
+        self.spans.last().map_or(0, |span| span.first_unit + span.new_units)
+    }
+
+    /// Number of rows of heat, all epochs together.
+    #[must_use]
+    pub fn unit_epochs(&self) -> usize {
+        self.spans.iter().flat_map(|span| &span.rows).map(|row| row.live_units).sum()
+    }
+
+    /// The identity of every unit; a unit's number is its position.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Damaged`], [`Error::Column`].
+    pub fn units(&self) -> Result<Vec<UnitKey>> {
+        let mut units = Vec::with_capacity(self.unit_count());
+        for (i, span) in self.spans.iter().enumerate() {
+            units.extend(span_read::units(&self.path, i, span.first_unit, span.new_units)?);
+        }
+        Ok(units)
+    }
+
+    /// All areas in order of first sight.
+    ///
+    /// # Errors
+    /// [`Error::Missing`], [`Error::Damaged`], [`Error::Column`].
+    pub fn areas(&self) -> Result<Vec<Area>> {
+        let mut areas = Vec::new();
+        for (i, span) in self.spans.iter().enumerate() {
+            areas.extend(span_read::areas(&self.path, i, span.new_areas)?);
+        }
+        Ok(areas)
+    }
+
+    /// Everything, epoch by epoch, as it was given to the writer (rates rounded). A thread reads
+    /// one span ahead: at most two spans (some 128 MiB) are in memory at a time.
+    #[must_use]
+    pub fn records(&self) -> Records {
+        Records::new(self.path.clone(), Arc::clone(&self.spans))
+    }
+
+    /// The heat alone, epoch by epoch; otherwise as [`Self::records`].
+    pub fn heat(&self) -> impl Iterator<Item = Result<EpochHeat>> + use<> {
+        Records::heat_only(self.path.clone(), Arc::clone(&self.spans))
+            .map(|record| record.map(|record: EpochRecord| record.heat))
+    }
+}
+
+fn read_header(path: &Path) -> Result<Header> {
+    let file = path.join(HEADER);
+    let not_a_recording =
+        |reason: &str| Error::NotARecording { path: path.to_owned(), reason: reason.to_owned() };
+    let text = fs::read(&file).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if !path.exists() => not_a_recording("there is nothing"),
+        io::ErrorKind::NotFound => not_a_recording("it has no recording.json"),
+        io::ErrorKind::NotADirectory => not_a_recording("it is a file"),
+        _ => Error::io(&file, error),
+    })?;
+    let version: Version =
+        serde_json::from_slice(&text).map_err(|error| Error::damaged(&file, error.to_string()))?;
+    if version.schema_version > SCHEMA_VERSION {
+        return Err(Error::Newer {
+            path: path.to_owned(),
+            tool: if version.tool.is_empty() { "unknown".to_owned() } else { version.tool },
+            found: version.schema_version,
+            known: SCHEMA_VERSION,
+        });
+    }
+    serde_json::from_slice(&text).map_err(|error| Error::damaged(&file, error.to_string()))
+}

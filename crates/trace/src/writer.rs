@@ -1,0 +1,186 @@
+//! Writes a recording, one span of epochs at a time.
+
+use crate::{
+    EpochRecord, Error, Header, Result, SCHEMA_VERSION, check, file, interleave,
+    layout::{END, HEADER, Part, sums_path},
+    span_write,
+    sums::Sums,
+};
+use pagetide_types::EpochId;
+use serde::{Deserialize, Serialize};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// Epochs in a span: a minute of the default epoch, which is what a crash may lose.
+const SPAN_EPOCHS: usize = 12;
+/// Rows after which a span ends early: some 64 MiB in memory.
+const SPAN_ROWS: usize = 4 << 20;
+
+/// What a clean end leaves in `end.json`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct End {
+    pub(crate) epochs: usize,
+    pub(crate) spans: usize,
+}
+
+/// Writes a recording. The epochs since the last closed span are in memory only: what a crash,
+/// or dropping the writer without [`Self::finish`], loses.
+#[derive(Debug)]
+pub struct RecordingWriter {
+    path: PathBuf,
+    pending: Vec<EpochRecord>,
+    pending_rows: usize,
+    spans: usize,
+    epochs: usize,
+    last: Option<EpochId>,
+    /// Units in closed spans.
+    units_closed: u32,
+    /// Units in all.
+    units: u32,
+    ended: bool,
+    span_epochs: usize,
+    span_rows: usize,
+}
+
+impl RecordingWriter {
+    /// Makes the directory `path` (mode 0700) with its header and nothing else.
+    ///
+    /// # Errors
+    /// [`Error::Exists`] if there is anything at `path`; otherwise what the system said.
+    pub fn create(path: impl Into<PathBuf>, header: &Header) -> Result<Self> {
+        let path = path.into();
+        if header.schema_version != SCHEMA_VERSION {
+            let reason = format!("schema {} instead of {SCHEMA_VERSION}", header.schema_version);
+            return Err(Error::Invalid { epoch: 0, reason });
+        }
+        file::make_directory(&path)?;
+        put_json(&path.join(HEADER), header)
+            .and_then(|()| file::sync_directory(&path))
+            .inspect_err(|_| {
+                // Ours since a moment ago, and of no use; the error is reported in any case.
+                let _ = fs::remove_file(path.join(HEADER));
+                let _ = fs::remove_dir(&path);
+            })?;
+        Ok(Self {
+            path,
+            pending: Vec::new(),
+            pending_rows: 0,
+            spans: 0,
+            epochs: 0,
+            last: None,
+            units_closed: 0,
+            units: 0,
+            ended: false,
+            span_epochs: SPAN_EPOCHS,
+            span_rows: SPAN_ROWS,
+        })
+    }
+
+    /// For tests: ends a span after `epochs` epochs (1 to 255) or `rows` unit-epochs.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_span(mut self, epochs: usize, rows: usize) -> Self {
+        self.span_epochs = epochs.clamp(1, interleave::MAX_EPOCHS);
+        self.span_rows = rows;
+        self
+    }
+
+    /// The recording's directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Epochs taken so far, those of the span under way included.
+    #[must_use]
+    pub fn epochs(&self) -> usize {
+        self.epochs
+    }
+
+    /// Adds an epoch; epochs ascend, and every unit in its heat is new in it or an earlier one.
+    /// Rates are rounded ([`crate::round_rate`]). About every twelfth call writes and
+    /// synchronises a span, which takes some 40 ns per unit-epoch.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a record that breaks its contract; nothing of it is taken then.
+    /// [`Error::DiskFull`] or [`Error::Io`] if the span cannot be written: its files are removed,
+    /// the earlier spans stay readable, and every later call fails with [`Error::Ended`].
+    pub fn append(&mut self, record: EpochRecord) -> Result<()> {
+        self.check_open()?;
+        let epoch = record.epoch.epoch;
+        let invalid = |reason| Error::Invalid { epoch: epoch.0, reason };
+        let units = u32::try_from(record.new_units.len())
+            .ok()
+            .and_then(|new| self.units.checked_add(new))
+            .ok_or_else(|| invalid("there are more than 2^32 units".to_owned()))?;
+        check::check(&record, self.last, units as usize).map_err(invalid)?;
+        self.last = Some(epoch);
+        self.units = units;
+        self.epochs += 1;
+        self.pending_rows += record.heat.len();
+        self.pending.push(record);
+        if self.pending.len() >= self.span_epochs || self.pending_rows >= self.span_rows {
+            self.close_span()?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left and marks the recording as ended cleanly.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn finish(mut self) -> Result<()> {
+        self.check_open()?;
+        if !self.pending.is_empty() {
+            self.close_span()?;
+        }
+        put_json(&self.path.join(END), &End { epochs: self.epochs, spans: self.spans })?;
+        file::sync_directory(&self.path)
+    }
+
+    fn check_open(&self) -> Result<()> {
+        if self.ended { Err(Error::Ended { path: self.path.clone() }) } else { Ok(()) }
+    }
+
+    fn close_span(&mut self) -> Result<()> {
+        let records = std::mem::take(&mut self.pending);
+        self.pending_rows = 0;
+        self.write_span(&records).inspect_err(|_| {
+            self.ended = true;
+            // Part of a span is of no use; the error is reported in any case.
+            let _ = fs::remove_file(sums_path(&self.path, self.spans));
+            for part in Part::ALL {
+                let _ = fs::remove_file(part.path(&self.path, self.spans));
+            }
+        })?;
+        self.spans += 1;
+        self.units_closed = self.units;
+        Ok(())
+    }
+
+    fn write_span(&self, records: &[EpochRecord]) -> Result<()> {
+        let mut sums = Sums::default();
+        let mut tables = Vec::new();
+        for part in Part::ALL {
+            let path = part.path(&self.path, self.spans);
+            let bytes = span_write::table(part, records, self.units_closed)
+                .map_err(|error| Error::Encode { path: path.clone(), reason: error.to_string() })?;
+            sums.insert(part, &bytes);
+            tables.push((path, bytes));
+        }
+        put_json(&sums_path(&self.path, self.spans), &sums)?;
+        for (path, bytes) in tables {
+            file::put(&path, &bytes)?;
+        }
+        file::sync_directory(&self.path)
+    }
+}
+
+fn put_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let mut text = serde_json::to_vec_pretty(value)
+        .map_err(|error| Error::Encode { path: path.to_owned(), reason: error.to_string() })?;
+    text.push(b'\n');
+    file::put(path, &text)
+}

@@ -1,0 +1,10 @@
+//! The specification of a recording, one file per question.
+
+#[cfg(test)]
+mod common;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod round_trip;
+#[cfg(test)]
+mod writer;

@@ -1,0 +1,26 @@
+# Everything a newcomer needs; each target says what it does and can be repeated.
+# The work is in scripts/.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench release deps
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: ## Install what is missing, build, record redis under load, print its plan
+	@scripts/demo.sh
+
+test: ## Install what the tests need and run them all
+	@scripts/test.sh
+
+check: ## Format, lints, documentation, licences, scripts: what must be clean before a commit
+	@scripts/check.sh
+
+bench: ## Run the benchmarks; each compares with something in the same run
+	@scripts/bench.sh
+
+release: ## Build one static binary that runs on other machines of this architecture
+	@scripts/release.sh
+
+deps: ## Only install the packages that building needs
+	@scripts/deps.sh build

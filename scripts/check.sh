@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# What must be clean before a commit.
+source "$(dirname "$0")/lib.sh"
+
+scripts/deps.sh build
+
+say "format"
+cargo fmt --all --check
+
+say "lints"
+cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+say "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+
+say "licences of the dependencies"
+scripts/licences.py
+
+say "scripts"
+for script in scripts/*.sh .ci/run; do bash -n "$script"; done
+if have shellcheck; then
+    shellcheck --external-sources --source-path=scripts scripts/*.sh .ci/run
+else
+    say "SKIPPED shellcheck: not installed"
+fi
+
+say "length of files"
+too_long=0
+while read -r lines file; do
+    [ "$file" = total ] || [ "$lines" -le 800 ] || { echo "$file: $lines lines; split it"; too_long=1; }
+done < <(git ls-files -z '*.rs' '*.c' '*.h' '*.sh' '*.py' | xargs -0 wc -l)
+[ "$too_long" = 0 ] || die "files over 800 lines"
+say "all clean"

@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Installs what is missing of the packages and checks the Rust toolchain.
+# Usage: deps.sh build|demo|test
+source "$(dirname "$0")/lib.sh"
+
+# Compiling: clang for the eBPF programs; libelf and zlib for their loader; gcc and make for it.
+packages=(clang gcc libc6-dev libelf-dev zlib1g-dev make pkg-config)
+case "${1:-build}" in
+build) ;;
+demo) packages+=(redis-server) ;;
+test) packages+=(python3 python3-venv redis-server) ;;
+*) die "usage: deps.sh build|demo|test" ;;
+esac
+
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+install() {
+    say "installing: $* (apt-get; log in .cache/apt.log)"
+    local get=(apt-get install -y -q --no-install-recommends)
+    # Package lists may be absent or old: refresh them only if the first try fails.
+    as_root "${get[@]}" "$@" >.cache/apt.log 2>&1 </dev/null && return
+    as_root apt-get update -q >>.cache/apt.log 2>&1 </dev/null || true
+    as_root "${get[@]}" "$@" >>.cache/apt.log 2>&1 </dev/null && return
+    tail -n 15 .cache/apt.log >&2
+    die "apt-get could not install: $*"
+}
+
+# A static libelf from 0.190 on compresses with zstd too, and needs it to link.
+needs_zstd() { grep -qs ZSTD_compress /usr/lib/*-linux-gnu/libelf.a; }
+
+missing=()
+if have dpkg-query && have apt-get; then
+    for package in "${packages[@]}"; do
+        installed "$package" || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
+    if needs_zstd && ! installed libzstd-dev; then install libzstd-dev; fi
+else
+    for tool in clang gcc make pkg-config; do
+        have "$tool" || missing+=("$tool")
+    done
+    [ -e /usr/include/libelf.h ] || missing+=(libelf)
+    [ -e /usr/include/zlib.h ] || missing+=(zlib)
+    [ ${#missing[@]} -eq 0 ] || die "this is no Debian or Ubuntu; install the equivalents of" \
+        "${missing[*]} (with headers and static libraries) and try again"
+fi
+
+# Rust: rustup reads the pinned toolchain from rust-toolchain.toml and fetches it by itself.
+wanted=$(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+if ! have cargo && [ -x "$HOME/.cargo/bin/cargo" ]; then
+    die "cargo lies in ~/.cargo/bin, which is not in PATH; run: . ~/.cargo/env"
+fi
+if ! have cargo && ! have rustup && have apt-cache &&
+    apt-cache policy rustup 2>/dev/null | grep -q 'Candidate: [0-9]'; then
+    install rustup
+fi
+if ! have cargo; then
+    die "Rust is missing. Install rustup, which brings the toolchain $wanted that is pinned here:
+  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal
+  . ~/.cargo/env
+and try again."
+fi
+version=$(cargo --version 2>.cache/cargo.log | awk '{print $2}') || {
+    cat .cache/cargo.log >&2
+    die "cargo does not work; with rustup: rustup toolchain install $wanted"
+}
+oldest=$(printf '%s\n' "$wanted" "$version" | sort -V | head -n 1)
+[ "$oldest" = "$wanted" ] ||
+    die "cargo is $version, and $wanted or newer is needed; install rustup (https://rustup.rs)"

@@ -1,0 +1,35 @@
+//! Clairvoyant: by what the next epoch will bring. With units of one size no policy serves more
+//! accesses of the units alive at the decision from the same fast memory (Belady's idea applied
+//! to epochs). It moves without regard to cost: a bound on hits, not on time.
+
+use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
+
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "clairvoyant",
+    summary: "the highest rate in the next epoch first: the bound on hits",
+    source: "after Belady 1966, per epoch",
+    class: Class::Bound,
+    needs: Needs { oracle: true, placement: false },
+    options: &[],
+    build: |_| Policy::Rank(Box::new(Clairvoyant)),
+};
+
+struct Clairvoyant;
+
+impl RankPolicy for Clairvoyant {
+    fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]) {
+        let Some(next) = view.oracle else {
+            keys.fill(0);
+            return;
+        };
+        let mut row = 0;
+        for (key, unit) in keys.iter_mut().zip(&view.heat.unit) {
+            while next.unit.get(row).is_some_and(|other| other < unit) {
+                row += 1;
+            }
+            let rate = if next.unit.get(row) == Some(unit) { next.rate[row] } else { 0.0 };
+            // The bits of positive floats order like the floats; zero may be negative.
+            *key = f32::INFINITY.to_bits() - if rate > 0.0 { rate.to_bits() } else { 0 };
+        }
+    }
+}

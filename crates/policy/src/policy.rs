@@ -1,0 +1,127 @@
+//! What a policy is: a key per unit and epoch, and what its registry entry says of it.
+
+use crate::options::{OptionInfo, Settings};
+use crate::{Known, UnitBook};
+use pagetide_types::EpochHeat;
+
+/// What a policy is shown at the end of an epoch.
+#[derive(Clone, Copy, Debug)]
+pub struct EpochView<'a> {
+    /// The heat of all live units in the epoch that just ended.
+    pub heat: &'a EpochHeat,
+    /// Age and history of every unit, this epoch included; kept once for all policies.
+    pub book: &'a UnitBook,
+    /// What the next epoch will bring; only for policies that declare that they need it.
+    pub oracle: Option<&'a EpochHeat>,
+    /// For every row of `heat`, whether the unit is in fast memory now; only for policies that
+    /// declare that they need it (their order depends on the capacity).
+    pub fast: Option<&'a [bool]>,
+}
+
+impl EpochView<'_> {
+    /// Writes `key` of what is known of every unit; a unit that was never observed ranks in the
+    /// middle: it gets the median key of the known ones. Nothing speaks for it and nothing
+    /// against it, and being sticky it stays where it is when its neighbours do.
+    pub(crate) fn key_by(&self, keys: &mut [u32], key: impl Fn(Known) -> u32) {
+        let mut unknown = 0;
+        for (slot, unit) in keys.iter_mut().zip(&self.heat.unit) {
+            *slot = match self.book.get(*unit) {
+                Some(known) => key(known).min(UNKNOWN - 1),
+                None => {
+                    unknown += 1;
+                    UNKNOWN
+                }
+            };
+        }
+        settle_unknown(keys, unknown);
+    }
+}
+
+/// Stands for the key of a unit of which nothing is known, until [`settle_unknown`].
+pub(crate) const UNKNOWN: u32 = u32::MAX;
+
+/// Gives the `unknown` keys that are [`UNKNOWN`] the median of the others.
+pub(crate) fn settle_unknown(keys: &mut [u32], unknown: usize) {
+    if unknown == 0 {
+        return;
+    }
+    let mut known: Vec<u32> = keys.iter().copied().filter(|key| *key != UNKNOWN).collect();
+    let middle = known.len() / 2;
+    let median = if known.is_empty() { 0 } else { *known.select_nth_unstable(middle).1 };
+    for key in keys.iter_mut().filter(|key| **key == UNKNOWN) {
+        *key = median;
+    }
+}
+
+/// One order of units per epoch.
+///
+/// Callers show every epoch once and in order, with a book that has seen the same epochs.
+/// Implementations write one key per row of `view.heat`, lowest belongs in the fastest memory;
+/// are linear in the number of units; are deterministic for their options; and never read a
+/// clock or the host. Equal keys keep their previous order (what is fast stays fast): that, the
+/// cut at the budget and the moves are the core's.
+pub trait RankPolicy: Send {
+    /// Learns from the epoch and writes the keys; `keys.len() == view.heat.len()`.
+    fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]);
+}
+
+/// A policy ready to run.
+pub enum Policy {
+    /// Decides after every epoch by one order.
+    Rank(Box<dyn RankPolicy>),
+    /// Decides nothing.
+    Fixed(Fixed),
+}
+
+/// Placements that no decision changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixed {
+    /// A unit stays where its first touch put it: fast while there was room.
+    Born,
+    /// Everything is fast, whatever the capacity.
+    AllFast,
+    /// Everything is slow, whatever the capacity.
+    AllSlow,
+}
+
+/// Whether a policy can be run or only be compared with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Knows only the past and keeps to the budget: can be run live.
+    Runnable,
+    /// Knows the future or ignores the budget: a bound.
+    Bound,
+}
+
+/// What a policy must be shown besides heat and book.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// The next epoch ([`EpochView::oracle`]).
+    pub oracle: bool,
+    /// Where units are ([`EpochView::fast`]): its order depends on the capacity.
+    pub placement: bool,
+}
+
+impl Needs {
+    /// Heat and book are enough.
+    pub const NOTHING: Self = Self { oracle: false, placement: false };
+}
+
+/// A policy's entry in the registry.
+#[derive(Debug)]
+pub struct PolicyInfo {
+    /// Unique; lower case and hyphens.
+    pub name: &'static str,
+    /// What it does, one line without a full stop.
+    pub summary: &'static str,
+    /// Paper and section it comes from, or that it is ours.
+    pub source: &'static str,
+    /// Whether it can be run.
+    pub class: Class,
+    /// What it must be shown.
+    pub needs: Needs,
+    /// Its parameters.
+    pub options: &'static [OptionInfo],
+    /// Makes one from checked options.
+    pub(crate) build: fn(&Settings<'_>) -> Policy,
+}

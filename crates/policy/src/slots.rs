@@ -1,0 +1,230 @@
+//! The order of a tenant's units from the fastest memory to the slowest, kept from decision to
+//! decision: ties keep it, births and deaths change it, a budget cuts it.
+//!
+//! The order is laid out in bytes: what ends within the budget is fast. Between two decisions
+//! - a unit that dies leaves a hole of its size: dying is no migration, and nothing moves up;
+//! - room in holes is taken from the front, first by the net growth of the units that stay, then
+//!   by newborn units in order of their number; newborn units without a hole come last. That is
+//!   first touch: fast while there is room;
+//! - a unit that grows or shrinks shifts what lies behind it, which is no migration either.
+//!
+//! A decision closes the holes; units that cross the budget by that are moved and count.
+
+use pagetide_types::{Bytes, EpochHeat, UnitId};
+
+/// The order of all live units of a tenant.
+#[derive(Clone, Debug, Default)]
+pub struct Slots {
+    slots: Vec<Slot>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Slot {
+    /// `None`: a hole.
+    unit: Option<UnitId>,
+    /// Size in base pages.
+    pages: u64,
+}
+
+/// Marks a unit that is not alive.
+const DEAD: u32 = u32::MAX;
+
+impl Slots {
+    /// An order without units.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes in who is alive, and how large, at the end of an epoch; before [`Self::rank`].
+    pub fn arrive(&mut self, heat: &EpochHeat) {
+        let rows = rows(heat);
+        let row = |unit: UnitId| rows.get(unit.index()).copied().filter(|row| *row != DEAD);
+        let size = |unit| row(unit).map(|row| u64::from(heat.pages[row as usize]));
+        let mut newborn = vec![true; heat.len()];
+        let (mut now, mut before) = (0, 0);
+        for Slot { unit, pages } in &self.slots {
+            if let Some(row) = unit.and_then(row) {
+                newborn[row as usize] = false;
+                now += u64::from(heat.pages[row as usize]);
+                before += pages;
+            }
+        }
+        let mut births = (0..heat.len())
+            .filter(|row| newborn[*row])
+            .map(|row| Slot { unit: Some(heat.unit[row]), pages: heat.pages[row].into() });
+        // Pages that take room from the holes ahead.
+        let mut taking: u64 = now.saturating_sub(before);
+        let mut slots = Vec::with_capacity(heat.len());
+        for slot in self.slots.drain(..) {
+            if let Some((unit, pages)) = slot.unit.and_then(|unit| Some((unit, size(unit)?))) {
+                slots.push(Slot { unit: Some(unit), pages });
+                continue;
+            }
+            let mut room = slot.pages;
+            loop {
+                let taken = taking.min(room);
+                taking -= taken;
+                room -= taken;
+                if room == 0 {
+                    break;
+                }
+                let Some(birth) = births.next() else {
+                    slots.push(Slot { unit: None, pages: room });
+                    break;
+                };
+                slots.push(birth);
+                taking = birth.pages;
+            }
+        }
+        slots.extend(births);
+        let used = slots.iter().rposition(|slot| slot.unit.is_some()).map_or(0, |last| last + 1);
+        slots.truncate(used);
+        self.slots = slots;
+    }
+
+    /// Decides: closes the holes and orders by `keys` (one per row of the heat that arrived
+    /// last, lowest first), equal keys in their previous order.
+    pub fn rank(&mut self, heat: &EpochHeat, keys: &[u32]) {
+        let rows = rows(heat);
+        self.slots.retain(|slot| slot.unit.is_some());
+        self.slots.sort_by_key(|slot| slot.unit.map(|unit| keys[rows[unit.index()] as usize]));
+    }
+
+    /// Which rows of the heat that arrived last are fast under a budget: those that end within.
+    #[must_use]
+    pub fn cut(&self, heat: &EpochHeat, budget: Bytes) -> Vec<bool> {
+        let rows = rows(heat);
+        let mut fast = vec![false; heat.len()];
+        let mut end = Bytes(0);
+        for slot in &self.slots {
+            end += Bytes(slot.pages << 12);
+            if end > budget {
+                break;
+            }
+            if let Some(unit) = slot.unit {
+                fast[rows[unit.index()] as usize] = true;
+            }
+        }
+        fast
+    }
+
+    /// The units from the fastest memory to the slowest.
+    pub fn units(&self) -> impl DoubleEndedIterator<Item = UnitId> + '_ {
+        self.slots.iter().filter_map(|slot| slot.unit)
+    }
+}
+
+/// The row of every unit in `heat`, by its number.
+pub(crate) fn rows(heat: &EpochHeat) -> Vec<u32> {
+    let mut rows = vec![DEAD; heat.unit.last().map_or(0, |last| last.index() + 1)];
+    for (row, unit) in (0..).zip(&heat.unit) {
+        rows[unit.index()] = row;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_types::{EpochId, HeatFlags, HeatRow, NodeId};
+
+    fn heat(sizes: &[(u32, u16)]) -> EpochHeat {
+        let mut heat = EpochHeat::new(EpochId(0));
+        for (unit, pages) in sizes {
+            let (unit, flags, node) = (UnitId(*unit), HeatFlags::SAMPLED, NodeId(0));
+            heat.push(HeatRow {
+                unit,
+                rate: 0.0,
+                flags,
+                pages: *pages,
+                watched: 0,
+                touched: 0,
+                node,
+            });
+        }
+        heat
+    }
+
+    /// Units as (number, pages), holes as (-1, pages).
+    fn layout(slots: &Slots) -> Vec<(i64, u64)> {
+        let unit = |slot: &Slot| slot.unit.map_or(-1, |unit| i64::from(unit.0));
+        slots.slots.iter().map(|slot| (unit(slot), slot.pages)).collect()
+    }
+
+    fn pages(pages: u64) -> Bytes {
+        Bytes(pages << 12)
+    }
+
+    #[test]
+    fn the_first_order_is_that_of_birth_and_ties_keep_it() {
+        let mut slots = Slots::new();
+        let now = heat(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
+        slots.arrive(&now);
+        assert_eq!(slots.cut(&now, pages(2)), [true, true, false, false]);
+        slots.rank(&now, &[5, 5, 1, 5]);
+        assert_eq!(layout(&slots), [(2, 1), (0, 1), (1, 1), (3, 1)]);
+        assert_eq!(slots.cut(&now, pages(2)), [true, false, true, false]);
+        slots.rank(&now, &[7, 7, 7, 7]);
+        assert_eq!(layout(&slots), [(2, 1), (0, 1), (1, 1), (3, 1)]);
+    }
+
+    #[test]
+    fn the_cut_is_by_bytes_and_a_unit_is_fast_whole_or_not_at_all() {
+        let mut slots = Slots::new();
+        let now = heat(&[(0, 3), (1, 4), (2, 1)]);
+        slots.arrive(&now);
+        for (budget, fast) in [
+            (2, [false, false, false]),
+            (3, [true, false, false]),
+            // Unit 2 would fit, but it is behind unit 1.
+            (6, [true, false, false]),
+            (7, [true, true, false]),
+            (8, [true, true, true]),
+        ] {
+            assert_eq!(slots.cut(&now, pages(budget)), fast, "{budget}");
+        }
+    }
+
+    #[test]
+    fn the_newborn_take_the_room_of_the_dead_and_a_decision_closes_what_is_left() {
+        let mut slots = Slots::new();
+        slots.arrive(&heat(&[(0, 4), (1, 4), (2, 4), (3, 4)]));
+        // Units 0 and 2 die, one unit is born and takes 3 of the 4 pages of unit 0.
+        let now = heat(&[(1, 4), (3, 4), (4, 3)]);
+        slots.arrive(&now);
+        assert_eq!(layout(&slots), [(4, 3), (-1, 1), (1, 4), (-1, 4), (3, 4)]);
+        assert_eq!(slots.cut(&now, pages(8)), [true, false, true]);
+        // The next takes the rest of the first hole and the second; the last has no hole.
+        let mut later = slots.clone();
+        later.arrive(&heat(&[(1, 4), (3, 4), (4, 3), (5, 5), (6, 2)]));
+        assert_eq!(layout(&later), [(4, 3), (5, 5), (1, 4), (3, 4), (6, 2)]);
+        slots.rank(&now, &[0, 0, 0]);
+        assert_eq!(layout(&slots), [(4, 3), (1, 4), (3, 4)]);
+        assert_eq!(slots.cut(&now, pages(8)), [true, false, true]);
+        assert_eq!(slots.cut(&now, pages(11)), [true, true, true]);
+    }
+
+    #[test]
+    fn growth_takes_room_from_holes_before_births_do() {
+        let mut slots = Slots::new();
+        slots.arrive(&heat(&[(0, 4), (1, 4), (2, 4)]));
+        slots.arrive(&heat(&[(1, 6), (2, 4), (3, 1)]));
+        assert_eq!(layout(&slots), [(3, 1), (-1, 1), (1, 6), (2, 4)]);
+        // What one unit loses another may gain without a hole.
+        slots.arrive(&heat(&[(1, 4), (2, 6), (3, 1)]));
+        assert_eq!(layout(&slots), [(3, 1), (-1, 1), (1, 4), (2, 6)]);
+    }
+
+    #[test]
+    fn holes_at_the_end_and_an_empty_epoch_leave_nothing() {
+        let mut slots = Slots::new();
+        slots.arrive(&heat(&[(0, 4), (1, 4)]));
+        slots.arrive(&heat(&[(0, 4)]));
+        assert_eq!(layout(&slots), [(0, 4)]);
+        let none = heat(&[]);
+        slots.arrive(&none);
+        slots.rank(&none, &[]);
+        assert!(slots.cut(&none, pages(9)).is_empty() && layout(&slots).is_empty());
+    }
+}

@@ -5,6 +5,8 @@ mod common;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod foreign;
+#[cfg(test)]
 mod round_trip;
 #[cfg(test)]
 mod writer;

@@ -1,0 +1,82 @@
+//! Other programs read a recording as it is: DuckDB, Polars and pandas, whichever of them is
+//! there. The interpreter is `$PAGETIDE_PYTHON`, or the one in `.cache/venv` of the repository.
+
+use crate::common::{records, skip, write};
+use pagetide_trace::Recording;
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Prints for each library that can be imported its name and the sums of the columns.
+const SCRIPT: &str = include_str!("foreign.py");
+
+fn python() -> Option<PathBuf> {
+    if let Some(python) = env::var_os("PAGETIDE_PYTHON") {
+        return Some(python.into());
+    }
+    let venv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/venv/bin/python");
+    venv.exists().then_some(venv)
+}
+
+/// What the script has to print after a library's name.
+fn expected(path: &Path) -> String {
+    let recording = Recording::open(path).unwrap();
+    let (mut rate, mut sums) = (0.0, [0u64; 8]);
+    for heat in recording.heat().map(Result::unwrap) {
+        for row in heat.rows() {
+            rate += f64::from(row.rate);
+            let values = [
+                1,
+                u64::from(heat.epoch.0),
+                u64::from(row.unit.0),
+                u64::from(row.flags.0),
+                u64::from(row.pages),
+                u64::from(row.watched),
+                u64::from(row.touched),
+                u64::from(row.node.0),
+            ];
+            for (sum, value) in sums.iter_mut().zip(values) {
+                *sum += value;
+            }
+        }
+    }
+    let index: u64 = recording.units().unwrap().iter().map(|unit| unit.index).sum();
+    let stalls = recording.epochs().iter().filter(|epoch| epoch.stall_share.is_some()).count();
+    let names: Vec<String> =
+        recording.areas().unwrap().into_iter().map(|area| area.command).collect();
+    let heat: Vec<String> = sums.iter().map(u64::to_string).collect();
+    format!("{} {rate:.1} {index} {stalls} {}", heat.join(" "), names.join(","))
+}
+
+#[test]
+fn other_programs_read_a_recording_as_it_is() {
+    const NAME: &str = "other_programs_read_a_recording_as_it_is";
+    let Some(python) = python() else {
+        return skip(NAME, "no $PAGETIDE_PYTHON and no .cache/venv/bin/python with duckdb");
+    };
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("a.heat");
+    let mut written = records(7);
+    for (node, record) in (0..).zip(&mut written) {
+        record.heat.node.fill(pagetide_types::NodeId(node));
+        record.heat.flags.fill(pagetide_types::HeatFlags(255));
+        record.heat.touched.fill(u16::MAX);
+    }
+    write(&path, &written, 3);
+    let output =
+        Command::new(&python).args(["-c", SCRIPT]).arg(&path).output().unwrap_or_else(|error| {
+            panic!("{} cannot be run: {error}", python.display());
+        });
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    if text.is_empty() {
+        return skip(NAME, "neither duckdb nor polars nor pandas with pyarrow is installed");
+    }
+    let expected = expected(&path);
+    for line in text.lines() {
+        let (library, sums) = line.split_once(' ').unwrap();
+        assert_eq!(sums, expected, "as read by {library}");
+    }
+}

@@ -1,0 +1,551 @@
+//! One epoch of bursts. A burst clears the accessed bits of a batch of pieces, then looks at
+//! growing gaps until (nearly) everything was seen or the epoch ends. Every batch gets one burst
+//! that goes on to the end of the epoch, so that the epoch knows what was accessed in it; batches
+//! that were seen early get further, shorter bursts for as long as the budget allows, which is
+//! what tells hot from hottest.
+
+use crate::evidence::{Evidence, RUNGS, gap_ns, rung_of};
+use crate::eyes::{Eyes, Lost};
+use crate::piece::Piece;
+use crate::walker::{Range, Row};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// Base pages cleared by one call: bounds how long the target's memory map is locked.
+const CLEAR_PAGES: u32 = 512;
+/// A huge page's share of that.
+const HUGE_AS_PAGES: u32 = 16;
+/// A burst is over when no more than this share of the pages is still unseen.
+const REST: f64 = 0.2;
+/// Further bursts look at this many rungs.
+const EXTRA_RUNGS: usize = 3;
+/// Bursts per batch and epoch at most: the error falls with the square root only.
+const MAX_BURSTS: u16 = 120;
+/// Once the budget is used up, further bursts wait until one of so many parts of it is free.
+const QUANTA: u64 = 100;
+/// Pages that a first burst must have seen for its batch to deserve further ones.
+const ENOUGH_PAGES: u32 = 16;
+/// Where a piece of unknown rate starts.
+const UNKNOWN_RUNG: usize = 3;
+/// Batches whose first look would come later than this get no further bursts.
+const LAST_EXTRA_RUNG: usize = 7;
+/// Clearing one base page takes about so long; for the size of batches only.
+const CLEAR_PAGE_NS: u64 = 60;
+const CLEAR_HUGE_NS: u64 = 1500;
+
+/// A piece that is watched in this epoch, and what was seen of it.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    /// Position in the list of pieces.
+    pub(crate) piece: usize,
+    /// The watched addresses.
+    pub(crate) range: Range,
+    /// Trials so far.
+    pub(crate) evidence: Evidence,
+    /// Accessed in this epoch.
+    pub(crate) accessed: bool,
+    /// Most pages seen accessed after one clearing.
+    pub(crate) touched: u16,
+    /// Resident pages in the range at the last look.
+    pub(crate) present: u16,
+    /// It was cleared at least once.
+    pub(crate) watched: bool,
+    /// The kernel refused to clear it.
+    pub(crate) refused: bool,
+    huge: bool,
+    /// Pages (or the one huge page) not yet seen in the burst under way.
+    risk: u16,
+    cleared_ns: u64,
+    looked_ns: u64,
+}
+
+impl Sample {
+    pub(crate) fn new(piece: usize, range: Range, of: &Piece) -> Self {
+        let pages = (range.end - range.start) / 4096;
+        Self {
+            piece,
+            range,
+            evidence: Evidence::default(),
+            accessed: false,
+            touched: 0,
+            present: of.present.min(u16::try_from(pages).unwrap_or(u16::MAX)),
+            watched: false,
+            refused: false,
+            huge: of.huge,
+            risk: 0,
+            cleared_ns: 0,
+            looked_ns: 0,
+        }
+    }
+
+    /// What is counted: the one huge page, or the resident base pages.
+    fn total(&self) -> u16 {
+        if self.huge { self.present.min(1) } else { self.present }
+    }
+
+    fn pages(&self) -> u64 {
+        (self.range.end - self.range.start) / 4096
+    }
+
+    /// Takes a look's result: `present` and `accessed` pages at time `ns`.
+    fn take(&mut self, present: u16, accessed: u16, ns: u64) {
+        self.present = present;
+        if present == 0 {
+            self.risk = 0;
+            return;
+        }
+        let seen = if self.huge { accessed.min(1) } else { accessed };
+        let unseen = self.total().saturating_sub(seen);
+        let newly = self.risk.saturating_sub(unseen);
+        if self.watched && ns > self.looked_ns {
+            self.evidence.note(
+                self.risk,
+                newly,
+                ns - self.looked_ns,
+                ns - self.cleared_ns,
+                self.looked_ns == self.cleared_ns,
+            );
+        }
+        self.risk = self.risk.min(unseen);
+        self.looked_ns = ns;
+        self.accessed |= self.watched && accessed > 0;
+        if self.watched {
+            self.touched = self.touched.max(accessed);
+        }
+    }
+}
+
+/// Pieces of one process that are cleared by one call.
+#[derive(Clone, Debug)]
+struct Batch {
+    process: usize,
+    first_sample: usize,
+    end_sample: usize,
+    /// The rung of the first look after a clearing.
+    start: usize,
+    /// The rung of the next look.
+    rung: usize,
+    cleared_ns: u64,
+    bursts: u16,
+    /// It waits for another burst.
+    queued: bool,
+    /// Pages seen and asked for at the first rung.
+    first_seen: u32,
+    first_risk: u32,
+}
+
+impl Batch {
+    /// Starts later bursts at a shorter gap for as long as the first look sees too much: most of
+    /// a huge page's looks, or more than a few of many pages (`populous`).
+    fn adapt(&mut self, seen: u32, total: u32, populous: bool) {
+        self.first_seen += seen;
+        self.first_risk += total;
+        let too_much = if populous { self.first_risk / 128 } else { self.first_risk * 7 / 10 };
+        if self.first_seen > too_much && self.start > 0 {
+            self.start -= 1;
+            (self.first_seen, self.first_risk) = (0, 0);
+        }
+    }
+}
+
+/// What an epoch may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// When it ends, on the clock of the eyes.
+    pub(crate) end_ns: u64,
+    /// CPU time for the first bursts of all batches.
+    pub(crate) first_ns: u64,
+    /// CPU time in all.
+    pub(crate) total_ns: u64,
+}
+
+/// What clearing and looking did and cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) clear_cpu_ns: u64,
+    pub(crate) look_cpu_ns: u64,
+    pub(crate) cleared_pages: u64,
+    pub(crate) cleared_huge: u64,
+    pub(crate) clears: u64,
+    pub(crate) looks: u64,
+    pub(crate) looked_tables: u64,
+    pub(crate) looked_huge: u64,
+    pub(crate) longest_clear_ns: u64,
+    /// Batches that got no burst for want of budget or time.
+    pub(crate) starved: u64,
+}
+
+/// One epoch's work on `samples`, which must be sorted by process.
+pub(crate) struct Bursts<'a, E> {
+    eyes: &'a mut E,
+    samples: Vec<Sample>,
+    batches: Vec<Batch>,
+    /// When, which batch, in which of its bursts.
+    due: BinaryHeap<Reverse<(u64, usize, u16)>>,
+    limits: Limits,
+    start_ns: u64,
+    start_cpu: u64,
+    lost: Vec<usize>,
+    tally: Tally,
+    // Buffers, kept to save allocations.
+    ranges: Vec<Range>,
+    asked: Vec<usize>,
+    rows: Vec<Row>,
+}
+
+/// What came out of an epoch.
+pub(crate) struct Outcome {
+    pub(crate) samples: Vec<Sample>,
+    pub(crate) tally: Tally,
+    /// Processes that were found gone.
+    pub(crate) lost: Vec<usize>,
+}
+
+/// The rung at which the first look of a burst tells most: about a third of the looks at a huge
+/// page see it, or every other look sees one page of many.
+fn first_rung(piece: &Piece, sample: &Sample) -> usize {
+    let Some(rate) = piece.rate else { return UNKNOWN_RUNG };
+    let share =
+        sample.pages() as f64 * 4096.0 / (piece.range.end - piece.range.start).max(1) as f64;
+    let (rate, wanted) =
+        if piece.huge { (f64::from(rate), 0.3) } else { (f64::from(rate) * share, 0.5) };
+    let gap = wanted / rate.max(1e-3) * 1e9;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    rung_of(gap as u64)
+}
+
+impl<'a, E: Eyes> Bursts<'a, E> {
+    /// Groups the samples into batches by process and expected rate.
+    pub(crate) fn new(
+        eyes: &'a mut E,
+        pieces: &[Piece],
+        samples: Vec<Sample>,
+        limits: Limits,
+    ) -> Self {
+        let mut keyed: Vec<(usize, usize, Sample)> = samples
+            .into_iter()
+            .map(|sample| {
+                let piece = &pieces[sample.piece];
+                (piece.process, first_rung(piece, &sample), sample)
+            })
+            .collect();
+        keyed.sort_by_key(|(process, rung, sample)| (*process, *rung, sample.range.start));
+        let mut batches: Vec<Batch> = Vec::new();
+        let mut size = 0;
+        for (i, (process, rung, sample)) in keyed.iter().enumerate() {
+            let (pages, ns) = if sample.huge {
+                (HUGE_AS_PAGES, CLEAR_HUGE_NS)
+            } else {
+                (
+                    u32::try_from(sample.pages()).unwrap_or(CLEAR_PAGES),
+                    sample.pages() * CLEAR_PAGE_NS,
+                )
+            };
+            // A call must be short against the first gap, or the gap would be smeared.
+            let clear_ns = |size: u32| u64::from(size) * ns / u64::from(pages.max(1));
+            let fits = |size: u32| {
+                size <= CLEAR_PAGES && (clear_ns(size) <= gap_ns(*rung) / 4 || size <= pages)
+            };
+            match batches.last_mut() {
+                Some(last)
+                    if last.process == *process && last.start == *rung && fits(size + pages) =>
+                {
+                    last.end_sample = i + 1;
+                    size += pages;
+                }
+                _ => {
+                    size = pages;
+                    batches.push(Batch {
+                        process: *process,
+                        first_sample: i,
+                        end_sample: i + 1,
+                        start: *rung,
+                        rung: *rung,
+                        cleared_ns: 0,
+                        bursts: 0,
+                        queued: false,
+                        first_seen: 0,
+                        first_risk: 0,
+                    });
+                }
+            }
+        }
+        let (start_ns, start_cpu) = (eyes.now(), eyes.cpu());
+        Self {
+            eyes,
+            samples: keyed.into_iter().map(|(_, _, sample)| sample).collect(),
+            batches,
+            due: BinaryHeap::new(),
+            limits,
+            start_ns,
+            start_cpu,
+            lost: Vec::new(),
+            tally: Tally::default(),
+            ranges: Vec::new(),
+            asked: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Works until the end of the epoch. `stop` is asked now and then whether to end early.
+    pub(crate) fn run(mut self, stop: &dyn Fn() -> bool) -> Outcome {
+        let mut firsts: VecDeque<usize> = (0..self.batches.len()).collect();
+        let mut extras: VecDeque<usize> = VecDeque::new();
+        let mut next_clear = 0;
+        loop {
+            let now = self.eyes.now();
+            if now >= self.limits.end_ns || stop() || self.all_lost() {
+                break;
+            }
+            if self.due.peek().is_some_and(|Reverse((due, ..))| *due <= now) {
+                self.look_due(now, &mut extras);
+                continue;
+            }
+            if now >= next_clear {
+                if let Some(batch) = firsts.pop_front() {
+                    if self.spent() < self.limits.first_ns {
+                        next_clear = self.begin(batch);
+                    } else {
+                        self.tally.starved += 1;
+                    }
+                    continue;
+                }
+                if !extras.is_empty() && self.spent() < self.allowed(now) {
+                    if let Some(batch) = extras.pop_front() {
+                        next_clear = self.begin(batch);
+                    }
+                    continue;
+                }
+            }
+            let mut wake = self.limits.end_ns;
+            if let Some(Reverse((due, ..))) = self.due.peek() {
+                wake = wake.min(*due);
+            }
+            if !firsts.is_empty() {
+                wake = wake.min(next_clear);
+            } else if !extras.is_empty() {
+                wake = wake.min(next_clear.max(self.affordable_at(now)));
+            }
+            self.eyes.wait_until(wake.max(now + 1).min(now + 100_000_000));
+        }
+        self.final_looks();
+        Outcome { samples: self.samples, tally: self.tally, lost: self.lost }
+    }
+
+    fn all_lost(&self) -> bool {
+        !self.batches.is_empty() && self.batches.iter().all(|b| self.lost.contains(&b.process))
+    }
+
+    fn spent(&mut self) -> u64 {
+        self.eyes.cpu() - self.start_cpu
+    }
+
+    /// CPU time that may have been used by `now`: the first bursts' part at once, the rest evenly.
+    fn allowed(&self, now: u64) -> u64 {
+        let length = (self.limits.end_ns - self.start_ns).max(1) as f64;
+        let elapsed = (now - self.start_ns) as f64 / length;
+        let rest = self.limits.total_ns.saturating_sub(self.limits.first_ns) as f64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
+        let evenly = (rest * elapsed * 0.9) as u64;
+        // What the first bursts left over may be used as well.
+        self.limits.first_ns.min(self.limits.total_ns) / 2 + evenly
+    }
+
+    /// When further bursts can be afforded; some at a time, for waking up costs as well.
+    fn affordable_at(&mut self, now: u64) -> u64 {
+        let spent = self.spent();
+        let allowed = self.allowed(now);
+        if spent < allowed {
+            return now;
+        }
+        let spent = spent + self.limits.total_ns / QUANTA;
+        let length = (self.limits.end_ns - self.start_ns).max(1) as f64;
+        let per_ns =
+            self.limits.total_ns.saturating_sub(self.limits.first_ns) as f64 * 0.9 / length;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
+        let wait = ((spent - allowed) as f64 / per_ns.max(1e-9)).min(1e18) as u64;
+        now.saturating_add(wait + 1)
+    }
+
+    /// Clears a batch and sets its first look. Returns when the next clearing may follow.
+    fn begin(&mut self, batch: usize) -> u64 {
+        // What was accessed since the last look must be known before it is wiped out.
+        if self.batches[batch].bursts > 0 {
+            self.look(&[batch], true);
+        }
+        let Batch { process, first_sample, end_sample, start, .. } = self.batches[batch];
+        if self.lost.contains(&process) {
+            return 0;
+        }
+        self.ranges.clear();
+        let mut weight = 0;
+        for sample in &self.samples[first_sample..end_sample] {
+            weight += if sample.huge { u64::from(HUGE_AS_PAGES) } else { sample.pages() };
+            self.ranges.push(sample.range);
+        }
+        let (cpu, before) = (self.eyes.cpu(), self.eyes.now());
+        let mut refused = Vec::new();
+        if self.eyes.clear(process, &self.ranges, &mut refused) == Err(Lost) {
+            self.lost.push(process);
+            return 0;
+        }
+        let after = self.eyes.now();
+        self.tally.clear_cpu_ns += self.eyes.cpu() - cpu;
+        self.tally.clears += 1;
+        self.tally.longest_clear_ns = self.tally.longest_clear_ns.max(after - before);
+        for i in refused {
+            self.samples[first_sample + i].refused = true;
+        }
+        let mut done = 0;
+        for sample in &mut self.samples[first_sample..end_sample] {
+            let own = if sample.huge { u64::from(HUGE_AS_PAGES) } else { sample.pages() };
+            // The call goes through the ranges in order: this one was cleared about then.
+            sample.cleared_ns = before + (after - before) * (2 * done + own) / (2 * weight.max(1));
+            sample.looked_ns = sample.cleared_ns;
+            done += own;
+            sample.watched = !sample.refused;
+            sample.risk = if sample.refused { 0 } else { sample.total() };
+            if sample.huge {
+                self.tally.cleared_huge += 1;
+            } else {
+                self.tally.cleared_pages += own;
+            }
+        }
+        let entry = &mut self.batches[batch];
+        entry.bursts += 1;
+        entry.rung = start;
+        entry.cleared_ns = after;
+        entry.queued = false;
+        self.due.push(Reverse((after + gap_ns(start), batch, entry.bursts)));
+        // Lets a thread of the target that wants to change its memory map come in between.
+        after + (after - before).max(10_000)
+    }
+
+    /// Looks at all batches that are due now, or nearly.
+    fn look_due(&mut self, now: u64, extras: &mut VecDeque<usize>) {
+        let mut batches = Vec::new();
+        let mut process = None;
+        while let Some(Reverse((due, batch, burst))) = self.due.peek().copied() {
+            if burst != self.batches[batch].bursts {
+                // It was cleared again since: this look belongs to an earlier burst.
+                self.due.pop();
+                continue;
+            }
+            // Looks at long gaps may come a little early if that saves a call.
+            let slack = gap_ns(self.batches[batch].rung) / 32;
+            let same = process.is_none_or(|p| p == self.batches[batch].process);
+            if due > now + slack || !same || batches.len() >= 64 {
+                break;
+            }
+            process = Some(self.batches[batch].process);
+            self.due.pop();
+            batches.push(batch);
+        }
+        self.look(&batches, false);
+        for batch in batches {
+            self.go_on(batch, extras);
+        }
+    }
+
+    /// After a look: the burst is over, or the next look is set; the batch may deserve another.
+    fn go_on(&mut self, batch: usize, extras: &mut VecDeque<usize>) {
+        let entry = &mut self.batches[batch];
+        if self.lost.contains(&entry.process) {
+            return;
+        }
+        let samples = &self.samples[entry.first_sample..entry.end_sample];
+        let risk: u32 = samples.iter().map(|sample| u32::from(sample.risk)).sum();
+        let total: u32 = samples.iter().map(|sample| u32::from(sample.total())).sum();
+        let seen = total.saturating_sub(risk);
+        if entry.rung == entry.start {
+            entry.adapt(seen, total, samples.iter().any(|sample| !sample.huge));
+        }
+        let mostly = f64::from(risk) <= REST * f64::from(total);
+        let looks = entry.rung + 1 - entry.start.min(entry.rung);
+        // A first burst goes on to the epoch's end, which knows what was accessed in it; the
+        // further ones are for the rate and need not wait for the rest.
+        let over = mostly || (entry.bursts > 1 && looks >= EXTRA_RUNGS);
+        let told = over || (looks >= EXTRA_RUNGS && seen >= ENOUGH_PAGES);
+        let again = told && entry.rung <= LAST_EXTRA_RUNG && entry.bursts < MAX_BURSTS && total > 0;
+        if again && !entry.queued {
+            entry.queued = true;
+            extras.push_back(batch);
+        }
+        if over && again || risk == 0 || entry.rung + 1 >= RUNGS {
+            return;
+        }
+        entry.rung += 1;
+        let due = entry.cleared_ns + gap_ns(entry.rung);
+        if due < self.limits.end_ns {
+            self.due.push(Reverse((due, batch, entry.bursts)));
+        }
+    }
+
+    /// Looks at the pages of `batches` (all of one process) that are still unseen, or (`wiping`)
+    /// at the pieces not yet known to be accessed.
+    fn look(&mut self, batches: &[usize], wiping: bool) {
+        let Some(process) = batches.first().map(|b| self.batches[*b].process) else { return };
+        self.ranges.clear();
+        self.asked.clear();
+        for batch in batches {
+            let Batch { first_sample, end_sample, .. } = self.batches[*batch];
+            for i in first_sample..end_sample {
+                let sample = &self.samples[i];
+                if sample.risk > 0 && (!wiping || !sample.accessed) {
+                    self.ranges.push(sample.range);
+                    self.asked.push(i);
+                }
+            }
+        }
+        if self.ranges.is_empty() {
+            return;
+        }
+        let cpu = self.eyes.cpu();
+        if self.eyes.look(process, &self.ranges, &mut self.rows) == Err(Lost) {
+            self.lost.push(process);
+            return;
+        }
+        self.tally.look_cpu_ns += self.eyes.cpu() - cpu;
+        self.tally.looks += 1;
+        let mut rows = self.rows.iter().peekable();
+        for (request, i) in self.asked.iter().enumerate() {
+            let sample = &mut self.samples[*i];
+            let (mut present, mut accessed, mut ns) = (0, 0, sample.looked_ns);
+            while let Some(row) = rows.next_if(|row| row.request as usize == request) {
+                present += row.present;
+                accessed += row.accessed;
+                ns = row.ns;
+                // A huge page was split, or base pages were collapsed.
+                sample.huge = row.huge;
+                if row.huge {
+                    self.tally.looked_huge += 1;
+                } else {
+                    self.tally.looked_tables += 1;
+                }
+            }
+            sample.take(present, accessed, ns);
+        }
+    }
+
+    /// The epoch ends: was what was cleared accessed until now?
+    fn final_looks(&mut self) {
+        let mut of_process: Vec<Vec<usize>> = Vec::new();
+        for (i, batch) in self.batches.iter().enumerate() {
+            if batch.bursts > 0 && !self.lost.contains(&batch.process) {
+                if of_process.len() <= batch.process {
+                    of_process.resize(batch.process + 1, Vec::new());
+                }
+                of_process[batch.process].push(i);
+            }
+        }
+        for batches in of_process {
+            for chunk in batches.chunks(512) {
+                self.look(chunk, false);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "burst_tests.rs"]
+mod tests;

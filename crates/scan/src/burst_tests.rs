@@ -1,0 +1,221 @@
+//! The burst engine against a simulated process whose rates are known.
+
+use super::*;
+use crate::evidence::Estimate;
+use pagetide_types::{NodeId, UnitId};
+use std::collections::HashMap;
+
+/// Pages that are accessed at random with given rates; acting takes time, waiting costs nothing.
+struct Simulated {
+    now: u64,
+    cpu: u64,
+    /// Rate and accessed bit by page number (512 at once for a huge page).
+    pages: HashMap<u64, (f64, bool, u64)>,
+    huge: bool,
+    random: u64,
+    gone_at: u64,
+}
+
+impl Simulated {
+    fn new(huge: bool, rates: impl IntoIterator<Item = f64>) -> Self {
+        let step = if huge { 512 } else { 1 };
+        let pages =
+            rates.into_iter().enumerate().map(|(i, rate)| (i as u64 * step, (rate, true, 0)));
+        Self { now: 1, cpu: 0, pages: pages.collect(), huge, random: 7, gone_at: u64::MAX }
+    }
+
+    fn uniform(&mut self) -> f64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.random >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    fn spend(&mut self, ns: u64) {
+        self.now += ns;
+        self.cpu += ns;
+    }
+
+    /// Brings the bit of a page up to date.
+    fn advance(&mut self, page: u64) -> Option<bool> {
+        let (rate, bit, since) = *self.pages.get(&page)?;
+        let chance = -(-rate * (self.now - since) as f64 * 1e-9).exp_m1();
+        let bit = bit || self.uniform() < chance;
+        self.pages.insert(page, (rate, bit, self.now));
+        Some(bit)
+    }
+
+    fn page_numbers(&self, range: &Range) -> impl Iterator<Item = u64> + use<> {
+        (range.start / 4096..range.end / 4096).step_by(if self.huge { 512 } else { 1 })
+    }
+}
+
+impl Eyes for Simulated {
+    fn now(&mut self) -> u64 {
+        self.spend(30);
+        self.now
+    }
+    fn cpu(&mut self) -> u64 {
+        self.cpu
+    }
+    fn wait_until(&mut self, ns: u64) {
+        self.now = self.now.max(ns);
+        self.cpu += 5_000;
+    }
+    fn clear(&mut self, _: usize, ranges: &[Range], _: &mut Vec<usize>) -> Result<(), Lost> {
+        self.spend(1_000);
+        for range in ranges {
+            for page in self.page_numbers(range) {
+                self.spend(if self.huge { 1_500 } else { 50 });
+                self.advance(page);
+                let now = self.now;
+                if let Some(state) = self.pages.get_mut(&page) {
+                    state.1 = false;
+                    state.2 = now;
+                }
+            }
+        }
+        if self.now > self.gone_at { Err(Lost) } else { Ok(()) }
+    }
+    fn look(&mut self, _: usize, ranges: &[Range], rows: &mut Vec<Row>) -> Result<(), Lost> {
+        rows.clear();
+        self.spend(1_500);
+        for (request, range) in ranges.iter().enumerate() {
+            self.spend(if self.huge { 60 } else { 1_000 });
+            let (mut present, mut accessed) = (0, 0);
+            for page in self.page_numbers(range) {
+                if let Some(bit) = self.advance(page) {
+                    let pages = if self.huge { 512 } else { 1 };
+                    present += pages;
+                    accessed += if bit { pages } else { 0 };
+                }
+            }
+            if present > 0 {
+                rows.push(Row {
+                    addr: range.start,
+                    ns: self.now,
+                    request: request as u32,
+                    present,
+                    accessed,
+                    dirty: 0,
+                    huge: self.huge,
+                    node: NodeId(0),
+                });
+            }
+        }
+        if self.now > self.gone_at { Err(Lost) } else { Ok(()) }
+    }
+}
+
+fn pieces(count: u64, huge: bool) -> Vec<Piece> {
+    (0..count)
+        .map(|i| Piece {
+            process: 0,
+            range: Range { start: i << 21, end: (i + 1) << 21 },
+            unit: UnitId(i as u32),
+            present: 512,
+            dirty: false,
+            huge,
+            node: NodeId(0),
+            uncleared: false,
+            rate: None,
+        })
+        .collect()
+}
+
+/// Epochs of 5 s at 1 % of a core; the rates of one epoch are known to the next.
+fn run(eyes: &mut Simulated, pieces: &mut [Piece], epochs: usize) -> (Vec<Sample>, Tally) {
+    let mut last = None;
+    for _ in 0..epochs {
+        let samples = pieces
+            .iter()
+            .enumerate()
+            .map(|(i, piece)| Sample::new(i, piece.range, piece))
+            .collect();
+        let now = eyes.now;
+        let limits =
+            Limits { end_ns: now + 5_000_000_000, first_ns: 25_000_000, total_ns: 50_000_000 };
+        let outcome = Bursts::new(eyes, pieces, samples, limits).run(&|| false);
+        for sample in &outcome.samples {
+            let pages = if sample.huge { 1.0 } else { f64::from(sample.present) };
+            pieces[sample.piece].rate = Some(match sample.evidence.estimate(!sample.huge) {
+                Estimate::Rate(rate) | Estimate::AtLeast(rate) => (rate * pages) as f32,
+                Estimate::Unseen | Estimate::Nothing => 0.0,
+            });
+        }
+        last = Some((outcome.samples, outcome.tally));
+    }
+    last.unwrap()
+}
+
+fn rates(pieces: &[Piece]) -> Vec<f64> {
+    pieces.iter().map(|piece| f64::from(piece.rate.unwrap())).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn huge_pages_from_hottest_to_coldest_get_their_rates() {
+    // Five classes of 40 huge pages: 400,000/s down to 0.04/s, and one that is never touched.
+    let classes = [400_000.0, 10_000.0, 200.0, 5.0, 0.3, 0.0];
+    let truth: Vec<f64> = classes.iter().flat_map(|rate| [*rate; 40]).collect();
+    let mut eyes = Simulated::new(true, truth);
+    let mut pieces = pieces(240, true);
+    let (mut samples, mut sums) = (Vec::new(), vec![0.0; classes.len()]);
+    for epoch in 0..8 {
+        samples = run(&mut eyes, &mut pieces, 1).0;
+        if epoch >= 2 {
+            for (class, sum) in sums.iter_mut().enumerate() {
+                *sum += mean(&rates(&pieces)[class * 40..][..40]) / 6.0;
+            }
+        }
+    }
+    for (rate, found) in classes.iter().zip(&sums) {
+        assert!((found - rate).abs() <= 0.15 * rate, "{rate}: {sums:?}");
+    }
+    let accessed = samples.iter().filter(|sample| sample.accessed && sample.piece < 160).count();
+    assert_eq!(accessed, 160, "all but the coldest were accessed in the epoch");
+    assert!(samples.iter().all(|sample| sample.piece < 200 || !sample.accessed));
+}
+
+#[test]
+fn base_pages_count_by_their_hottest() {
+    // In every unit 4 pages of 20,000/s, 60 of 50/s and 448 of 0.02/s: 83,009/s.
+    let unit = |page: usize| match page % 512 {
+        0..4 => 20_000.0,
+        4..64 => 50.0,
+        _ => 0.02,
+    };
+    let mut eyes = Simulated::new(false, (0..64 * 512).map(unit));
+    let mut pieces = pieces(64, false);
+    run(&mut eyes, &mut pieces, 3);
+    let average = mean(&rates(&pieces));
+    assert!((average / 83_009.0 - 1.0).abs() < 0.3, "{average}");
+}
+
+#[test]
+fn the_budget_is_kept_and_every_batch_has_its_burst() {
+    let mut eyes = Simulated::new(false, (0..128 * 512).map(|page| f64::from(page % 700)));
+    let mut pieces = pieces(128, false);
+    let before = eyes.cpu;
+    let (samples, tally) = run(&mut eyes, &mut pieces, 1);
+    let used = eyes.cpu - before;
+    assert!(used < 55_000_000, "{used} ns of 50 ms");
+    assert!(used > 25_000_000, "{used} ns: the budget is there to be used");
+    assert_eq!(tally.starved, 0);
+    assert!(samples.iter().all(|sample| sample.watched));
+    assert!(tally.longest_clear_ns < 100_000, "a call clears 2 MiB at most: {tally:?}");
+}
+
+#[test]
+fn a_process_that_goes_away_ends_the_epoch() {
+    let mut eyes = Simulated::new(true, [1000.0; 10]);
+    eyes.gone_at = 100_000_000;
+    let mut pieces = pieces(10, true);
+    let samples: Vec<Sample> =
+        pieces.iter().enumerate().map(|(i, piece)| Sample::new(i, piece.range, piece)).collect();
+    let limits = Limits { end_ns: 5_000_000_000, first_ns: 25_000_000, total_ns: 50_000_000 };
+    let outcome = Bursts::new(&mut eyes, &mut pieces, samples, limits).run(&|| false);
+    assert_eq!(outcome.lost, [0]);
+    assert!(eyes.now < 1_000_000_000);
+}

@@ -1,0 +1,239 @@
+//! From looks to a rate. Each look at pages that were unseen until then is a binomial trial:
+//! `seen` of `risk` pages were accessed within `dt`, with P = 1 - exp(-rate x dt). The rate is
+//! the one of maximum likelihood over all trials; by the lack of memory of the exponential
+//! distribution a ladder of looks after one clearing is a row of independent trials.
+
+/// Rungs of the ladder of gaps, from 5 us by factors of 4 to 5.2 s.
+pub(crate) const RUNGS: usize = 11;
+const FIRST_GAP_NS: u64 = 5_000;
+/// Seen pages that a population of pages must show before longer gaps are left out. More would
+/// steady the single estimate, but the longer gaps that it takes hide the hottest pages.
+const ENOUGH: u32 = 6;
+/// The likeliest rate is too high when it rests on few seen pages: for uncensored times by
+/// n / (n - 1). On this ladder, begun where a third is seen, one page gives 1.4 times the rate
+/// on average (summed over the rungs); the excess falls with 1 / n.
+const BIAS: f64 = 0.3;
+/// Share of trials at the shortest gap that were seen, from which on a rate is a lower bound.
+const SATURATED: f64 = 0.95;
+
+/// The nominal gap of a rung, ns.
+pub(crate) const fn gap_ns(rung: usize) -> u64 {
+    FIRST_GAP_NS << (2 * rung)
+}
+
+/// The rung whose gap is nearest (in ratio) to `ns`.
+pub(crate) fn rung_of(ns: u64) -> usize {
+    // Half way between two rungs is a factor of 2.
+    let steps = (ns / (FIRST_GAP_NS / 2)).max(1).ilog2() / 2;
+    (steps as usize).min(RUNGS - 1)
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Slot {
+    risk: u32,
+    seen: u32,
+    /// Sum of risk x dt, seconds.
+    exposure: f32,
+}
+
+/// All trials of one unit in one epoch. Trials straight after a clearing and trials between two
+/// looks are kept apart, for their `dt` differ.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Evidence {
+    slots: [[Slot; RUNGS]; 2],
+}
+
+/// What the evidence says of one page (or of one huge page) of the unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Estimate {
+    /// No trial was made.
+    Nothing,
+    /// Never seen.
+    Unseen,
+    /// Accesses per second.
+    Rate(f64),
+    /// At least this many accesses per second.
+    AtLeast(f64),
+}
+
+impl Evidence {
+    /// Notes that `seen` of `risk` pages were newly seen `dt_ns` after they were last known to be
+    /// unseen, `gap_ns` after they were cleared.
+    pub(crate) fn note(&mut self, risk: u16, seen: u16, dt_ns: u64, gap_ns: u64, first: bool) {
+        let slot = &mut self.slots[usize::from(!first)][rung_of(gap_ns)];
+        slot.risk += u32::from(risk);
+        slot.seen += u32::from(seen.min(risk));
+        slot.exposure += (f64::from(risk) * dt_ns as f64 * 1e-9) as f32;
+    }
+
+    /// The rate of a single page. `population`: the trials are of many pages whose rates differ
+    /// (a unit of base pages), so only gaps short enough not to saturate the hottest count.
+    pub(crate) fn estimate(&self, population: bool) -> Estimate {
+        let cut = if population { self.cut() } else { RUNGS };
+        let trials: Vec<Slot> = self
+            .slots
+            .iter()
+            .flat_map(|ladder| &ladder[..cut])
+            .filter(|slot| slot.risk > 0)
+            .copied()
+            .collect();
+        if trials.is_empty() {
+            return Estimate::Nothing;
+        }
+        if trials.iter().all(|slot| slot.seen == 0) {
+            return Estimate::Unseen;
+        }
+        let shortest = self.shortest();
+        let seen: u32 = trials.iter().map(|slot| slot.seen).sum();
+        match likeliest(&trials).map(|rate| rate * (1.0 - BIAS / f64::from(seen))) {
+            Some(rate)
+                if shortest.is_none_or(|s| f64::from(s.seen) < SATURATED * f64::from(s.risk)) =>
+            {
+                Estimate::Rate(rate)
+            }
+            Some(rate) => Estimate::AtLeast(rate),
+            None => Estimate::AtLeast(median_bound(&trials)),
+        }
+    }
+
+    /// How many rungs to use: up to the shortest gap by which enough pages were seen.
+    fn cut(&self) -> usize {
+        let mut seen = 0;
+        for rung in 0..RUNGS {
+            seen += self.slots[0][rung].seen + self.slots[1][rung].seen;
+            if seen >= ENOUGH {
+                return rung + 1;
+            }
+        }
+        RUNGS
+    }
+
+    fn shortest(&self) -> Option<Slot> {
+        self.slots[0].iter().find(|slot| slot.risk > 0).copied()
+    }
+}
+
+/// The rate of maximum likelihood, or None when everything was always seen (it is unbounded).
+fn likeliest(trials: &[Slot]) -> Option<f64> {
+    let unseen_time: f64 = trials
+        .iter()
+        .map(|slot| f64::from(slot.exposure) * (1.0 - f64::from(slot.seen) / f64::from(slot.risk)))
+        .sum();
+    if unseen_time <= 0.0 {
+        return None;
+    }
+    // The derivative of the log-likelihood falls steadily in the rate: bisect its logarithm.
+    let slope = |rate: f64| -> f64 {
+        let seen_time: f64 = trials
+            .iter()
+            .map(|slot| {
+                let dt = f64::from(slot.exposure) / f64::from(slot.risk);
+                f64::from(slot.seen) * dt / (rate * dt).exp_m1()
+            })
+            .sum();
+        seen_time - unseen_time
+    };
+    let (mut low, mut high) = (1e-6_f64.ln(), 1e9_f64.ln());
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if slope(middle.exp()) > 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(f64::midpoint(low, high).exp())
+}
+
+/// The rate at which seeing everything, as it was seen, would have been an even bet.
+fn median_bound(trials: &[Slot]) -> f64 {
+    let all_seen = |rate: f64| -> f64 {
+        trials
+            .iter()
+            .map(|slot| {
+                let dt = f64::from(slot.exposure) / f64::from(slot.risk);
+                f64::from(slot.risk) * (-(-rate * dt).exp_m1()).ln()
+            })
+            .sum()
+    };
+    let (mut low, mut high) = (1e-6_f64.ln(), 1e9_f64.ln());
+    for _ in 0..50 {
+        let middle = f64::midpoint(low, high);
+        if all_seen(middle.exp()) < 0.5_f64.ln() {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    #[test]
+    fn rungs_are_found_by_ratio() {
+        for rung in 0..RUNGS {
+            assert_eq!(rung_of(gap_ns(rung)), rung);
+            assert_eq!(rung_of(gap_ns(rung) * 19 / 10), rung, "nearer to {rung} than the next");
+        }
+        assert_eq!(rung_of(0), 0);
+        assert_eq!(rung_of(u64::MAX), RUNGS - 1);
+    }
+
+    #[test]
+    fn one_gap_has_the_textbook_answer() {
+        let mut evidence = Evidence::default();
+        evidence.note(1000, 632, MS, MS, true);
+        // 1 - 1/e of them within 1 ms: one access per ms.
+        let Estimate::Rate(rate) = evidence.estimate(false) else { panic!() };
+        assert!((rate / 1000.0 - 1.0).abs() < 0.01, "{rate}");
+    }
+
+    #[test]
+    fn a_ladder_counts_as_independent_trials() {
+        // 100 pages of rate 100/s, cleared once, looked at after 5, 20 and 80 ms.
+        let mut evidence = Evidence::default();
+        evidence.note(1000, 393, 5 * MS, 5 * MS, true);
+        evidence.note(607, 472, 15 * MS, 20 * MS, false);
+        evidence.note(135, 134, 60 * MS, 80 * MS, false);
+        let Estimate::Rate(rate) = evidence.estimate(false) else { panic!() };
+        assert!((rate / 100.0 - 1.0).abs() < 0.03, "{rate}");
+    }
+
+    #[test]
+    fn a_few_hot_pages_among_cold_ones_are_counted() {
+        // 32 pages of 10,000/s and 480 of 1/s: the sum is 320,480/s. Longer gaps saturate the 32.
+        let mut evidence = Evidence::default();
+        for _ in 0..40 {
+            evidence.note(512, 2, 5_000, 5_000, true);
+            evidence.note(510, 4, 15_000, 20_000, false);
+            evidence.note(506, 26, 60_000_000, 60_000_000, false);
+        }
+        let Estimate::Rate(page) = evidence.estimate(true) else { panic!() };
+        let sum = page * 512.0;
+        assert!((sum / 320_480.0 - 1.0).abs() < 0.5, "{sum}");
+        let Estimate::Rate(page) = evidence.estimate(false) else { panic!() };
+        assert!(page * 512.0 < 100_000.0, "as one kind of page they are underestimated");
+    }
+
+    #[test]
+    fn always_seen_is_a_lower_bound_and_never_seen_is_said() {
+        let mut hot = Evidence::default();
+        hot.note(1, 1, 5_000, 5_000, true);
+        let Estimate::AtLeast(once) = hot.estimate(false) else { panic!() };
+        for _ in 0..9 {
+            hot.note(1, 1, 5_000, 5_000, true);
+        }
+        let Estimate::AtLeast(ten) = hot.estimate(false) else { panic!() };
+        assert!(once > 1e5 && ten > 2.0 * once, "{once} {ten}");
+
+        let mut cold = Evidence::default();
+        cold.note(512, 0, MS, MS, true);
+        assert_eq!(cold.estimate(true), Estimate::Unseen);
+        assert_eq!(Evidence::default().estimate(true), Estimate::Nothing);
+    }
+}

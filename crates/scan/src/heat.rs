@@ -1,0 +1,141 @@
+//! From pieces to units: what several mappings and processes show of one unit becomes one row.
+
+use crate::burst::Sample;
+use crate::piece::Piece;
+use pagetide_types::{EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    seen: bool,
+    process: usize,
+    /// Resident pages by the process at hand, and most by any: the same pages mapped twice
+    /// count once, different parts of a unit add up.
+    here: u16,
+    most: u16,
+    rate: f32,
+    flags: HeatFlags,
+    watched: u16,
+    touched: u16,
+    node: NodeId,
+}
+
+/// Accumulates the heat of one epoch; kept between epochs for its storage.
+#[derive(Debug, Default)]
+pub(crate) struct HeatTable {
+    sums: Vec<Sum>,
+    uncleared: u64,
+}
+
+impl HeatTable {
+    /// Forgets the last epoch; units are numbered below `units`.
+    pub(crate) fn begin(&mut self, units: usize) {
+        self.sums.clear();
+        self.sums.resize(units, Sum::default());
+        self.uncleared = 0;
+    }
+
+    /// Adds a piece; pieces come sorted by process.
+    pub(crate) fn add(&mut self, piece: &Piece, sample: Option<&Sample>, saturated: bool) {
+        let sum = &mut self.sums[piece.unit.index()];
+        if !sum.seen || sum.process != piece.process {
+            sum.here = 0;
+        }
+        sum.seen = true;
+        sum.process = piece.process;
+        sum.here = (sum.here + piece.present).min(512);
+        sum.most = sum.most.max(sum.here);
+        sum.node = piece.node;
+        let mut flags = HeatFlags::default();
+        if piece.dirty {
+            flags |= HeatFlags::DIRTY;
+        }
+        if piece.huge {
+            flags |= HeatFlags::HUGE;
+        }
+        if piece.uncleared {
+            flags |= HeatFlags::UNCLEARED;
+            self.uncleared += u64::from(piece.present);
+        } else {
+            sum.rate += piece.rate.unwrap_or(0.0);
+        }
+        if let Some(sample) = sample.filter(|sample| sample.watched && !piece.uncleared) {
+            flags |= HeatFlags::SAMPLED;
+            if sample.accessed {
+                flags |= HeatFlags::ACCESSED;
+            }
+            if saturated {
+                flags |= HeatFlags::SATURATED;
+            }
+            sum.watched = (sum.watched + sample.present).min(512);
+            sum.touched = (sum.touched + sample.touched.min(sample.present)).min(512);
+        }
+        sum.flags |= flags;
+    }
+
+    /// The epoch's heat, units ascending.
+    pub(crate) fn finish(&self, epoch: EpochId) -> EpochHeat {
+        let mut heat = EpochHeat::new(epoch);
+        for (unit, sum) in (0u32..).zip(&self.sums).filter(|(_, sum)| sum.seen && sum.most > 0) {
+            let mut flags = sum.flags;
+            // One part that was seen makes the unit seen.
+            if flags.has(HeatFlags::SAMPLED) && !flags.has(HeatFlags::ACCESSED) && sum.rate == 0.0 {
+                flags |= HeatFlags::UNSEEN;
+            }
+            heat.push(HeatRow {
+                unit: UnitId(unit),
+                rate: sum.rate,
+                flags,
+                pages: sum.most,
+                watched: sum.watched.min(sum.most),
+                touched: sum.touched.min(sum.most),
+                node: sum.node,
+            });
+        }
+        heat
+    }
+
+    /// Resident pages of this epoch whose bits could not be cleared.
+    pub(crate) fn uncleared_pages(&self) -> u64 {
+        self.uncleared
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walker::Range;
+
+    fn piece(process: usize, start: u64, present: u16, rate: f32) -> Piece {
+        Piece {
+            process,
+            range: Range { start, end: start + u64::from(present) * 4096 },
+            unit: UnitId(0),
+            present,
+            dirty: false,
+            huge: false,
+            node: NodeId(0),
+            uncleared: false,
+            rate: Some(rate),
+        }
+    }
+
+    #[test]
+    fn shared_pages_count_once_and_their_rates_add_up() {
+        let mut table = HeatTable::default();
+        table.begin(1);
+        table.add(&piece(0, 0, 300, 5.0), None, false);
+        table.add(&piece(1, 0x1000_0000, 300, 7.0), None, false);
+        let heat = table.finish(EpochId(0));
+        assert_eq!((heat.pages[0], heat.rate[0]), (300, 12.0));
+    }
+
+    #[test]
+    fn parts_of_a_unit_in_one_process_add_up() {
+        let mut table = HeatTable::default();
+        table.begin(2);
+        table.add(&piece(0, 0, 100, 1.0), None, false);
+        table.add(&piece(0, 0x10_0000, 50, 1.0), None, false);
+        let heat = table.finish(EpochId(0));
+        assert_eq!(heat.pages, [150], "and a unit without pieces has no row");
+    }
+}

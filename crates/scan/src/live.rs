@@ -1,0 +1,192 @@
+//! The live kernel as the burst engine's eyes: clearing by `process_madvise(MADV_COLD)`, looking
+//! by the page-table walk.
+//!
+//! `MADV_COLD` clears the accessed bits of just these ranges and flushes the translations, under
+//! the read lock of the memory map. It passes over pages that several processes map and refuses
+//! locked and hugetlb areas; and it moves pages to the inactive list, so the kernel's own reclaim
+//! forgets some of what it knew (mm/madvise.c).
+
+use crate::error::ScanError;
+use crate::eyes::{Eyes, Lost};
+use crate::walker::{Range, Row, RowBits, Walker, Watch};
+use pagetide_types::Pid;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::time::Duration;
+
+const MADV_COLD: libc::c_int = 20;
+/// Ranges per call that the kernel takes (UIO_MAXIOV).
+const MAX_RANGES: usize = 1024;
+/// Nearer than this, waiting is spinning: going to sleep and waking up takes longer.
+const SPIN_NS: u64 = 40_000;
+
+/// A process as the recorder holds it.
+pub(crate) struct Followed {
+    watch: Watch,
+    pidfd: OwnedFd,
+    /// Identity of the address space when it was last read; 0 before.
+    mm: u64,
+}
+
+impl Followed {
+    pub(crate) fn new(walker: &Walker, pid: Pid) -> Result<Self, ScanError> {
+        // SAFETY: plain system call with integer arguments.
+        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.0, 0) };
+        if fd < 0 {
+            return Err(match io::Error::last_os_error() {
+                error if error.raw_os_error() == Some(libc::ESRCH) => ScanError::Gone(pid),
+                error => ScanError::system(format!("opening process {pid}"), error),
+            });
+        }
+        let fd = i32::try_from(fd).map_err(|_| ScanError::Gone(pid))?;
+        // SAFETY: a fresh descriptor that nobody else owns.
+        let pidfd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Self { watch: walker.watch(pid)?, pidfd, mm: 0 })
+    }
+
+    pub(crate) fn pid(&self) -> Pid {
+        self.watch.pid()
+    }
+}
+
+/// The walker and all processes that are followed.
+pub(crate) struct Live {
+    pub(crate) walker: Walker,
+    pub(crate) followed: Vec<Followed>,
+    iovecs: Vec<libc::iovec>,
+    bits: Vec<RowBits>,
+}
+
+impl Live {
+    pub(crate) fn new(walker: Walker) -> Self {
+        Self { walker, followed: Vec::new(), iovecs: Vec::new(), bits: Vec::new() }
+    }
+
+    /// Walks `ranges` of a process for a census: what is resident, and where. Returns whether
+    /// the address space is the one that was walked last.
+    pub(crate) fn census(
+        &mut self,
+        process: usize,
+        ranges: &[Range],
+        rows: &mut Vec<Row>,
+    ) -> Result<bool, Lost> {
+        rows.clear();
+        let followed = &mut self.followed[process];
+        let mm =
+            self.walker.walk(&followed.watch, ranges, rows, &mut self.bits).map_err(|_| Lost)?;
+        self.bits.clear();
+        let same = followed.mm == mm;
+        followed.mm = mm;
+        Ok(same)
+    }
+
+    /// Whether a process's address space can be entered at all (capabilities, not a zombie).
+    pub(crate) fn try_clear(&mut self, process: usize) -> Result<(), ScanError> {
+        let pid = self.followed[process].pid();
+        // No range at all still checks permissions and finds the address space.
+        match self.advise(process, 0) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(match error.raw_os_error() {
+                Some(libc::EPERM | libc::EACCES) => ScanError::NotPermitted,
+                Some(libc::ESRCH) => ScanError::NoMemory(pid),
+                _ => ScanError::system(format!("process_madvise on process {pid}"), error),
+            }),
+        }
+    }
+
+    /// Advises the ranges in `iovecs[from..]`; bytes done.
+    fn advise(&self, process: usize, from: usize) -> io::Result<usize> {
+        let vector = &self.iovecs[from..];
+        // SAFETY: the iovecs live through the call; their addresses are the target's, not ours.
+        let done = unsafe {
+            libc::syscall(
+                libc::SYS_process_madvise,
+                self.followed[process].pidfd.as_raw_fd(),
+                vector.as_ptr(),
+                vector.len(),
+                MADV_COLD,
+                0,
+            )
+        };
+        usize::try_from(done).map_err(|_| io::Error::last_os_error())
+    }
+}
+
+impl Eyes for Live {
+    fn now(&mut self) -> u64 {
+        monotonic_ns()
+    }
+
+    fn cpu(&mut self) -> u64 {
+        clock(libc::CLOCK_THREAD_CPUTIME_ID)
+    }
+
+    fn wait_until(&mut self, ns: u64) {
+        let now = self.now();
+        if now + SPIN_NS < ns {
+            std::thread::sleep(Duration::from_nanos(ns - now));
+        } else {
+            while self.now() < ns {
+                std::hint::spin_loop();
+            }
+        }
+    }
+
+    fn clear(
+        &mut self,
+        process: usize,
+        ranges: &[Range],
+        refused: &mut Vec<usize>,
+    ) -> Result<(), Lost> {
+        for (chunk_index, chunk) in ranges.chunks(MAX_RANGES).enumerate() {
+            self.iovecs.clear();
+            self.iovecs.extend(chunk.iter().map(|range| libc::iovec {
+                iov_base: range.start as *mut libc::c_void,
+                #[expect(clippy::cast_possible_truncation, reason = "64-bit only")]
+                iov_len: (range.end - range.start) as usize,
+            }));
+            let mut at = 0;
+            while at < chunk.len() {
+                // The kernel stops at the first range that it refuses and says how far it came.
+                let (mut done, error) = match self.advise(process, at) {
+                    Ok(done) => (done, None),
+                    Err(error) => (0, error.raw_os_error()),
+                };
+                if error == Some(libc::ESRCH) {
+                    return Err(Lost);
+                }
+                while at < chunk.len() && done >= self.iovecs[at].iov_len {
+                    done -= self.iovecs[at].iov_len;
+                    at += 1;
+                }
+                if at < chunk.len() {
+                    // A hole (unmapped since) was cleared as far as it was there.
+                    if error != Some(libc::ENOMEM) {
+                        refused.push(chunk_index * MAX_RANGES + at);
+                    }
+                    at += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn look(&mut self, process: usize, ranges: &[Range], rows: &mut Vec<Row>) -> Result<(), Lost> {
+        match self.census(process, ranges, rows) {
+            Ok(true) => Ok(()),
+            _ => Err(Lost),
+        }
+    }
+}
+
+/// `CLOCK_MONOTONIC`, ns: the clock of the eBPF programs.
+pub(crate) fn monotonic_ns() -> u64 {
+    clock(libc::CLOCK_MONOTONIC)
+}
+
+fn clock(id: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec; the clocks asked for always exist.
+    unsafe { libc::clock_gettime(id, &raw mut time) };
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
+}

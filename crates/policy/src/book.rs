@@ -1,5 +1,5 @@
 //! The book: what is remembered of every unit over epochs. Kept once per tenant and shown to
-//! all policies. Age and 64-bit history are AMP's (section 4), the marks for what was not
+//! all policies. Age and 64-bit history are AMP's (section 3.1), the marks for what was not
 //! observed are ours.
 
 use pagetide_types::{EpochHeat, HeatFlags, UnitId};

@@ -5,12 +5,14 @@ use serde::Serialize;
 
 /// What a policy would have achieved at every capacity of fast memory.
 ///
-/// Every vector has the same length; entry `i` belongs to the capacity `step * i`, the last one
-/// holds the whole footprint. All totals run over the evaluated epochs (those after the first
-/// decision and after warm-up); accesses are rate x epoch length.
+/// Every vector has the same length (but `exact_at`); entry `i` belongs to the capacity `step * i`,
+/// the last one holds the whole footprint. All totals run over the evaluated epochs (those after
+/// the first decision and after warm-up); accesses are rate x epoch length. The bytes moved are
+/// those of the decisions in force in the evaluated epochs, one decision each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Curve {
-    /// The policy's name in the registry.
+    /// The policy's name in the registry; with options, where some were given
+    /// (`rate:half-life=8`).
     pub policy: String,
     /// Distance between two capacities.
     pub step: Bytes,
@@ -38,6 +40,9 @@ pub struct Curve {
     pub promoted: Vec<u64>,
     /// Bytes moved out of fast memory.
     pub demoted: Vec<u64>,
+    /// The entries that were replayed, ascending, for policies whose order depends on the
+    /// capacity; between them the vectors hold straight lines. Empty: every entry is exact.
+    pub exact_at: Vec<u32>,
 }
 
 impl Curve {
@@ -45,6 +50,11 @@ impl Curve {
     #[must_use]
     pub fn capacity(&self, i: usize) -> Bytes {
         Bytes(self.step.0 * i as u64)
+    }
+    /// Whether entry `i` was replayed and not drawn as a line between two that were.
+    #[must_use]
+    pub fn is_exact(&self, i: usize) -> bool {
+        self.exact_at.is_empty() || self.exact_at.iter().any(|at| *at as usize == i)
     }
     /// Share of the accesses that fast memory served at entry `i`; 1 where nothing was accessed.
     #[must_use]

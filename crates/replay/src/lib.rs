@@ -5,24 +5,40 @@ mod advice;
 mod areas;
 mod cost;
 mod curve;
+mod diff;
+mod facts;
+mod grid;
 mod heatmap;
+mod lane;
 mod machine;
+mod naive;
+mod per_capacity;
 mod plan;
+mod plan_recording;
+mod population;
+mod radix;
 mod recommend;
 mod split;
+mod stack;
+mod tally;
 mod text;
 mod warmup;
 
 pub use advice::{Advice, AdviceKind};
 pub use cost::{Band, CORE_ACCESSES_PER_S, CostFacts, CostModel, MEMORY_SHARE};
 pub use curve::Curve;
+pub use diff::{AreaDiff, Diff, DiffRow, DiffUnit, diff};
+pub use facts::RecordingInfo;
 pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};
 pub use machine::{Machine, MachineError, Migration, Tier};
+pub use naive::{AtCapacity, NaiveReplay, replay_at};
 pub use plan::{
     PLAN_SCHEMA_VERSION, Plan, PlanInput, PlanOptions, Point, PolicyCurve, PolicyPlan,
     RecordingFacts, Role, knee, plan,
 };
+pub use plan_recording::{PlanError, all_policies, plan_recording};
 pub use recommend::{Certainty, OtherTargets, Recommendation};
 pub use split::{Part, Sharer, Split, Weighting, split};
+pub use stack::{Replay, ReplayError, ReplayOptions, replay};
 pub use text::percent;
 pub use warmup::{WarmUp, find_warm_up};

@@ -6,7 +6,7 @@ use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "lfu",
     summary: "first what was accessed in the most of the last 64 epochs",
-    source: "AMP, section 4 (popcount of a 64-bit history)",
+    source: "AMP, section 3.1 (popcount of a 64-bit history)",
     class: Class::Runnable,
     needs: Needs::NOTHING,
     options: &[OptionInfo {

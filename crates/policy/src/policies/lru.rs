@@ -5,7 +5,7 @@ use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "lru",
     summary: "the most recently accessed first",
-    source: "AMP, section 4 (age per page)",
+    source: "AMP, section 3.1 (age per page)",
     class: Class::Runnable,
     needs: Needs::NOTHING,
     options: &[],

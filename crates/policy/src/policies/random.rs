@@ -7,7 +7,7 @@ use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "random",
     summary: "what is fast stays; freed room is filled with slow units drawn at random",
-    source: "AMP, section 4 (the policy for homogeneous access)",
+    source: "AMP, section 3.1 (for homogeneous access)",
     class: Class::Runnable,
     needs: Needs { oracle: false, placement: true },
     options: &[OptionInfo {

@@ -1,0 +1,213 @@
+//! One policy in a replay: the order of the units, where it cuts, and what that adds up to.
+//!
+//! The same order as [`pagetide_policy::Slots`] keeps, and by the same rules, held as rows of the
+//! epoch's heat for speed; `tests/stack.rs` proves the two equal. The stack property (Mattson,
+//! Gecsei, Slutz, Traiger 1970, for caches) lets one order serve all capacities: a unit is fast
+//! from the first cell on that holds its end, and is moved at a capacity if and only if its end
+//! crosses it.
+
+use crate::grid::Cuts;
+use crate::population::{Change, DEAD, Population};
+use crate::radix::Sorter;
+use crate::tally::Tally;
+use pagetide_policy::{EpochView, RankPolicy, UnitBook};
+use pagetide_types::EpochHeat;
+
+/// What all lanes are shown of one epoch.
+#[derive(Clone, Copy)]
+pub(crate) struct EpochInput<'a> {
+    pub(crate) heat: &'a EpochHeat,
+    pub(crate) next: Option<&'a EpochHeat>,
+    pub(crate) book: &'a UnitBook,
+    pub(crate) before: &'a Population,
+    pub(crate) change: &'a Change,
+    pub(crate) length_s: f64,
+    /// Whether this epoch's accesses count.
+    pub(crate) charged: bool,
+    /// Whether the moves of the decision at its end count.
+    pub(crate) counted: bool,
+}
+
+/// An entry of the order with this bit is a hole; the other bits are its base pages.
+pub(crate) const HOLE: u32 = 1 << 31;
+
+/// One policy at one set of cuts.
+pub(crate) struct Lane<C> {
+    cuts: C,
+    /// `None`: what is born stays where it is.
+    policy: Option<Box<dyn RankPolicy>>,
+    needs_oracle: bool,
+    needs_placement: bool,
+    /// Rows of the current heat and holes, fastest first.
+    order: Vec<u32>,
+    holes: bool,
+    spare: Vec<u32>,
+    /// Per row: the first cell at which it is fast.
+    edge: Vec<u32>,
+    keys: Vec<u32>,
+    fast: Vec<bool>,
+    sorter: Sorter,
+    pub(crate) tally: Tally,
+}
+
+impl<C: Cuts> Lane<C> {
+    pub(crate) fn new(
+        cuts: C,
+        cells: usize,
+        policy: Option<Box<dyn RankPolicy>>,
+        needs: pagetide_policy::Needs,
+    ) -> Self {
+        Self {
+            cuts,
+            policy,
+            needs_oracle: needs.oracle,
+            needs_placement: needs.placement,
+            order: Vec::new(),
+            holes: false,
+            spare: Vec::new(),
+            edge: Vec::new(),
+            keys: Vec::new(),
+            fast: Vec::new(),
+            sorter: Sorter::default(),
+            tally: Tally::new(cells),
+        }
+    }
+
+    /// Lives through one epoch and decides at its end.
+    pub(crate) fn step(&mut self, input: &EpochInput<'_>) {
+        if input.change.any {
+            self.arrive(input);
+            self.lay_out(&input.heat.pages);
+        }
+        if input.charged {
+            self.charge(input);
+        }
+        if input.next.is_some() {
+            self.decide(input);
+        }
+    }
+
+    /// Turns rows of the epoch before into rows of this one; see [`pagetide_policy::Slots`] for
+    /// the rules.
+    fn arrive(&mut self, input: &EpochInput<'_>) {
+        let EpochInput { heat, before, change, .. } = input;
+        let mut taking = change.growth;
+        let mut born = change.born.iter();
+        self.spare.clear();
+        self.holes = false;
+        for entry in &self.order {
+            let mut room = if *entry & HOLE != 0 {
+                u64::from(*entry & !HOLE)
+            } else {
+                let row = change.row_now[*entry as usize];
+                if row != DEAD {
+                    self.spare.push(row);
+                    continue;
+                }
+                u64::from(before.pages[*entry as usize])
+            };
+            loop {
+                let taken = taking.min(room);
+                taking -= taken;
+                room -= taken;
+                if room == 0 {
+                    break;
+                }
+                let Some(row) = born.next() else {
+                    self.holes = true;
+                    push_hole(&mut self.spare, room);
+                    break;
+                };
+                self.spare.push(*row);
+                taking = u64::from(heat.pages[*row as usize]);
+            }
+        }
+        self.spare.extend(born);
+        while self.spare.last().is_some_and(|last| *last & HOLE != 0) {
+            self.spare.pop();
+        }
+        std::mem::swap(&mut self.order, &mut self.spare);
+        self.edge.resize(heat.len(), 0);
+    }
+
+    /// Finds every unit's cell from the order.
+    fn lay_out(&mut self, pages: &[u16]) {
+        let mut end = 0;
+        for entry in &self.order {
+            if *entry & HOLE != 0 {
+                end += u64::from(*entry & !HOLE);
+            } else {
+                end += u64::from(pages[*entry as usize]);
+                self.edge[*entry as usize] = self.cuts.cell(end);
+            }
+        }
+    }
+
+    /// Charges the epoch's accesses to the placement in force.
+    fn charge(&mut self, input: &EpochInput<'_>) {
+        let heat = input.heat;
+        for (row, edge) in self.edge[..heat.len()].iter().enumerate() {
+            self.tally.hits[*edge as usize].add(heat, row, input.length_s);
+        }
+    }
+
+    fn decide(&mut self, input: &EpochInput<'_>) {
+        let Some(policy) = &mut self.policy else { return };
+        let heat = input.heat;
+        if self.needs_placement {
+            self.fast.clear();
+            self.fast.extend(self.edge.iter().map(|edge| *edge == 0));
+        }
+        self.keys.resize(heat.len(), 0);
+        let view = EpochView {
+            heat,
+            book: input.book,
+            oracle: input.next.filter(|_| self.needs_oracle),
+            fast: self.needs_placement.then_some(&self.fast),
+        };
+        policy.rank(&view, &mut self.keys);
+        if self.holes {
+            self.order.retain(|entry| *entry & HOLE == 0);
+        }
+        let (cuts, edge, tally) = (self.cuts, &mut self.edge, &mut self.tally);
+        let counted = input.counted;
+        let place = |row: u32, pages: u16, end: u64| {
+            let new = cuts.cell(end);
+            let old = std::mem::replace(&mut edge[row as usize], new);
+            if counted && old != new {
+                tally.moved(old, new, pages);
+            }
+        };
+        let sorted = self.sorter.sort(&self.order, &self.keys, &heat.pages, &mut self.spare, place);
+        if sorted {
+            std::mem::swap(&mut self.order, &mut self.spare);
+        } else if self.holes {
+            // All keys are equal: only the holes close.
+            self.close(&heat.pages, counted);
+        }
+        self.holes = false;
+    }
+
+    fn close(&mut self, pages: &[u16], counted: bool) {
+        let mut end = 0;
+        for row in &self.order {
+            let size = pages[*row as usize];
+            end += u64::from(size);
+            let new = self.cuts.cell(end);
+            let old = std::mem::replace(&mut self.edge[*row as usize], new);
+            if counted && old != new {
+                self.tally.moved(old, new, size);
+            }
+        }
+    }
+}
+
+/// Appends a hole, in several entries if it is larger than one can say (8 TiB).
+fn push_hole(order: &mut Vec<u32>, mut room: u64) {
+    while room > 0 {
+        let part = room.min(u64::from(HOLE - 1));
+        #[expect(clippy::cast_possible_truncation, reason = "below HOLE")]
+        order.push(HOLE | part as u32);
+        room -= part;
+    }
+}

@@ -1,0 +1,132 @@
+//! The replay as it reads in the specification: one policy, one capacity, one epoch after the
+//! other, through the same order, cut and moves that the live loop uses. The stack pass is proved
+//! against it and measured beside it.
+
+use crate::ReplayOptions;
+use pagetide_policy::{EpochView, Fixed, Moves, Policy, PolicySpec, Slots, UnitBook, moves};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
+
+/// What one policy achieved at one capacity; fields as in [`crate::Curve`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AtCapacity {
+    /// Evaluated epochs.
+    pub epochs: u32,
+    /// See [`crate::Curve::accesses`].
+    pub accesses: f64,
+    /// See [`crate::Curve::fast_accesses`].
+    pub fast_accesses: f64,
+    /// See [`crate::Curve::fast_saturated`].
+    pub fast_saturated: f64,
+    /// See [`crate::Curve::fast_unseen_bound`].
+    pub fast_unseen_bound: f64,
+    /// See [`crate::Curve::fast_accessed_units`].
+    pub fast_accessed_units: u64,
+    /// Bytes moved to fast memory.
+    pub promoted: u64,
+    /// Bytes moved out of fast memory.
+    pub demoted: u64,
+}
+
+/// One policy at one capacity, epoch by epoch.
+pub struct NaiveReplay {
+    policy: Policy,
+    spec: PolicySpec,
+    capacity: Bytes,
+    slots: Slots,
+    book: UnitBook,
+}
+
+impl NaiveReplay {
+    /// A replay that has seen no epoch.
+    #[must_use]
+    pub fn new(spec: &PolicySpec, capacity: Bytes) -> Self {
+        Self {
+            policy: spec.build(),
+            spec: spec.clone(),
+            capacity,
+            slots: Slots::new(),
+            book: UnitBook::default(),
+        }
+    }
+
+    /// Lives through an epoch: which rows of `heat` were fast in it.
+    pub fn arrive(&mut self, heat: &EpochHeat) -> Vec<bool> {
+        self.book.update(heat);
+        self.slots.arrive(heat);
+        match self.policy {
+            Policy::Fixed(Fixed::AllFast) => vec![true; heat.len()],
+            Policy::Fixed(Fixed::AllSlow) => vec![false; heat.len()],
+            _ => self.slots.cut(heat, self.capacity),
+        }
+    }
+
+    /// Decides at the end of the epoch that arrived last, in which `fast` rows were fast.
+    pub fn decide(&mut self, heat: &EpochHeat, next: &EpochHeat, fast: &[bool]) -> Moves {
+        let Policy::Rank(policy) = &mut self.policy else { return Moves::default() };
+        let needs = self.spec.info().needs;
+        let mut keys = vec![0; heat.len()];
+        let view = EpochView {
+            heat,
+            book: &self.book,
+            oracle: needs.oracle.then_some(next),
+            fast: needs.placement.then_some(fast),
+        };
+        policy.rank(&view, &mut keys);
+        self.slots.rank(heat, &keys);
+        moves(&self.slots, heat, fast, &self.slots.cut(heat, self.capacity))
+    }
+
+    /// The units from the fastest memory to the slowest.
+    pub fn units(&self) -> impl Iterator<Item = UnitId> + '_ {
+        self.slots.units()
+    }
+}
+
+/// Replays `epochs` (with their lengths in seconds) through one policy at one capacity.
+#[must_use]
+pub fn replay_at(
+    epochs: &[(EpochHeat, f64)],
+    spec: &PolicySpec,
+    options: &ReplayOptions,
+    capacity: Bytes,
+) -> AtCapacity {
+    let mut replay = NaiveReplay::new(spec, capacity);
+    let mut total = AtCapacity::default();
+    let first = options.first_epoch.max(1);
+    for (epoch, (heat, length_s)) in epochs.iter().enumerate() {
+        let fast = replay.arrive(heat);
+        if epoch >= first {
+            total.epochs += 1;
+            for (row, fast) in heat.rows().zip(&fast) {
+                let accesses = f64::from(row.rate) * length_s;
+                total.accesses += accesses;
+                if *fast {
+                    total.fast_accesses += accesses;
+                    total.fast_accessed_units += u64::from(row.flags.has(HeatFlags::ACCESSED));
+                    if row.flags.has(HeatFlags::SATURATED) {
+                        total.fast_saturated += accesses;
+                    }
+                    if row.flags.has(HeatFlags::UNSEEN) {
+                        total.fast_unseen_bound += 1.0;
+                    }
+                }
+            }
+        }
+        let Some((next, _)) = epochs.get(epoch + 1) else { break };
+        let decided = replay.decide(heat, next, &fast);
+        if epoch + 1 >= first {
+            let (promoted, demoted) = moved_bytes(&decided, heat);
+            total.promoted += promoted;
+            total.demoted += demoted;
+        }
+    }
+    total
+}
+
+/// Bytes that a decision promotes and demotes.
+fn moved_bytes(moves: &Moves, heat: &EpochHeat) -> (u64, u64) {
+    let bytes = |unit: &UnitId| heat.unit.binary_search(unit).map_or(0, |row| heat.bytes(row).0);
+    let up = moves.exchange.iter().map(|(up, _)| up).chain(&moves.promote);
+    let down = moves.exchange.iter().map(|(_, down)| down).chain(&moves.demote);
+    (up.map(bytes).sum(), down.map(bytes).sum())
+}

@@ -1,0 +1,65 @@
+//! Policies whose order depends on the capacity (what is fast now): replayed at a choice of
+//! capacities, with straight lines between them. The curve says which entries are exact.
+
+use crate::tally::{Hits, Reached};
+
+/// About `wanted` steps over a grid of `len` capacities, both ends included, ascending.
+pub(crate) fn choose(len: usize, wanted: usize) -> Vec<u32> {
+    let last = len.saturating_sub(1);
+    let steps = wanted.clamp(1, last.max(1));
+    let mut cells: Vec<u32> =
+        (0..=steps).filter_map(|step| u32::try_from(step * last / steps).ok()).collect();
+    cells.dedup();
+    cells
+}
+
+/// What is reached at every capacity of a grid from what was reached at `cells`.
+pub(crate) fn fill(cells: &[u32], reached: &[Reached]) -> Vec<Reached> {
+    let mut filled: Vec<Reached> = reached.first().copied().into_iter().collect();
+    for (ends, values) in cells.windows(2).zip(reached.windows(2)) {
+        for cell in ends[0] + 1..=ends[1] {
+            let part = f64::from(cell - ends[0]) / f64::from(ends[1] - ends[0]);
+            filled.push(between(values[0], values[1], part));
+        }
+    }
+    filled
+}
+
+/// `part` of the way from `a` to `b`; exact at both ends.
+fn between(a: Reached, b: Reached, part: f64) -> Reached {
+    let real = |a: f64, b: f64| if part < 1.0 { a + (b - a) * part } else { b };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between two u64")]
+    let whole =
+        |a: u64, b: u64| if part < 1.0 { real(a as f64, b as f64).round() as u64 } else { b };
+    Reached {
+        hits: Hits {
+            accesses: real(a.hits.accesses, b.hits.accesses),
+            saturated: real(a.hits.saturated, b.hits.saturated),
+            unseen: whole(a.hits.unseen, b.hits.unseen),
+            accessed: whole(a.hits.accessed, b.hits.accessed),
+        },
+        promoted: whole(a.promoted, b.promoted),
+        demoted: whole(a.demoted, b.demoted),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_are_chosen_and_no_more_than_there_are() {
+        assert_eq!(choose(101, 4), [0, 25, 50, 75, 100]);
+        assert_eq!(choose(4, 16), [0, 1, 2, 3]);
+        assert_eq!(choose(1, 16), [0]);
+        assert_eq!(choose(8, 0), [0, 7]);
+    }
+
+    #[test]
+    fn lines_are_straight_and_meet_what_was_replayed() {
+        let at = |promoted| Reached { promoted, ..Reached::default() };
+        let filled = fill(&[0, 4, 5], &[at(0), at(10), at(7)]);
+        let promoted: Vec<u64> = filled.iter().map(|reached| reached.promoted).collect();
+        assert_eq!(promoted, [0, 3, 5, 8, 10, 7]);
+    }
+}

@@ -1,0 +1,163 @@
+//! The stack pass against the naive replay: every capacity, every policy of the registry.
+
+mod recording;
+
+use pagetide_policy::{Class, PolicySpec, REGISTRY};
+use pagetide_replay::{Curve, NaiveReplay, ReplayError, ReplayOptions, replay, replay_at};
+use pagetide_types::{Bytes, EpochHeat, UnitId, UnitSize};
+use proptest::prelude::*;
+use recording::{Epochs, epochs, footprint, uniform_epochs};
+
+fn specs() -> Vec<PolicySpec> {
+    let varied = ["rate:half-life=0.7,steps=2", "lfu:window=3", "random:seed=9"];
+    let varied = varied.iter().map(|text| text.parse().unwrap());
+    REGISTRY.iter().map(|info| PolicySpec::from(*info)).chain(varied).collect()
+}
+
+fn curves(epochs: &Epochs, specs: &[PolicySpec], options: ReplayOptions) -> Vec<Curve> {
+    let stream = epochs.iter().cloned().map(Ok::<_, ReplayError>);
+    replay(stream, specs, options).unwrap()
+}
+
+fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}
+
+fn check(
+    epochs: &Epochs,
+    options: ReplayOptions,
+    capacities: impl Fn(usize) -> Vec<usize>,
+) -> Result<(), TestCaseError> {
+    let specs = specs();
+    for (spec, curve) in specs.iter().zip(curves(epochs, &specs, options)) {
+        prop_assert_eq!(&curve.policy, &spec.to_string());
+        let last = curve.fast_accesses.len() - 1;
+        prop_assert!(curve.capacity(last) >= options.footprint);
+        prop_assert!(last == 0 || curve.capacity(last - 1) < options.footprint);
+        for i in capacities(last).into_iter().filter(|i| curve.is_exact(*i)) {
+            let naive = replay_at(epochs, spec, &options, curve.capacity(i));
+            let context = format!("{spec} at {}: {naive:?}", curve.capacity(i));
+            prop_assert_eq!(curve.epochs, naive.epochs, "{}", context);
+            prop_assert!(near(curve.accesses, naive.accesses), "{}", context);
+            prop_assert!(near(curve.fast_accesses[i], naive.fast_accesses), "{}", context);
+            prop_assert!(near(curve.fast_saturated[i], naive.fast_saturated), "{}", context);
+            prop_assert_eq!(curve.fast_unseen_bound[i], naive.fast_unseen_bound, "{}", context);
+            prop_assert_eq!(curve.fast_accessed_units[i], naive.fast_accessed_units, "{}", context);
+            prop_assert_eq!(curve.promoted[i], naive.promoted, "{}", context);
+            prop_assert_eq!(curve.demoted[i], naive.demoted, "{}", context);
+        }
+    }
+    Ok(())
+}
+
+/// Accesses in the next epoch to the units alive at the decision, for every epoch.
+fn hits_of_the_living(epochs: &Epochs, spec: &PolicySpec, capacity: Bytes) -> Vec<f64> {
+    let mut replay = NaiveReplay::new(spec, capacity);
+    let mut alive = EpochHeat::default();
+    let mut hits = Vec::new();
+    for (i, (heat, _)) in epochs.iter().enumerate() {
+        let fast = replay.arrive(heat);
+        let old = |unit: &UnitId| alive.unit.binary_search(unit).is_ok();
+        let served = heat.rows().zip(&fast).filter(|(row, fast)| **fast && old(&row.unit));
+        hits.push(served.map(|(row, _)| f64::from(row.rate)).sum());
+        if let Some((next, _)) = epochs.get(i + 1) {
+            replay.decide(heat, next, &fast);
+        }
+        alive = heat.clone();
+    }
+    hits
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(320))]
+
+    #[test]
+    fn the_stack_pass_equals_a_replay_at_every_capacity(
+        epochs in epochs(),
+        first_epoch in 0usize..4,
+        capacities in 1usize..9,
+        spare in 0u64..3,
+    ) {
+        let footprint = Bytes(footprint(&epochs).0 + 4096 * spare);
+        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, capacities };
+        check(&epochs, options, |last| (0..=last).collect())?;
+    }
+
+    #[test]
+    fn no_policy_serves_more_than_clairvoyant(epochs in uniform_epochs(), part in 0u64..12) {
+        let best: PolicySpec = "clairvoyant".parse().unwrap();
+        let capacity = Bytes::kib(4 * part);
+        let bound = hits_of_the_living(&epochs, &best, capacity);
+        for spec in specs().iter().filter(|spec| spec.to_string() != "all-fast") {
+            let hits = hits_of_the_living(&epochs, spec, capacity);
+            for (epoch, (hits, bound)) in hits.iter().zip(&bound).enumerate() {
+                prop_assert!(
+                    *hits <= bound * (1.0 + 1e-12),
+                    "{spec}, epoch {epoch}: {hits} > {bound}"
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    // Large recordings: fewer cases.
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn a_coarse_grid_is_exact_too(epochs in recording::large_epochs(), at in any::<usize>()) {
+        let options = ReplayOptions {
+            unit: UnitSize::Base,
+            footprint: footprint(&epochs),
+            first_epoch: 0,
+            capacities: 3,
+        };
+        check(&epochs, options, |last| {
+            assert!((1 << 15..=1 << 16).contains(&last), "{last} steps");
+            vec![0, last / 3, at % last, last]
+        })?;
+    }
+}
+
+#[test]
+fn the_whole_footprint_holds_everything_and_nothing_moves_there() {
+    let epochs = recording::sample();
+    let footprint = footprint(&epochs);
+    let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch: 0, capacities: 4 };
+    for curve in curves(&epochs, &specs(), options) {
+        let last = curve.promoted.len() - 1;
+        assert_eq!((curve.promoted[last], curve.demoted[last]), (0, 0), "{}", curve.policy);
+        assert!(near(curve.hit_ratio(last), f64::from(curve.policy != "all-slow")));
+        assert!(curve.accesses > 0.0 && curve.epochs == 2);
+        let rises = curve.fast_accesses.windows(2).all(|pair| pair[0] <= pair[1]);
+        assert!(rises || !curve.exact_at.is_empty(), "{}", curve.policy);
+    }
+}
+
+#[test]
+fn empty_short_and_wrong_input_is_answered() {
+    let options = |footprint| ReplayOptions { footprint, ..ReplayOptions::default() };
+    for epochs in [vec![], vec![(EpochHeat::default(), 5.0)], recording::sample()[..1].to_vec()] {
+        for curve in curves(&epochs, &specs(), options(footprint(&epochs))) {
+            assert_eq!((curve.epochs, curve.seconds, curve.accesses), (0, 0.0, 0.0));
+            assert!(curve.fast_accesses.iter().all(|hits| *hits == 0.0));
+            assert!(!curve.fast_accesses.is_empty() && curve.hit_ratio(0) == 1.0);
+        }
+    }
+    let error = |options, length_s| {
+        let stream = recording::sample().into_iter().map(|(heat, _)| Ok((heat, length_s)));
+        replay::<ReplayError>(stream, &specs(), options).unwrap_err().to_string()
+    };
+    assert_eq!(
+        error(options(Bytes::kib(4)), 1.0),
+        "epoch 0: 24.0 KiB are resident, more than the footprint of 4.00 KiB"
+    );
+    assert!(error(options(Bytes::gib(1)), f64::NAN).contains("length of NaN s"));
+}
+
+#[test]
+fn the_registry_says_what_can_be_run() {
+    let bounds: Vec<_> =
+        REGISTRY.iter().filter(|info| info.class == Class::Bound).map(|info| info.name).collect();
+    assert_eq!(bounds, ["clairvoyant", "all-fast", "all-slow"]);
+}

@@ -11,6 +11,9 @@ pub struct Common {
     /// Seconds to run after the memory is populated
     #[arg(long, value_name = "S", default_value_t = 30.0)]
     pub seconds: f64,
+    /// End after this many accesses of all threads together, if that is earlier
+    #[arg(long, value_name = "N")]
+    pub accesses: Option<u64>,
     /// Seed of all random choices: the same seed, the same accesses in the same order
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
@@ -92,6 +95,7 @@ pub(crate) mod tests {
     pub(crate) fn short(seconds: f64) -> Common {
         Common {
             seconds,
+            accesses: None,
             seed: 1,
             page_size: UnitSize::Base,
             threads: 1,

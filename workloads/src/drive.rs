@@ -54,8 +54,9 @@ where
             && common.page_size == UnitSize::Base,
         threads: common.threads,
         rate: common.rate,
+        accesses: common.accesses,
     };
-    let mut summary = Summary { per_unit: vec![], ..Summary::default() };
+    let mut summary = Summary::default();
     let (tallies, arrived) = mpsc::channel();
     let written = thread::scope(|scope| {
         let workers: Vec<_> = (0..common.threads)

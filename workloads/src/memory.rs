@@ -6,8 +6,8 @@ use crate::{
     stop::Stop,
 };
 use memmap2::{Advice, MmapMut, UncheckedAdvice};
-use pagetide_types::{Bytes, UnitSize, VirtAddr};
-use procfs::process::{MMapPath, Process};
+use pagetide_host::Host;
+use pagetide_types::{Bytes, Pid, UnitSize, VirtAddr};
 use std::{
     io,
     num::NonZeroUsize,
@@ -85,16 +85,16 @@ impl Region {
 
     fn look(&mut self) -> Result<()> {
         let (start, end) = self.range();
-        let maps = Process::myself()
-            .and_then(|process| process.smaps())
-            .map_err(|e| system("read /proc/self/smaps")(io::Error::other(e)))?;
-        let huge = maps
+        let me = Pid(i32::try_from(std::process::id()).unwrap_or_default());
+        let areas = Host::live()
+            .area_facts(me)
+            .map_err(|e| system("look at the pages obtained")(io::Error::other(e)))?;
+        // The kernel cuts an area where advice begins and ends, so none reaches beyond the region.
+        self.huge = areas
             .iter()
-            .filter(|map| map.address.0 < end.0 && start.0 < map.address.1)
-            .filter(|map| matches!(map.pathname, MMapPath::Anonymous | MMapPath::Other(_)))
-            .filter_map(|map| map.extension.map.get("AnonHugePages"))
+            .filter(|area| start <= area.start && area.end <= end)
+            .map(|area| area.anon_huge)
             .sum();
-        self.huge = Bytes(huge);
         let asked = Bytes(if self.page == UnitSize::Huge { self.len } else { 0 });
         if self.huge != asked {
             eprintln!(

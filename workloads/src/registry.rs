@@ -21,7 +21,7 @@ macro_rules! workloads {
         }
 
         impl Workload {
-            fn program(&self) -> &dyn Program {
+            pub(crate) fn program(&self) -> &dyn Program {
                 match self {
                     $(Self::$name(program) => program,)*
                 }
@@ -38,6 +38,7 @@ workloads! {
     phases::Phases,
     gups::Gups,
     pointer_chase::PointerChase,
+    graph::Graph,
     spin::Spin,
     redis_load::RedisLoad,
     demo_redis::DemoRedis,

@@ -8,23 +8,24 @@ use rand_xoshiro::{
 
 /// A stream of random numbers, determined by a seed and the stream's number.
 #[derive(Clone, Debug)]
-pub(crate) struct Rng(Xoshiro256PlusPlus);
+pub struct Rng(Xoshiro256PlusPlus);
 
 impl Rng {
     /// Stream `stream` of `seed`: streams of one seed do not overlap in practice.
-    pub(crate) fn new(seed: u64, stream: u64) -> Self {
+    #[must_use]
+    pub fn new(seed: u64, stream: u64) -> Self {
         Self(Xoshiro256PlusPlus::seed_from_u64(mix(seed ^ mix(stream))))
     }
 
     /// 64 random bits.
     #[inline]
-    pub(crate) fn word(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// A number below `n` (0 if `n` is 0). Its bias, at most n / 2^64, is not measurable.
     #[inline]
-    pub(crate) fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         scale(self.word(), n).0
     }
 }

@@ -24,8 +24,12 @@ impl Session<'_> {
             .map_err(system("write to standard output"))
     }
 
-    /// Prints that the memory is populated and where it is; `more` are further `key=value`s.
+    /// Prints that the memory is populated and where it is, unless the end was asked for before
+    /// it was; `more` are further `key=value`s.
     pub(crate) fn ready(&mut self, name: &str, region: &Region, more: impl Display) -> Result<()> {
+        if self.stop.is_set() {
+            return Ok(());
+        }
         let (start, end) = region.range();
         let pid = std::process::id();
         let (bytes, page, huge) = (end.0 - start.0, region.page(), region.huge_bytes().0);

@@ -8,7 +8,7 @@ const ROUNDS: u32 = 4;
 
 /// A permutation of the numbers below `n`, chosen by a seed.
 #[derive(Clone, Debug)]
-pub(crate) struct Shuffle {
+pub struct Shuffle {
     n: u64,
     /// Bits of the low half; the high half has as many, or one fewer.
     low_bits: u32,
@@ -19,7 +19,8 @@ pub(crate) struct Shuffle {
 
 impl Shuffle {
     /// A permutation of 0..n, for n up to 2^62.
-    pub(crate) fn new(n: u64, seed: u64) -> Self {
+    #[must_use]
+    pub fn new(n: u64, seed: u64) -> Self {
         let bits = n.next_power_of_two().trailing_zeros().max(2);
         let low_bits = bits.div_ceil(2);
         let mut key = seed;
@@ -33,7 +34,8 @@ impl Shuffle {
 
     /// The number that `i`, below n, becomes.
     #[inline]
-    pub(crate) fn at(&self, i: u64) -> u64 {
+    #[must_use]
+    pub fn at(&self, i: u64) -> u64 {
         debug_assert!(i < self.n);
         let mut x = i;
         loop {

@@ -73,6 +73,8 @@ pub(crate) struct Terms<'r> {
     pub(crate) threads: u32,
     /// Of all threads together.
     pub(crate) rate: Option<f64>,
+    /// Of all threads together.
+    pub(crate) accesses: Option<u64>,
 }
 
 /// One thread at work.
@@ -87,7 +89,13 @@ pub(crate) struct Worker<'r> {
     mark: bool,
     checksum: u64,
     pacer: Pacer,
+    /// Since the start, when the batch under way began.
+    pub(crate) now: Duration,
     epoch: u32,
+    /// Accesses left of the batch under way.
+    left: u32,
+    /// Accesses left until this thread's end.
+    allowed: u64,
     terms: &'r Terms<'r>,
     tallies: Sender<Tally>,
 }
@@ -96,6 +104,8 @@ impl<'r> Worker<'r> {
     /// Thread `number` under these terms.
     pub(crate) fn new(number: u32, terms: &'r Terms<'r>, tallies: Sender<Tally>) -> Self {
         let per_thread = terms.rate.map(|rate| rate / f64::from(terms.threads));
+        let (all, n) = (u64::from(terms.threads), u64::from(number));
+        let allowed = terms.accesses.map_or(u64::MAX, |a| a / all + u64::from(n < a % all));
         Self {
             number,
             threads: terms.threads,
@@ -105,7 +115,10 @@ impl<'r> Worker<'r> {
             mark: terms.pages,
             checksum: 0,
             pacer: Pacer::new(per_thread, terms.start),
+            now: Duration::ZERO,
             epoch: 0,
+            left: 0,
+            allowed,
             terms,
             tallies,
         }
@@ -115,19 +128,35 @@ impl<'r> Worker<'r> {
     pub(crate) fn batch(&mut self) -> Option<u32> {
         loop {
             let now = self.terms.start.elapsed();
-            if now >= self.terms.duration || self.terms.stop.is_set() {
+            if now >= self.terms.duration || self.allowed == 0 || self.terms.stop.is_set() {
                 return None;
             }
             while let Some(end) = self.epoch_end().filter(|end| now >= *end) {
                 self.report(end);
             }
             match self.pacer.due(self.terms.start + now) {
-                Due::Now(n) => return Some(n),
+                Due::Now(n) => {
+                    self.now = now;
+                    let n = u32::try_from(self.allowed).map_or(n, |allowed| n.min(allowed));
+                    self.allowed -= u64::from(n);
+                    return Some(n);
+                }
                 Due::Later(wait) => {
                     thread::sleep(wait.min(NAP).min(self.terms.duration - now));
                 }
             }
         }
+    }
+
+    /// For algorithms that are not loops over a batch: announces `n` accesses, a few. None when
+    /// the time is over.
+    #[inline]
+    pub(crate) fn spend(&mut self, n: u32) -> Option<()> {
+        while self.left < n {
+            self.left += self.batch()?;
+        }
+        self.left -= n;
+        Some(())
     }
 
     fn epoch_end(&self) -> Option<Duration> {

@@ -16,7 +16,7 @@ use crate::{
 struct Bucket {
     /// Below: this bucket; else the alias.
     keep: u64,
-    alias: u32,
+    alias: u64,
     first: u64,
     width: u64,
     /// A draw below is accepted whichever rank it is.
@@ -25,14 +25,15 @@ struct Bucket {
 
 /// Ranks 1 to `n`, rank k with a weight of k^-exponent.
 #[derive(Clone, Debug)]
-pub(crate) struct Zipf {
+pub struct Zipf {
     buckets: Vec<Bucket>,
     exponent: f64,
 }
 
 impl Zipf {
     /// `n` ranks (at least one); the exponent is finite and not negative.
-    pub(crate) fn new(n: u64, exponent: f64) -> Self {
+    #[must_use]
+    pub fn new(n: u64, exponent: f64) -> Self {
         let mut buckets = vec![];
         let mut weights = vec![];
         let mut first = 1;
@@ -50,16 +51,13 @@ impl Zipf {
 
     /// A rank, from 1 on.
     #[inline]
-    pub(crate) fn rank(&self, rng: &mut Rng) -> u64 {
+    pub fn rank(&self, rng: &mut Rng) -> u64 {
         loop {
             let (column, coin) = scale(rng.word(), self.buckets.len() as u64);
-            let mut bucket = &self.buckets[index(column)];
-            if coin >= bucket.keep {
-                bucket = &self.buckets[bucket.alias as usize];
-            }
-            if bucket.width == 1 {
-                return bucket.first;
-            }
+            let Bucket { keep, alias, .. } = self.buckets[index(column)];
+            // No jump that the processor would have to guess.
+            let chosen = std::hint::select_unpredictable(coin < keep, column, alias);
+            let bucket = &self.buckets[index(chosen)];
             let (within, coin) = scale(rng.word(), bucket.width);
             let rank = bucket.first + within;
             if coin < bucket.surely || self.accepts(rank, bucket.first, coin) {
@@ -83,7 +81,7 @@ fn alias(buckets: &mut [Bucket], weights: &[f64]) {
     while let (Some(p), Some(r)) = (poor.pop(), rich.last().copied()) {
         let (p, rich_at) = (p as usize, r as usize);
         buckets[p].keep = threshold(share[p]);
-        buckets[p].alias = r;
+        buckets[p].alias = r.into();
         share[rich_at] -= 1.0 - share[p];
         if share[rich_at] < 1.0 {
             rich.pop();
@@ -92,7 +90,7 @@ fn alias(buckets: &mut [Bucket], weights: &[f64]) {
     }
     // What is left is full up to rounding, and its own alias where it is not.
     for i in poor.into_iter().chain(rich) {
-        buckets[i as usize].alias = i;
+        buckets[i as usize].alias = i.into();
     }
 }
 

@@ -1,6 +1,7 @@
 //! One file per workload.
 
 pub(crate) mod demo_redis;
+pub(crate) mod graph;
 pub(crate) mod gups;
 pub(crate) mod hot_cold;
 pub(crate) mod phases;

@@ -15,7 +15,6 @@ use crate::{
 };
 use clap::{Args, ValueEnum};
 use pagetide_types::Bytes;
-use std::time::Instant;
 
 /// Works on one part of the memory for some seconds, then on another, in turn
 #[derive(Args, Clone, Debug)]
@@ -96,12 +95,11 @@ impl Program for Phases {
         let more = format!("sets={} every={}", sets.len(), self.every);
         session.ready("phases", &region, &more)?;
         let (anywhere, len) = (threshold(self.elsewhere), region.len());
-        let start = Instant::now();
         let did = drive(session, "phases", &self.common, &region, |worker| {
             let mut rng = Rng::new(self.common.seed, u64::from(worker.number));
             let mut line = 0;
             while let Some(n) = worker.batch() {
-                let phase = start.elapsed().as_secs_f64() / self.every;
+                let phase = worker.now.as_secs_f64() / self.every;
                 #[expect(
                     clippy::cast_possible_truncation,
                     clippy::cast_sign_loss,

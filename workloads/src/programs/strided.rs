@@ -30,7 +30,7 @@ impl Program for Strided {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
         self.common.check()?;
         if self.stride.0 < 8 || self.stride > self.size {
-            let remedy = format!("give 8 (a word) to --size, {}", self.size);
+            let remedy = format!("give at least 8 and at most --size, {}", self.size);
             return bad("stride", &self.stride.0, remedy);
         }
         let (stride, threads) = (self.stride.0, u64::from(self.common.threads));

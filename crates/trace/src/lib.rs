@@ -1,10 +1,14 @@
 //! The heat recording: a directory of closed Parquet files, one set per span of epochs, renamed
 //! into place, so that a crash loses at most the span under way. docs/recording.md documents it.
 
+mod area_map;
 mod check;
+mod diff;
 mod error;
+mod export;
 mod file;
 mod heat_read;
+mod info;
 mod interleave;
 mod layout;
 mod rate;
@@ -19,7 +23,11 @@ mod table_read;
 mod table_write;
 mod writer;
 
+pub use area_map::AreaMap;
+pub use diff::{Diff, HotSets, RateAgreement, Side, diff};
 pub use error::{Error, Result};
+pub use export::{ExportFormat, export};
+pub use info::{Info, info};
 pub use rate::round_rate;
 pub use recording::Recording;
 pub use records::Records;

@@ -5,7 +5,13 @@ mod common;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod diff;
+#[cfg(test)]
+mod export;
+#[cfg(test)]
 mod foreign;
+#[cfg(test)]
+mod info;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]

@@ -1,0 +1,231 @@
+//! Comparing recordings: what must not matter does not, and what differs is told.
+
+use crate::common::{header, row, write};
+use pagetide_trace::{Area, Diff, Epoch, EpochRecord, Header, Recording, RecordingWriter, diff};
+use pagetide_types::{
+    AreaKind, Bytes, EpochHeat, EpochId, HeatRow, ObjectId, Pid, UnitId, UnitKey, UnitSize,
+};
+use std::path::Path;
+
+/// A program with 40 units of anonymous memory and 10 of a file; `rate(place)` tells the rates.
+struct Program {
+    /// Object numbers of the address space and of the file.
+    objects: (u32, u32),
+    /// First address in units.
+    base: u64,
+    pid: i32,
+    command: &'static str,
+    file: &'static str,
+    /// Lengths of the epochs.
+    epochs: Vec<f64>,
+    /// Units in reverse order of number.
+    reversed: bool,
+    rate: fn(usize) -> f32,
+}
+
+impl Default for Program {
+    fn default() -> Self {
+        Self {
+            objects: (0, 1),
+            base: 1000,
+            pid: 17,
+            command: "redis-server",
+            file: "/srv/data",
+            epochs: vec![5.0; 6],
+            reversed: false,
+            rate: |place| (50 - place) as f32,
+        }
+    }
+}
+
+impl Program {
+    fn records(&self) -> Vec<EpochRecord> {
+        let (space, file) = (ObjectId(self.objects.0), ObjectId(self.objects.1));
+        let mut places: Vec<usize> = (0..50).collect();
+        if self.reversed {
+            places.reverse();
+        }
+        let key = |place: &usize| match *place {
+            0..40 => UnitKey { object: space, index: self.base + *place as u64 },
+            _ => UnitKey { object: file, index: *place as u64 - 40 },
+        };
+        let area = |object, first, end, kind, name: &str| Area {
+            object,
+            first,
+            end,
+            kind,
+            name: name.to_owned(),
+            pid: Pid(self.pid),
+            command: self.command.to_owned(),
+            since: EpochId(0),
+        };
+        let areas = vec![
+            area(space, self.base, self.base + 40, AreaKind::Anonymous, ""),
+            area(file, 0, 10, AreaKind::File, self.file),
+        ];
+        (0u32..)
+            .zip(&self.epochs)
+            .map(|(number, length_s)| {
+                let mut heat = EpochHeat::new(EpochId(number));
+                for (unit, place) in (0..).zip(&places) {
+                    heat.push(row(unit, (self.rate)(*place)));
+                }
+                let first = number == 0;
+                EpochRecord {
+                    epoch: Epoch {
+                        epoch: EpochId(number),
+                        length_s: *length_s,
+                        ..Epoch::default()
+                    },
+                    new_units: if first { places.iter().map(key).collect() } else { Vec::new() },
+                    new_areas: if first { areas.clone() } else { Vec::new() },
+                    heat,
+                }
+            })
+            .collect()
+    }
+
+    fn write(&self, path: &Path) -> Recording {
+        write(path, &self.records(), 4);
+        Recording::open(path).unwrap()
+    }
+}
+
+fn compare(a: &Program, b: &Program) -> Diff {
+    let directory = tempfile::tempdir().unwrap();
+    let a = a.write(&directory.path().join("a.heat"));
+    let b = b.write(&directory.path().join("b.heat"));
+    diff(&a, &b).unwrap()
+}
+
+/// What holds when both tell the same of every unit.
+fn assert_same(diff: &Diff) {
+    assert_eq!(diff.matched_units, 50);
+    assert_eq!((diff.a.unmatched_units, diff.b.unmatched_units), (0, 0));
+    assert!(diff.a.unmatched_objects.is_empty() && diff.b.unmatched_objects.is_empty());
+    assert!((diff.rates.spearman.unwrap() - 1.0).abs() < 1e-12, "{diff:?}");
+    for quantile in [diff.rates.log2_ratio_p10, diff.rates.log2_ratio_p50] {
+        assert!(quantile.unwrap().abs() < 1e-6, "{diff:?}");
+    }
+    assert_eq!(diff.hot.jaccard, Some(1.0));
+    assert_eq!(diff.hot.a_bytes, diff.hot.b_bytes);
+}
+
+#[test]
+fn a_recording_is_the_same_as_itself() {
+    let diff = compare(&Program::default(), &Program::default());
+    assert_same(&diff);
+    assert_eq!(diff.a, diff.b);
+    assert_eq!((diff.a.epochs, diff.a.seconds, diff.a.units), (6, 30.0, 50));
+    assert_eq!(diff.a.resident_mean_bytes, Bytes::mib(100));
+    assert_eq!(diff.a.rate, 1275.0);
+    // Rates 50, 49, ...: 90 % of 1275 is reached by the 35th.
+    assert_eq!((diff.hot.a_units, diff.hot.a_bytes), (35, Bytes::mib(70)));
+}
+
+#[test]
+fn numbering_and_epochs_do_not_matter() {
+    let other = Program {
+        objects: (7, 3),
+        reversed: true,
+        epochs: vec![1.0, 2.0, 27.0],
+        ..Program::default()
+    };
+    assert_same(&compare(&Program::default(), &other));
+}
+
+#[test]
+fn neither_pid_nor_name_of_the_process_matters_when_there_is_one() {
+    assert_same(&compare(&Program::default(), &Program { pid: 99, ..Program::default() }));
+    assert_same(&compare(&Program::default(), &Program { command: "zipf", ..Program::default() }));
+    let other = Program { pid: 99, command: "zipf", ..Program::default() };
+    assert_same(&compare(&Program::default(), &other));
+}
+
+#[test]
+fn twice_the_rates_is_a_ratio_of_two_and_the_same_order() {
+    let twice = Program { rate: |place| 2.0 * (50 - place) as f32, ..Program::default() };
+    let diff = compare(&twice, &Program::default());
+    assert!((diff.rates.spearman.unwrap() - 1.0).abs() < 1e-12);
+    assert!((diff.rates.log2_ratio_p50.unwrap() - 1.0).abs() < 1e-6);
+    assert!((diff.rates.log2_ratio_p90.unwrap() - 1.0).abs() < 1e-6);
+    assert_eq!(diff.hot.jaccard, Some(1.0));
+}
+
+#[test]
+fn the_opposite_order_is_a_correlation_of_minus_one() {
+    let opposite = Program { rate: |place| (place + 1) as f32, ..Program::default() };
+    let diff = compare(&opposite, &Program::default());
+    assert!((diff.rates.spearman.unwrap() + 1.0).abs() < 1e-12, "{diff:?}");
+    // Hot are the upper and the lower 35 of 50: 20 in both.
+    assert_eq!(diff.hot.jaccard, Some(20.0 / 50.0));
+}
+
+#[test]
+fn memory_elsewhere_and_files_of_another_name_do_not_match() {
+    let other = Program { base: 5000, file: "/srv/other", ..Program::default() };
+    let diff = compare(&Program::default(), &other);
+    assert_eq!(diff.matched_units, 0);
+    assert_eq!((diff.a.unmatched_units, diff.b.unmatched_units), (50, 50));
+    // The address spaces match, none of their addresses does; the files do not.
+    assert_eq!(diff.a.unmatched_objects, ["/srv/data"]);
+    assert_eq!(diff.b.unmatched_objects, ["/srv/other"]);
+    assert_eq!(diff.rates.spearman, None);
+    assert_eq!(diff.hot.jaccard, Some(0.0));
+}
+
+#[test]
+fn a_rate_is_the_mean_over_the_epochs_in_which_the_unit_was_live() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut records = Program { epochs: vec![1.0, 3.0], ..Program::default() }.records();
+    // Unit 49 is live in the second epoch only; unit 0 has 50 for 1 s, then 10 for 3 s: mean 20.
+    records[0].heat = {
+        let mut heat = EpochHeat::new(EpochId(0));
+        records[0].heat.rows().take(49).for_each(|row| heat.push(row));
+        heat
+    };
+    records[1].heat.rate[0] = 10.0;
+    write(&directory.path().join("a.heat"), &records, 4);
+    let truth = Program {
+        rate: |place| if place == 0 { 20.0 } else { (50 - place) as f32 },
+        ..Program::default()
+    };
+    let a = Recording::open(directory.path().join("a.heat")).unwrap();
+    let b = truth.write(&directory.path().join("b.heat"));
+    assert_same(&diff(&a, &b).unwrap());
+}
+
+#[test]
+fn base_pages_are_compared_with_huge_units_by_their_sum() {
+    let directory = tempfile::tempdir().unwrap();
+    // Each unit of 2 MiB as two base pages with half its rate each.
+    let mut small = EpochRecord::default();
+    small.epoch.length_s = 5.0;
+    let huge = &Program::default().records()[0];
+    for (unit, key) in huge.new_units.iter().enumerate() {
+        for page in [3, 500] {
+            small.new_units.push(UnitKey { index: key.index * 512 + page, ..*key });
+            let number = UnitId(u32::try_from(small.heat.len()).unwrap());
+            let old = huge.heat.row(unit);
+            small.heat.push(HeatRow { unit: number, rate: old.rate / 2.0, pages: 1, ..old });
+        }
+    }
+    small.new_areas = huge.new_areas.clone();
+    for area in &mut small.new_areas {
+        (area.first, area.end) = (area.first * 512, area.end * 512);
+    }
+    let path = directory.path().join("a.heat");
+    let header = Header { unit: UnitSize::Base, ..header() };
+    let mut writer = RecordingWriter::create(&path, &header).unwrap();
+    writer.append(small).unwrap();
+    writer.finish().unwrap();
+    let b = Program::default().write(&directory.path().join("b.heat"));
+    let diff = diff(&Recording::open(&path).unwrap(), &b).unwrap();
+    assert_eq!(diff.unit, UnitSize::Huge);
+    assert_eq!(diff.matched_units, 50);
+    assert!((diff.rates.spearman.unwrap() - 1.0).abs() < 1e-12);
+    // Half of an odd rate may need one bit more than is kept.
+    assert!(diff.rates.log2_ratio_p90.unwrap().abs() < 0.03, "{diff:?}");
+    assert_eq!(diff.hot.jaccard, Some(1.0));
+    assert_eq!(diff.a.resident_mean_bytes, Bytes::kib(400));
+}

@@ -156,14 +156,16 @@ fn weights(fast: f64, slow: f64) -> (u8, u8) {
     (fast, slow)
 }
 
+/// Memory policies do not reach the page cache of ordinary files.
+fn can_bind(area: &AreaHeat) -> bool {
+    matches!(area.kind, Some(AreaKind::Heap | AreaKind::Anonymous | AreaKind::Shared))
+}
+
 /// Whole areas so cold, in every part of the recording, that they may start slow together.
 fn slow_areas(input: &PlanInput, cost: &CostModel, target: f64) -> Option<Advice> {
     let accesses = input.facts.accesses_per_s;
-    let mut cold: Vec<&AreaHeat> = input
-        .areas
-        .iter()
-        .filter(|area| area.kind.is_some() && area.share_of_bytes >= WORTH)
-        .collect();
+    let mut cold: Vec<&AreaHeat> =
+        input.areas.iter().filter(|area| can_bind(area) && area.share_of_bytes >= WORTH).collect();
     let density = |area: &AreaHeat| area.peak_share_of_accesses / area.share_of_bytes;
     cold.sort_by(|a, b| density(a).total_cmp(&density(b)));
     let mut sum = 0.0;
@@ -189,9 +191,9 @@ fn slow_areas(input: &PlanInput, cost: &CostModel, target: f64) -> Option<Advice
         .map(|area| format!("numactl --membind=1 --file {}", area.name))
         .collect();
     let how = if commands.len() == chosen.len() {
-        "Bind them before the program starts."
+        "Do that before the program starts."
     } else {
-        "The program can bind them itself: mbind(2) with MPOL_BIND on node 1."
+        "The program itself can do that: mbind(2) with MPOL_BIND on node 1."
     };
     Some(Advice {
         kind: AdviceKind::AreaSlow,

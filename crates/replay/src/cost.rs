@@ -12,7 +12,8 @@
 //! band is ours. Accessed bits leave four things open, and each has a low and a high end:
 //! - the share of the run time spent waiting for memory (no stall counters): 0.2 to 1;
 //! - the accesses of saturated units: between the bound that was measured and what the target's
-//!   CPU time allows at 2 x 10^8 memory accesses per second and core (12.8 GB/s);
+//!   CPU time allows at 2 x 10^8 memory accesses per second and core (12.8 GB/s); below 5 % of
+//!   all accesses they are taken for stacks and code, which CPU caches hold, and left as measured;
 //! - the accesses of unseen units: none, or the upper bound;
 //! - migration: hidden behind the program, or all of it waited for.
 //!
@@ -22,6 +23,9 @@
 use crate::{Curve, Machine};
 use serde::Serialize;
 
+/// Below this share of the measured accesses, saturated units are taken for what CPU caches hold
+/// anyway (stacks, code): they count as measured.
+const SATURATION_MATTERS: f64 = 0.05;
 /// Memory accesses that one core can make per second; bounds what saturated units can hide.
 pub const CORE_ACCESSES_PER_S: f64 = 2e8;
 /// Default band of the share of the run time that waits for memory.
@@ -159,7 +163,7 @@ impl CostModel {
 
     /// The greatest possible accesses of saturated units over what was measured of them.
     pub(crate) fn saturated_multiple(&self, curve: &Curve) -> f64 {
-        if curve.saturated <= 0.0 {
+        if curve.saturated <= SATURATION_MATTERS * curve.accesses {
             return 1.0;
         }
         let possible = self.cpu_s.unwrap_or(curve.seconds) * CORE_ACCESSES_PER_S;

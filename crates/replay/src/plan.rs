@@ -150,7 +150,8 @@ pub struct PolicyPlan {
     pub about: String,
     /// Candidate or bound.
     pub role: Role,
-    /// The smallest fast memory that keeps the target; none when no amount does.
+    /// The smallest fast memory that keeps the target; none when no amount does, or when nothing
+    /// was accessed.
     pub fast_bytes: Option<Bytes>,
     /// Where the curve of hits bends: the size of the hot set, if there is one.
     pub knee_bytes: Bytes,
@@ -248,7 +249,8 @@ fn policy_plan(
         policy: curve.policy.clone(),
         about: policy.about.clone(),
         role: policy.role,
-        fast_bytes: smallest(curve, unit, target, |i| cost.slowdown(curve, i).high),
+        fast_bytes: smallest(curve, unit, target, |i| cost.slowdown(curve, i).high)
+            .filter(|_| curve.accesses > 0.0),
         knee_bytes: knee(curve),
         at_recommended: recommended.and_then(at),
         points: thinned(n, max_points).map(point).collect(),

@@ -23,6 +23,9 @@ const AGREE: f64 = 1.10;
 const DISAGREE: f64 = 1.25;
 /// Share of the footprint from which "this much" says no more than "everything".
 const NEARLY_ALL: f64 = 0.9;
+/// Share of the accesses from which saturation can make a recording unable to tell; a few units
+/// too hot to measure (stack, code) are in every recording.
+const SATURATED: f64 = 0.25;
 /// Share of uncleared memory from which the heat of too much is unknown.
 const UNCLEARED: f64 = 0.25;
 
@@ -132,7 +135,12 @@ pub(crate) fn recommend(
     let footprint = facts.footprint_bytes;
     let share = if footprint.0 > 0 { need.as_f64() / footprint.as_f64() } else { 0.0 };
     if apart(low, need, best.unit, DISAGREE) && share >= NEARLY_ALL {
-        return Err(cannot_tell(best, facts, target, low, need));
+        let saturated = best.need_at_best(target, true, false).unwrap_or(need);
+        let unseen = best.need_at_best(target, false, true).unwrap_or(need);
+        let by_saturation = saturated <= unseen;
+        if !by_saturation || facts.saturated_share >= SATURATED {
+            return Err(cannot_tell(by_saturation, facts, target, low, need));
+        }
     }
     let estimate = !apart(low, need, best.unit, AGREE);
     let certainty = if estimate { Certainty::Estimate } else { Certainty::UpperBound };
@@ -217,15 +225,13 @@ fn apart(low: Bytes, high: Bytes, unit: Bytes, factor: f64) -> bool {
 }
 
 fn cannot_tell(
-    best: &Candidate<'_>,
+    by_saturation: bool,
     facts: &RecordingFacts,
     target: f64,
     low: Bytes,
     need: Bytes,
 ) -> String {
-    let saturated = best.need_at_best(target, true, false).unwrap_or(need);
-    let unseen = best.need_at_best(target, false, true).unwrap_or(need);
-    let (cause, remedy) = if saturated <= unseen {
+    let (cause, remedy) = if by_saturation {
         (
             format!(
                 "too saturated to tell: {} of the accesses went to units too hot to measure",

@@ -2,7 +2,7 @@
 //! most per byte, looking ahead over flat stretches (utility-based partitioning with lookahead:
 //! Qureshi and Patt, MICRO 2006, section 3.3), which walks the convex hull of each curve.
 
-use crate::Band;
+use crate::{Band, Plan, Role};
 use pagetide_types::Bytes;
 use serde::Serialize;
 
@@ -27,6 +27,26 @@ pub struct Sharer {
     pub points: Vec<(Bytes, Band)>,
     /// Seconds per second that it spends on memory with everything fast: accesses x latency.
     pub memory_time: f64,
+}
+
+impl Sharer {
+    /// The program of a plan: under its recommended policy, or else the one that needs least.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Self {
+        let recommended = plan.recommendation.as_ref().map(|answer| answer.policy.as_str());
+        let candidates = || plan.policies.iter().filter(|p| p.role == Role::Candidate);
+        let policy = candidates()
+            .find(|p| Some(p.policy.as_str()) == recommended)
+            .or_else(|| candidates().min_by_key(|p| p.fast_bytes.unwrap_or(Bytes(u64::MAX))));
+        Self {
+            name: plan.recording.name.clone(),
+            policy: policy.map_or_else(String::new, |p| p.policy.clone()),
+            points: policy
+                .map(|p| p.points.iter().map(|point| (point.fast_bytes, point.slowdown)).collect())
+                .unwrap_or_default(),
+            memory_time: plan.recording.accesses_per_s * plan.machine.fast().read_latency_ns / 1e9,
+        }
+    }
 }
 
 /// What everyone gets.

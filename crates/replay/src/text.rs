@@ -31,20 +31,11 @@ pub(crate) fn sentence(answer: &Recommendation, footprint: Bytes, target: f64) -
         answer.fast_bytes,
         percent(answer.share_of_footprint)
     );
-    match answer.certainty {
-        Certainty::Estimate => {
-            format!("{size} keeps the slow-down within {within} under the policy {policy}.")
-        }
-        Certainty::UpperBound => format!(
-            "At most {size} is needed to keep the slow-down within {within} under the policy \
-             {policy}; {} may do.",
-            if answer.fast_bytes_low.0 == 0 {
-                "far less".to_owned()
-            } else {
-                format!("as little as {}", answer.fast_bytes_low)
-            }
-        ),
-    }
+    let less = match answer.certainty {
+        Certainty::Estimate => "",
+        Certainty::UpperBound => "; less may do",
+    };
+    format!("{size} keeps the slow-down within {within} under the policy {policy}{less}.")
 }
 
 /// What the answer stands on, most important first.
@@ -80,8 +71,15 @@ pub(crate) fn assumptions(
     if facts.saturated_share >= 0.005 {
         all.push(format!(
             "{} of the accesses went to units too hot to measure; the size counts them at their \
-             lower bound",
-            percent(facts.saturated_share)
+             lower bound{}",
+            percent(facts.saturated_share),
+            match answer.certainty {
+                Certainty::UpperBound => format!(
+                    "; were they as hot as the CPU time allows, {} would do",
+                    answer.fast_bytes_low
+                ),
+                Certainty::Estimate => String::new(),
+            }
         ));
     }
     if best.curve.unseen_bound > 0.01 * best.curve.accesses {

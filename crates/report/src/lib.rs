@@ -1,1 +1,18 @@
-//! Placeholder until the crate's part lands.
+//! Plans and recordings as text for a terminal: tables, charts, heatmaps. Computes no results;
+//! every figure comes from [`pagetide_replay`].
+
+mod chart;
+mod heatmap;
+mod number;
+mod plan;
+mod policies;
+mod recording;
+mod split;
+mod style;
+mod table;
+
+pub use plan::plan;
+pub use policies::{PolicyRow, policies};
+pub use recording::{diff, recording};
+pub use split::split;
+pub use style::Style;

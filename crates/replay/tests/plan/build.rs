@@ -54,6 +54,7 @@ pub(crate) fn curve(policy: &str, units: &[Unit]) -> Curve {
         fast_accesses,
         fast_saturated,
         fast_unseen_bound,
+        exact_at: Vec::new(),
     }
 }
 
@@ -95,6 +96,7 @@ pub(crate) fn input(curves: Vec<PolicyCurve>) -> PlanInput {
     }
 }
 
+#[expect(clippy::unwrap_used, reason = "a machine of ours")]
 pub(crate) fn cxl() -> Machine {
     Machine::load(Machine::DEFAULT).unwrap()
 }

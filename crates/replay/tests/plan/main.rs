@@ -5,3 +5,4 @@ mod build;
 mod cost;
 mod heatmap;
 mod recommend;
+mod recorded;

@@ -1,0 +1,134 @@
+//! What is known of a recording as a whole, gathered in one pass: [`RecordingFacts`], the
+//! warm-up, the areas and the heatmap.
+
+use crate::{AreaHeat, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, find_warm_up};
+use pagetide_trace::{Epoch, Header, Recording};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A recording as a whole; what `pagetide trace info` shows and a plan begins with.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct RecordingInfo {
+    /// Sums and means over the evaluated epochs.
+    pub facts: RecordingFacts,
+    /// What was left out of them at the start.
+    pub warm_up: WarmUp,
+    /// Who recorded it.
+    pub tool: String,
+    /// Whether the recorder ended it; otherwise its last span is lost or still under way.
+    pub finished: bool,
+    /// Facts about the machine that it was recorded on.
+    pub recorded_on: BTreeMap<String, String>,
+    /// Nominal gaps between clearing and looking, seconds.
+    pub gaps_s: Vec<f64>,
+    /// The longest single clearing call, seconds: a bound on the stall caused by the recorder.
+    pub longest_clear_s: f64,
+    /// Most resident bytes in one epoch, warm-up included.
+    pub peak_bytes: Bytes,
+    /// Heat per area, largest first.
+    pub areas: Vec<AreaHeat>,
+    /// Heat over address and time.
+    pub heatmap: Heatmap,
+}
+
+/// What one epoch adds to the sums.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    epoch: Epoch,
+    units: usize,
+    resident: Bytes,
+    accesses: f64,
+    saturated: f64,
+    unseen_bytes: f64,
+    huge_bytes: f64,
+}
+
+impl Sums {
+    fn of(epoch: &Epoch, heat: &EpochHeat) -> Self {
+        let mut sums = Self { units: heat.len(), resident: heat.resident(), ..Self::default() };
+        let length = if epoch.length_s.is_finite() { epoch.length_s.max(0.0) } else { 0.0 };
+        for i in 0..heat.len() {
+            let (flags, bytes) = (heat.flags[i], heat.bytes(i).as_f64());
+            let accesses = f64::from(heat.rate[i]) * length;
+            sums.accesses += accesses;
+            if flags.has(HeatFlags::SATURATED) {
+                sums.saturated += accesses;
+            }
+            if flags.has(HeatFlags::UNSEEN) {
+                sums.unseen_bytes += bytes;
+            }
+            if flags.has(HeatFlags::HUGE) {
+                sums.huge_bytes += bytes;
+            }
+        }
+        sums.epoch = Epoch { length_s: length, ..epoch.clone() };
+        sums
+    }
+}
+
+impl RecordingInfo {
+    /// Reads the whole recording once; `heatmap_rows` as in [`HeatmapBuilder::finish`].
+    ///
+    /// # Errors
+    /// A span that is damaged or missing.
+    pub fn read(recording: &Recording, heatmap_rows: usize) -> Result<Self, pagetide_trace::Error> {
+        let mut builder = HeatmapBuilder::new();
+        let mut epochs = Vec::new();
+        for record in recording.records() {
+            let record = record?;
+            builder.push(&record);
+            epochs.push(Sums::of(&record.epoch, &record.heat));
+        }
+        let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
+        let warm_up = find_warm_up(&resident);
+        let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
+        let header = recording.header();
+        let name = recording.path().display().to_string();
+        let longest = epochs.iter().map(|e| e.epoch.longest_clear_s).fold(0.0, f64::max);
+        Ok(Self {
+            facts: facts(name, header, &epochs, &warm_up),
+            warm_up,
+            tool: header.tool.clone(),
+            finished: recording.finished(),
+            recorded_on: header.machine.clone(),
+            gaps_s: header.gaps_s.clone(),
+            longest_clear_s: longest,
+            peak_bytes: resident.iter().copied().max().unwrap_or_default(),
+            areas,
+            heatmap,
+        })
+    }
+}
+
+fn facts(name: String, header: &Header, all: &[Sums], warm_up: &WarmUp) -> RecordingFacts {
+    let used = &all[warm_up.epochs.min(all.len())..];
+    let sum = |value: &dyn Fn(&Sums) -> f64| used.iter().map(value).sum::<f64>();
+    let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
+    let seconds = sum(&|e| e.epoch.length_s);
+    let resident = sum(&|e| e.resident.as_f64());
+    let accesses = sum(&|e| e.accesses);
+    let stalls: Vec<f64> = used.iter().filter_map(|e| e.epoch.stall_share).collect();
+    RecordingFacts {
+        name,
+        target: header.target.clone(),
+        started_unix_s: header.started_unix_s,
+        unit: header.unit,
+        epoch_s: header.epoch_s,
+        epochs: all.len(),
+        evaluated_epochs: used.len(),
+        seconds,
+        units: used.iter().map(|e| e.units).max().unwrap_or(0),
+        footprint_bytes: used.iter().map(|e| e.resident).max().unwrap_or_default(),
+        accesses_per_s: ratio(accesses, seconds),
+        saturated_share: ratio(sum(&|e| e.saturated), accesses),
+        unseen_share: ratio(sum(&|e| e.unseen_bytes), resident),
+        watched_share: ratio(sum(&|e| e.epoch.watched_share), used.len() as f64),
+        uncleared_share: ratio(sum(&|e| e.epoch.uncleared_bytes as f64), resident).min(1.0),
+        huge_share: ratio(sum(&|e| e.huge_bytes), resident),
+        target_cores: ratio(sum(&|e| e.epoch.target_cpu_s), seconds),
+        recorder_cores: ratio(sum(&|e| e.epoch.recorder_s), seconds),
+        stall_share: (stalls.len() == used.len() && !stalls.is_empty())
+            .then(|| stalls.iter().sum::<f64>() / stalls.len() as f64),
+    }
+}

@@ -1,0 +1,132 @@
+//! The address x time heatmap: rows are parts of named areas, shades are access rates on a
+//! logarithmic scale.
+
+use crate::Style;
+use crate::number::{count, duration};
+use crate::style::short_name;
+use pagetide_replay::{AreaHeat, Heatmap};
+
+/// Shades from cool to hot, and their terminal colours when colour is welcome.
+const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
+const COLOURS: [u8; 4] = [60, 132, 209, 220];
+/// Resident and not accessed; not resident is a space.
+const UNTOUCHED: char = '·';
+/// Columns for the area's name and size.
+const LABEL: usize = 24;
+/// Columns of the picture.
+const WIDEST: usize = 60;
+/// Decades of rates that the shades cover; anything cooler has the coolest.
+const DECADES: f64 = 4.0;
+
+/// The heatmap with its axis and legend, or a sentence where nothing was recorded.
+pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String {
+    let columns = map.rows.iter().map(|row| row.rate_per_mib.len()).max().unwrap_or(0);
+    if columns == 0 {
+        return style.paragraph("  ", "No memory of the target was resident.");
+    }
+    let label = if style.width() < 60 { LABEL - 5 } else { LABEL };
+    let room = style.width().saturating_sub(label + 3).clamp(8, WIDEST);
+    let merge = columns.div_ceil(room);
+    let shown = columns.div_ceil(merge);
+    let repeat = (room / shown).max(1);
+    let rows: Vec<Vec<Option<f64>>> =
+        map.rows.iter().map(|row| merged(&row.rate_per_mib, merge, shown)).collect();
+    let hottest = rows.iter().flatten().flatten().copied().fold(0.0, f64::max);
+    let coolest = rows
+        .iter()
+        .flatten()
+        .flatten()
+        .copied()
+        .filter(|rate| *rate > 0.0)
+        .fold(hottest, f64::min)
+        .max(hottest / 10f64.powf(DECADES));
+    let scale = Scale { coolest, hottest };
+    let mut out = String::new();
+    let mut last = usize::MAX;
+    for (row, rates) in map.rows.iter().zip(&rows) {
+        let area = areas.get(row.area);
+        let name = match area {
+            Some(area) if row.area != last => {
+                let size = area.bytes.to_string();
+                let name = short_name(&area.name, label - size.len() - 1);
+                format!("{name:<width$}{size}", width = label - size.len())
+            }
+            _ => " ".repeat(label),
+        };
+        last = row.area;
+        let cells: String = rates
+            .iter()
+            .map(|rate| {
+                let (shade, colour) = scale.shade(*rate);
+                let text = shade.to_string().repeat(repeat);
+                colour.map_or_else(|| text.clone(), |colour| style.in_colour(colour, &text))
+            })
+            .collect();
+        out += format!(" {name} {cells}").trim_end();
+        out.push('\n');
+    }
+    let seconds = map.column_s * columns as f64;
+    let width = shown * repeat;
+    let end = duration(seconds);
+    let gap = width.saturating_sub("0 s".len() + end.chars().count()).max(1);
+    let indent = " ".repeat(label + 2);
+    out += &style.dim(&format!("{indent}0 s{}{end}", " ".repeat(gap)));
+    out.push('\n');
+    out + &scale.legend(style)
+}
+
+/// The mean of every `merge` neighbouring columns.
+fn merged(rates: &[Option<f32>], merge: usize, shown: usize) -> Vec<Option<f64>> {
+    let mut cells: Vec<Option<f64>> = rates
+        .chunks(merge)
+        .map(|part| {
+            let known: Vec<f64> = part.iter().flatten().map(|rate| f64::from(*rate)).collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        })
+        .collect();
+    cells.resize(shown, None);
+    cells
+}
+
+struct Scale {
+    coolest: f64,
+    hottest: f64,
+}
+
+impl Scale {
+    fn steps(&self) -> f64 {
+        (self.hottest / self.coolest).log10()
+    }
+
+    fn shade(&self, rate: Option<f64>) -> (char, Option<u8>) {
+        match rate {
+            None => (' ', None),
+            Some(rate) if rate <= 0.0 => (UNTOUCHED, None),
+            Some(_) if self.steps() <= 0.0 => (SHADES[3], Some(COLOURS[3])),
+            Some(rate) => {
+                let part = (rate / self.coolest).log10() / self.steps();
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "clamped"
+                )]
+                let i = (part * 4.0).clamp(0.0, 3.0) as usize;
+                (SHADES[i], Some(COLOURS[i]))
+            }
+        }
+    }
+
+    fn legend(&self, style: Style) -> String {
+        if self.hottest <= 0.0 {
+            return style.paragraph("  ", "No access was seen.");
+        }
+        let mut text = format!("accesses/s per MiB: {UNTOUCHED} none");
+        for (i, shade) in SHADES.iter().enumerate() {
+            let upto = self.coolest * 10f64.powf(self.steps() * (i + 1) as f64 / 4.0);
+            if self.steps() > 0.0 || i == 3 {
+                text += &format!("  {shade} to {}", count(upto).replace(' ', "\u{a0}"));
+            }
+        }
+        style.dim(style.paragraph("  ", &text).trim_end()) + "\n"
+    }
+}

@@ -1,0 +1,73 @@
+//! Numbers as people read them in a table.
+
+use pagetide_replay::{Band, percent};
+use pagetide_types::Bytes;
+
+/// A count with a decimal prefix and two or three digits: `1.2 M`.
+pub(crate) fn count(value: f64) -> String {
+    let (value, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]
+        .into_iter()
+        .find(|(size, _)| value >= *size)
+        .map_or((value, ""), |(size, prefix)| (value / size, prefix));
+    let digits = match value {
+        v if v > 0.0 && v < 0.995 => 2,
+        v => usize::from(v < 9.95 && (v - v.round()).abs() >= 0.05),
+    };
+    format!("{value:.digits$} {prefix}").trim_end().to_owned()
+}
+
+/// Bytes per second: `12.3 MiB/s`.
+pub(crate) fn bytes_per_s(value: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let bytes = Bytes(value.round().clamp(0.0, 1.8e19) as u64);
+    if bytes.0 == 0 { "0".to_owned() } else { format!("{bytes}/s") }
+}
+
+/// A band of shares: `0.8 – 5 %`.
+pub(crate) fn band(band: Band) -> String {
+    let (low, high) = (percent(band.low), percent(band.high));
+    let low = low.trim_end_matches(" %").replace("below ", "<");
+    if low == high.trim_end_matches(" %") { high } else { format!("{low} – {high}") }
+}
+
+/// Seconds: `42 s`, `5 min 10 s`, `2 h 3 min`.
+pub(crate) fn duration(seconds: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let whole = seconds.round().clamp(0.0, 1e15) as u64;
+    match whole {
+        0..=119 if seconds < 9.95 && (seconds - seconds.round()).abs() >= 0.05 => {
+            format!("{seconds:.1} s")
+        }
+        0..=119 => format!("{whole} s"),
+        120..=7199 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_well() {
+        let counts = [
+            (0.0, "0"),
+            (0.83, "0.83"),
+            (7.25, "7.2"),
+            (950.0, "950"),
+            (1234.0, "1.2 k"),
+            (2.5e7, "25 M"),
+        ];
+        for (value, text) in counts {
+            assert_eq!(count(value), text);
+        }
+        assert_eq!(bytes_per_s(1536.0 * 1024.0), "1.50 MiB/s");
+        assert_eq!(band(Band { low: 0.008, high: 0.05 }), "0.8 – 5 %");
+        assert_eq!(band(Band { low: 0.05, high: 0.05 }), "5 %");
+        assert_eq!(band(Band { low: 0.0001, high: 0.05 }), "<0.1 – 5 %");
+        assert_eq!(duration(4.96), "5 s");
+        assert_eq!(duration(2.5), "2.5 s");
+        assert_eq!(duration(3725.0), "62 min 5 s");
+        assert_eq!(duration(9000.0), "2 h 30 min");
+    }
+}

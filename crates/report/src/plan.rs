@@ -1,0 +1,195 @@
+//! The report of a plan: the answer first, then what it was made from.
+
+use crate::number::{band, bytes_per_s, count, duration};
+use crate::style::shortened;
+use crate::table::{Align, Table};
+use crate::{Style, chart, heatmap};
+use pagetide_replay::{Plan, PolicyPlan, RecordingFacts, Role, percent};
+
+/// Renders a plan for a terminal.
+#[must_use]
+pub fn plan(plan: &Plan, style: Style) -> String {
+    let facts = &plan.recording;
+    let mut out = format!("{}\n\n", style.bold(&shortened(&title(facts), style.width())));
+    out += &answer(plan, style);
+    out += &style.heading("Recording");
+    out += &recorded(plan, style);
+    out += &style.heading(&format!(
+        "Fast memory for a slow-down within {} (machine {})",
+        percent(plan.target_slowdown),
+        plan.machine.name
+    ));
+    out += &needs(plan, style);
+    if let Some(policy) = charted(plan) {
+        let size = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
+        let chart = chart::slowdown(policy, plan.target_slowdown, size, style);
+        if !chart.is_empty() {
+            out += &style.heading(&format!("Slow-down over fast memory, policy {}", policy.policy));
+            out += &chart;
+        }
+    }
+    out += &style.heading("Heat over address and time");
+    out += &heatmap::heatmap(&plan.heatmap, &plan.areas, style);
+    if !plan.advice.is_empty() {
+        out += &style.heading("Placement at start");
+        for advice in &plan.advice {
+            out += &style.paragraph("  ", &advice.text);
+            let expected = format!("Slow-down to expect: {}.", band(advice.slowdown));
+            out += &style.paragraph("  ", &expected);
+            for command in &advice.commands {
+                out += &format!("      {command}\n");
+            }
+        }
+        if plan.advice.iter().any(|advice| !advice.commands.is_empty()) {
+            let nodes =
+                "Fast memory is node 0 and slow memory node 1 here; numactl -H shows yours.";
+            out += &style.dim(&style.paragraph("  ", nodes));
+        }
+    }
+    if let Some(answer) = &plan.recommendation {
+        out += &style.heading("What this stands on");
+        for assumption in &answer.assumptions {
+            out += &style.paragraph("  - ", assumption);
+        }
+    }
+    out
+}
+
+fn title(facts: &RecordingFacts) -> String {
+    let target = if facts.target.is_empty() { &facts.name } else { &facts.target };
+    format!("Plan for {target}")
+}
+
+fn answer(plan: &Plan, style: Style) -> String {
+    match (&plan.recommendation, &plan.why_not) {
+        (Some(answer), _) => {
+            let expected = format!(
+                "Predicted slow-down: {}, against all memory being fast.",
+                band(answer.slowdown)
+            );
+            let sentence = style.paragraph("  ", &answer.sentence);
+            style.bold(sentence.trim_end()) + "\n" + &style.paragraph("  ", &expected)
+        }
+        (None, Some(why_not)) => style.paragraph("  ", &format!("No recommendation: {why_not}.")),
+        (None, None) => style.paragraph("  ", "No recommendation."),
+    }
+}
+
+fn recorded(plan: &Plan, style: Style) -> String {
+    let facts = &plan.recording;
+    let left_out = if plan.warm_up.note.is_empty() {
+        String::new()
+    } else {
+        format!("; {}", plan.warm_up.note)
+    };
+    let mut out = style.field(
+        "Time",
+        &format!(
+            "{}, {} of {} epochs of {}{left_out}",
+            duration(facts.seconds),
+            facts.evaluated_epochs,
+            facts.epochs,
+            duration(facts.epoch_s)
+        ),
+    );
+    out += &memory(facts, style);
+    out
+}
+
+/// Memory, accesses and what was watched; shared with the report of a recording.
+pub(crate) fn memory(facts: &RecordingFacts, style: Style) -> String {
+    let mut out = style.field(
+        "Memory",
+        &format!(
+            "{} in {} units of {}, {} of it in huge pages",
+            facts.footprint_bytes,
+            count(facts.units as f64),
+            facts.unit,
+            percent(facts.huge_share)
+        ),
+    );
+    out += &style.field(
+        "Accesses",
+        &format!(
+            "about {} per second, {} of them to units too hot to measure; {} of the memory never \
+             seen accessed",
+            count(facts.accesses_per_s),
+            percent(facts.saturated_share),
+            percent(facts.unseen_share)
+        ),
+    );
+    let mut watched = format!("{} of the pages", percent(facts.watched_share));
+    if facts.uncleared_share > 0.0 {
+        watched += &format!(
+            "; the heat of {} is unknown (accessed bits that cannot be cleared)",
+            percent(facts.uncleared_share)
+        );
+    }
+    out += &style.field("Watched", &watched);
+    out += &style.field(
+        "CPU",
+        &format!(
+            "target {:.2} cores, recorder {} of one core",
+            facts.target_cores,
+            percent(facts.recorder_cores)
+        ),
+    );
+    out
+}
+
+fn charted(plan: &Plan) -> Option<&PolicyPlan> {
+    match &plan.recommendation {
+        Some(answer) => plan.policies.iter().find(|p| p.policy == answer.policy),
+        None => plan.policies.iter().rfind(|p| p.role == Role::Candidate),
+    }
+}
+
+/// One line per policy; columns that do not fit are left out, the needed size never.
+fn needs(plan: &Plan, style: Style) -> String {
+    let at = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
+    let wide = style.width() >= 72;
+    let mut columns = vec![("policy", Align::Left), ("needs", Align::Right)];
+    let heads = at.map(|at| [format!("hits at {at}"), "slow-down there".into(), "moves".into()]);
+    if let Some([hits, slowdown, moves]) = &heads {
+        columns.push((hits, Align::Right));
+        if wide {
+            columns.push((slowdown, Align::Right));
+            columns.push((moves, Align::Right));
+        }
+    }
+    let mut table = Table::new(style, &columns);
+    for policy in &plan.policies {
+        let chosen = plan.recommendation.as_ref().is_some_and(|a| a.policy == policy.policy);
+        let mark = match (chosen, policy.role) {
+            (true, _) => " ←",
+            (_, Role::Bound) => " *",
+            _ => "",
+        };
+        let mut cells = vec![
+            format!("{}{mark}", policy.policy),
+            match policy.fast_bytes {
+                Some(bytes) => bytes.to_string(),
+                None if plan.recording.accesses_per_s > 0.0 => "misses it".into(),
+                None => "–".into(),
+            },
+        ];
+        if heads.is_some() {
+            let point = policy.at_recommended;
+            let show = |text: Option<String>| text.unwrap_or_else(|| "–".into());
+            cells.push(show(point.map(|p| percent(p.hit_ratio))));
+            if wide {
+                cells.push(show(point.map(|p| band(p.slowdown))));
+                let moved = |p: pagetide_replay::Point| {
+                    bytes_per_s(p.promoted_bytes_per_s + p.demoted_bytes_per_s)
+                };
+                cells.push(show(point.map(moved)));
+            }
+        }
+        table.row(&cells);
+    }
+    let mut out = table.render();
+    if plan.policies.iter().any(|policy| policy.role == Role::Bound) {
+        out += &style.dim(&style.paragraph("  ", "* a bound to compare with; cannot be run"));
+    }
+    out
+}

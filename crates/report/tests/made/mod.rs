@@ -1,0 +1,232 @@
+//! Plans and recordings made by hand, through the same functions that make real ones.
+
+use pagetide_replay::{
+    AreaHeat, Curve, Diff, Heatmap, HeatmapRow, Machine, Plan, PlanInput, PlanOptions, PolicyCurve,
+    RecordingFacts, RecordingInfo, Role, Sharer, Split, WarmUp, Weighting, diff, plan, split,
+};
+use pagetide_report::PolicyRow;
+use pagetide_types::{AreaKind, Bytes, UnitSize};
+
+const SECONDS: f64 = 45.0;
+
+/// Rate of one unit of 2 MiB, and whether it is saturated.
+pub(crate) type Unit = (f64, bool);
+
+/// The heat of a cache under a zipf load.
+pub(crate) fn zipf() -> Vec<Unit> {
+    (1..=700).map(|i| (3e5 / f64::from(i).powf(1.1), i < 3)).collect()
+}
+
+/// Most of the accesses hit a few units too hot to measure, the rest is nearly as warm.
+pub(crate) fn saturated() -> Vec<Unit> {
+    (0..400).map(|i| if i < 40 { (2e4, true) } else { (3e3, false) }).collect()
+}
+
+/// A hot set too hot to measure, and a cold one.
+pub(crate) fn partly_saturated() -> Vec<Unit> {
+    (0..400).map(|i| if i < 100 { (2e4, true) } else { (2e4 / 60.0, false) }).collect()
+}
+
+/// Resident and never accessed.
+pub(crate) fn idle() -> Vec<Unit> {
+    vec![(0.0, false); 100]
+}
+
+fn curve(policy: &str, units: &[Unit], moved_mib: u64) -> Curve {
+    let sums = |value: &dyn Fn(&Unit) -> f64| {
+        let mut sums = vec![0.0];
+        let mut sum = 0.0;
+        sums.extend(units.iter().map(|unit| {
+            sum += value(unit) * SECONDS;
+            sum
+        }));
+        sums
+    };
+    let n = units.len();
+    let fast_accesses = sums(&|unit| unit.0);
+    let fast_saturated = sums(&|unit| if unit.1 { unit.0 } else { 0.0 });
+    let moved = vec![Bytes::mib(moved_mib).0; n + 1];
+    Curve {
+        policy: policy.into(),
+        step: Bytes::mib(2),
+        epochs: 9,
+        seconds: SECONDS,
+        accesses: fast_accesses[n],
+        saturated: fast_saturated[n],
+        unseen_bound: 0.0,
+        accessed_units: 9 * n as u64,
+        fast_accessed_units: (0..=n as u64).map(|i| 9 * i).collect(),
+        fast_unseen_bound: vec![0.0; n + 1],
+        exact_at: Vec::new(),
+        promoted: moved.clone(),
+        demoted: moved,
+        fast_accesses,
+        fast_saturated,
+    }
+}
+
+#[expect(clippy::unwrap_used, reason = "a machine of ours")]
+pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
+    let mut worse = units.to_vec();
+    worse.reverse();
+    let mut middling: Vec<Unit> = units.iter().step_by(2).copied().collect();
+    middling.extend(units.iter().skip(1).step_by(2));
+    let policy = |curve: Curve, role| PolicyCurve { about: curve.policy.clone(), curve, role };
+    let full = |name: &str, fast: bool| {
+        let mut all = curve(name, units, 0);
+        let value = if fast { all.accesses } else { 0.0 };
+        all.fast_accesses.fill(value);
+        all.fast_saturated.fill(if fast { all.saturated } else { 0.0 });
+        all
+    };
+    let info = info();
+    let footprint = Bytes::mib(2 * units.len() as u64);
+    let accesses: f64 = units.iter().map(|unit| unit.0).sum();
+    let saturated: f64 = units.iter().filter(|unit| unit.1).map(|unit| unit.0).sum();
+    let input = PlanInput {
+        facts: RecordingFacts {
+            units: units.len(),
+            footprint_bytes: footprint,
+            accesses_per_s: accesses,
+            saturated_share: if accesses > 0.0 { saturated / accesses } else { 0.0 },
+            ..info.facts
+        },
+        warm_up: info.warm_up,
+        curves: vec![
+            policy(curve("first-touch", &worse, 0), Role::Candidate),
+            policy(curve("random", &worse, 3), Role::Candidate),
+            policy(curve("lru", &middling, 40), Role::Candidate),
+            policy(curve("lfu", units, 10), Role::Candidate),
+            policy(curve("rate", units, 6), Role::Candidate),
+            policy(curve("clairvoyant", units, 0), Role::Bound),
+            policy(full("all-fast", true), Role::Bound),
+            policy(full("all-slow", false), Role::Bound),
+        ],
+        heatmap: if accesses > 0.0 { info.heatmap } else { untouched() },
+        areas: if units.is_empty() { Vec::new() } else { info.areas },
+    };
+    plan(input, &Machine::load(Machine::DEFAULT).unwrap(), options)
+}
+
+/// A recording of a key-value store: heap that fills and is read unevenly, a file, a library.
+pub(crate) fn info() -> RecordingInfo {
+    let area = |name: &str, kind, bytes, share_of_bytes, share: f64| AreaHeat {
+        name: name.into(),
+        kind,
+        bytes,
+        share_of_bytes,
+        accesses_per_s: share * 1.4e6,
+        share_of_accesses: share,
+        peak_share_of_accesses: share * 1.1,
+    };
+    let row = |area, mib, first: usize, rate: f64, wave: f64| HeatmapRow {
+        area,
+        bytes: Bytes::mib(mib),
+        rate_per_mib: (0..12)
+            .map(|x| {
+                let value = rate * (1.0 + wave * (x as f64 / 2.0).sin());
+                #[expect(clippy::cast_possible_truncation, reason = "made by hand")]
+                (x >= first).then_some(value as f32)
+            })
+            .collect(),
+    };
+    let mut rows: Vec<HeatmapRow> =
+        (0..12).map(|i| row(0, 100, i / 4, 30_000.0 / 10f64.powf(i as f64 / 3.0), 0.5)).collect();
+    rows.push(row(1, 150, 0, 20.0, 0.9));
+    rows.push(row(1, 0, 2, 0.0, 0.0));
+    rows.push(row(2, 4, 0, 9000.0, 0.2));
+    RecordingInfo {
+        facts: RecordingFacts {
+            name: "redis.heat".into(),
+            target: "redis-server --port 0 --unixsocket /tmp/demo.sock --save ''".into(),
+            started_unix_s: 1_790_000_000,
+            unit: UnitSize::Huge,
+            epoch_s: 5.0,
+            epochs: 12,
+            evaluated_epochs: 9,
+            seconds: SECONDS,
+            units: 700,
+            footprint_bytes: Bytes::mib(1400),
+            accesses_per_s: 1.4e6,
+            saturated_share: 0.03,
+            unseen_share: 0.06,
+            watched_share: 0.42,
+            uncleared_share: 0.0,
+            huge_share: 0.0,
+            target_cores: 0.83,
+            recorder_cores: 0.009,
+            stall_share: None,
+        },
+        warm_up: WarmUp {
+            epochs: 3,
+            still_growing: false,
+            note: "the first 3 epochs are left out: the program was filling its memory".into(),
+        },
+        tool: "pagetide 0.1.0".into(),
+        finished: true,
+        recorded_on: [("kernel", "6.12.43"), ("cpu", "a CPU with 2 cores")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into(),
+        gaps_s: vec![2e-5, 2e-4, 2e-3, 2e-2, 0.2, 1.0],
+        longest_clear_s: 0.00042,
+        peak_bytes: Bytes::mib(1400),
+        areas: vec![
+            area("[heap]", Some(AreaKind::Heap), Bytes::mib(1200), 0.85, 0.97),
+            area("/var/lib/store/dump.rdb", Some(AreaKind::File), Bytes::mib(150), 0.11, 0.004),
+            area("5 other areas", None, Bytes::mib(4), 0.003, 0.026),
+        ],
+        heatmap: Heatmap { column_s: 5.0, rows },
+    }
+}
+
+/// Nothing is accessed, and one row ends early.
+fn untouched() -> Heatmap {
+    let row = |bytes, length: usize| HeatmapRow {
+        area: 0,
+        bytes,
+        rate_per_mib: (0..12).map(|x| (x < length).then_some(0.0)).collect(),
+    };
+    Heatmap { column_s: 5.0, rows: vec![row(Bytes::mib(150), 12), row(Bytes::mib(50), 7)] }
+}
+
+pub(crate) fn diff_of_two() -> Diff {
+    let (left, mut right) = (info(), info());
+    right.facts.name = "redis-2.heat".into();
+    right.facts.accesses_per_s *= 1.07;
+    right.facts.saturated_share = 0.0;
+    right.areas.pop();
+    diff(&left, &right)
+}
+
+pub(crate) fn policies() -> Vec<PolicyRow> {
+    [
+        ("first-touch", "memory stays where it was first touched, fast while there is room", true),
+        ("lru", "what was accessed most recently is fast", true),
+        ("clairvoyant", "the next epoch's truth", false),
+    ]
+    .map(|(name, about, can_run)| PolicyRow {
+        name: name.into(),
+        about: about.into(),
+        source: "AMP, IEEE TC 2020, section 4".into(),
+        can_run,
+    })
+    .into()
+}
+
+pub(crate) fn split_of_two() -> Split {
+    let sharer = |name: &str, units: &[Unit], memory_time| {
+        let plan = plan_of(units, &PlanOptions::default());
+        let policy = &plan.policies[4];
+        Sharer {
+            name: name.into(),
+            policy: policy.policy.clone(),
+            points: policy.points.iter().map(|p| (p.fast_bytes, p.slowdown)).collect(),
+            memory_time,
+        }
+    };
+    let sharers = [
+        sharer("redis.heat", &zipf(), 0.14),
+        sharer("/home/someone/recordings/analytics-nightly.heat", &saturated(), 0.06),
+    ];
+    split(&sharers, Bytes::gib(1), Weighting::MemoryTime)
+}

@@ -1,0 +1,97 @@
+//! Whole reports from hand-made plans, as they look at several widths. `cargo insta review` shows
+//! what a change does to them.
+
+mod made;
+
+use made::{diff_of_two, info, plan_of, policies, split_of_two};
+use pagetide_replay::PlanOptions;
+use pagetide_report::Style;
+use unicode_width::UnicodeWidthStr;
+
+fn plain(width: usize) -> Style {
+    Style::new(width, false)
+}
+
+#[test]
+fn a_plan_in_80_columns() {
+    let plan = plan_of(&made::zipf(), &PlanOptions::default());
+    insta::assert_snapshot!(pagetide_report::plan(&plan, plain(80)));
+}
+
+#[test]
+fn a_plan_in_a_narrow_terminal() {
+    let plan = plan_of(&made::zipf(), &PlanOptions::default());
+    insta::assert_snapshot!(pagetide_report::plan(&plan, plain(44)));
+}
+
+#[test]
+fn a_plan_that_cannot_tell() {
+    let plan = plan_of(&made::saturated(), &PlanOptions::default());
+    insta::assert_snapshot!(pagetide_report::plan(&plan, plain(80)));
+}
+
+#[test]
+fn an_upper_bound() {
+    let plan = plan_of(&made::partly_saturated(), &PlanOptions::default());
+    insta::assert_snapshot!(pagetide_report::plan(&plan, plain(80)));
+}
+
+#[test]
+fn a_program_that_did_nothing() {
+    let plan = plan_of(&made::idle(), &PlanOptions::default());
+    insta::assert_snapshot!(pagetide_report::plan(&plan, plain(80)));
+}
+
+#[test]
+fn a_recording_and_two_of_them() {
+    insta::assert_snapshot!(pagetide_report::recording(&info(), plain(80)));
+    insta::assert_snapshot!(pagetide_report::diff(&diff_of_two(), plain(80)));
+}
+
+#[test]
+fn policies_and_a_split() {
+    insta::assert_snapshot!(pagetide_report::policies(&policies(), plain(80)));
+    insta::assert_snapshot!(pagetide_report::split(&split_of_two(), plain(80)));
+}
+
+#[test]
+fn no_line_is_wider_than_asked_and_colour_changes_no_text() {
+    for units in [made::zipf(), made::saturated(), made::idle(), Vec::new()] {
+        let plan = plan_of(&units, &PlanOptions::default());
+        for width in [40, 50, 63, 64, 71, 72, 80, 100] {
+            let text = pagetide_report::plan(&plan, plain(width));
+            for line in text.lines() {
+                // Commands to copy stay in one piece.
+                let copied = line.starts_with("      ") && line.contains("numactl")
+                    || line.contains("/sys/kernel");
+                assert!(copied || line.width() <= width, "{width}: {line}");
+            }
+            let colour = pagetide_report::plan(&plan, Style::new(width, true));
+            assert_eq!(without_colour(&colour), text);
+            assert!(colour.contains("\x1b["));
+        }
+    }
+    for width in [40, 64, 80] {
+        let style = Style::new(width, false);
+        let text = [
+            pagetide_report::recording(&info(), style),
+            pagetide_report::diff(&diff_of_two(), style),
+            pagetide_report::policies(&policies(), style),
+            pagetide_report::split(&split_of_two(), style),
+        ]
+        .concat();
+        for line in text.lines() {
+            assert!(line.width() <= width, "{width}: {line}");
+        }
+    }
+}
+
+fn without_colour(text: &str) -> String {
+    let mut out = String::new();
+    let mut parts = text.split("\x1b[");
+    out += parts.next().unwrap_or_default();
+    for part in parts {
+        out += part.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    out
+}

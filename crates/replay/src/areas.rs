@@ -2,7 +2,7 @@
 //! and kind count together (an allocator's arenas, a library's segments); past 256 names the
 //! rest is one area.
 
-use pagetide_trace::Area;
+use pagetide_trace::{Area, AreaMap};
 use pagetide_types::{AreaKind, UnitKey};
 use std::collections::BTreeMap;
 
@@ -18,8 +18,7 @@ const WORTH_NAMING: f64 = 0.01;
 pub(crate) struct AreaNames {
     named: Vec<(String, Option<AreaKind>)>,
     by_name: BTreeMap<(String, AreaKind), u32>,
-    /// (object, first unit) -> (one past the last unit, position in `named`).
-    ranges: BTreeMap<(u32, u64), (u64, u32)>,
+    map: AreaMap,
 }
 
 impl Default for AreaNames {
@@ -28,7 +27,7 @@ impl Default for AreaNames {
         Self {
             named: vec![("other".to_owned(), None)],
             by_name: BTreeMap::new(),
-            ranges: BTreeMap::new(),
+            map: AreaMap::default(),
         }
     }
 }
@@ -39,25 +38,22 @@ impl AreaNames {
         for area in areas {
             let name = display_name(area);
             let next = self.named.len();
-            let position = *self.by_name.entry((name.clone(), area.kind)).or_insert_with(|| {
+            self.by_name.entry((name.clone(), area.kind)).or_insert_with(|| {
                 if next > NAMES {
                     return 0;
                 }
                 self.named.push((name, Some(area.kind)));
                 u32::try_from(next).unwrap_or(0)
             });
-            self.ranges.insert((area.object.0, area.first), (area.end, position));
         }
+        self.map.extend(areas);
     }
 
     /// The position of a unit's area.
     pub(crate) fn of(&self, key: &UnitKey) -> u32 {
-        let object = key.object.0;
-        let upto = self.ranges.range((object, 0)..=(object, key.index));
-        match upto.last() {
-            Some((_, (end, position))) if key.index < *end => *position,
-            _ => 0,
-        }
+        let area = self.map.find(*key);
+        let name = area.map(|area| (display_name(area), area.kind));
+        name.and_then(|name| self.by_name.get(&name).copied()).unwrap_or(0)
     }
 
     /// How many there are, with the unnamed one.

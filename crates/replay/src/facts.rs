@@ -5,25 +5,14 @@ use crate::{AreaHeat, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, find_warm
 use pagetide_trace::{Epoch, Header, Recording};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::Serialize;
-use std::collections::BTreeMap;
 
-/// A recording as a whole; what `pagetide trace info` shows and a plan begins with.
+/// A recording as a whole: what a plan begins with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct RecordingInfo {
+pub struct Overview {
     /// Sums and means over the evaluated epochs.
     pub facts: RecordingFacts,
     /// What was left out of them at the start.
     pub warm_up: WarmUp,
-    /// Who recorded it.
-    pub tool: String,
-    /// Whether the recorder ended it; otherwise its last span is lost or still under way.
-    pub finished: bool,
-    /// Facts about the machine that it was recorded on.
-    pub recorded_on: BTreeMap<String, String>,
-    /// Nominal gaps between clearing and looking, seconds.
-    pub gaps_s: Vec<f64>,
-    /// The longest single clearing call, seconds: a bound on the stall caused by the recorder.
-    pub longest_clear_s: f64,
     /// Most resident bytes in one epoch, warm-up included.
     pub peak_bytes: Bytes,
     /// Heat per area, largest first.
@@ -67,7 +56,7 @@ impl Sums {
     }
 }
 
-impl RecordingInfo {
+impl Overview {
     /// Reads the whole recording once; `heatmap_rows` as in [`HeatmapBuilder::finish`].
     ///
     /// # Errors
@@ -85,15 +74,9 @@ impl RecordingInfo {
         let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
         let header = recording.header();
         let name = recording.path().display().to_string();
-        let longest = epochs.iter().map(|e| e.epoch.longest_clear_s).fold(0.0, f64::max);
         Ok(Self {
             facts: facts(name, header, &epochs, &warm_up),
             warm_up,
-            tool: header.tool.clone(),
-            finished: recording.finished(),
-            recorded_on: header.machine.clone(),
-            gaps_s: header.gaps_s.clone(),
-            longest_clear_s: longest,
             peak_bytes: resident.iter().copied().max().unwrap_or_default(),
             areas,
             heatmap,

@@ -2,7 +2,7 @@
 //! once more through every policy.
 
 use crate::{
-    Curve, Machine, Plan, PlanInput, PlanOptions, PolicyCurve, RecordingInfo, ReplayError,
+    Curve, Machine, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError,
     ReplayOptions, Role, plan, replay,
 };
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
@@ -53,7 +53,7 @@ pub fn plan_recording(
     machine: &Machine,
     options: &PlanOptions,
 ) -> Result<Plan, PlanError> {
-    let mut info = RecordingInfo::read(recording, options.heatmap_rows)?;
+    let mut info = Overview::read(recording, options.heatmap_rows)?;
     let curves = curves(recording, policies, &info)?;
     if let Some(curve) = curves.first() {
         info.facts.evaluated_epochs = curve.epochs as usize;
@@ -73,7 +73,7 @@ pub fn plan_recording(
 fn curves(
     recording: &Recording,
     policies: &[PolicySpec],
-    info: &RecordingInfo,
+    info: &Overview,
 ) -> Result<Vec<Curve>, PlanError> {
     let options = ReplayOptions {
         unit: info.facts.unit,

@@ -13,6 +13,6 @@ mod table;
 
 pub use plan::plan;
 pub use policies::{PolicyRow, policies};
-pub use recording::{diff, recording};
+pub use recording::{trace_diff, trace_info};
 pub use split::split;
 pub use style::Style;

@@ -44,6 +44,23 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// Times below seconds: `20 us`, `0.2 ms`, `1 s`.
+pub(crate) fn short_time(seconds: f64) -> String {
+    let trimmed = |value: f64| {
+        let text = if value < 9.95 { format!("{value:.2}") } else { format!("{value:.0}") };
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
+    };
+    match seconds {
+        s if s >= 1.0 => format!("{} s", trimmed(s)),
+        s if s >= 1e-3 => format!("{} ms", trimmed(s * 1e3)),
+        s => format!("{} us", trimmed(s * 1e6)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +84,10 @@ mod tests {
         assert_eq!(band(Band { low: 0.0001, high: 0.05 }), "<0.1 – 5 %");
         assert_eq!(duration(4.96), "5 s");
         assert_eq!(duration(2.5), "2.5 s");
+        assert_eq!(
+            [2e-5, 2.5e-3, 0.2, 1.0, 0.0].map(short_time),
+            ["20 us", "2.5 ms", "200 ms", "1 s", "0 us"]
+        );
         assert_eq!(duration(3725.0), "62 min 5 s");
         assert_eq!(duration(9000.0), "2 h 30 min");
     }

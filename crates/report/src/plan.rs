@@ -20,7 +20,7 @@ pub fn plan(plan: &Plan, style: Style) -> String {
         plan.machine.name
     ));
     out += &needs(plan, style);
-    if let Some(policy) = charted(plan) {
+    if let Some(policy) = charted(plan).filter(|_| facts.accesses_per_s > 0.0) {
         let size = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
         let chart = chart::slowdown(policy, plan.target_slowdown, size, style);
         if !chart.is_empty() {

@@ -1,51 +1,116 @@
-//! The report of a recording, and of two side by side.
+//! The report of a recording (`pagetide trace info`), and of two side by side (`trace diff`).
 
-use crate::number::{count, duration};
-use crate::style::shortened;
+use crate::number::{count, duration, short_time};
+use crate::style::{short_name, shortened};
 use crate::table::{Align, Table};
-use crate::{Style, heatmap, plan};
-use pagetide_replay::{Diff, DiffRow, DiffUnit, RecordingInfo, percent};
-use pagetide_types::Bytes;
+use crate::{Style, heatmap};
+use pagetide_replay::{AreaHeat, Overview, percent};
+use pagetide_trace::{Diff, Info, Side};
 
-/// Renders what `pagetide trace info` knows of a recording.
+/// Renders what is known of a recording: its figures, its areas and its heatmap.
 #[must_use]
-pub fn recording(info: &RecordingInfo, style: Style) -> String {
-    let facts = &info.facts;
-    let title = format!("Recording {}", facts.name);
+pub fn trace_info(info: &Info, overview: &Overview, style: Style) -> String {
+    let title = format!("Recording {}", info.path.display());
     let mut out = format!("{}\n\n", style.bold(&shortened(&title, style.width())));
-    out += &style.field("Target", &facts.target);
-    let mut time = format!(
-        "{} epochs of {}, {} evaluated ({})",
-        facts.epochs,
-        duration(facts.epoch_s),
-        facts.evaluated_epochs,
-        duration(facts.seconds)
-    );
-    if !info.warm_up.note.is_empty() {
-        time += &format!("; {}", info.warm_up.note);
+    for (label, text) in fields(info) {
+        out += &style.field(label, &text);
     }
-    out += &style.field("Time", &time);
-    if !info.finished {
-        let unfinished =
-            "not ended by its recorder: killed, or still at work; what is here is whole";
-        out += &style.field("State", unfinished);
+    if !overview.warm_up.note.is_empty() {
+        out += &style.field("Warm-up", &overview.warm_up.note);
     }
-    out += &plan::memory(facts, style);
-    let gaps: Vec<String> = info.gaps_s.iter().map(|gap| short_time(*gap)).collect();
-    out += &style.field("Gaps", &gaps.join(", "));
-    out += &style.field("Stalls", &format!("at most {} at once", short_time(info.longest_clear_s)));
-    out += &style.field("By", &info.tool);
-    for (key, value) in &info.recorded_on {
+    for (key, value) in &info.machine {
         out += &style.field(&shortened(key, 11), value);
     }
     out += &style.heading("Areas");
-    out += &areas(info, style);
+    out += &areas(&overview.areas, style);
     out += &style.heading("Heat over address and time");
-    out + &heatmap::heatmap(&info.heatmap, &info.areas, style)
+    out + &heatmap::heatmap(&overview.heatmap, &overview.areas, style)
 }
 
-fn areas(info: &RecordingInfo, style: Style) -> String {
-    if info.areas.is_empty() {
+fn fields(info: &Info) -> Vec<(&'static str, String)> {
+    let mut fields = vec![
+        ("Target", info.target.clone()),
+        ("Time", format!("{} in {} epochs", duration(info.seconds), info.epochs)),
+    ];
+    if !info.finished {
+        let state = "not ended by its recorder: killed, or still at work; what is here is whole";
+        fields.push(("State", state.to_owned()));
+    }
+    if !info.leftovers.is_empty() {
+        fields.push(("Ignored", info.leftovers.join(", ")));
+    }
+    fields.extend([
+        (
+            "Memory",
+            format!(
+                "{} on average, {} at most; {} of the units huge pages",
+                info.resident_mean_bytes,
+                info.resident_max_bytes,
+                percent(info.huge_share)
+            ),
+        ),
+        (
+            "Units",
+            format!(
+                "{} of {} in {} areas of {} objects, {}",
+                count(info.units as f64),
+                info.unit,
+                info.areas,
+                info.objects,
+                match info.processes {
+                    1 => "1 process".to_owned(),
+                    n => format!("{n} processes at most"),
+                }
+            ),
+        ),
+        (
+            "Observed",
+            format!(
+                "{} of the pages watched; of the units watched {} too hot to measure, {} never \
+                 seen accessed",
+                percent(info.watched_share),
+                percent(info.saturated_share),
+                percent(info.unseen_share)
+            ),
+        ),
+    ]);
+    if info.uncleared_max_bytes.0 > 0 {
+        let unknown = format!(
+            "the heat of up to {}: accessed bits that cannot be cleared",
+            info.uncleared_max_bytes
+        );
+        fields.push(("Unknown", unknown));
+    }
+    let gaps: Vec<String> = info.gaps_s.iter().map(|gap| short_time(*gap)).collect();
+    let stalled =
+        info.stall_share.map(|s| format!("; {} of its cycles stalled on memory", percent(s)));
+    fields.extend([
+        ("Gaps", gaps.join(", ")),
+        (
+            "CPU",
+            format!(
+                "target {}{}; recorder {} of one core ({} allowed), no stall above {}",
+                duration(info.target_cpu_s),
+                stalled.unwrap_or_default(),
+                percent(info.recorder_share),
+                percent(info.budget),
+                short_time(info.longest_clear_s)
+            ),
+        ),
+        (
+            "On disk",
+            format!(
+                "{}, {:.2} bytes per unit and epoch",
+                info.disk_bytes, info.disk_bytes_per_unit_epoch
+            ),
+        ),
+        ("Written by", format!("{}, schema {}", info.tool, info.schema_version)),
+    ]);
+    fields
+}
+
+fn areas(areas: &[AreaHeat], style: Style) -> String {
+    if areas.is_empty() {
         return style.paragraph("  ", "No memory of the target was resident.");
     }
     let wide = style.width() >= 64;
@@ -56,9 +121,9 @@ fn areas(info: &RecordingInfo, style: Style) -> String {
         columns.push(("per second", Align::Right));
     }
     let mut table = Table::new(style, &columns);
-    for area in &info.areas {
+    for area in areas {
         let mut cells = vec![
-            shortened(&area.name, style.width() / 2 - 8),
+            short_name(&area.name, style.width() / 2 - 8),
             area.bytes.to_string(),
             percent(area.share_of_accesses),
         ];
@@ -71,78 +136,70 @@ fn areas(info: &RecordingInfo, style: Style) -> String {
     table.render()
 }
 
-/// Renders two recordings side by side.
+/// Renders how two recordings differ; `names` are what the user calls them.
 #[must_use]
-pub fn diff(diff: &Diff, style: Style) -> String {
+pub fn trace_diff(diff: &Diff, names: [&str; 2], style: Style) -> String {
     let mut out = format!("{}\n\n", style.bold("Two recordings"));
-    out += &style.field("first", &diff.left);
-    out += &style.field("second", &diff.right);
+    out += &style.field("first", names[0]);
+    out += &style.field("second", names[1]);
     out.push('\n');
-    let columns = [
-        ("", Align::Left),
-        ("first", Align::Right),
-        ("second", Align::Right),
-        ("second/first", Align::Right),
-    ];
+    let columns = [("", Align::Left), ("first", Align::Right), ("second", Align::Right)];
     let mut table = Table::new(style, &columns);
-    for row in &diff.facts {
-        table.row(&[
-            row.what.replace('_', " "),
-            value(row, row.left),
-            value(row, row.right),
-            row.ratio.map_or_else(|| "–".into(), |ratio| format!("{ratio:.2}")),
-        ]);
-    }
-    out += &table.render();
-    if diff.areas.is_empty() {
-        return out;
-    }
-    out += &style.heading("Areas: memory and share of the accesses");
-    let columns = [
-        ("area", Align::Left),
-        ("first", Align::Right),
-        ("", Align::Right),
-        ("second", Align::Right),
-        ("", Align::Right),
-    ];
-    let mut table = Table::new(style, &columns);
-    for area in &diff.areas {
-        table.row(&[
-            shortened(&area.name, style.width() / 3),
-            area.left_bytes.to_string(),
-            percent(area.left_share),
-            area.right_bytes.to_string(),
-            percent(area.right_share),
-        ]);
-    }
-    out + &table.render()
-}
-
-fn value(row: &DiffRow, value: f64) -> String {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it was a u64")]
-    match row.unit {
-        DiffUnit::Count => count(value),
-        DiffUnit::Bytes => Bytes(value as u64).to_string(),
-        DiffUnit::Seconds => duration(value),
-        DiffUnit::Share => percent(value),
-    }
-}
-
-/// `20 us`, `0.2 ms`, `1 s`.
-fn short_time(seconds: f64) -> String {
-    let digits =
-        |value: f64| if value < 9.95 { format!("{value:.2}") } else { format!("{value:.0}") };
-    let trimmed = |value: f64| {
-        let text = digits(value);
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').to_owned()
-        } else {
-            text
-        }
+    let mut row = |what: &str, value: &dyn Fn(&Side) -> String| {
+        table.row(&[what.to_owned(), value(&diff.a), value(&diff.b)]);
     };
-    match seconds {
-        s if s >= 1.0 => format!("{} s", trimmed(s)),
-        s if s >= 1e-3 => format!("{} ms", trimmed(s * 1e3)),
-        s => format!("{} us", trimmed(s * 1e6)),
+    row("time", &|side| duration(side.seconds));
+    row("epochs", &|side| side.epochs.to_string());
+    row("memory, mean", &|side| side.resident_mean_bytes.to_string());
+    row("memory, most", &|side| side.resident_max_bytes.to_string());
+    row("accesses per second", &|side| count(side.rate));
+    row(&format!("units of {}", diff.unit), &|side| count(side.units as f64));
+    row("units not in the other", &|side| count(side.unmatched_units as f64));
+    let hot = &diff.hot;
+    table.row(&[
+        "90 % of the accesses in".to_owned(),
+        hot.a_bytes.to_string(),
+        hot.b_bytes.to_string(),
+    ]);
+    out += &table.render();
+    out += &style.heading("Agreement");
+    out += &style.field("Matched", &format!("{} units", count(diff.matched_units as f64)));
+    let rates = &diff.rates;
+    let rank = rates.spearman.map_or_else(
+        || "cannot be told: too few units, or all of them alike".to_owned(),
+        |r| format!("rank correlation {r:.3} (1: the same order, 0: none)"),
+    );
+    out += &style.field("Rates", &rank);
+    if let (Some(low), Some(middle), Some(high)) =
+        (rates.log2_ratio_p10, rates.log2_ratio_p50, rates.log2_ratio_p90)
+    {
+        let ratio = format!(
+            "the first is {:.2} x the second in the middle; four fifths of the {} units lie \
+             between {:.2} x and {:.2} x",
+            middle.exp2(),
+            count(rates.ratio_units as f64),
+            low.exp2(),
+            high.exp2()
+        );
+        out += &style.field("", &ratio);
     }
+    let sets = hot.jaccard.map_or_else(
+        || "cannot be told: nothing was accessed".to_owned(),
+        |j| format!("{} of the units hot in either are hot in both", percent(j)),
+    );
+    out += &style.field("Hot sets", &sets);
+    for (label, side) in [("only first", &diff.a), ("only second", &diff.b)] {
+        if !side.unmatched_objects.is_empty() {
+            out += &style.field(label, &listed(&side.unmatched_objects));
+        }
+    }
+    out
+}
+
+/// The first few of a list, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 5;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }

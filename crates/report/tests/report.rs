@@ -3,7 +3,7 @@
 
 mod made;
 
-use made::{diff_of_two, info, plan_of, policies, split_of_two};
+use made::{diff_of_nothing, diff_of_two, info, overview, plan_of, policies, split_of_two};
 use pagetide_replay::PlanOptions;
 use pagetide_report::Style;
 use unicode_width::UnicodeWidthStr;
@@ -44,8 +44,10 @@ fn a_program_that_did_nothing() {
 
 #[test]
 fn a_recording_and_two_of_them() {
-    insta::assert_snapshot!(pagetide_report::recording(&info(), plain(80)));
-    insta::assert_snapshot!(pagetide_report::diff(&diff_of_two(), plain(80)));
+    insta::assert_snapshot!(pagetide_report::trace_info(&info(), &overview(), plain(80)));
+    let names = ["redis.heat", "redis-2.heat"];
+    insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_two(), names, plain(80)));
+    insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_nothing(), names, plain(80)));
 }
 
 #[test]
@@ -74,8 +76,8 @@ fn no_line_is_wider_than_asked_and_colour_changes_no_text() {
     for width in [40, 64, 80] {
         let style = Style::new(width, false);
         let text = [
-            pagetide_report::recording(&info(), style),
-            pagetide_report::diff(&diff_of_two(), style),
+            pagetide_report::trace_info(&info(), &overview(), style),
+            pagetide_report::trace_diff(&diff_of_two(), ["a", "b"], style),
             pagetide_report::policies(&policies(), style),
             pagetide_report::split(&split_of_two(), style),
         ]

@@ -1,10 +1,11 @@
 //! Plans and recordings made by hand, through the same functions that make real ones.
 
 use pagetide_replay::{
-    AreaHeat, Curve, Diff, Heatmap, HeatmapRow, Machine, Plan, PlanInput, PlanOptions, PolicyCurve,
-    RecordingFacts, RecordingInfo, Role, Sharer, Split, WarmUp, Weighting, diff, plan, split,
+    AreaHeat, Curve, Heatmap, HeatmapRow, Machine, Overview, Plan, PlanInput, PlanOptions,
+    PolicyCurve, RecordingFacts, Role, Sharer, Split, WarmUp, Weighting, plan, split,
 };
 use pagetide_report::PolicyRow;
+use pagetide_trace::{Diff, HotSets, Info, RateAgreement, Side};
 use pagetide_types::{AreaKind, Bytes, UnitSize};
 
 const SECONDS: f64 = 45.0;
@@ -79,7 +80,7 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
         all.fast_saturated.fill(if fast { all.saturated } else { 0.0 });
         all
     };
-    let info = info();
+    let info = overview();
     let footprint = Bytes::mib(2 * units.len() as u64);
     let accesses: f64 = units.iter().map(|unit| unit.0).sum();
     let saturated: f64 = units.iter().filter(|unit| unit.1).map(|unit| unit.0).sum();
@@ -109,7 +110,7 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
 }
 
 /// A recording of a key-value store: heap that fills and is read unevenly, a file, a library.
-pub(crate) fn info() -> RecordingInfo {
+pub(crate) fn overview() -> Overview {
     let area = |name: &str, kind, bytes, share_of_bytes, share: f64| AreaHeat {
         name: name.into(),
         kind,
@@ -135,7 +136,7 @@ pub(crate) fn info() -> RecordingInfo {
     rows.push(row(1, 150, 0, 20.0, 0.9));
     rows.push(row(1, 0, 2, 0.0, 0.0));
     rows.push(row(2, 4, 0, 9000.0, 0.2));
-    RecordingInfo {
+    Overview {
         facts: RecordingFacts {
             name: "redis.heat".into(),
             target: "redis-server --port 0 --unixsocket /tmp/demo.sock --save ''".into(),
@@ -162,13 +163,6 @@ pub(crate) fn info() -> RecordingInfo {
             still_growing: false,
             note: "the first 3 epochs are left out: the program was filling its memory".into(),
         },
-        tool: "pagetide 0.1.0".into(),
-        finished: true,
-        recorded_on: [("kernel", "6.12.43"), ("cpu", "a CPU with 2 cores")]
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .into(),
-        gaps_s: vec![2e-5, 2e-4, 2e-3, 2e-2, 0.2, 1.0],
-        longest_clear_s: 0.00042,
         peak_bytes: Bytes::mib(1400),
         areas: vec![
             area("[heap]", Some(AreaKind::Heap), Bytes::mib(1200), 0.85, 0.97),
@@ -189,13 +183,90 @@ fn untouched() -> Heatmap {
     Heatmap { column_s: 5.0, rows: vec![row(Bytes::mib(150), 12), row(Bytes::mib(50), 7)] }
 }
 
+/// The same recording in figures.
+pub(crate) fn info() -> Info {
+    Info {
+        path: "redis.heat".into(),
+        tool: "pagetide 0.1.0".into(),
+        schema_version: 1,
+        target: overview().facts.target,
+        started_unix_s: 1_790_000_000,
+        machine: [("kernel", "6.12.43"), ("cpu", "a CPU with 2 cores")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into(),
+        unit: UnitSize::Huge,
+        gaps_s: vec![2e-5, 2e-4, 2e-3, 2e-2, 0.2, 1.0],
+        finished: false,
+        leftovers: vec!["heat-00003.parquet.part".into()],
+        epochs: 12,
+        seconds: 60.0,
+        units: 704,
+        unit_epochs: 7900,
+        areas: 41,
+        objects: 9,
+        processes: 1,
+        resident_mean_bytes: Bytes::mib(1210),
+        resident_max_bytes: Bytes::mib(1400),
+        sampled_share: 0.8,
+        watched_share: 0.42,
+        saturated_share: 0.03,
+        unseen_share: 0.06,
+        huge_share: 0.0,
+        uncleared_max_bytes: Bytes::kib(512),
+        target_cpu_s: 50.2,
+        recorder_s: 0.54,
+        recorder_share: 0.009,
+        budget: 0.01,
+        longest_clear_s: 0.00042,
+        stall_share: None,
+        disk_bytes: Bytes(14_300),
+        disk_bytes_per_unit_epoch: 1.81,
+    }
+}
+
 pub(crate) fn diff_of_two() -> Diff {
-    let (left, mut right) = (info(), info());
-    right.facts.name = "redis-2.heat".into();
-    right.facts.accesses_per_s *= 1.07;
-    right.facts.saturated_share = 0.0;
-    right.areas.pop();
-    diff(&left, &right)
+    let side = |units: usize, rate: f64| Side {
+        epochs: 12,
+        seconds: 60.0,
+        units,
+        unmatched_units: units - 690,
+        unmatched_objects: (700..units).map(|i| format!("/tmp/file-{i}")).collect(),
+        resident_mean_bytes: Bytes::mib(1210),
+        resident_max_bytes: Bytes::mib(2 * units as u64),
+        rate,
+    };
+    Diff {
+        unit: UnitSize::Huge,
+        a: side(700, 1.4e6),
+        b: side(712, 1.5e6),
+        matched_units: 690,
+        rates: RateAgreement {
+            spearman: Some(0.9812),
+            ratio_units: 655,
+            log2_ratio_p10: Some(-0.4),
+            log2_ratio_p50: Some(-0.01),
+            log2_ratio_p90: Some(0.5),
+        },
+        hot: HotSets {
+            a_units: 300,
+            b_units: 310,
+            a_bytes: Bytes::mib(600),
+            b_bytes: Bytes::mib(620),
+            jaccard: Some(0.93),
+        },
+    }
+}
+
+/// Two recordings of which nothing can be said.
+pub(crate) fn diff_of_nothing() -> Diff {
+    Diff {
+        unit: UnitSize::Base,
+        a: Side::default(),
+        b: Side::default(),
+        matched_units: 0,
+        rates: RateAgreement::default(),
+        hot: HotSets::default(),
+    }
 }
 
 pub(crate) fn policies() -> Vec<PolicyRow> {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages and checks the Rust toolchain.
-# Usage: deps.sh build|demo|test
+# Usage: deps.sh build|demo|test|release
 source "$(dirname "$0")/lib.sh"
 
 # Compiling: clang for the eBPF programs; libelf and zlib for their loader; gcc and make for it.
@@ -8,8 +8,9 @@ packages=(clang gcc libc6-dev libelf-dev zlib1g-dev make pkg-config)
 case "${1:-build}" in
 build) ;;
 demo) packages+=(redis-server) ;;
+release) packages+=(autoconf automake autopoint bison flex gawk gettext python3) ;;
 test) packages+=(python3 python3-venv redis-server) ;;
-*) die "usage: deps.sh build|demo|test" ;;
+*) die "usage: deps.sh build|demo|test|release" ;;
 esac
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
@@ -25,16 +26,12 @@ install() {
     die "apt-get could not install: $*"
 }
 
-# A static libelf from 0.190 on compresses with zstd too, and needs it to link.
-needs_zstd() { grep -qs ZSTD_compress /usr/lib/*-linux-gnu/libelf.a; }
-
 missing=()
 if have dpkg-query && have apt-get; then
     for package in "${packages[@]}"; do
         installed "$package" || missing+=("$package")
     done
     [ ${#missing[@]} -eq 0 ] || install "${missing[@]}"
-    if needs_zstd && ! installed libzstd-dev; then install libzstd-dev; fi
 else
     for tool in clang gcc make pkg-config; do
         have "$tool" || missing+=("$tool")
@@ -42,7 +39,7 @@ else
     [ -e /usr/include/libelf.h ] || missing+=(libelf)
     [ -e /usr/include/zlib.h ] || missing+=(zlib)
     [ ${#missing[@]} -eq 0 ] || die "this is no Debian or Ubuntu; install the equivalents of" \
-        "${missing[*]} (with headers and static libraries) and try again"
+        "${missing[*]} (with headers) and try again"
 fi
 
 # Rust: rustup reads the pinned toolchain from rust-toolchain.toml and fetches it by itself.
@@ -50,9 +47,11 @@ wanted=$(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
 if ! have cargo && [ -x "$HOME/.cargo/bin/cargo" ]; then
     die "cargo lies in ~/.cargo/bin, which is not in PATH; run: . ~/.cargo/env"
 fi
-if ! have cargo && ! have rustup && have apt-cache &&
-    apt-cache policy rustup 2>/dev/null | grep -q 'Candidate: [0-9]'; then
-    install rustup
+# Newer Debian and Ubuntu have rustup as a package; their own cargo is too old.
+if ! have cargo && ! have rustup && have apt-get; then
+    case $(apt-cache policy rustup 2>/dev/null) in
+    *'Candidate: '[0-9]*) install rustup ;;
+    esac
 fi
 if ! have cargo; then
     die "Rust is missing. Install rustup, which brings the toolchain $wanted that is pinned here:

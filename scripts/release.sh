@@ -2,16 +2,18 @@
 # Builds one binary without any shared library, and proves that it runs in an empty file system.
 source "$(dirname "$0")/lib.sh"
 
-scripts/deps.sh build
+scripts/deps.sh release
 target=$(uname -m)-unknown-linux-gnu
 out=target/dist
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 name=pagetide-$version-$(uname -m)-linux
 
 say "building $name, statically linked (some minutes the first time)"
-# With --target, build scripts and procedural macros stay dynamic, as they must.
+# libelf and zlib are built from the sources that libbpf-sys brings: a distribution's static libelf
+# may not link (Debian 13). With --target, build scripts and procedural macros stay dynamic.
 RUSTFLAGS="-C target-feature=+crt-static" \
-    cargo build --release --quiet --locked -p pagetide --target "$target"
+    cargo build --release --quiet --locked -p pagetide --target "$target" \
+    --features pagetide-scan/vendored
 mkdir -p "$out"
 install -m 0755 "target/$target/release/pagetide" "$out/$name"
 strip --strip-debug "$out/$name"

@@ -1,5 +1,6 @@
 //! One file per workload.
 
+pub(crate) mod amp;
 pub(crate) mod demo_redis;
 pub(crate) mod graph;
 pub(crate) mod gups;

@@ -41,6 +41,9 @@ pub struct Load {
     /// Share of reads; the others are writes
     #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
     pub reads: f64,
+    /// How a write is made
+    #[arg(long, value_enum, default_value_t = Writes::InPlace)]
+    pub writes: Writes,
     /// Connections, each with a thread of its own
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub clients: u32,
@@ -59,6 +62,16 @@ pub enum Popular {
     Latest,
     /// Chosen by the seed, all over the memory.
     Scattered,
+}
+
+/// How a write is made.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writes {
+    /// Over the old value, with SETRANGE: what is hot stays where it is.
+    InPlace,
+    /// With SET, which puts the new value where the allocator has room: hot values wander, and
+    /// within a minute mix with cold ones.
+    Replace,
 }
 
 /// What a load did.
@@ -168,7 +181,12 @@ impl Load {
                 if rng.word() < reads {
                     client.queue(&[b"GET", key.of(chosen)]);
                 } else {
-                    client.queue(&[b"SET", key.of(chosen), &value]);
+                    match self.writes {
+                        Writes::InPlace => {
+                            client.queue(&[b"SETRANGE", key.of(chosen), b"0", &value]);
+                        }
+                        Writes::Replace => client.queue(&[b"SET", key.of(chosen), &value]),
+                    }
                 }
             }
             client.send()?;

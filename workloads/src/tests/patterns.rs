@@ -152,6 +152,30 @@ fn growing_phases_begin_at_the_same_byte() {
 }
 
 #[test]
+fn amp_runs_its_programs_in_turn() {
+    let ran = run_with_truth(
+        "amp --size 64M --favour lru,lfu,random --every 0.2 --each 0.8 --seconds 2 \
+         --truth-epoch 0.2 --cold 0.1",
+    );
+    assert_eq!(ran.heats.len(), 10);
+    for (epoch, heat) in ran.heats.iter().enumerate() {
+        // 32 units: 4 sets of 8; or a hot half, and of the cold one a single unit in each turn.
+        let favoured: Vec<usize> = match epoch {
+            0..4 => (epoch * 8..epoch * 8 + 8).collect(),
+            4..8 => (0..16).chain([16 + epoch]).collect(),
+            _ => (0..32).collect(),
+        };
+        let all: f32 = heat.rate.iter().sum();
+        let within: f32 = favoured.iter().map(|unit| heat.rate[*unit]).sum();
+        assert!(within > 0.95 * all, "epoch {epoch}: {:?}", heat.rate);
+        if (4..8).contains(&epoch) {
+            let cold = heat.rate[16 + epoch] / all;
+            assert!((cold - 0.1).abs() < 0.02, "epoch {epoch}: {cold}");
+        }
+    }
+}
+
+#[test]
 fn pointer_chase_visits_every_slot_once_per_round() {
     // 4 rounds of 131,072 slots.
     let ran = run_with_truth("pointer-chase --size 8M --accesses 524288");

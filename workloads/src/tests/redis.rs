@@ -34,10 +34,10 @@ fn the_load_fills_and_finds_all_keys() {
     }
     let server = Server::start(&Stop::default()).unwrap();
     let address = server.address();
-    for popular in ["latest", "scattered"] {
+    for (popular, writes) in [("latest", "in-place"), ("scattered", "replace")] {
         let line = format!(
             "redis-load --server {address} --keys 1234 --value-size 500 --seconds 0.3 \
-             --reads 0.5 --popular {popular}"
+             --reads 0.5 --popular {popular} --writes {writes}"
         );
         let printed = run(&line).unwrap();
         assert!(number(&printed, "requests") > 100.0, "{printed}");

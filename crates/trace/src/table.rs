@@ -90,7 +90,7 @@ pub(crate) const HEAT: Table = Table {
         ("unit", Encoding::DELTA_BINARY_PACKED),
         ("rate", Encoding::BYTE_STREAM_SPLIT),
         ("flags", Encoding::RLE_DICTIONARY),
-        ("watched", Encoding::RLE_DICTIONARY),
+        ("watched", Encoding::DELTA_BINARY_PACKED),
         ("touched", Encoding::RLE_DICTIONARY),
     ],
 };
@@ -122,5 +122,23 @@ impl Table {
             };
         }
         Ok(Arc::new(properties.build()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_column_is_documented() {
+        let page = include_str!("../../../docs/recording.md");
+        for table in [EPOCHS, AREAS, UNITS, HEAT] {
+            let schema = table.schema().unwrap();
+            let section = page.split("\n## ").find(|part| part.starts_with(schema.name())).unwrap();
+            for column in schema.get_fields() {
+                let name = column.name();
+                assert!(section.contains(&format!("`{name}`")), "{}.{name}", schema.name());
+            }
+        }
     }
 }

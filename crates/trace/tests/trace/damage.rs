@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use std::{
     fs,
     path::{Path, PathBuf},
+    sync::LazyLock,
 };
 
 /// A recording of three spans of two epochs.
@@ -243,7 +244,13 @@ proptest! {
         place in any::<prop::sample::Index>(),
         mask in 1u8..,
     ) {
-        let (_directory, path) = three_spans();
+        // Written once, then copied: synchronising hundreds of recordings would take long.
+        static SOUND: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(three_spans);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().to_owned();
+        for name in names(&SOUND.1) {
+            fs::copy(SOUND.1.join(&name), path.join(&name)).unwrap();
+        }
         let name = format!("{part}-00001.parquet");
         let mut bytes = fs::read(path.join(&name)).unwrap();
         let place = place.index(bytes.len());

@@ -148,7 +148,7 @@ fn assemble(raw: Vec<(u32, EpochRecord, Vec<Option<HeatRow>>)>) -> Vec<EpochReco
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
     fn any_recording_is_read_as_it_was_written(
         raw in vec(raw_epoch(), 1..9),

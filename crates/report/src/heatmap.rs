@@ -15,8 +15,9 @@ const UNTOUCHED: char = '·';
 const LABEL: usize = 24;
 /// Columns of the picture.
 const WIDEST: usize = 60;
-/// Decades of rates that the shades cover; anything cooler has the coolest.
-const DECADES: f64 = 4.0;
+/// Decades of rates that the shades cover: at most, anything cooler having the coolest, and at
+/// least, so that noise does not look like structure.
+const DECADES: (f64, f64) = (2.0, 4.0);
 
 /// The heatmap with its axis and legend, or a sentence where nothing was recorded.
 pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String {
@@ -39,7 +40,7 @@ pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String
         .copied()
         .filter(|rate| *rate > 0.0)
         .fold(hottest, f64::min)
-        .max(hottest / 10f64.powf(DECADES));
+        .clamp(hottest / 10f64.powf(DECADES.1), hottest / 10f64.powf(DECADES.0));
     let scale = Scale { coolest, hottest };
     let mut out = String::new();
     let mut last = usize::MAX;

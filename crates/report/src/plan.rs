@@ -77,10 +77,13 @@ fn answer(plan: &Plan, style: Style) -> String {
 
 fn recorded(plan: &Plan, style: Style) -> String {
     let facts = &plan.recording;
-    let left_out = if plan.warm_up.note.is_empty() {
-        String::new()
-    } else {
-        format!("; {}", plan.warm_up.note)
+    let told = plan.warm_up.epochs > 0 || plan.warm_up.still_growing;
+    let left_out = match () {
+        () if told => format!("; {}", plan.warm_up.note),
+        () if facts.evaluated_epochs + 1 == facts.epochs => {
+            "; the first tells where to begin".into()
+        }
+        () => String::new(),
     };
     let mut out = style.field(
         "Time",

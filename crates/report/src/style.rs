@@ -110,9 +110,11 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// A file's name if that is what fits, else cut in the middle: `/usr/lib/x/libc.so.6` may become
-/// `libc.so.6`.
+/// An area's name, without the kernel's `[anon:...]` around it; a file's last component if only
+/// that fits (`/usr/lib/x/libc.so.6` may become `libc.so.6`); else cut in the middle.
 pub(crate) fn short_name(name: &str, most: usize) -> String {
+    let inner = name.strip_prefix("[anon:").and_then(|name| name.strip_suffix(']'));
+    let name = inner.unwrap_or(name);
     match name.rsplit_once('/') {
         Some((_, last)) if name.chars().count() > most && !last.is_empty() => shortened(last, most),
         _ => shortened(name, most),
@@ -162,6 +164,7 @@ mod tests {
         assert_eq!(shortened("/usr/lib/x86_64-linux-gnu/libc.so.6", 14), "/usr…libc.so.6");
         assert_eq!(short_name("/usr/lib/x86_64-linux-gnu/libc.so.6", 14), "libc.so.6");
         assert_eq!(short_name("/dev/zero", 14), "/dev/zero");
+        assert_eq!(short_name("[anon:arena]", 14), "arena");
     }
 
     #[test]

@@ -4,5 +4,6 @@ mod advice;
 mod build;
 mod cost;
 mod heatmap;
+mod json;
 mod recommend;
 mod recorded;

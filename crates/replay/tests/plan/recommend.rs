@@ -43,6 +43,15 @@ fn a_hot_set_of_known_size_is_found() {
 }
 
 #[test]
+fn the_example_of_the_documentation() {
+    // docs/cost.md: 200 MiB hot in 1 GiB, the rest 20 or 100 times colder.
+    for (colder, mib) in [(20.0, 863.2), (100.0, 329.9)] {
+        let need = plan_units(&hot_cold(100, 512, 3000.0, colder)).recommendation.unwrap();
+        assert!((need.fast_bytes.as_f64() / Bytes::mib(1).as_f64() - mib).abs() < 2.0, "{need:?}");
+    }
+}
+
+#[test]
 fn three_noisy_recordings_agree() {
     // Zipf-like heat, every rate off by up to 20 % by its own dice.
     let size = |seed: u64| {

@@ -1,7 +1,7 @@
 //! What a record must fulfil before it is written, so that no recording contradicts itself.
 
-use crate::EpochRecord;
-use pagetide_types::EpochId;
+use crate::{EpochRecord, table::FLAGS};
+use pagetide_types::{EpochId, HeatFlags};
 
 /// Says what is wrong with `record`, given the epoch before it and how many units there are.
 pub(crate) fn check(
@@ -36,6 +36,10 @@ pub(crate) fn check(
     }
     if let Some(unit) = heat.unit.last().filter(|unit| unit.index() >= units) {
         return Err(format!("unit {unit} is unknown, only {units} have been announced"));
+    }
+    let known = FLAGS.iter().fold(HeatFlags::default(), |all, (_, flag)| all | *flag);
+    if let Some(flags) = heat.flags.iter().find(|flags| flags.without(known) != HeatFlags(0)) {
+        return Err(format!("flags of {:#x} have no column", flags.without(known).0));
     }
     if let Some(rate) = heat.rate.iter().find(|rate| !rate.is_finite() || **rate < 0.0) {
         return Err(format!("a rate of {rate} is not finite and at least 0"));

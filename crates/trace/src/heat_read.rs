@@ -4,11 +4,13 @@ use crate::{
     Result,
     layout::Part,
     span_read::{EpochRow, check_rows},
+    table::FLAGS,
     table_read::TableFile,
 };
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, NodeId, UnitId};
-use parquet::data_type::{DataType, FloatType, Int32Type};
+use parquet::data_type::{BoolType, DataType, FloatType, Int32Type};
 use std::{
+    mem,
     path::Path,
     thread::{self, ScopedJoinHandle},
 };
@@ -32,9 +34,7 @@ pub(crate) fn heat(
         let rate = scope.spawn(|| {
             split.column::<FloatType, _>("rate", |v| (v.is_finite() && v >= 0.0).then_some(v))
         });
-        let flags = scope.spawn(|| {
-            split.column::<Int32Type, _>("flags", |v| u8::try_from(v).ok().map(HeatFlags))
-        });
+        let flags = scope.spawn(|| split.flags());
         let pages = scope.spawn(|| split.small("pages"));
         let watched = scope.spawn(|| split.small("watched"));
         let touched = scope.spawn(|| split.small("touched"));
@@ -122,11 +122,11 @@ impl Split<'_> {
     where
         T::T: Copy,
     {
-        let mut epochs: Vec<Vec<V>> = self.live.iter().map(|n| Vec::with_capacity(*n)).collect();
+        let mut epochs = self.epochs();
         let mut rest = self.order;
         let mut valid = true;
         self.table.each::<T>(name, |chunk| {
-            let (positions, later) = rest.split_at(chunk.len().min(rest.len()));
+            let (positions, later) = rest.split_at(chunk.len());
             rest = later;
             for (position, value) in positions.iter().zip(chunk) {
                 match convert(*value) {
@@ -140,6 +140,30 @@ impl Split<'_> {
         } else {
             Err(self.table.damaged(format!("column '{name}' holds a value out of range")))
         }
+    }
+
+    /// The seven columns of [`FLAGS`], put together.
+    fn flags(&self) -> Result<Vec<Vec<HeatFlags>>> {
+        let mut rows = vec![HeatFlags::default(); self.order.len()];
+        for (name, flag) in FLAGS {
+            let mut rest = rows.as_mut_slice();
+            self.table.each::<BoolType>(name, |chunk| {
+                let (part, later) = mem::take(&mut rest).split_at_mut(chunk.len());
+                rest = later;
+                for (flags, set) in part.iter_mut().zip(chunk) {
+                    flags.0 |= flag.0 * u8::from(*set);
+                }
+            })?;
+        }
+        let mut epochs = self.epochs();
+        for (position, flags) in self.order.iter().zip(rows) {
+            epochs[usize::from(*position)].push(flags);
+        }
+        Ok(epochs)
+    }
+
+    fn epochs<V>(&self) -> Vec<Vec<V>> {
+        self.live.iter().map(|rows| Vec::with_capacity(*rows)).collect()
     }
 
     fn small(&self, name: &str) -> Result<Vec<Vec<u16>>> {

@@ -4,10 +4,10 @@ use crate::{
     EpochRecord, interleave,
     layout::Part,
     rate::round_rate,
-    table::{AREAS, EPOCHS, HEAT, UNITS},
+    table::{AREAS, EPOCHS, FLAGS, HEAT, UNITS},
     table_write::encode,
 };
-use pagetide_types::{EpochHeat, UnitId};
+use pagetide_types::{EpochHeat, HeatFlags, UnitId};
 use parquet::errors::{ParquetError, Result};
 
 /// Encodes one table of the span `records`, whose first new unit is `first_unit`.
@@ -88,7 +88,10 @@ fn heat(records: &[EpochRecord]) -> Result<Vec<u8>> {
         let rate = columns(records, |heat| &heat.rate);
         table.floats(interleave::merge(&order, &rate).map(round_rate))?;
         let flags = columns(records, |heat| &heat.flags);
-        table.ints(interleave::merge(&order, &flags).map(|flags| i32::from(flags.0)))?;
+        let flags: Vec<HeatFlags> = interleave::merge(&order, &flags).collect();
+        for (_, flag) in FLAGS {
+            table.bools(flags.iter().map(|flags| flags.has(flag)))?;
+        }
         let pages = columns(records, |heat| &heat.pages);
         table.ints(interleave::merge(&order, &pages).map(i32::from))?;
         let watched = columns(records, |heat| &heat.watched);

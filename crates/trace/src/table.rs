@@ -1,6 +1,7 @@
 //! The four tables as Parquet schemas, with the encoding of each column. docs/recording.md
 //! documents the columns; `examples/trace-encodings.rs` measures the choices.
 
+use pagetide_types::HeatFlags;
 use parquet::{
     basic::{Compression, Encoding, ZstdLevel},
     errors::Result,
@@ -80,7 +81,13 @@ pub(crate) const HEAT: Table = Table {
         required int32 epoch (INTEGER(32, false));
         required int32 unit (INTEGER(32, false));
         required float rate;
-        required int32 flags (INTEGER(8, false));
+        required boolean sampled;
+        required boolean accessed;
+        required boolean dirty;
+        required boolean saturated;
+        required boolean unseen;
+        required boolean uncleared;
+        required boolean huge;
         required int32 pages (INTEGER(16, false));
         required int32 watched (INTEGER(16, false));
         required int32 touched (INTEGER(16, false));
@@ -89,11 +96,22 @@ pub(crate) const HEAT: Table = Table {
     encodings: &[
         ("unit", Encoding::DELTA_BINARY_PACKED),
         ("rate", Encoding::BYTE_STREAM_SPLIT),
-        ("flags", Encoding::RLE_DICTIONARY),
         ("watched", Encoding::DELTA_BINARY_PACKED),
         ("touched", Encoding::RLE_DICTIONARY),
     ],
 };
+
+/// The heat's flags as columns of their own: as small as one column of bits, faster to encode,
+/// and readable without knowing the bits.
+pub(crate) const FLAGS: [(&str, HeatFlags); 7] = [
+    ("sampled", HeatFlags::SAMPLED),
+    ("accessed", HeatFlags::ACCESSED),
+    ("dirty", HeatFlags::DIRTY),
+    ("saturated", HeatFlags::SATURATED),
+    ("unseen", HeatFlags::UNSEEN),
+    ("uncleared", HeatFlags::UNCLEARED),
+    ("huge", HeatFlags::HUGE),
+];
 
 impl Table {
     /// The schema as the Parquet library has it.

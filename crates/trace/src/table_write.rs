@@ -3,7 +3,9 @@
 
 use crate::table::{CHUNK, Table};
 use parquet::{
-    data_type::{ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type},
+    data_type::{
+        BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type,
+    },
     errors::{ParquetError, Result},
     file::writer::{SerializedFileWriter, SerializedRowGroupWriter},
 };
@@ -40,6 +42,11 @@ impl Columns<'_> {
             }
             column.typed::<T>().write_batch(&chunk, None, None)?;
         }
+    }
+
+    /// A column of truth values.
+    pub(crate) fn bools(&mut self, values: impl Iterator<Item = bool>) -> Result<()> {
+        self.put::<BoolType>(values)
     }
 
     /// A column of integers of up to 32 bits.

@@ -1,11 +1,13 @@
 # Reads the recording given as argument with every library that can be imported; prints per
-# library its name, the number of rows and the sums of the heat's integer columns, of its rates,
+# library its name, the number of rows and the sums of the heat's integer and boolean columns, of its rates,
 # of the units' index, the number of epochs with a stall share, and the areas' commands.
 import glob
 import sys
 
 recording = sys.argv[1]
-integers = ["epoch", "unit", "flags", "pages", "watched", "touched", "node"]
+integers = ["epoch", "unit"]
+integers += ["sampled", "accessed", "huge"]
+integers += ["pages", "watched", "touched", "node"]
 
 
 def show(library, rows, sums, rate, index, stalls, commands):
@@ -19,7 +21,7 @@ def duckdb_():
     def all_of(table, what):
         return duckdb.sql(f"select {what} from '{recording}/{table}-*.parquet'").fetchall()
 
-    sums = ", ".join(f"sum({name})" for name in integers)
+    sums = ", ".join(f"sum({name}::bigint)" for name in integers)
     rows, *sums, rate = all_of("heat", f"count(*), {sums}, sum(rate::double)")[0]
     index = all_of("units", "sum(index)")[0][0]
     stalls = all_of("epochs", "count(stall_share)")[0][0]

@@ -68,7 +68,7 @@ fn a_span_also_ends_by_rows() {
 prop_compose! {
     fn heat_row()(
         rate in prop_oneof![Just(0f32), 1e-3f32..1e9, Just(f32::MAX)],
-        flags in any::<u8>(),
+        flags in 0u8..128,
         pages in 1u16..=512,
         watched in any::<u16>(),
         touched in any::<u16>(),

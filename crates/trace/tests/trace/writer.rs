@@ -2,7 +2,7 @@
 
 use crate::common::{header, names, record, records, skip, write};
 use pagetide_trace::{EpochRecord, Error, Header, Recording, RecordingWriter};
-use pagetide_types::{EpochId, UnitId};
+use pagetide_types::{EpochId, HeatFlags, UnitId};
 use std::{
     fs,
     os::unix::fs::PermissionsExt,
@@ -62,6 +62,22 @@ fn a_span_is_four_tables_and_their_checksums_and_the_end_is_marked() {
 }
 
 #[test]
+fn by_default_a_span_is_a_minute() {
+    for (length_s, epochs) in [(4.99, 12), (1.0, 60), (90.0, 1), (0.01, 255)] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.heat");
+        let mut writer = RecordingWriter::create(&path, &header()).unwrap();
+        for number in 0..epochs {
+            assert_eq!(names(&path).len(), 1, "{number} of {epochs}");
+            let mut record = record(number, 0, 0);
+            record.epoch.length_s = length_s;
+            writer.append(record).unwrap();
+        }
+        assert_eq!(names(&path).len(), 6, "{epochs} epochs of {length_s} s");
+    }
+}
+
+#[test]
 fn an_existing_recording_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
@@ -93,7 +109,7 @@ fn a_header_of_another_schema_is_refused() {
 #[test]
 fn a_record_that_breaks_its_contract_is_refused_and_leaves_the_writer_usable() {
     type Spoil = fn(&mut EpochRecord);
-    let spoils: [(&str, Spoil); 8] = [
+    let spoils: [(&str, Spoil); 9] = [
         ("after 1", |r| {
             r.epoch.epoch = EpochId(1);
             r.heat.epoch = EpochId(1);
@@ -107,6 +123,7 @@ fn a_record_that_breaks_its_contract_is_refused_and_leaves_the_writer_usable() {
                 *last = UnitId(99);
             }
         }),
+        ("flags of 0x80", |r| r.heat.flags[0] = HeatFlags(0x85)),
         ("rate of -1", |r| r.heat.rate[0] = -1.0),
         ("rate of NaN", |r| r.heat.rate[0] = f32::NAN),
     ];

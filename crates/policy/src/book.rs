@@ -35,46 +35,62 @@ impl Known {
 #[derive(Clone, Debug, Default)]
 pub struct UnitBook {
     epochs: u32,
+    /// Units alive in the last epoch.
+    alive: Vec<UnitId>,
+    /// Units born in it, ascending.
+    newborn: Vec<UnitId>,
     notes: Vec<Note>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Note {
     history: u64,
-    /// [`NEVER`] until observed.
+    /// [`NEVER`] until observed, and while dead.
     age: u32,
-    /// Number of the epoch in which it was born; epochs count from 1.
-    born: u32,
-    /// Number of the last epoch in which it was alive, 0 for none.
-    alive: u32,
 }
 
 const NEVER: u32 = u32::MAX;
+const BLANK: Note = Note { history: 0, age: NEVER };
 
 impl UnitBook {
     /// Takes in the epoch that just ended; before any policy is asked about it.
     pub fn update(&mut self, heat: &EpochHeat) {
         self.epochs += 1;
-        let len = heat.unit.last().map_or(0, |last| last.index() + 1);
-        if self.notes.len() < len {
-            self.notes.resize(len, Note::default());
+        self.newborn.clear();
+        if self.alive != heat.unit {
+            self.bear_and_bury(&heat.unit);
         }
         for (unit, flags) in heat.unit.iter().zip(&heat.flags) {
-            let note = &mut self.notes[unit.index()];
-            if note.alive + 1 != self.epochs || note.alive == 0 {
-                *note = Note { history: 0, age: NEVER, born: self.epochs, alive: 0 };
-            }
-            note.alive = self.epochs;
             if observed(*flags) {
+                let note = &mut self.notes[unit.index()];
                 let accessed = flags.has(HeatFlags::ACCESSED);
                 note.history = note.history >> 1 | u64::from(accessed) << 63;
-                note.age = match note.age {
-                    _ if accessed => 0,
-                    NEVER => 1,
-                    age => age + 1,
-                };
+                let age = if note.age == NEVER { 1 } else { note.age + 1 };
+                note.age = if accessed { 0 } else { age };
             }
         }
+    }
+
+    /// Blanks the notes of units that died and finds the newborn.
+    fn bear_and_bury(&mut self, now: &[UnitId]) {
+        let len = now.last().map_or(0, |last| last.index() + 1);
+        if self.notes.len() < len {
+            self.notes.resize(len, BLANK);
+        }
+        let mut old = self.alive.iter().peekable();
+        for unit in now {
+            while let Some(dead) = old.next_if(|other| *other < unit) {
+                self.notes[dead.index()] = BLANK;
+            }
+            if old.next_if_eq(&unit).is_none() {
+                self.newborn.push(*unit);
+            }
+        }
+        for dead in old {
+            self.notes[dead.index()] = BLANK;
+        }
+        self.alive.clear();
+        self.alive.extend_from_slice(now);
     }
 
     /// What is known of a unit; `None` if it was never observed.
@@ -82,14 +98,14 @@ impl UnitBook {
     pub fn get(&self, unit: UnitId) -> Option<Known> {
         self.notes
             .get(unit.index())
-            .filter(|note| note.alive != 0 && note.age != NEVER)
+            .filter(|note| note.age != NEVER)
             .map(|note| Known { age: note.age, history: note.history })
     }
 
-    /// Whether the unit was born in the epoch that just ended.
+    /// The units born in the epoch that just ended, ascending.
     #[must_use]
-    pub fn newborn(&self, unit: UnitId) -> bool {
-        self.notes.get(unit.index()).is_some_and(|note| note.born == self.epochs)
+    pub fn newborn(&self) -> &[UnitId] {
+        &self.newborn
     }
 
     /// Epochs taken in.
@@ -148,7 +164,7 @@ mod tests {
             book(&[&[(0, ACCESSED), (1, UNCLEARED)], &[(0, HeatFlags::default()), (1, UNCLEARED)]]);
         assert_eq!(book.get(UnitId(0)), Some(Known { age: 0, history: 1 << 63 }));
         assert_eq!(book.get(UnitId(1)), None);
-        assert!(!book.newborn(UnitId(1)));
+        assert_eq!(book.newborn(), []);
     }
 
     #[test]
@@ -159,6 +175,6 @@ mod tests {
             &[(0, SAMPLED), (1, ACCESSED)],
         ]);
         assert_eq!(book.get(UnitId(0)), Some(Known { age: 1, history: 0 }));
-        assert!(book.newborn(UnitId(0)) && !book.newborn(UnitId(1)));
+        assert_eq!(book.newborn(), [UnitId(0)]);
     }
 }

@@ -7,6 +7,7 @@
 //! crosses it.
 
 use crate::grid::Cuts;
+use crate::place::Place;
 use crate::population::{Change, DEAD, Population};
 use crate::radix::Sorter;
 use crate::tally::Tally;
@@ -42,8 +43,8 @@ pub(crate) struct Lane<C> {
     order: Vec<u32>,
     holes: bool,
     spare: Vec<u32>,
-    /// Per row: the first cell at which it is fast.
-    edge: Vec<u32>,
+    /// Per row.
+    places: Vec<Place>,
     keys: Vec<u32>,
     fast: Vec<bool>,
     sorter: Sorter,
@@ -65,7 +66,7 @@ impl<C: Cuts> Lane<C> {
             order: Vec::new(),
             holes: false,
             spare: Vec::new(),
-            edge: Vec::new(),
+            places: Vec::new(),
             keys: Vec::new(),
             fast: Vec::new(),
             sorter: Sorter::default(),
@@ -77,7 +78,7 @@ impl<C: Cuts> Lane<C> {
     pub(crate) fn step(&mut self, input: &EpochInput<'_>) {
         if input.change.any {
             self.arrive(input);
-            self.lay_out(&input.heat.pages);
+            self.lay_out();
         }
         if input.charged {
             self.charge(input);
@@ -127,27 +128,29 @@ impl<C: Cuts> Lane<C> {
             self.spare.pop();
         }
         std::mem::swap(&mut self.order, &mut self.spare);
-        self.edge.resize(heat.len(), 0);
+        self.places.clear();
+        self.places.extend(heat.pages.iter().map(|pages| Place::new(*pages)));
     }
 
     /// Finds every unit's cell from the order.
-    fn lay_out(&mut self, pages: &[u16]) {
+    fn lay_out(&mut self) {
         let mut end = 0;
         for entry in &self.order {
             if *entry & HOLE != 0 {
                 end += u64::from(*entry & !HOLE);
             } else {
-                end += u64::from(pages[*entry as usize]);
-                self.edge[*entry as usize] = self.cuts.cell(end);
+                let place = &mut self.places[*entry as usize];
+                end += u64::from(place.pages());
+                place.replace_cell(self.cuts.cell(end));
             }
         }
     }
 
     /// Charges the epoch's accesses to the placement in force.
     fn charge(&mut self, input: &EpochInput<'_>) {
-        let heat = input.heat;
-        for (row, edge) in self.edge[..heat.len()].iter().enumerate() {
-            self.tally.hits[*edge as usize].add(heat, row, input.length_s);
+        let hits = &mut self.tally.hits;
+        for (row, place) in self.places.iter().enumerate() {
+            hits[place.cell() as usize].add(input.heat, row, input.length_s);
         }
     }
 
@@ -156,7 +159,7 @@ impl<C: Cuts> Lane<C> {
         let heat = input.heat;
         if self.needs_placement {
             self.fast.clear();
-            self.fast.extend(self.edge.iter().map(|edge| *edge == 0));
+            self.fast.extend(self.places.iter().map(|place| place.cell() == 0));
         }
         self.keys.resize(heat.len(), 0);
         let view = EpochView {
@@ -169,36 +172,27 @@ impl<C: Cuts> Lane<C> {
         if self.holes {
             self.order.retain(|entry| *entry & HOLE == 0);
         }
-        let (cuts, edge, tally) = (self.cuts, &mut self.edge, &mut self.tally);
-        let counted = input.counted;
-        let place = |row: u32, pages: u16, end: u64| {
+        let (cuts, tally, counted) = (self.cuts, &mut self.tally, input.counted);
+        let mut put = |place: &mut Place, end| {
             let new = cuts.cell(end);
-            let old = std::mem::replace(&mut edge[row as usize], new);
-            if counted && old != new {
-                tally.moved(old, new, pages);
+            let old = place.replace_cell(new);
+            if counted {
+                tally.moved(old, new, place.pages());
             }
         };
-        let sorted = self.sorter.sort(&self.order, &self.keys, &heat.pages, &mut self.spare, place);
-        if sorted {
+        let (order, places) = (&self.order, &mut self.places);
+        if self.sorter.sort(order, &self.keys, places, &mut self.spare, &mut put) {
             std::mem::swap(&mut self.order, &mut self.spare);
         } else if self.holes {
             // All keys are equal: only the holes close.
-            self.close(&heat.pages, counted);
-        }
-        self.holes = false;
-    }
-
-    fn close(&mut self, pages: &[u16], counted: bool) {
-        let mut end = 0;
-        for row in &self.order {
-            let size = pages[*row as usize];
-            end += u64::from(size);
-            let new = self.cuts.cell(end);
-            let old = std::mem::replace(&mut self.edge[*row as usize], new);
-            if counted && old != new {
-                self.tally.moved(old, new, size);
+            let mut end = 0;
+            for row in order {
+                let place = &mut places[*row as usize];
+                end += u64::from(place.pages());
+                put(place, end);
             }
         }
+        self.holes = false;
     }
 }
 

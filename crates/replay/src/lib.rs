@@ -12,6 +12,7 @@ mod lane;
 mod machine;
 mod naive;
 mod per_capacity;
+mod place;
 mod plan;
 mod plan_recording;
 mod population;

@@ -2,8 +2,10 @@
 //! differ in), fused in its last pass with the running sum of the sizes: the sort knows where
 //! every unit ends.
 
+use crate::place::Place;
+
 /// Bits of one digit at most: counters and sums stay in the first-level cache.
-const DIGIT: u32 = 11;
+const DIGIT: u32 = 12;
 
 /// Buffers that are kept from call to call.
 #[derive(Debug, Default)]
@@ -11,23 +13,52 @@ pub(crate) struct Sorter {
     /// (key, row) pairs between passes.
     pairs: Vec<u64>,
     other: Vec<u64>,
-    /// Per pass and digit: the next position.
+    /// Per digit of all passes but the last: the next position.
     next: Vec<u32>,
-    /// Per digit of the last pass: where the next unit begins, in pages.
-    ends: Vec<u64>,
+    /// Per digit of the last pass: the next position, and where its unit begins.
+    last: Vec<Next>,
+}
+
+/// A position (28 bits) and its distance from the start in base pages (36 bits, 256 TiB).
+#[derive(Clone, Copy, Debug, Default)]
+struct Next(u64);
+
+const PAGES_BITS: u32 = 36;
+/// Most units that can be sorted.
+pub(crate) const MAX_UNITS: usize = 1 << (u64::BITS - PAGES_BITS);
+
+impl Next {
+    /// One unit further.
+    #[inline]
+    fn advance(&mut self, pages: u16) -> Self {
+        let before = *self;
+        self.0 += 1 << PAGES_BITS | u64::from(pages);
+        before
+    }
+
+    #[inline]
+    fn position(self) -> usize {
+        (self.0 >> PAGES_BITS) as usize
+    }
+
+    #[inline]
+    fn pages(self) -> u64 {
+        self.0 & ((1 << PAGES_BITS) - 1)
+    }
 }
 
 impl Sorter {
-    /// Writes `order` (each row once) to `sorted`, by `keys`, ties in the order given, and calls
-    /// `place(row, pages, end)` once for every row, `end` being the sum of `pages` up to and with
-    /// the row in the new order. Does nothing and returns `false` if all keys are equal.
+    /// Writes `order` (each row of `places` once) to `sorted`, by the places' keys, ties in the
+    /// order given, and calls `put(place, end)` once for every row, `end` being the sum of the
+    /// pages up to and with the row in the new order. Does nothing and returns `false` if all
+    /// keys are equal. The keys are changed to their distance from the lowest.
     pub(crate) fn sort(
         &mut self,
         order: &[u32],
         keys: &[u32],
-        pages: &[u16],
+        places: &mut [Place],
         sorted: &mut Vec<u32>,
-        mut place: impl FnMut(u32, u16, u64),
+        mut put: impl FnMut(&mut Place, u64),
     ) -> bool {
         let low = keys.iter().copied().min().unwrap_or(0);
         let high = keys.iter().copied().max().unwrap_or(0);
@@ -37,26 +68,23 @@ impl Sorter {
         }
         let passes = bits.div_ceil(DIGIT);
         let width = bits.div_ceil(passes);
-        self.count(keys, pages, low, passes, width);
-        sorted.clear();
+        self.count(keys, places, low, passes, width);
+        // Every entry is written below.
         sorted.resize(order.len(), 0);
         let digits = 1usize << width;
         let mask = digits - 1;
-        let last = (passes - 1) * width;
-        let (next, last_next) = self.next.split_at_mut((passes as usize - 1) * digits);
-        let ends = &mut self.ends;
-        let mut put = |key: u32, row: u32| {
-            let digit = (key >> last) as usize & mask;
-            let size = pages[row as usize];
-            ends[digit] += u64::from(size);
-            place(row, size, ends[digit]);
-            sorted[last_next[digit] as usize] = row;
-            last_next[digit] += 1;
+        let shift = (passes - 1) * width;
+        let (next, last) = (&mut self.next, &mut self.last[..digits]);
+        let mut finish = |row: u32| {
+            let place = &mut places[row as usize];
+            let digit = (place.key() >> shift) as usize & mask;
+            let pages = place.pages();
+            let next = last[digit].advance(pages);
+            put(place, next.pages() + u64::from(pages));
+            sorted[next.position()] = row;
         };
         if passes == 1 {
-            for row in order {
-                put(keys[*row as usize] - low, *row);
-            }
+            order.iter().copied().for_each(finish);
             return true;
         }
         self.pairs.resize(order.len(), 0);
@@ -76,27 +104,27 @@ impl Sorter {
             }
             std::mem::swap(&mut self.pairs, &mut self.other);
         }
-        for pair in &self.pairs {
-            put(key(*pair), row(*pair));
-        }
+        self.pairs.iter().for_each(|pair| finish(row(*pair)));
         true
     }
 
-    /// Counts all digits of all keys and turns the counts into first positions.
-    fn count(&mut self, keys: &[u32], pages: &[u16], low: u32, passes: u32, width: u32) {
+    /// Counts all digits of all keys, turns the counts into first positions, and puts the keys
+    /// into the places.
+    fn count(&mut self, keys: &[u32], places: &mut [Place], low: u32, passes: u32, width: u32) {
         let digits = 1usize << width;
         let mask = digits - 1;
         self.next.clear();
-        self.next.resize(digits * passes as usize, 0);
-        self.ends.clear();
-        self.ends.resize(digits, 0);
+        self.next.resize(digits * (passes as usize - 1), 0);
+        self.last.clear();
+        self.last.resize(digits, Next::default());
         let last = (passes - 1) * width;
-        for (key, size) in keys.iter().zip(pages) {
+        for (key, place) in keys.iter().zip(places) {
             let key = key - low;
-            for pass in 0..passes {
+            place.set_key(key);
+            for pass in 0..passes - 1 {
                 self.next[pass as usize * digits + ((key >> (pass * width)) as usize & mask)] += 1;
             }
-            self.ends[(key >> last) as usize & mask] += u64::from(*size);
+            self.last[(key >> last) as usize & mask].advance(place.pages());
         }
         for pass in self.next.chunks_exact_mut(digits) {
             let mut sum = 0;
@@ -105,8 +133,8 @@ impl Sorter {
             }
         }
         let mut sum = 0;
-        for pages in &mut self.ends {
-            sum += std::mem::replace(pages, sum);
+        for next in &mut self.last {
+            sum += std::mem::replace(&mut next.0, sum);
         }
     }
 }
@@ -153,17 +181,19 @@ mod tests {
                     (*row, end)
                 })
                 .collect();
-            let (mut sorted, mut found) = (Vec::new(), Vec::new());
-            let any = Sorter::default().sort(&order, &keys, &pages, &mut sorted, |row, _, end| {
-                found.push((row, end));
+            let mut places: Vec<Place> = pages.iter().map(|pages| Place::new(*pages)).collect();
+            let mut sorted = Vec::new();
+            // The end, and how often it was given, in the place's cell.
+            let any = Sorter::default().sort(&order, &keys, &mut places, &mut sorted, |at, end| {
+                let before = at.replace_cell(u32::try_from(end).unwrap() + 1000);
+                assert_eq!(before, 0, "given twice");
             });
-            prop_assert_eq!(any, wanted != order || keys.iter().any(|key| *key != keys[0]));
+            prop_assert_eq!(any, keys.iter().any(|key| *key != keys[0]));
             if any {
                 prop_assert_eq!(&sorted, &wanted);
-                found.sort_unstable_by_key(|(row, _)| *row);
-                let mut ends = ends;
-                ends.sort_unstable_by_key(|(row, _)| *row);
-                prop_assert_eq!(found, ends);
+                for (row, end) in ends {
+                    prop_assert_eq!(u64::from(places[row as usize].cell()), end + 1000);
+                }
             }
         }
     }

@@ -3,7 +3,9 @@
 
 use crate::grid::{Grid, OneCut};
 use crate::lane::{EpochInput, Lane};
+use crate::place::MAX_PAGES;
 use crate::population::{Change, Population};
+use crate::radix::MAX_UNITS;
 use crate::tally::{Reached, Totals, curve};
 use crate::{Curve, per_capacity};
 use pagetide_policy::{Fixed, Policy, PolicySpec, UnitBook};
@@ -43,6 +45,22 @@ pub enum ReplayError {
         resident: Bytes,
         /// As announced in the options.
         footprint: Bytes,
+    },
+    /// A unit that is larger than any unit can be.
+    #[error("epoch {epoch}: a unit of {pages} pages; at most {} make sense", MAX_PAGES)]
+    Pages {
+        /// Position in the stream.
+        epoch: usize,
+        /// Its resident pages.
+        pages: u16,
+    },
+    /// More units than can be told apart.
+    #[error("epoch {epoch}: {units} units; at most {MAX_UNITS} can be replayed")]
+    Units {
+        /// Position in the stream.
+        epoch: usize,
+        /// Alive in it.
+        units: usize,
     },
     /// An epoch without a proper length.
     #[error("epoch {epoch}: a length of {length_s} s makes no sense")]
@@ -118,11 +136,19 @@ impl Replay {
     /// Takes in the next epoch.
     ///
     /// # Errors
-    /// More resident memory than announced, or a length that is no time; nothing is taken in.
+    /// More resident memory than announced, units beyond all sizes or numbers, or a length that
+    /// is no time; nothing is taken in.
     pub fn push(&mut self, heat: EpochHeat, length_s: f64) -> Result<(), ReplayError> {
         let (epoch, resident, footprint) = (self.pushed, heat.resident(), self.options.footprint);
         if resident > footprint {
             return Err(ReplayError::Footprint { epoch, resident, footprint });
+        }
+        let pages = heat.pages.iter().copied().max().unwrap_or(0);
+        if pages > MAX_PAGES {
+            return Err(ReplayError::Pages { epoch, pages });
+        }
+        if heat.len() >= MAX_UNITS {
+            return Err(ReplayError::Units { epoch, units: heat.len() });
         }
         if !length_s.is_finite() || length_s < 0.0 {
             return Err(ReplayError::Length { epoch, length_s });

@@ -14,17 +14,14 @@ pub(crate) struct Hits {
 }
 
 impl Hits {
-    /// Adds one unit in one epoch.
+    /// Adds one unit in one epoch. Without branches: what was seen is hard to predict.
     #[inline]
     pub(crate) fn add(&mut self, heat: &EpochHeat, row: usize, length_s: f64) {
         let flags = heat.flags[row];
-        let rate = f64::from(heat.rate[row]);
-        if rate > 0.0 {
-            self.accesses += rate * length_s;
-            if flags.has(HeatFlags::SATURATED) {
-                self.saturated += rate * length_s;
-            }
-        }
+        let accesses = f64::from(heat.rate[row]).max(0.0) * length_s;
+        let saturated = flags.has(HeatFlags::SATURATED);
+        self.accesses += accesses;
+        self.saturated += if saturated { accesses } else { 0.0 };
         self.unseen += u64::from(flags.has(HeatFlags::UNSEEN));
         self.accessed += u64::from(flags.has(HeatFlags::ACCESSED));
     }
@@ -58,12 +55,8 @@ impl Totals {
     }
 }
 
-/// Base pages that begin or end to be moved at a cell.
-#[derive(Clone, Copy, Debug, Default)]
-struct Steps {
-    promoted: i64,
-    demoted: i64,
-}
+/// Base pages that begin or end to be promoted (0) and demoted (1) at a cell.
+type Steps = [i64; 2];
 
 /// What one policy adds up at every cell of capacities.
 #[derive(Debug)]
@@ -82,34 +75,28 @@ pub(crate) struct Reached {
 
 impl Tally {
     pub(crate) fn new(cells: usize) -> Self {
-        Self { hits: vec![Hits::default(); cells], steps: vec![Steps::default(); cells] }
+        Self { hits: vec![Hits::default(); cells], steps: vec![[0; 2]; cells] }
     }
 
-    /// A unit of `pages` that was fast from cell `old` on is now so from cell `new` on.
+    /// A unit of `pages` that was fast from cell `old` on is now so from cell `new` on. Without
+    /// branches; if the cells are equal nothing changes.
     #[inline]
     pub(crate) fn moved(&mut self, old: u32, new: u32, pages: u16) {
-        let (old, new, pages) = (old as usize, new as usize, i64::from(pages));
-        if new < old {
-            self.steps[new].promoted += pages;
-            self.steps[old].promoted -= pages;
-        } else {
-            self.steps[old].demoted += pages;
-            self.steps[new].demoted -= pages;
-        }
+        let down = usize::from(old < new);
+        self.steps[old.min(new) as usize][down] += i64::from(pages);
+        self.steps[old.max(new) as usize][down] -= i64::from(pages);
     }
 
     /// What was reached at every cell.
     pub(crate) fn reached(&self) -> impl Iterator<Item = Reached> + '_ {
-        let (mut hits, mut moves) = (Hits::default(), Steps::default());
+        let (mut hits, mut moves) = (Hits::default(), [0; 2]);
         self.hits.iter().zip(&self.steps).map(move |(more, step)| {
             hits = hits.sum(*more);
-            moves.promoted += step.promoted;
-            moves.demoted += step.demoted;
-            Reached {
-                hits,
-                promoted: moves.promoted.unsigned_abs() << 12,
-                demoted: moves.demoted.unsigned_abs() << 12,
+            for (sum, step) in moves.iter_mut().zip(step) {
+                *sum += step;
             }
+            let [promoted, demoted] = moves.map(|pages: i64| pages.unsigned_abs() << 12);
+            Reached { hits, promoted, demoted }
         })
     }
 }

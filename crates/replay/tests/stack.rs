@@ -10,13 +10,13 @@ use recording::{Epochs, epochs, footprint, uniform_epochs};
 
 fn specs() -> Vec<PolicySpec> {
     let varied = ["rate:half-life=0.7,steps=2", "lfu:window=3", "random:seed=9"];
-    let varied = varied.iter().map(|text| text.parse().unwrap());
+    let varied = varied.iter().map(|text| text.parse().unwrap_or_else(|e| panic!("{e}")));
     REGISTRY.iter().map(|info| PolicySpec::from(*info)).chain(varied).collect()
 }
 
 fn curves(epochs: &Epochs, specs: &[PolicySpec], options: ReplayOptions) -> Vec<Curve> {
     let stream = epochs.iter().cloned().map(Ok::<_, ReplayError>);
-    replay(stream, specs, options).unwrap()
+    replay(stream, specs, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn near(a: f64, b: f64) -> bool {

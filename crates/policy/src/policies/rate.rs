@@ -25,7 +25,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             name: "steps",
             summary: "steps per doubling of the rate (rounded to a power of two); within a step \
                       the order stays as it was",
-            default: 256.0,
+            default: 64.0,
             range: (1.0, 256.0),
             whole: true,
         },
@@ -45,8 +45,8 @@ fn narrow(weight: f64) -> f32 {
     weight as f32
 }
 
-/// Below this rate (one access in some 30,000 years) a unit counts as never accessed.
-const ZERO: f32 = 1e-12;
+/// Below this rate (one access in 12 days) a unit counts as never accessed.
+const ZERO: f32 = 1e-6;
 
 struct Rate {
     /// Weight of the past.
@@ -64,26 +64,36 @@ impl RankPolicy for Rate {
         if self.rates.len() < len {
             self.rates.resize(len, -1.0);
         }
+        for unit in view.book.newborn() {
+            self.rates[unit.index()] = -1.0;
+        }
         let mut unknown = 0;
-        for (i, key) in keys.iter_mut().enumerate() {
-            let unit = heat.unit[i];
+        let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate);
+        for (key, ((unit, flags), seen)) in keys.iter_mut().zip(rows) {
             let rate = &mut self.rates[unit.index()];
-            if view.book.newborn(unit) {
-                *rate = -1.0;
-            }
-            if observed(heat.flags[i]) {
-                let past = if *rate < 0.0 { heat.rate[i] } else { *rate };
-                let mixed = self.keep * past + (1.0 - self.keep) * heat.rate[i];
+            if observed(*flags) {
+                let past = if *rate < 0.0 { *seen } else { *rate };
+                let mixed = self.keep * past + (1.0 - self.keep) * seen;
                 *rate = if mixed >= ZERO { mixed } else { 0.0 };
             }
-            // The bits of a positive float are a piecewise linear logarithm of it.
             *key = if *rate < 0.0 {
                 unknown += 1;
                 UNKNOWN
             } else {
-                (f32::INFINITY.to_bits() >> self.shift) - (rate.to_bits() >> self.shift)
+                key_of(*rate, self.shift)
             };
         }
         settle_unknown(keys, unknown);
+    }
+}
+
+/// The bits of a positive float are a piecewise linear logarithm of it; what is zero comes one
+/// step after the smallest rate, so that keys span few bits.
+fn key_of(rate: f32, shift: u32) -> u32 {
+    let coldest = (f32::INFINITY.to_bits() >> shift) - (ZERO.to_bits() >> shift) + 1;
+    if rate >= ZERO {
+        (f32::INFINITY.to_bits() >> shift) - (rate.to_bits() >> shift)
+    } else {
+        coldest
     }
 }

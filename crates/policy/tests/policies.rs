@@ -1,0 +1,186 @@
+//! Every policy by small examples, computed by hand: what it is shown, and the order it makes.
+
+use pagetide_policy::{EpochView, Policy, PolicySpec, Slots, UnitBook};
+use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
+
+const NOT_SAMPLED: f32 = -1.0;
+const UNCLEARED: f32 = -2.0;
+const DEAD: f32 = -3.0;
+
+/// Units of one page; a rate above 0 means accessed.
+fn heat(rates: &[f32]) -> EpochHeat {
+    let mut heat = EpochHeat::new(EpochId(0));
+    for (unit, rate) in (0..).zip(rates) {
+        let flags = match *rate {
+            DEAD => continue,
+            NOT_SAMPLED => HeatFlags::ACCESSED,
+            UNCLEARED => HeatFlags::SAMPLED | HeatFlags::UNCLEARED | HeatFlags::ACCESSED,
+            0.0 => HeatFlags::SAMPLED | HeatFlags::UNSEEN,
+            _ => HeatFlags::SAMPLED | HeatFlags::ACCESSED,
+        };
+        let (unit, rate, node) = (UnitId(unit), rate.max(0.0), NodeId(0));
+        heat.push(HeatRow { unit, rate, flags, pages: 1, watched: 1, touched: 0, node });
+    }
+    heat
+}
+
+/// The order after every epoch but the last, which only the clairvoyant is shown; `budget` pages.
+fn orders<const N: usize>(spec: &str, budget: u64, epochs: &[[f32; N]]) -> Vec<Vec<u32>> {
+    let Ok(spec) = spec.parse::<PolicySpec>() else { panic!("{spec}") };
+    let Policy::Rank(mut policy) = spec.build() else { panic!("{spec} has no order") };
+    let (mut slots, mut book) = (Slots::new(), UnitBook::default());
+    let shown = epochs.windows(2).map(|pair| {
+        let (heat, next) = (heat(&pair[0]), heat(&pair[1]));
+        book.update(&heat);
+        slots.arrive(&heat);
+        let fast = slots.cut(&heat, Bytes(budget << 12));
+        let mut keys = vec![0; heat.len()];
+        let needs = spec.info().needs;
+        policy.rank(
+            &EpochView {
+                heat: &heat,
+                book: &book,
+                oracle: needs.oracle.then_some(&next),
+                fast: needs.placement.then_some(&fast),
+            },
+            &mut keys,
+        );
+        slots.rank(&heat, &keys);
+        slots.units().map(|unit| unit.0).collect()
+    });
+    shown.collect()
+}
+
+#[test]
+fn lru_puts_the_most_recently_accessed_first_and_ties_keep_their_order() {
+    let found = orders(
+        "lru",
+        0,
+        &[
+            // Ages 1 0 1 0.
+            [0.0, 5.0, 0.0, 1.0],
+            // Ages 0 1 2 0: unit 3 was ahead of 0.
+            [9.0, 0.0, 0.0, 1.0],
+            // Ages 1 2 0 1.
+            [0.0, 0.0, 1.0, 0.0],
+            [0.0; 4],
+        ],
+    );
+    assert_eq!(found, [[1, 3, 0, 2], [3, 0, 1, 2], [2, 3, 0, 1]]);
+}
+
+#[test]
+fn lfu_puts_what_was_accessed_in_most_epochs_first() {
+    let epochs = [
+        // Counts 1 1 0.
+        [1.0, 9.0, 0.0],
+        // Counts 2 1 1: unit 1 was ahead of 2.
+        [1.0, 0.0, 9.0],
+        // Counts 2 1 2: unit 0 was ahead of 2.
+        [0.0, 0.0, 9.0],
+        [0.0; 3],
+    ];
+    assert_eq!(orders("lfu", 0, &epochs), [[0, 1, 2], [0, 1, 2], [0, 2, 1]]);
+    // Of the last two epochs only: counts 1 0 2.
+    assert_eq!(orders("lfu:window=2", 0, &epochs)[2], [2, 0, 1]);
+}
+
+#[test]
+fn lfu_remembers_64_epochs_and_no_more() {
+    let mut epochs = vec![[1.0, 0.0]; 40];
+    epochs.extend([[0.0, 1.0]; 80]);
+    let found = orders("lfu", 0, &epochs);
+    // After 40 + x epochs unit 0 has min(40, 64 - x) of the last 64 and unit 1 has x.
+    assert_eq!((&found[39], &found[71]), (&vec![0, 1], &vec![0, 1]));
+    assert_eq!(found[72], [1, 0]);
+}
+
+#[test]
+fn rate_weighs_how_often_and_forgets_by_half_lives() {
+    let epochs = [
+        [100.0, 400.0, 0.0],
+        // Decayed by half: 250 200 100.
+        [400.0, 0.0, 200.0],
+        // 125 100 450.
+        [0.0, 0.0, 800.0],
+        [0.0; 3],
+    ];
+    let found = orders("rate:half-life=1", 0, &epochs);
+    assert_eq!(found, [[1, 0, 2], [0, 1, 2], [2, 0, 1]]);
+    // Only the last epoch counts: ties keep their order.
+    assert_eq!(orders("rate:half-life=0", 0, &epochs), [[1, 0, 2], [0, 2, 1], [2, 0, 1]]);
+    // Hardly anything is forgotten: the mean of the epochs would rank 2, 0, 1; but the first
+    // observation stands for all before it.
+    assert_eq!(orders("rate:half-life=1000", 0, &epochs)[2], [1, 0, 2]);
+}
+
+#[test]
+fn within_a_step_of_the_rate_what_is_fast_stays_fast() {
+    let epochs = [[100.0, 90.0], [90.0, 100.0], [64.0, 127.0], [60.0, 127.0], [0.0; 2]];
+    let found = orders("rate:half-life=0,steps=1", 0, &epochs);
+    assert_eq!(found, [[0, 1], [0, 1], [0, 1], [1, 0]]);
+    // With fine steps every difference of some percent counts.
+    assert_eq!(orders("rate:half-life=0", 0, &epochs)[1], [1, 0]);
+}
+
+#[test]
+fn clairvoyant_orders_by_the_next_epoch() {
+    let found = orders("clairvoyant", 0, &[[9.0, 0.0, 1.0], [0.0, 0.1, 7.0], [1.0, DEAD, 2.0]]);
+    assert_eq!(found, [[2, 1, 0], [2, 0, 1]]);
+}
+
+#[test]
+fn random_moves_nothing_while_fast_memory_is_full() {
+    let epochs = [[1.0, 0.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0]; 6];
+    let found = orders("random", 2, &epochs);
+    assert!(found.iter().all(|order| order[..2] == [0, 1]), "{found:?}");
+    // The slow ones are drawn anew every epoch, and otherwise for another seed.
+    assert!(found[1..].iter().any(|order| *order != found[0]));
+    assert_ne!(found, orders("random:seed=2", 2, &epochs));
+    assert_eq!(found, orders("random", 2, &epochs));
+}
+
+#[test]
+fn random_fills_freed_room_from_all_slow_units() {
+    let mut drawn = std::collections::BTreeSet::new();
+    for seed in 0..64 {
+        let mut epochs = [[1.0; 6]; 3];
+        (epochs[1][0], epochs[2][0]) = (DEAD, DEAD);
+        let found = orders(&format!("random:seed={seed}"), 2, &epochs);
+        assert_eq!(found[1][0], 1, "what is fast stays: {found:?}");
+        drawn.insert(found[1][1]);
+    }
+    assert_eq!(drawn, [2, 3, 4, 5].into());
+}
+
+#[test]
+fn what_was_not_observed_keeps_age_history_and_rate() {
+    for spec in ["lru", "lfu", "rate"] {
+        let found = orders(
+            spec,
+            0,
+            &[[5.0, 1.0, 0.0], [NOT_SAMPLED, 0.0, 0.0], [UNCLEARED, 0.0, 0.0], [0.0; 3]],
+        );
+        assert_eq!(found, [[0, 1, 2]; 3], "{spec}");
+    }
+}
+
+#[test]
+fn what_was_never_observed_ranks_in_the_middle() {
+    for spec in ["lru", "lfu", "rate"] {
+        // The middle of one, zero and zero is zero; of one, one and zero it is one.
+        let found =
+            orders(spec, 0, &[[UNCLEARED, 0.0, 0.0, 5.0], [UNCLEARED, 0.0, 5.0, 5.0], [0.0; 4]]);
+        assert_eq!(found[0], [3, 0, 1, 2], "{spec}");
+        assert_eq!(found[1].iter().position(|unit| *unit == 1), Some(3), "{spec}: {found:?}");
+        assert_eq!(orders(spec, 0, &[[NOT_SAMPLED; 4]; 2]), [[0, 1, 2, 3]], "{spec}");
+    }
+}
+
+#[test]
+fn a_unit_that_returns_is_new() {
+    let hot_then_gone = [[9.0, 1.0], [9.0, 1.0], [DEAD, 1.0], [0.0, 1.0], [0.0; 2]];
+    for spec in ["lru", "lfu", "rate"] {
+        assert_eq!(orders(spec, 0, &hot_then_gone)[3], [1, 0], "{spec}");
+    }
+}

@@ -1,0 +1,175 @@
+//! Walks the registry: what every policy must be and do, the ones added later too.
+
+use pagetide_policy::{
+    Class, EpochView, Fixed, Moves, Policy, PolicyOptions, PolicySpec, REGISTRY,
+};
+use pagetide_policy::{Slots, UnitBook, moves};
+use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+#[test]
+fn names_are_unique_and_everything_is_documented() {
+    let names: BTreeSet<_> = REGISTRY.iter().map(|info| info.name).collect();
+    assert_eq!(names.len(), REGISTRY.len());
+    let word =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let line = |text: &str| text.len() > 10 && !text.contains('\n') && !text.ends_with('.');
+    for info in REGISTRY {
+        assert!(word(info.name), "{}", info.name);
+        assert!(line(info.summary) && info.summary.len() < 80, "{}", info.name);
+        assert!(!info.source.is_empty(), "{}", info.name);
+        assert!(!info.needs.oracle || info.class == Class::Bound, "{} sees ahead", info.name);
+        let options: BTreeSet<_> = info.options.iter().map(|option| option.name).collect();
+        assert_eq!(options.len(), info.options.len(), "{}", info.name);
+        for option in info.options {
+            assert!(word(option.name) && line(option.summary), "{}:{}", info.name, option.name);
+            // The default and both ends can be given; beyond them nothing can.
+            let given = |value| PolicyOptions([(option.name.to_owned(), value)].into());
+            let (low, high) = option.range;
+            for value in [low, option.default, high] {
+                let spec = PolicySpec::new(info.name, given(value)).unwrap();
+                assert_eq!(spec.to_string(), format!("{}:{}={value}", info.name, option.name));
+                drop(spec.build());
+            }
+            for value in [low - 1.0, high * 2.0 + 1.0, f64::NAN] {
+                assert!(PolicySpec::new(info.name, given(value)).is_err(), "{}", option.name);
+            }
+        }
+    }
+}
+
+/// One unit in one epoch: pages, rate, flags; `None`: not alive.
+type Cell = Option<(u16, f32, u8)>;
+
+fn build(epochs: &[Vec<Cell>]) -> Vec<EpochHeat> {
+    let epoch = |(id, cells): (u32, &Vec<Cell>)| {
+        let mut heat = EpochHeat::new(EpochId(id));
+        for (unit, cell) in (0..).zip(cells) {
+            if let Some((pages, rate, flags)) = *cell {
+                let (unit, flags, node) = (UnitId(unit), HeatFlags(flags), NodeId(0));
+                heat.push(HeatRow { unit, rate, flags, pages, watched: 0, touched: 0, node });
+            }
+        }
+        heat
+    };
+    (0..).zip(epochs).map(epoch).collect()
+}
+
+/// What a policy did in one epoch.
+#[derive(Clone, Debug, PartialEq)]
+struct Seen {
+    fast: Vec<bool>,
+    moves: Moves,
+    order: Vec<UnitId>,
+}
+
+fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
+    let mut policy = spec.build();
+    let (mut slots, mut book) = (Slots::new(), UnitBook::default());
+    let needs = spec.info().needs;
+    let steps = epochs.iter().enumerate().map(|(i, heat)| {
+        book.update(heat);
+        slots.arrive(heat);
+        let fast = match policy {
+            Policy::Fixed(Fixed::AllFast) => vec![true; heat.len()],
+            Policy::Fixed(Fixed::AllSlow) => vec![false; heat.len()],
+            _ => slots.cut(heat, budget),
+        };
+        let mut found = Moves::default();
+        if let Policy::Rank(policy) = &mut policy {
+            let mut keys = vec![0; heat.len()];
+            let oracle = epochs.get(i + 1).filter(|_| needs.oracle);
+            let shown = needs.placement.then_some(&fast[..]);
+            policy.rank(&EpochView { heat, book: &book, oracle, fast: shown }, &mut keys);
+            slots.rank(heat, &keys);
+            found = moves(&slots, heat, &fast, &slots.cut(heat, budget));
+        }
+        Seen { fast, moves: found, order: slots.units().collect() }
+    });
+    steps.collect()
+}
+
+fn row(heat: &EpochHeat, unit: &UnitId) -> usize {
+    heat.unit.binary_search(unit).unwrap_or_else(|_| panic!("unit {unit} is not alive"))
+}
+
+fn fast_bytes(heat: &EpochHeat, fast: &[bool]) -> Bytes {
+    (0..heat.len()).filter(|row| fast[*row]).map(|row| heat.bytes(row)).sum()
+}
+
+/// The placement after the moves; checks that every unit moves at most once and from where it is.
+fn apply(heat: &EpochHeat, seen: &Seen) -> Vec<bool> {
+    let mut fast = seen.fast.clone();
+    let mut touched = BTreeSet::new();
+    let mut set = |unit: &UnitId, to: bool| {
+        let row = row(heat, unit);
+        assert!(touched.insert(*unit), "{unit} moves twice");
+        assert_eq!(fast[row], !to, "{unit} is there already");
+        fast[row] = to;
+    };
+    for (up, down) in &seen.moves.exchange {
+        set(up, true);
+        set(down, false);
+        let pages = |unit| heat.pages[row(heat, unit)];
+        assert_eq!(pages(up), pages(down));
+    }
+    seen.moves.promote.iter().for_each(|unit| set(unit, true));
+    seen.moves.demote.iter().for_each(|unit| set(unit, false));
+    fast
+}
+
+fn epochs() -> impl Strategy<Value = Vec<EpochHeat>> {
+    let rate = prop_oneof![Just(0.0f32), (1u8..4).prop_map(f32::from), 0.0f32..1e6];
+    let cell = (1u16..6, rate, (0u8..128).prop_map(|flags| flags | HeatFlags::SAMPLED.0));
+    let unit = proptest::option::weighted(0.8, cell);
+    (1usize..24)
+        .prop_flat_map(move |units| vec(vec(unit.clone(), units), 1..14))
+        .prop_map(|epochs| build(&epochs))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn none_is_over_budget_loses_or_doubles_a_unit_or_answers_twice_differently(
+        epochs in epochs(),
+        budget in 0u64..80,
+    ) {
+        let budget = Bytes::kib(4 * budget);
+        for info in REGISTRY {
+            let spec = PolicySpec::from(*info);
+            let seen = run(&spec, &epochs, budget);
+            prop_assert_eq!(&seen, &run(&spec, &epochs, budget), "{} is not repeatable", info.name);
+            let heeds = info.name != "all-fast";
+            for (heat, seen) in epochs.iter().zip(&seen) {
+                let mut units = seen.order.clone();
+                units.sort_unstable();
+                prop_assert_eq!(&units, &heat.unit, "{}", info.name);
+                let after = apply(heat, seen);
+                for placement in [&seen.fast, &after] {
+                    let used = fast_bytes(heat, placement);
+                    prop_assert!(!heeds || used <= budget, "{}: {used} of {budget}", info.name);
+                }
+                // No room is left that the next unit in the order would fit into.
+                let mut left = seen.order.iter().filter(|unit| !after[row(heat, unit)]);
+                if let (Policy::Rank(_), Some(next)) = (spec.build(), left.next()) {
+                    let size = heat.bytes(row(heat, next));
+                    prop_assert!(fast_bytes(heat, &after) + size > budget, "{}", info.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn first_touch_never_moves_and_random_never_demotes(epochs in epochs(), budget in 0u64..80) {
+        let budget = Bytes::kib(4 * budget);
+        for seen in run(&"first-touch".parse().unwrap(), &epochs, budget) {
+            prop_assert_eq!(seen.moves, Moves::default());
+        }
+        for seen in run(&"random".parse().unwrap(), &epochs, budget) {
+            prop_assert!(seen.moves.demote.is_empty() && seen.moves.exchange.is_empty());
+        }
+    }
+}

@@ -16,6 +16,9 @@ RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 say "licences of the dependencies"
 scripts/licences.py
 
+say "links in documents"
+scripts/links.py
+
 say "scripts"
 for script in scripts/*.sh .ci/run; do bash -n "$script"; done
 if have shellcheck; then

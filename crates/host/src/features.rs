@@ -3,7 +3,7 @@
 
 use crate::{Cpu, Hierarchy, Host, MemoryTier, Node, files::decimal};
 use pagetide_types::Bytes;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// Capabilities of a process, one bit each (linux/capability.h).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -171,11 +171,13 @@ impl Host {
             b"bpf_loop",
             b"__x64_sys_process_madvise",
         ];
-        let wanted: HashSet<&[u8]> = NAMES.into_iter().collect();
-        let found: HashSet<&[u8]> =
-            btf.split(|&b| b == 0).filter(|name| wanted.contains(name)).collect();
-        let [area_iterator, iterator_by_process, bpf_loop, process_madvise] =
-            NAMES.map(|name| found.contains(name));
+        let mut found = [false; NAMES.len()];
+        for text in btf.split(|&b| b == 0) {
+            if let Some(name) = NAMES.iter().position(|name| *name == text) {
+                found[name] = true;
+            }
+        }
+        let [area_iterator, iterator_by_process, bpf_loop, process_madvise] = found;
         Some(KernelTypes { area_iterator, iterator_by_process, bpf_loop, process_madvise })
     }
 

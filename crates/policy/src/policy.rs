@@ -53,6 +53,15 @@ pub(crate) fn settle_unknown(keys: &mut [u32], unknown: usize) {
     }
 }
 
+/// Rates up to this one, an access in 12 days, count as equal.
+pub(crate) const COLDEST: f32 = f32::from_bits((127 - 20) << 23);
+
+/// Orders by rate, the highest first; exact from [`COLDEST`] on. The bits of positive floats
+/// order like the floats and are a piecewise linear logarithm of them.
+pub(crate) fn rate_key(rate: f32) -> u32 {
+    f32::INFINITY.to_bits() - rate.max(COLDEST).to_bits()
+}
+
 /// One order of units per epoch.
 ///
 /// Callers show every epoch once and in order, with a book that has seen the same epochs.

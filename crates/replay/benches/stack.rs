@@ -4,10 +4,12 @@
 //!
 //! `cargo bench -p pagetide-replay --bench stack [-- UNITS EPOCHS]`. The heat is made on the fly
 //! and its making is not counted. A tenth of the units draws most accesses and wanders slowly
-//! over the footprint; two fifths are rarely touched; rates have the noise of an estimate.
+//! over the footprint; two fifths are rarely touched; rates have the noise of an
+//! estimate and the precision of a recording.
 
 use pagetide_policy::{EpochView, Policy, PolicySpec, REGISTRY, UnitBook};
 use pagetide_replay::{Replay, ReplayOptions, replay_at};
+use pagetide_trace::round_rate;
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId, UnitSize};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -188,7 +190,7 @@ fn heat(units: u32, epoch: u32) -> EpochHeat {
         }
         heat.push(HeatRow {
             unit: UnitId(unit),
-            rate: if seen { rate * spread } else { 0.0 },
+            rate: if seen { round_rate(rate * spread) } else { 0.0 },
             flags,
             pages: 512,
             watched: 512,

@@ -19,6 +19,31 @@ pub(crate) struct Sorter {
     last: Vec<Next>,
 }
 
+/// In which bits keys differ.
+#[derive(Clone, Copy, Debug)]
+struct Span {
+    low: u32,
+    /// Lowest bits in which no two keys differ, once `low` is taken off.
+    same: u32,
+    /// Bits above those in which some do.
+    bits: u32,
+}
+
+impl Span {
+    /// `None` if all keys are equal.
+    fn of(keys: &[u32]) -> Option<Self> {
+        let low = *keys.iter().min()?;
+        let differ = keys.iter().fold(0, |differ, key| differ | (key - low));
+        let same = differ.trailing_zeros();
+        (differ != 0).then(|| Self { low, same, bits: u32::BITS - differ.leading_zeros() - same })
+    }
+
+    #[inline]
+    fn shorten(self, key: u32) -> u32 {
+        (key - self.low) >> self.same
+    }
+}
+
 /// A position (28 bits) and its distance from the start in base pages (36 bits, 256 TiB).
 #[derive(Clone, Copy, Debug, Default)]
 struct Next(u64);
@@ -51,7 +76,7 @@ impl Sorter {
     /// Writes `order` (each row of `places` once) to `sorted`, by the places' keys, ties in the
     /// order given, and calls `put(place, end)` once for every row, `end` being the sum of the
     /// pages up to and with the row in the new order. Does nothing and returns `false` if all
-    /// keys are equal. The keys are changed to their distance from the lowest.
+    /// keys are equal.
     pub(crate) fn sort(
         &mut self,
         order: &[u32],
@@ -60,15 +85,11 @@ impl Sorter {
         sorted: &mut Vec<u32>,
         mut put: impl FnMut(&mut Place, u64),
     ) -> bool {
-        let low = keys.iter().copied().min().unwrap_or(0);
-        let high = keys.iter().copied().max().unwrap_or(0);
-        let bits = u32::BITS - (high - low).leading_zeros();
-        if bits == 0 {
-            return false;
-        }
+        let Some(span) = Span::of(keys) else { return false };
+        let bits = span.bits;
         let passes = bits.div_ceil(DIGIT);
         let width = bits.div_ceil(passes);
-        self.count(keys, places, low, passes, width);
+        self.count(keys, places, span, passes, width);
         // Every entry is written below.
         sorted.resize(order.len(), 0);
         let digits = 1usize << width;
@@ -89,7 +110,7 @@ impl Sorter {
         }
         self.pairs.resize(order.len(), 0);
         for row in order {
-            let key = keys[*row as usize] - low;
+            let key = span.shorten(keys[*row as usize]);
             let slot = &mut next[key as usize & mask];
             self.pairs[*slot as usize] = u64::from(key) << 32 | u64::from(*row);
             *slot += 1;
@@ -110,7 +131,7 @@ impl Sorter {
 
     /// Counts all digits of all keys, turns the counts into first positions, and puts the keys
     /// into the places.
-    fn count(&mut self, keys: &[u32], places: &mut [Place], low: u32, passes: u32, width: u32) {
+    fn count(&mut self, keys: &[u32], places: &mut [Place], span: Span, passes: u32, width: u32) {
         let digits = 1usize << width;
         let mask = digits - 1;
         self.next.clear();
@@ -119,7 +140,7 @@ impl Sorter {
         self.last.resize(digits, Next::default());
         let last = (passes - 1) * width;
         for (key, place) in keys.iter().zip(places) {
-            let key = key - low;
+            let key = span.shorten(*key);
             place.set_key(key);
             for pass in 0..passes - 1 {
                 self.next[pass as usize * digits + ((key >> (pass * width)) as usize & mask)] += 1;
@@ -160,9 +181,10 @@ mod tests {
             units in proptest::collection::vec((any::<u32>(), 0u16..9), 0..80),
             low in any::<u32>(),
             span in 0u32..33,
+            zeros in 0u32..20,
             turn in any::<usize>(),
         ) {
-            let mask = if span == 0 { 0 } else { u32::MAX >> (32 - span) };
+            let mask = if span == 0 { 0 } else { u32::MAX >> (32 - span) << zeros };
             let low = low & !mask;
             let keys: Vec<u32> = units.iter().map(|(key, _)| low | key & mask).collect();
             let pages: Vec<u16> = units.iter().map(|(_, pages)| *pages).collect();

@@ -2,6 +2,7 @@
 //! accesses of the units alive at the decision from the same fast memory (Belady's idea applied
 //! to epochs). It moves without regard to cost: a bound on hits, not on time.
 
+use crate::policy::rate_key;
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -28,8 +29,7 @@ impl RankPolicy for Clairvoyant {
                 row += 1;
             }
             let rate = if next.unit.get(row) == Some(unit) { next.rate[row] } else { 0.0 };
-            // The bits of positive floats order like the floats; zero may be negative.
-            *key = f32::INFINITY.to_bits() - if rate > 0.0 { rate.to_bits() } else { 0 };
+            *key = rate_key(rate);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! everything is accessed in every epoch.
 
 use crate::options::OptionInfo;
-use crate::policy::{UNKNOWN, settle_unknown};
+use crate::policy::{COLDEST, UNKNOWN, rate_key, settle_unknown};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -45,9 +45,6 @@ fn narrow(weight: f64) -> f32 {
     weight as f32
 }
 
-/// Below this rate (one access in 12 days) a unit counts as never accessed.
-const ZERO: f32 = 1e-6;
-
 struct Rate {
     /// Weight of the past.
     keep: f32,
@@ -74,26 +71,16 @@ impl RankPolicy for Rate {
             if observed(*flags) {
                 let past = if *rate < 0.0 { *seen } else { *rate };
                 let mixed = self.keep * past + (1.0 - self.keep) * seen;
-                *rate = if mixed >= ZERO { mixed } else { 0.0 };
+                *rate = mixed.max(COLDEST);
             }
             *key = if *rate < 0.0 {
                 unknown += 1;
                 UNKNOWN
             } else {
-                key_of(*rate, self.shift)
+                // Cut off within the step, from the bottom of it.
+                rate_key(f32::from_bits(rate.to_bits() >> self.shift << self.shift))
             };
         }
         settle_unknown(keys, unknown);
-    }
-}
-
-/// The bits of a positive float are a piecewise linear logarithm of it; what is zero comes one
-/// step after the smallest rate, so that keys span few bits.
-fn key_of(rate: f32, shift: u32) -> u32 {
-    let coldest = (f32::INFINITY.to_bits() >> shift) - (ZERO.to_bits() >> shift) + 1;
-    if rate >= ZERO {
-        (f32::INFINITY.to_bits() >> shift) - (rate.to_bits() >> shift)
-    } else {
-        coldest
     }
 }

@@ -84,8 +84,8 @@ pub(crate) fn assumptions(
     }
     if best.curve.unseen_bound > 0.01 * best.curve.accesses {
         all.push(format!(
-            "units never seen accessed ({} of the memory) count as one access per epoch at the \
-             high end",
+            "units never seen accessed ({} of the memory) count as up to three accesses each \
+             at the high end",
             percent(facts.unseen_share)
         ));
     }

@@ -60,6 +60,18 @@ fn a_stall_share_makes_a_point_and_the_user_overrides() {
 }
 
 #[test]
+fn unseen_units_are_bounded_over_the_whole_recording() {
+    // 100 units seen 60 times each; 100 never seen in 12 epochs: at most 3 accesses each.
+    let mut units = hot_cold(100, 200, 1.0, 1.0);
+    for unit in &mut units[100..] {
+        *unit = Unit { unseen: true, ..Unit::default() };
+    }
+    let band = CostModel::new(&cxl(), &facts(), None).slowdown(&curve("rate", &units), 100);
+    assert!((band.high - 1.5 * 300.0 / 6300.0).abs() < 1e-6, "{band:?}");
+    assert_eq!(band.low, 0.0);
+}
+
+#[test]
 fn nothing_accessed_costs_nothing() {
     let model = CostModel::new(&cxl(), &CostFacts::default(), None);
     for mut idle in [curve("rate", &[]), curve("rate", &[Unit::default()])] {

@@ -119,6 +119,42 @@ proptest! {
     }
 }
 
+/// Three units of a page over three epochs of 1, 2 and 1 s, computed by hand.
+#[test]
+fn what_is_decided_in_an_epoch_is_charged_in_the_next() {
+    let epochs = recording::three_units();
+    let options = ReplayOptions {
+        unit: UnitSize::Base,
+        footprint: Bytes::kib(12),
+        first_epoch: 0,
+        capacities: 1,
+    };
+    let specs = ["first-touch", "rate:half-life=0", "clairvoyant"];
+    let specs = specs.map(|name| name.parse::<PolicySpec>().unwrap());
+    let found = curves(&epochs, &specs, options);
+    for curve in &found {
+        assert_eq!((curve.step, curve.epochs, curve.seconds), (Bytes::kib(4), 2, 3.0));
+        assert_eq!((curve.accesses, curve.accessed_units), (32.0, 5));
+        assert_eq!(curve.promoted, curve.demoted);
+    }
+    // The order 0 1 2 serves 8 2 12 accesses in epoch 1 and 9 0 1 in epoch 2.
+    assert_eq!(found[0].fast_accesses, [0.0, 17.0, 19.0, 32.0]);
+    assert_eq!(found[0].promoted, [0, 0, 0, 0]);
+    // Epoch 0 decides for 2 0 1, which serves 12 8 2; epoch 1 for the same, which serves 1 9 0.
+    assert_eq!(found[1].fast_accesses, [0.0, 13.0, 30.0, 32.0]);
+    assert_eq!(found[1].promoted, [0, 4096, 4096, 0]);
+    // Epoch 1 decides for 0 2 1, which serves 9 1 0.
+    assert_eq!(found[2].fast_accesses, [0.0, 21.0, 30.0, 32.0]);
+    assert_eq!(found[2].fast_accessed_units, [0, 2, 4, 5]);
+    assert_eq!(found[2].promoted, [0, 8192, 4096, 0]);
+    // Without epoch 1 only the decision at its end counts, and it moves one page at one capacity.
+    let late = curves(&epochs, &specs, ReplayOptions { first_epoch: 2, ..options });
+    assert_eq!((late[2].epochs, late[2].accesses), (1, 10.0));
+    assert_eq!(late[2].fast_accesses, [0.0, 9.0, 10.0, 10.0]);
+    assert_eq!(late[2].promoted, [0, 4096, 0, 0]);
+    assert_eq!(late[1].promoted, [0; 4]);
+}
+
 #[test]
 fn the_whole_footprint_holds_everything_and_nothing_moves_there() {
     let epochs = recording::sample();

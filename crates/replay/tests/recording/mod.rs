@@ -73,6 +73,18 @@ pub(crate) fn sample() -> Epochs {
     ])
 }
 
+/// Three units of a page over three epochs of 1, 2 and 1 s.
+pub(crate) fn three_units() -> Epochs {
+    let epoch = |rates: [f32; 3], length_s| {
+        let cell = |rate| {
+            let accessed = if rate > 0.0 { HeatFlags::ACCESSED } else { HeatFlags::UNSEEN };
+            Some((1, rate, (HeatFlags::SAMPLED | accessed).0))
+        };
+        (rates.map(cell).to_vec(), length_s)
+    };
+    build(&[epoch([0.0, 0.0, 10.0], 1.0), epoch([4.0, 1.0, 6.0], 2.0), epoch([9.0, 0.0, 1.0], 1.0)])
+}
+
 /// The largest resident memory of any epoch.
 pub(crate) fn footprint(epochs: &Epochs) -> Bytes {
     epochs.iter().map(|(heat, _)| heat.resident()).max().unwrap_or_default()

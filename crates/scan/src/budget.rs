@@ -124,6 +124,7 @@ mod tests {
                 node: NodeId(0),
                 uncleared: false,
                 rate: None,
+                saturated: false,
             })
             .collect()
     }

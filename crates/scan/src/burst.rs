@@ -3,11 +3,14 @@
 //! that goes on to the end of the epoch, so that the epoch knows what was accessed in it; batches
 //! that were seen early get further, shorter bursts for as long as the budget allows, which is
 //! what tells hot from hottest.
+//!
+//! A program accesses memory while it runs: gaps are counted in CPU time of the target, so that
+//! a target that waits or is put aside for a while does not look colder than it is.
 
 use crate::evidence::{Evidence, RUNGS, gap_ns, rung_of};
 use crate::eyes::{Eyes, Lost};
 use crate::piece::Piece;
-use crate::walker::{Range, Row};
+use crate::walker::{Activity, Range, Row};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -17,8 +20,13 @@ const CLEAR_PAGES: u32 = 512;
 const HUGE_AS_PAGES: u32 = 16;
 /// A burst is over when no more than this share of the pages is still unseen.
 const REST: f64 = 0.2;
-/// Further bursts look at this many rungs.
-const EXTRA_RUNGS: usize = 3;
+/// Further bursts look at this many rungs: for a huge page, and for many base pages, which tell
+/// enough at the first.
+const EXTRA_RUNGS: [usize; 2] = [3, 2];
+/// Shortest gap for base pages. Clearing many of them flushes all translations, and for some tens
+/// of microseconds the target is slower than it was; and a page whose 64 lines are touched more
+/// than 3,000 times a second lives in the CPU's caches, not in memory.
+const BASE_FLOOR: usize = 3;
 /// Bursts per batch and epoch at most: the error falls with the square root only.
 const MAX_BURSTS: u16 = 120;
 /// Once the budget is used up, further bursts wait until one of so many parts of it is free.
@@ -55,8 +63,9 @@ pub(crate) struct Sample {
     huge: bool,
     /// Pages (or the one huge page) not yet seen in the burst under way.
     risk: u16,
-    cleared_ns: u64,
     looked_ns: u64,
+    /// CPU time of the target between clearing and the last look that counted.
+    gap_ns: u64,
 }
 
 impl Sample {
@@ -73,8 +82,8 @@ impl Sample {
             refused: false,
             huge: of.huge,
             risk: 0,
-            cleared_ns: 0,
             looked_ns: 0,
+            gap_ns: 0,
         }
     }
 
@@ -87,8 +96,9 @@ impl Sample {
         (self.range.end - self.range.start) / 4096
     }
 
-    /// Takes a look's result: `present` and `accessed` pages at time `ns`.
-    fn take(&mut self, present: u16, accessed: u16, ns: u64) {
+    /// Takes a look's result: `present` and `accessed` pages at time `ns`, the target having run
+    /// for a share `ran` of the time since the last look; none if it did not run.
+    fn take(&mut self, present: u16, accessed: u16, ns: u64, ran: Option<f64>) {
         self.present = present;
         if present == 0 {
             self.risk = 0;
@@ -97,17 +107,15 @@ impl Sample {
         let seen = if self.huge { accessed.min(1) } else { accessed };
         let unseen = self.total().saturating_sub(seen);
         let newly = self.risk.saturating_sub(unseen);
-        if self.watched && ns > self.looked_ns {
-            self.evidence.note(
-                self.risk,
-                newly,
-                ns - self.looked_ns,
-                ns - self.cleared_ns,
-                self.looked_ns == self.cleared_ns,
-            );
+        if let Some(ran) = ran.filter(|_| self.watched && ns > self.looked_ns) {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
+            let dt = ((ns - self.looked_ns) as f64 * ran) as u64;
+            let first = self.gap_ns == 0;
+            self.gap_ns += dt;
+            self.evidence.note(self.risk, newly, dt, self.gap_ns, first);
+            self.looked_ns = ns;
         }
         self.risk = self.risk.min(unseen);
-        self.looked_ns = ns;
         self.accessed |= self.watched && accessed > 0;
         if self.watched {
             self.touched = self.touched.max(accessed);
@@ -126,6 +134,9 @@ struct Batch {
     /// The rung of the next look.
     rung: usize,
     cleared_ns: u64,
+    /// When it was cleared, or last looked at in a way that counts, and what the target did then.
+    looked_ns: u64,
+    activity: Activity,
     bursts: u16,
     /// It waits for another burst.
     queued: bool,
@@ -140,8 +151,12 @@ impl Batch {
     fn adapt(&mut self, seen: u32, total: u32, populous: bool) {
         self.first_seen += seen;
         self.first_risk += total;
-        let too_much = if populous { self.first_risk / 128 } else { self.first_risk * 7 / 10 };
-        if self.first_seen > too_much && self.start > 0 {
+        let (too_much, floor) = if populous {
+            (self.first_risk / 128, BASE_FLOOR)
+        } else {
+            (self.first_risk * 7 / 10, 0)
+        };
+        if self.first_seen > too_much && self.start > floor {
             self.start -= 1;
             (self.first_seen, self.first_risk) = (0, 0);
         }
@@ -189,7 +204,8 @@ pub(crate) struct Bursts<'a, E> {
     tally: Tally,
     // Buffers, kept to save allocations.
     ranges: Vec<Range>,
-    asked: Vec<usize>,
+    /// Samples asked for, and their batches.
+    asked: Vec<(usize, usize)>,
     rows: Vec<Row>,
 }
 
@@ -211,7 +227,10 @@ fn first_rung(piece: &Piece, sample: &Sample) -> usize {
         if piece.huge { (f64::from(rate), 0.3) } else { (f64::from(rate) * share, 0.5) };
     let gap = wanted / rate.max(1e-3) * 1e9;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    rung_of(gap as u64)
+    let rung = rung_of(gap as u64);
+    // Of a lower bound nobody knows how far it is from the truth: begin well below.
+    let rung = if piece.saturated { rung.saturating_sub(2) } else { rung };
+    rung.max(if piece.huge { 0 } else { BASE_FLOOR })
 }
 
 impl<'a, E: Eyes> Bursts<'a, E> {
@@ -262,6 +281,8 @@ impl<'a, E: Eyes> Bursts<'a, E> {
                         start: *rung,
                         rung: *rung,
                         cleared_ns: 0,
+                        looked_ns: 0,
+                        activity: Activity::default(),
                         bursts: 0,
                         queued: false,
                         first_seen: 0,
@@ -390,6 +411,10 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             return 0;
         }
         let after = self.eyes.now();
+        let Ok(activity) = self.eyes.activity(process) else {
+            self.lost.push(process);
+            return 0;
+        };
         self.tally.clear_cpu_ns += self.eyes.cpu() - cpu;
         self.tally.clears += 1;
         self.tally.longest_clear_ns = self.tally.longest_clear_ns.max(after - before);
@@ -400,8 +425,8 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         for sample in &mut self.samples[first_sample..end_sample] {
             let own = if sample.huge { u64::from(HUGE_AS_PAGES) } else { sample.pages() };
             // The call goes through the ranges in order: this one was cleared about then.
-            sample.cleared_ns = before + (after - before) * (2 * done + own) / (2 * weight.max(1));
-            sample.looked_ns = sample.cleared_ns;
+            sample.looked_ns = before + (after - before) * (2 * done + own) / (2 * weight.max(1));
+            sample.gap_ns = 0;
             done += own;
             sample.watched = !sample.refused;
             sample.risk = if sample.refused { 0 } else { sample.total() };
@@ -415,6 +440,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         entry.bursts += 1;
         entry.rung = start;
         entry.cleared_ns = after;
+        (entry.looked_ns, entry.activity) = (after, activity);
         entry.queued = false;
         self.due.push(Reverse((after + gap_ns(start), batch, entry.bursts)));
         // Lets a thread of the target that wants to change its memory map come in between.
@@ -457,15 +483,19 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         let risk: u32 = samples.iter().map(|sample| u32::from(sample.risk)).sum();
         let total: u32 = samples.iter().map(|sample| u32::from(sample.total())).sum();
         let seen = total.saturating_sub(risk);
-        if entry.rung == entry.start {
-            entry.adapt(seen, total, samples.iter().any(|sample| !sample.huge));
+        let populous = samples.iter().any(|sample| !sample.huge);
+        // A look while the target did not run says nothing of the right gap.
+        let ran = entry.looked_ns > entry.cleared_ns;
+        if entry.rung == entry.start && ran {
+            entry.adapt(seen, total, populous);
         }
         let mostly = f64::from(risk) <= REST * f64::from(total);
         let looks = entry.rung + 1 - entry.start.min(entry.rung);
         // A first burst goes on to the epoch's end, which knows what was accessed in it; the
         // further ones are for the rate and need not wait for the rest.
-        let over = mostly || (entry.bursts > 1 && looks >= EXTRA_RUNGS);
-        let told = over || (looks >= EXTRA_RUNGS && seen >= ENOUGH_PAGES);
+        let enough_looks = looks >= EXTRA_RUNGS[usize::from(populous)];
+        let over = mostly || (entry.bursts > 1 && enough_looks);
+        let told = over || (enough_looks && seen >= ENOUGH_PAGES);
         let again = told && entry.rung <= LAST_EXTRA_RUNG && entry.bursts < MAX_BURSTS && total > 0;
         if again && !entry.queued {
             entry.queued = true;
@@ -493,7 +523,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
                 let sample = &self.samples[i];
                 if sample.risk > 0 && (!wiping || !sample.accessed) {
                     self.ranges.push(sample.range);
-                    self.asked.push(i);
+                    self.asked.push((i, *batch));
                 }
             }
         }
@@ -501,15 +531,18 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             return;
         }
         let cpu = self.eyes.cpu();
-        if self.eyes.look(process, &self.ranges, &mut self.rows) == Err(Lost) {
+        let now = self.eyes.now();
+        let Ok(activity) = self.eyes.look(process, &self.ranges, &mut self.rows) else {
             self.lost.push(process);
             return;
-        }
+        };
         self.tally.look_cpu_ns += self.eyes.cpu() - cpu;
         self.tally.looks += 1;
         let mut rows = self.rows.iter().peekable();
-        for (request, i) in self.asked.iter().enumerate() {
+        for (request, (i, batch)) in self.asked.iter().enumerate() {
             let sample = &mut self.samples[*i];
+            let entry = &self.batches[*batch];
+            let ran = activity.since(&entry.activity, now.saturating_sub(entry.looked_ns));
             let (mut present, mut accessed, mut ns) = (0, 0, sample.looked_ns);
             while let Some(row) = rows.next_if(|row| row.request as usize == request) {
                 present += row.present;
@@ -523,7 +556,13 @@ impl<'a, E: Eyes> Bursts<'a, E> {
                     self.tally.looked_tables += 1;
                 }
             }
-            sample.take(present, accessed, ns);
+            sample.take(present, accessed, ns, ran);
+        }
+        for batch in batches {
+            let entry = &mut self.batches[*batch];
+            if activity.since(&entry.activity, now.saturating_sub(entry.looked_ns)).is_some() {
+                (entry.looked_ns, entry.activity) = (now, activity);
+            }
         }
     }
 

@@ -102,6 +102,7 @@ impl Census {
                 node: row.node,
                 uncleared: hugetlb || old.is_some_and(|piece| piece.uncleared),
                 rate: old.and_then(|piece| piece.rate),
+                saturated: old.is_some_and(|piece| piece.saturated),
             });
         }
         Ok(same)

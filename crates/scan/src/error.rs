@@ -78,10 +78,6 @@ impl ScanError {
 
 impl From<libbpf_rs::Error> for ScanError {
     fn from(error: libbpf_rs::Error) -> Self {
-        if error.kind() == libbpf_rs::ErrorKind::PermissionDenied {
-            Self::NotPermitted
-        } else {
-            Self::Refused(format!("{error:#}"))
-        }
+        Self::Refused(format!("{error:#}"))
     }
 }

@@ -8,11 +8,15 @@ pub(crate) const RUNGS: usize = 11;
 const FIRST_GAP_NS: u64 = 5_000;
 /// Seen pages that a population of pages must show before longer gaps are left out. More would
 /// steady the single estimate, but the longer gaps that it takes hide the hottest pages.
-const ENOUGH: u32 = 6;
+const ENOUGH: f32 = 6.0;
 /// The likeliest rate is too high when it rests on few seen pages: for uncensored times by
 /// n / (n - 1). On this ladder, begun where a third is seen, one page gives 1.4 times the rate
 /// on average (summed over the rungs); the excess falls with 1 / n.
 const BIAS: f64 = 0.3;
+/// What a trial counts for one epoch later.
+const FADE: f32 = 0.7;
+/// Seen pages with which an epoch needs no older trials.
+const SPEAKS_FOR_ITSELF: f32 = 12.0;
 /// Share of trials at the shortest gap that were seen, from which on a rate is a lower bound.
 const SATURATED: f64 = 0.95;
 
@@ -30,8 +34,9 @@ pub(crate) fn rung_of(ns: u64) -> usize {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Slot {
-    risk: u32,
-    seen: u32,
+    /// Pages asked for and pages seen; not whole where older trials count for less.
+    risk: f32,
+    seen: f32,
     /// Sum of risk x dt, seconds.
     exposure: f32,
 }
@@ -61,9 +66,25 @@ impl Evidence {
     /// unseen, `gap_ns` after they were cleared.
     pub(crate) fn note(&mut self, risk: u16, seen: u16, dt_ns: u64, gap_ns: u64, first: bool) {
         let slot = &mut self.slots[usize::from(!first)][rung_of(gap_ns)];
-        slot.risk += u32::from(risk);
-        slot.seen += u32::from(seen.min(risk));
+        slot.risk += f32::from(risk);
+        slot.seen += f32::from(seen.min(risk));
         slot.exposure += (f64::from(risk) * dt_ns as f64 * 1e-9) as f32;
+    }
+
+    /// Adds the trials of an epoch to what older ones have left in `self`, and says what the rate
+    /// was in that epoch. Where it saw enough it speaks for itself; else older trials help out.
+    pub(crate) fn learn(&mut self, epoch: &Self, population: bool) -> Estimate {
+        let seen: f32 = epoch.slots.iter().flatten().map(|slot| slot.seen).sum();
+        for (old, new) in self.slots.iter_mut().flatten().zip(epoch.slots.iter().flatten()) {
+            old.risk = old.risk * FADE + new.risk;
+            old.seen = old.seen * FADE + new.seen;
+            old.exposure = old.exposure * FADE + new.exposure;
+        }
+        if seen >= SPEAKS_FOR_ITSELF {
+            epoch.estimate(population)
+        } else {
+            self.estimate(population)
+        }
     }
 
     /// The rate of a single page. `population`: the trials are of many pages whose rates differ
@@ -74,17 +95,17 @@ impl Evidence {
             .slots
             .iter()
             .flat_map(|ladder| &ladder[..cut])
-            .filter(|slot| slot.risk > 0)
+            .filter(|slot| slot.risk > 0.0)
             .copied()
             .collect();
         if trials.is_empty() {
             return Estimate::Nothing;
         }
-        if trials.iter().all(|slot| slot.seen == 0) {
+        if trials.iter().all(|slot| slot.seen == 0.0) {
             return Estimate::Unseen;
         }
         let shortest = self.shortest();
-        let seen: u32 = trials.iter().map(|slot| slot.seen).sum();
+        let seen: f32 = trials.iter().map(|slot| slot.seen).sum();
         match likeliest(&trials).map(|rate| rate * (1.0 - BIAS / f64::from(seen))) {
             Some(rate)
                 if shortest.is_none_or(|s| f64::from(s.seen) < SATURATED * f64::from(s.risk)) =>
@@ -98,7 +119,7 @@ impl Evidence {
 
     /// How many rungs to use: up to the shortest gap by which enough pages were seen.
     fn cut(&self) -> usize {
-        let mut seen = 0;
+        let mut seen = 0.0;
         for rung in 0..RUNGS {
             seen += self.slots[0][rung].seen + self.slots[1][rung].seen;
             if seen >= ENOUGH {
@@ -109,7 +130,7 @@ impl Evidence {
     }
 
     fn shortest(&self) -> Option<Slot> {
-        self.slots[0].iter().find(|slot| slot.risk > 0).copied()
+        self.slots[0].iter().find(|slot| slot.risk > 0.0).copied()
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the burst engine needs of the world: a clock, clearing and looking. One implementation is
 //! the live kernel, the other a simulated process with known rates (tests).
 
-use crate::walker::{Range, Row};
+use crate::walker::{Activity, Range, Row};
 
 /// The process is gone or executes another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub(crate) trait Eyes {
     fn now(&mut self) -> u64;
     /// CPU time that this thread has used, ns.
     fn cpu(&mut self) -> u64;
+    /// What a followed process has run and runs now.
+    fn activity(&mut self, process: usize) -> Result<Activity, Lost>;
     /// Waits until `now() >= ns`, asleep when it is far, spinning when it is near.
     fn wait_until(&mut self, ns: u64);
     /// Clears the accessed bits in `ranges`. Appends the indices of ranges that refused.
@@ -22,6 +24,11 @@ pub(crate) trait Eyes {
         ranges: &[Range],
         refused: &mut Vec<usize>,
     ) -> Result<(), Lost>;
-    /// Reads `ranges`; `rows` is emptied first.
-    fn look(&mut self, process: usize, ranges: &[Range], rows: &mut Vec<Row>) -> Result<(), Lost>;
+    /// Reads `ranges`; `rows` is emptied first. Says what the process did when it was read.
+    fn look(
+        &mut self,
+        process: usize,
+        ranges: &[Range],
+        rows: &mut Vec<Row>,
+    ) -> Result<Activity, Lost>;
 }

@@ -34,8 +34,9 @@ impl HeatTable {
         self.uncleared = 0;
     }
 
-    /// Adds a piece; pieces come sorted by process.
-    pub(crate) fn add(&mut self, piece: &Piece, sample: Option<&Sample>, saturated: bool) {
+    /// Adds a piece; pieces come sorted by process. `cores`: CPU time that its process used per
+    /// second of the epoch.
+    pub(crate) fn add(&mut self, piece: &Piece, sample: Option<&Sample>, cores: f64) {
         let sum = &mut self.sums[piece.unit.index()];
         if !sum.seen || sum.process != piece.process {
             sum.here = 0;
@@ -56,14 +57,14 @@ impl HeatTable {
             flags |= HeatFlags::UNCLEARED;
             self.uncleared += u64::from(piece.present);
         } else {
-            sum.rate += piece.rate.unwrap_or(0.0);
+            sum.rate += piece.rate.unwrap_or(0.0) * cores as f32;
         }
         if let Some(sample) = sample.filter(|sample| sample.watched && !piece.uncleared) {
             flags |= HeatFlags::SAMPLED;
             if sample.accessed {
                 flags |= HeatFlags::ACCESSED;
             }
-            if saturated {
+            if piece.saturated {
                 flags |= HeatFlags::SATURATED;
             }
             sum.watched = (sum.watched + sample.present).min(512);
@@ -116,6 +117,7 @@ mod tests {
             node: NodeId(0),
             uncleared: false,
             rate: Some(rate),
+            saturated: false,
         }
     }
 
@@ -123,8 +125,8 @@ mod tests {
     fn shared_pages_count_once_and_their_rates_add_up() {
         let mut table = HeatTable::default();
         table.begin(1);
-        table.add(&piece(0, 0, 300, 5.0), None, false);
-        table.add(&piece(1, 0x1000_0000, 300, 7.0), None, false);
+        table.add(&piece(0, 0, 300, 5.0), None, 1.0);
+        table.add(&piece(1, 0x1000_0000, 300, 7.0), None, 1.0);
         let heat = table.finish(EpochId(0));
         assert_eq!((heat.pages[0], heat.rate[0]), (300, 12.0));
     }
@@ -133,8 +135,8 @@ mod tests {
     fn parts_of_a_unit_in_one_process_add_up() {
         let mut table = HeatTable::default();
         table.begin(2);
-        table.add(&piece(0, 0, 100, 1.0), None, false);
-        table.add(&piece(0, 0x10_0000, 50, 1.0), None, false);
+        table.add(&piece(0, 0, 100, 1.0), None, 1.0);
+        table.add(&piece(0, 0x10_0000, 50, 1.0), None, 1.0);
         let heat = table.finish(EpochId(0));
         assert_eq!(heat.pages, [150], "and a unit without pieces has no row");
     }

@@ -12,13 +12,24 @@ mod eyes;
 mod follow;
 mod heat;
 mod live;
+mod observer;
 mod piece;
 mod recorder;
+mod self_test;
 mod shared;
+mod spinner;
 mod units;
 mod walker;
 
 pub use error::ScanError;
 pub use follow::Target;
+pub use observer::{Observer, self_test};
 pub use recorder::{End, Options, Recorder};
-pub use walker::{NodeRange, Range, Row, RowBits, Walker, Watch};
+pub use self_test::Finding;
+pub use walker::{Activity, NodeRange, Range, Row, RowBits, Walker, Watch};
+
+/// The gaps between clearing and looking, seconds, ascending.
+#[must_use]
+pub fn gaps_s() -> Vec<f64> {
+    (0..evidence::RUNGS).map(|rung| evidence::gap_ns(rung) as f64 * 1e-9).collect()
+}

@@ -22,8 +22,11 @@ pub(crate) struct Piece {
     pub(crate) node: NodeId,
     /// Its accessed bits cannot be cleared.
     pub(crate) uncleared: bool,
-    /// Accesses per second of the whole piece as last estimated; None if never observed.
+    /// Accesses per second of CPU time of the process, to the whole piece, as last estimated; None
+    /// if never observed.
     pub(crate) rate: Option<f32>,
+    /// That is a lower bound.
+    pub(crate) saturated: bool,
 }
 
 impl Piece {

@@ -5,15 +5,15 @@ use crate::budget::{Costs, Plan, learn};
 use crate::burst::{Bursts, Limits, Outcome, Sample, Tally};
 use crate::census::{Census, Subject};
 use crate::error::ScanError;
-use crate::evidence::Estimate;
+use crate::evidence::{Estimate, Evidence};
 use crate::eyes::Eyes;
 use crate::follow::{Following, Target};
 use crate::heat::HeatTable;
-use crate::live::{Followed, Live, monotonic_ns};
+use crate::live::{self, Followed, Live, monotonic_ns};
+use crate::observer::Observer;
 use crate::piece::Piece;
 use crate::shared::exclusive_share;
 use crate::units::Units;
-use crate::walker::Walker;
 use pagetide_host::Host;
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{EpochId, Pid};
@@ -65,6 +65,10 @@ struct Known {
     command: String,
     space: u64,
     alive: bool,
+    /// CPU time at the start of the epoch, ns.
+    cpu: u64,
+    /// CPU seconds per second of the epoch.
+    cores: f64,
 }
 
 /// Watches one target. Create it, then call [`Recorder::epoch`] until it says that it ended.
@@ -79,6 +83,8 @@ pub struct Recorder {
     heat: HeatTable,
     census: Census,
     pieces: Vec<Piece>,
+    /// What earlier epochs have seen of each unit.
+    memory: Vec<Evidence>,
     costs: Costs,
     epoch: u32,
     census_ns: u64,
@@ -92,12 +98,13 @@ impl Recorder {
     /// # Errors
     /// When it cannot: see [`ScanError`]. A command that was started is ended again.
     pub fn start(
-        walker: Walker,
+        observer: Observer,
         host: Host,
         target: &Target,
         options: Options,
     ) -> Result<Self, ScanError> {
-        let mut live = Live::new(walker);
+        let mut live = Live::new(observer.walker);
+        live::hurry();
         let following = Following::start(target, &host)?;
         let started_ns = live.now();
         let mut recorder = Self {
@@ -111,6 +118,7 @@ impl Recorder {
             heat: HeatTable::default(),
             census: Census::default(),
             pieces: Vec::new(),
+            memory: Vec::new(),
             costs: Costs::default(),
             epoch: 0,
             census_ns: 0,
@@ -173,7 +181,14 @@ impl Recorder {
             let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
             self.live.followed.push(handles);
             self.spaces += 1;
-            self.known.push(Known { pid, command, space: self.spaces, alive: true });
+            self.known.push(Known {
+                pid,
+                command,
+                space: self.spaces,
+                alive: true,
+                cpu: 0,
+                cores: 0.0,
+            });
         }
         Ok(())
     }
@@ -225,15 +240,26 @@ impl Recorder {
             }
             gone || stop()
         };
+        for process in 0..self.known.len() {
+            self.known[process].cpu = self.live.target_cpu(process);
+        }
+        let cpu_from = self.live.now();
         let outcome =
             Bursts::new(&mut self.live, &self.pieces, samples, limits).run(&stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
-        for process in &outcome.lost {
-            self.lose(*process);
+        let cpu_seconds = (self.live.now() - cpu_from).max(1) as f64;
+        for process in 0..self.known.len() {
+            // A process that ended has no clock any more: what it had counts as if it went on.
+            if let Some(used) = self.live.target_cpu(process).checked_sub(self.known[process].cpu) {
+                self.known[process].cores = used as f64 / cpu_seconds;
+            }
         }
         self.learn(&outcome.tally);
         let end_of_epoch = self.live.now();
         let record = self.record(&outcome, start_ns, end_of_epoch, start_cpu);
+        for process in &outcome.lost {
+            self.lose(*process);
+        }
 
         let end = if self.following.ended(&self.host) {
             Some(End::TargetEnded(self.following.status()))
@@ -362,30 +388,29 @@ impl Recorder {
         let mut checks = SHARED_CHECKS;
         let mut watched_pages = 0;
         self.heat.begin(self.units.len());
+        self.memory.resize(self.units.len(), Evidence::default());
         let mut samples: Vec<Option<&Sample>> = vec![None; self.pieces.len()];
         let lost = |piece: &Piece| outcome.lost.contains(&piece.process);
-        if outcome.lost.is_empty() {
-            for sample in &outcome.samples {
-                samples[sample.piece] = Some(sample);
-            }
+        for sample in &outcome.samples {
+            samples[sample.piece] = Some(sample);
         }
         for (piece, sample) in self.pieces.iter_mut().zip(samples) {
             if lost(piece) {
                 continue;
             }
-            let mut saturated = false;
             if let Some(sample) = sample.filter(|sample| sample.watched && sample.present > 0) {
                 let pages = f64::from(piece.weight(piece.present));
-                match sample.evidence.estimate(!piece.huge) {
+                piece.saturated = false;
+                match self.memory[piece.unit.index()].learn(&sample.evidence, !piece.huge) {
                     Estimate::Rate(rate) => piece.rate = Some((rate * pages) as f32),
                     Estimate::AtLeast(rate) => {
                         piece.rate = Some((rate * pages) as f32);
-                        saturated = true;
+                        piece.saturated = true;
                     }
                     Estimate::Unseen => piece.rate = Some(0.0),
                     Estimate::Nothing => {}
                 }
-                if saturated && checks > 0 {
+                if piece.saturated && checks > 0 {
                     checks -= 1;
                     let pid = self.known[piece.process].pid;
                     piece.uncleared =
@@ -396,7 +421,7 @@ impl Recorder {
             if sample.is_some_and(|sample| sample.refused) {
                 piece.uncleared = true;
             }
-            self.heat.add(piece, sample, saturated);
+            self.heat.add(piece, sample, self.known[piece.process].cores);
         }
         let heat = self.heat.finish(EpochId(self.epoch));
         let pages: u64 = heat.pages.iter().map(|pages| u64::from(*pages)).sum();
@@ -414,7 +439,7 @@ impl Recorder {
             scan_s: seconds(tally.look_cpu_ns + self.census_ns),
             recorder_s: seconds(self.live.cpu() - start_cpu),
             longest_clear_s: seconds(tally.longest_clear_ns),
-            watched_share: if pages > 0 { watched_pages as f64 / pages as f64 } else { 0.0 },
+            watched_share: (watched_pages as f64 / pages.max(1) as f64).min(1.0),
             uncleared_bytes: self.heat.uncleared_pages() << 12,
             stall_share: None,
         };

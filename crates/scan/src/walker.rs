@@ -71,6 +71,33 @@ pub struct RowBits {
     pub accessed: [u64; 8],
 }
 
+/// What a process has run, and runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// CPU time of all threads, ns; exact to the last switch or timer tick of each.
+    pub exec_ns: u64,
+    /// How often threads were switched off a CPU.
+    pub switches: u64,
+    /// Threads on a CPU now.
+    pub running: u32,
+}
+
+impl Activity {
+    /// Threads that ran on average since `before`, `wall_ns` ago. None if (nearly) none: what was
+    /// looked at in between says nothing.
+    #[must_use]
+    pub fn since(&self, before: &Self, wall_ns: u64) -> Option<f64> {
+        const LEAST_NS: u64 = 1_000;
+        if self.switches == before.switches {
+            // Nobody came or went: who runs now has run all the time.
+            return (before.running > 0 && wall_ns > 0).then(|| f64::from(before.running));
+        }
+        let exec = self.exec_ns.saturating_sub(before.exec_ns);
+        let most = f64::from(self.running.max(before.running).max(1));
+        (exec >= LEAST_NS && wall_ns > 0).then(|| (exec as f64 / wall_ns as f64).min(most))
+    }
+}
+
 /// Physical page frames from `start_pfn` up to the next entry's belong to `node`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NodeRange {
@@ -103,9 +130,11 @@ impl Watch {
 }
 
 impl Walker {
-    /// Loads the program. `nodes`: page frames to NUMA nodes, ascending, empty with one node;
-    /// `bits`: also report single base pages.
-    pub fn load(nodes: &[NodeRange], bits: bool) -> Result<Self, ScanError> {
+    /// Loads the program. `nodes`: page frames to NUMA nodes, ascending, empty with one node.
+    ///
+    /// # Errors
+    /// When the kernel refuses, or the machine is of a kind that the walk does not know.
+    pub fn load(nodes: &[NodeRange]) -> Result<Self, ScanError> {
         if !cfg!(target_arch = "x86_64") {
             return Err(ScanError::Architecture);
         }
@@ -124,7 +153,6 @@ impl Walker {
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
             rodata.levels = levels;
             rodata.frame_mask = frame_mask;
-            rodata.want_bits = bits;
             slots = node_slots(nodes, rodata)?;
         }
         let mut skeleton = open.load()?;
@@ -134,9 +162,15 @@ impl Walker {
             .as_mut()
             .map(|bss| ptr::from_mut::<types::bss>(bss))
             .ok_or_else(|| ScanError::Refused("its shared memory is missing".into()))?;
-        let mut walker = Self { skeleton, bss, bits, nodes: slots };
+        let mut walker = Self { skeleton, bss, bits: false, nodes: slots };
         walker.find_direct_map()?;
         Ok(walker)
+    }
+
+    /// From now on reports single base pages, too.
+    pub fn report_pages(&mut self, yes: bool) {
+        self.bits = yes;
+        self.set(|bss| bss.want_bits = u32::from(yes));
     }
 
     fn find_direct_map(&mut self) -> Result<(), ScanError> {
@@ -153,9 +187,12 @@ impl Walker {
     }
 
     /// Prepares a process for walks; it need not be stopped or ours.
+    ///
+    /// # Errors
+    /// When there is no such process, or a capability is missing.
     pub fn watch(&self, pid: Pid) -> Result<Watch, ScanError> {
         let mut info = libbpf_sys::bpf_iter_link_info::default();
-        info.task.tid = pid.0.unsigned_abs();
+        info.task.pid = pid.0.unsigned_abs();
         let options = libbpf_sys::bpf_link_create_opts {
             sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
             iter_info: &raw mut info,
@@ -183,8 +220,11 @@ impl Walker {
     }
 
     /// Reads `requests` of a process and appends what is present to `rows` (and `bits`, one per
-    /// row, if the walker was loaded for them). Returns an identity of the address space, which
+    /// row, after [`Walker::report_pages`]). Returns an identity of the address space, which
     /// changes when the process executes another program.
+    ///
+    /// # Errors
+    /// When the process is gone or has no memory.
     pub fn walk(
         &mut self,
         watch: &Watch,
@@ -219,9 +259,33 @@ impl Walker {
         Ok(mm_id)
     }
 
+    /// What the process does now; also known after every walk, as of its start.
+    ///
+    /// # Errors
+    /// As [`Walker::walk`].
+    pub fn activity(&mut self, watch: &Watch) -> Result<Activity, ScanError> {
+        self.set(|bss| {
+            bss.nr_requests = 0;
+            bss.next_request = 0;
+        });
+        self.run(watch)?;
+        Ok(self.last_activity())
+    }
+
+    pub(crate) fn last_activity(&self) -> Activity {
+        self.get(|bss| Activity {
+            exec_ns: bss.exec_ns,
+            switches: bss.switches,
+            running: bss.running,
+        })
+    }
+
     /// One call of the program on the requests that are left.
     fn run(&mut self, watch: &Watch) -> Result<(), ScanError> {
-        self.set(|bss| bss.status = WALK_NO_TASK);
+        self.set(|bss| {
+            bss.status = WALK_NO_TASK;
+            (bss.exec_ns, bss.switches, bss.running) = (0, 0, 0);
+        });
         // SAFETY: plain system call on a descriptor that we own.
         let fd = unsafe { libbpf_sys::bpf_iter_create(watch.link.as_raw_fd()) };
         if fd < 0 {

@@ -12,8 +12,16 @@ struct mm_struct {
 	void *pgd;
 } __attribute__((preserve_access_index));
 
+struct sched_entity {
+	__u64 sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	struct mm_struct *mm;
+	struct sched_entity se;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	int on_cpu;
 } __attribute__((preserve_access_index));
 
 struct bpf_iter_meta {
@@ -45,7 +53,6 @@ const volatile __u64 frame_mask = 0x000ffffffffff000ULL;
 const volatile __u32 levels = 4;
 const volatile __u32 nr_ranges = 0;
 const volatile struct node_range ranges[MAX_RANGES];
-const volatile _Bool want_bits = 0;
 
 /* Shared with the loader through mmap. */
 __u64 direct_map = 0;
@@ -57,7 +64,11 @@ __u32 nr_rows = 0;
 __u32 next_request = 0;
 __u64 next_addr = 0;
 __u32 status = 0;
+__u32 want_bits = 0;
 __u64 mm_id = 0;
+__u64 exec_ns = 0;	/* CPU time of all threads, exact to their last switch or tick */
+__u64 switches = 0;	/* how often they were switched in or out */
+__u32 running = 0;	/* how many are on a CPU */
 
 /* find_direct_map's input. */
 __u64 magic_value = 0;
@@ -331,8 +342,10 @@ static __always_inline void walk(struct mm_struct *mm)
 		return;
 	}
 	mm_id = (__u64)mm;
-	if (first >= MAX_REQUESTS)
+	if (first >= MAX_REQUESTS || !nr_requests) {
+		status = WALK_DONE;
 		return;
+	}
 	barrier_var(first);
 	c->pgd = (__u64)BPF_CORE_READ(mm, pgd);
 	c->pmd_key = NO_KEY;
@@ -350,15 +363,23 @@ static __always_inline void walk(struct mm_struct *mm)
 	status = c->request >= nr_requests ? WALK_DONE : WALK_MORE;
 }
 
+/* Called for every thread of the process: the first one that still has the memory walks it; what
+ * they run is added up. */
 SEC("iter/task")
 int walk_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
+	struct mm_struct *mm;
 
 	if (!task)
 		return 0;
-	/* A plain load: the verifier lets no arithmetic precede the check above. */
-	walk(task->mm);
+	/* Plain loads: the verifier lets no arithmetic precede the check above. */
+	exec_ns += task->se.sum_exec_runtime;
+	switches += task->nvcsw + task->nivcsw;
+	running += task->on_cpu != 0;
+	mm = task->mm;
+	if (status == WALK_NO_TASK || (status == WALK_NO_MM && mm))
+		walk(mm);
 	return 0;
 }
 

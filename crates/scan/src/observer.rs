@@ -1,0 +1,89 @@
+//! Makes sure that heat can be read on this machine before anyone relies on it: capabilities,
+//! the eBPF program, the self test.
+
+use crate::error::ScanError;
+use crate::live::Live;
+use crate::self_test::{self, Finding, Report};
+use crate::walker::{NodeRange, Walker};
+use pagetide_host::{Capabilities, Host};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Where a passed self test is remembered until the next boot.
+const REMEMBERED: &str = "/run/pagetide";
+
+/// A loaded and tested scan.
+pub struct Observer {
+    pub(crate) walker: Walker,
+    summary: String,
+}
+
+impl Observer {
+    /// Loads the scan. The self test runs unless this version passed it since the last boot.
+    ///
+    /// # Errors
+    /// When a capability is missing, the kernel refuses, or the self test fails.
+    pub fn start(host: &Host) -> Result<Self, ScanError> {
+        let walker = load(host)?;
+        let note = remembered_at(host);
+        if let Some(summary) = note.as_deref().and_then(|path| fs::read_to_string(path).ok()) {
+            return Ok(Self { walker, summary });
+        }
+        let (walker, report) = self_test::run(Live::new(walker), host)?;
+        if let Some(bad) = report.findings.iter().find(|finding| !finding.passed()) {
+            return Err(ScanError::Blind(bad.to_string()));
+        }
+        let summary = report.to_string();
+        if let Some(path) = note {
+            remember(&path, &summary);
+        }
+        Ok(Self { walker, summary })
+    }
+
+    /// What the self test found, in one line.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        self.summary.clone()
+    }
+}
+
+/// Loads the scan and runs the whole self test, whatever was remembered.
+///
+/// # Errors
+/// When a capability is missing or the kernel refuses; a failed test is in the report.
+pub fn self_test(host: &Host) -> Result<Vec<Finding>, ScanError> {
+    let (_, report): (Walker, Report) = self_test::run(Live::new(load(host)?), host)?;
+    Ok(report.findings)
+}
+
+fn load(host: &Host) -> Result<Walker, ScanError> {
+    let held = host.features().capabilities;
+    let needed = [Capabilities::BPF, Capabilities::PERFMON, Capabilities::SYS_PTRACE];
+    let bpf = held.has(Capabilities::SYS_ADMIN) || needed.iter().all(|cap| held.has(*cap));
+    if !bpf {
+        return Err(ScanError::NotPermitted);
+    }
+    let map = host.node_map().map_err(|error| ScanError::Target(error.to_string()))?;
+    let ranges: Vec<NodeRange> = map
+        .ranges()
+        .iter()
+        .map(|range| NodeRange { start_pfn: range.start.0, node: range.node })
+        .collect();
+    Walker::load(&ranges)
+}
+
+/// One file per boot and build: another kernel or version is another machine.
+fn remembered_at(host: &Host) -> Option<PathBuf> {
+    let boot = host.features().boot_id?;
+    let name = format!("self-test-{}-{}", env!("CARGO_PKG_VERSION"), boot.trim());
+    Some(Path::new(REMEMBERED).join(name))
+}
+
+/// Failing to remember only costs the next start a second.
+fn remember(path: &Path, summary: &str) {
+    use std::os::unix::fs::DirBuilderExt;
+    let directory = fs::DirBuilder::new().mode(0o700).recursive(true).create(REMEMBERED);
+    if let Err(error) = directory.and_then(|()| fs::write(path, summary)) {
+        tracing::debug!("the self test will run again next time: {error}");
+    }
+}

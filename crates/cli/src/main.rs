@@ -1,1 +1,21 @@
-fn main() {}
+//! The binary `pagetide`: arguments, wiring, exit codes.
+
+mod args;
+mod commands;
+mod exit;
+mod interrupt;
+mod progress;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = args::Arguments::parse();
+    let filter = tracing_subscriber::EnvFilter::try_from_env("PAGETIDE_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match commands::run(arguments.command) {
+        Ok(code) => code,
+        Err(error) => exit::report(&error),
+    }
+}

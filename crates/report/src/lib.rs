@@ -2,6 +2,7 @@
 //! every figure comes from [`pagetide_replay`].
 
 mod chart;
+mod doctor;
 mod heatmap;
 mod number;
 mod plan;
@@ -11,6 +12,7 @@ mod split;
 mod style;
 mod table;
 
+pub use doctor::{FindingRow, Mark, doctor};
 pub use plan::plan;
 pub use policies::{PolicyRow, policies};
 pub use recording::{trace_diff, trace_info};

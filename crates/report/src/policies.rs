@@ -2,9 +2,10 @@
 
 use crate::Style;
 use crate::table::{Align, Table};
+use serde::Serialize;
 
 /// One policy as the registry describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Serialize, Clone, Debug, PartialEq, Eq)]
 pub struct PolicyRow {
     /// Its name.
     pub name: String,

@@ -1,0 +1,225 @@
+//! The command line. Doc comments are the help texts.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use pagetide_types::Bytes;
+use pagetide_workloads::Workload;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Records which memory a program uses, and says how much fast memory it needs.
+#[derive(Parser, Debug)]
+#[command(name = "pagetide", version, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Record how hot every part of a program's memory is.
+    Record(RecordArgs),
+    /// Say how much fast memory a program needs, and with which policy.
+    ///
+    /// Give recordings, or a command (after --), PIDs or a cgroup to record first.
+    Plan(PlanArgs),
+    /// Look into recordings.
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Show what this machine offers, what that means, and whether heat can be read on it.
+    Doctor(DoctorArgs),
+    /// List the policies.
+    Policies(JsonArg),
+    /// Run a program with a known access pattern.
+    #[command(subcommand)]
+    Workload(Workload),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct JsonArg {
+    /// Print JSON with stable keys instead of tables.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Whom to watch: exactly one of these.
+#[derive(Args, Debug, Clone)]
+#[group(multiple = false)]
+pub(crate) struct TargetArgs {
+    /// Processes to watch, with their descendants.
+    #[arg(short, long = "pid", value_delimiter = ',', value_name = "PID")]
+    pub(crate) pids: Vec<i32>,
+    /// A cgroup (v1 or v2) to watch: a path, absolute or below the mount point.
+    #[arg(long, value_name = "PATH")]
+    pub(crate) cgroup: Option<String>,
+    /// A command to start and watch, with its descendants.
+    #[arg(last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+#[derive(Args, Debug, Clone)]
+pub(crate) struct RecordOptions {
+    /// Length of an epoch, the time between two decisions of a policy.
+    #[arg(long, default_value = "5s", value_parser = seconds, value_name = "TIME")]
+    pub(crate) epoch: Duration,
+    /// Stop after this time; a command that was started is then ended (SIGTERM).
+    #[arg(long = "for", value_parser = seconds, value_name = "TIME")]
+    pub(crate) limit: Option<Duration>,
+    /// Share of one core that observing may cost, in percent.
+    #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT")]
+    pub(crate) budget: f64,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RecordArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// The recording to write: a directory that does not exist yet.
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    #[command(flatten)]
+    pub(crate) options: RecordOptions,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct PlanArgs {
+    /// Recordings to plan for; with several, the best split of --fast between them.
+    #[arg(value_name = "RECORDING", conflicts_with_all = ["pids", "cgroup", "command"])]
+    pub(crate) recordings: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// Keep the recording here (default: it is removed after planning).
+    #[arg(short, long, value_name = "FILE", conflicts_with = "recordings")]
+    pub(crate) output: Option<PathBuf>,
+    /// The slowdown to stay below, in percent.
+    #[arg(long, default_value = "5%", value_parser = percent, value_name = "PERCENT")]
+    pub(crate) target_slowdown: f64,
+    /// The machine: a name (see `pagetide plan --machine list`) or a TOML file.
+    #[arg(long, default_value = "cxl", value_name = "NAME|FILE")]
+    pub(crate) machine: String,
+    /// Fast memory to split between several recordings.
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) fast: Option<Bytes>,
+    /// Policies to consider (default: all).
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub(crate) policy: Vec<String>,
+    /// Share of the run time that the program waits for memory, if you know it: `30%`, or a range
+    /// such as `20-40%` (a profiler with stall counters tells).
+    #[arg(long, value_parser = percent_range, value_name = "PERCENT")]
+    pub(crate) memory_share: Option<(f64, f64)>,
+    /// Print JSON with stable keys instead of the report.
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) options: RecordOptions,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum TraceCommand {
+    /// What a recording holds, and what it cost.
+    Info {
+        /// The recording.
+        recording: PathBuf,
+        #[command(flatten)]
+        json: JsonArg,
+    },
+    /// Write a recording's heat as CSV or JSON lines to standard output.
+    Export {
+        /// The recording.
+        recording: PathBuf,
+        /// The format.
+        #[arg(long, value_enum, default_value = "csv")]
+        format: ExportFormat,
+    },
+    /// Compare two recordings of the same program, for example an estimate with the truth.
+    Diff {
+        /// The first recording.
+        first: PathBuf,
+        /// The second recording.
+        second: PathBuf,
+        #[command(flatten)]
+        json: JsonArg,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// Comma-separated values with a header line.
+    Csv,
+    /// One JSON object per line.
+    Jsonl,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) json: JsonArg,
+    /// Leave the self test out.
+    #[arg(long)]
+    pub(crate) no_self_test: bool,
+}
+
+/// `5`, `5s`, `200ms`, `2min`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let error = || format!("'{text}' is not a time; write for example 5s, 200ms or 2min");
+    let (number, factor) = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
+        .iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
+        .unwrap_or((text, 1.0));
+    let value: f64 = number.trim().parse().map_err(|_| error())?;
+    if !(1e-3..1e7).contains(&(value * factor)) {
+        return Err(error());
+    }
+    Ok(Duration::from_secs_f64(value * factor))
+}
+
+/// `30%` or `20-40%`.
+fn percent_range(text: &str) -> Result<(f64, f64), String> {
+    let (low, high) = text.split_once('-').unwrap_or((text, text));
+    let (low, high) = (percent(low)?, percent(high)?);
+    if low > high {
+        return Err(format!("'{text}' goes down; write the lower end first"));
+    }
+    Ok((low, high))
+}
+
+/// `5` and `5%` are 0.05.
+fn percent(text: &str) -> Result<f64, String> {
+    let value: f64 = text
+        .strip_suffix('%')
+        .unwrap_or(text)
+        .trim()
+        .parse()
+        .map_err(|_| format!("'{text}' is not a percentage; write for example 5%"))?;
+    if value > 0.0 && value <= 100.0 {
+        Ok(value / 100.0)
+    } else {
+        Err(format!("'{text}' is not between 0% and 100%"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn times_and_percentages() {
+        assert_eq!(seconds("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(seconds("5"), Ok(Duration::from_secs(5)));
+        assert_eq!(seconds("2min"), Ok(Duration::from_secs(120)));
+        assert!(seconds("0").is_err() && seconds("-1s").is_err() && seconds("soon").is_err());
+        assert_eq!(percent("5%"), Ok(0.05));
+        assert_eq!(percent_range("20-40%"), Ok((0.2, 0.4)));
+        assert!(percent_range("40-20%").is_err());
+        assert!(percent("0").is_err() && percent("101").is_err() && percent("x").is_err());
+    }
+}

@@ -1,0 +1,34 @@
+//! One file per command.
+
+mod doctor;
+mod plan;
+mod policies;
+mod record;
+mod trace;
+
+use crate::args::Command;
+use anyhow::Result;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs a command.
+pub(crate) fn run(command: Command) -> Result<ExitCode> {
+    match command {
+        Command::Record(arguments) => record::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Trace(command) => trace::run(&command),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Policies(arguments) => policies::run(&arguments),
+        Command::Workload(workload) => Ok(pagetide_workloads::run(&workload)?),
+    }
+}
+
+/// Prints a text; a reader that went away is an error of its own kind (see `exit`).
+fn out(text: &str) -> Result<()> {
+    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+}
+
+/// Prints a value as JSON with a final newline.
+fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    out(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}

@@ -1,0 +1,47 @@
+//! `pagetide trace`: looks into recordings.
+
+use crate::args::{ExportFormat, TraceCommand};
+use crate::commands::{out, print_json};
+use anyhow::Result;
+use pagetide_replay::Overview;
+use pagetide_report::Style;
+use pagetide_trace::Recording;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Rows of the heatmap.
+const HEATMAP_ROWS: usize = 20;
+
+pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
+    match command {
+        TraceCommand::Info { recording, json } => {
+            let recording = Recording::open(recording)?;
+            let info = pagetide_trace::info(&recording)?;
+            if json.json {
+                print_json(&info)?;
+            } else {
+                let overview = Overview::read(&recording, HEATMAP_ROWS)?;
+                out(&pagetide_report::trace_info(&info, &overview, Style::of_stdout()))?;
+            }
+        }
+        TraceCommand::Export { recording, format } => {
+            let format = match format {
+                ExportFormat::Csv => pagetide_trace::ExportFormat::Csv,
+                ExportFormat::Jsonl => pagetide_trace::ExportFormat::JsonLines,
+            };
+            let mut stdout = io::BufWriter::new(io::stdout().lock());
+            pagetide_trace::export(&Recording::open(recording)?, format, &mut stdout)?;
+            stdout.flush()?;
+        }
+        TraceCommand::Diff { first, second, json } => {
+            let diff = pagetide_trace::diff(&Recording::open(first)?, &Recording::open(second)?)?;
+            if json.json {
+                print_json(&diff)?;
+            } else {
+                let (first, second) = (first.to_string_lossy(), second.to_string_lossy());
+                out(&pagetide_report::trace_diff(&diff, [&first, &second], Style::of_stdout()))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,71 @@
+//! Exit codes: what a script can tell from them. Documented in docs/exit-codes.md.
+
+use pagetide_scan::ScanError;
+use std::process::{ExitCode, ExitStatus};
+
+/// Something failed while working: a full disk, an unreadable recording.
+const FAILED: u8 = 1;
+/// The user lacks a privilege.
+const NOT_PERMITTED: u8 = 3;
+/// This machine cannot be observed, or its self test failed.
+pub(crate) const UNSUPPORTED: u8 = 4;
+/// The target does not exist, or cannot be watched.
+const BAD_TARGET: u8 = 5;
+/// The user interrupted; what was recorded was kept.
+pub(crate) const INTERRUPTED: u8 = 130;
+
+/// Prints an error and its causes and says which code it ends with.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    if error.chain().any(|cause| {
+        let io = cause.downcast_ref::<std::io::Error>();
+        io.is_some_and(|io| io.kind() == std::io::ErrorKind::BrokenPipe)
+    }) {
+        // The reader of our output went away (`pagetide ... | head`): nothing is wrong.
+        return ExitCode::SUCCESS;
+    }
+    eprintln!("pagetide: {error:#}");
+    ExitCode::from(code_of(error))
+}
+
+fn code_of(error: &anyhow::Error) -> u8 {
+    match error.chain().find_map(|cause| cause.downcast_ref::<ScanError>()) {
+        Some(ScanError::NotPermitted) => NOT_PERMITTED,
+        Some(
+            ScanError::NoBtf
+            | ScanError::Refused(_)
+            | ScanError::NoDirectMap
+            | ScanError::Architecture
+            | ScanError::Blind(_),
+        ) => UNSUPPORTED,
+        Some(
+            ScanError::Gone(_)
+            | ScanError::NoMemory(_)
+            | ScanError::VirtualMachine(_)
+            | ScanError::Target(_),
+        ) => BAD_TARGET,
+        Some(_) | None => FAILED,
+    }
+}
+
+/// The command's own end as an exit code, the way shells count signals.
+pub(crate) fn of_command(status: ExitStatus) -> u8 {
+    use std::os::unix::process::ExitStatusExt;
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    code.and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+    use pagetide_types::Pid;
+
+    #[test]
+    fn codes_survive_context() {
+        let error = Err::<(), _>(ScanError::NotPermitted).context("recording").unwrap_err();
+        assert_eq!(code_of(&error), NOT_PERMITTED);
+        let error = anyhow::Error::from(ScanError::Gone(Pid(7)));
+        assert_eq!(code_of(&error), BAD_TARGET);
+        assert_eq!(code_of(&anyhow::anyhow!("disk full")), FAILED);
+    }
+}

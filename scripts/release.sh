@@ -26,8 +26,9 @@ strip --strip-debug "$out/$name"
 } >"$out/THIRD-PARTY.txt"
 
 say "checking that it needs no shared library and runs in an empty file system"
-! readelf -d "$out/$name" | grep -q NEEDED || die "$out/$name needs shared libraries"
-! readelf -l "$out/$name" | grep -q INTERP || die "$out/$name needs a dynamic loader"
+case $(readelf --dynamic --program-headers "$out/$name") in
+*NEEDED* | *INTERP*) die "$out/$name needs shared libraries; see ldd $out/$name" ;;
+esac
 empty=$(mktemp -d)
 trap 'rm -rf "$empty"' EXIT
 cp "$out/$name" "$empty/pagetide"

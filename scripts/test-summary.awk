@@ -38,7 +38,7 @@ failures && !/^test result:/ { print }
     result = $0
     sub(/^test result: /, "", result)
     sub(/; 0 measured; [0-9]+ filtered out/, "", result)
-    printf "%-36s %s\n", program, result
+    if (result !~ / 0 passed; 0 failed; 0 ignored/) printf "%-36s %s\n", program, result
     fflush()
 }
 

@@ -6,7 +6,9 @@ use std::{env, path::PathBuf};
 const SOURCE: &str = "src/bpf/walk.bpf.c";
 
 fn main() {
-    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let Some(out) = env::var_os("OUT_DIR").map(PathBuf::from) else {
+        panic!("OUT_DIR is not set; run this through cargo");
+    };
     SkeletonBuilder::new()
         .source(SOURCE)
         // Debian and Ubuntu keep asm/types.h in a directory per architecture.

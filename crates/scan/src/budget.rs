@@ -6,8 +6,9 @@ use crate::walker::Range;
 
 /// Watched pages of a piece of base pages: all of it, or less until the budget is kept.
 const WINDOWS: [u16; 4] = [512, 256, 128, 64];
-/// Looks after one clearing, about.
-const LOOKS: f64 = 8.0;
+/// Looks after one clearing, about: at base pages, at huge pages.
+const BASE_LOOKS: f64 = 5.0;
+const HUGE_LOOKS: f64 = 8.0;
 const PAGE: u64 = 4096;
 
 /// Nanoseconds of CPU time; moving averages of what was measured.
@@ -32,7 +33,7 @@ impl Default for Costs {
     fn default() -> Self {
         Self {
             clear_page: 60.0,
-            clear_huge: 1500.0,
+            clear_huge: 15_000.0,
             look_table: 1300.0,
             look_huge: 100.0,
             action: 8000.0,
@@ -69,12 +70,14 @@ impl Plan {
                 base += 1.0;
             }
         }
-        let huge_cost = huge * (costs.clear_huge + LOOKS * costs.look_huge);
+        let huge_cost = huge * (costs.clear_huge + HUGE_LOOKS * costs.look_huge);
         let base_cost = |window: u16| {
             let share = f64::from(window) / 512.0;
             let look = costs.look_table * (0.3 + 0.7 * share);
             // Pieces are cleared 512 pages at a time, each time one action.
-            base * (f64::from(window) * costs.clear_page + costs.action * share + LOOKS * look)
+            base * (f64::from(window) * costs.clear_page
+                + costs.action * share * BASE_LOOKS
+                + BASE_LOOKS * look)
         };
         for window in WINDOWS {
             if huge_cost + base_cost(window) <= allowance {
@@ -137,7 +140,7 @@ mod tests {
         assert_eq!(plan(256, false), Plan { window: 512, every: 1 });
         assert!(plan(512 * 4, false).window < 512);
         assert!(plan(512 * 100, false).every > 1, "100 GiB of base pages");
-        assert_eq!(plan(512 * 10, true).every, 1, "10 GiB of huge pages");
+        assert_eq!(plan(512 * 2, true).every, 1, "2 GiB of huge pages");
         assert!(plan(512 * 1024, true).every > 1, "1 TiB of huge pages");
     }
 

@@ -16,19 +16,29 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// Base pages cleared by one call: bounds how long the target's memory map is locked.
 const CLEAR_PAGES: u32 = 512;
-/// A huge page's share of that.
-const HUGE_AS_PAGES: u32 = 16;
+/// A huge page's share of that: every one waits for the CPUs of the target to flush it.
+const HUGE_AS_PAGES: u32 = 64;
+/// The first bursts are spread over one part in so many of the epoch. Every clearing interrupts
+/// the CPUs of the target: one after the other, they slowed it to half its pace while it was
+/// being measured.
+const SPREAD: u64 = 2;
+/// Rungs from one look to the next: for a huge page, and for many base pages, which tell enough
+/// at fewer looks.
+const STEP: [usize; 2] = [1, 2];
 /// A burst is over when no more than this share of the pages is still unseen.
 const REST: f64 = 0.2;
-/// Further bursts look at this many rungs: for a huge page, and for many base pages, which tell
-/// enough at the first.
-const EXTRA_RUNGS: [usize; 2] = [3, 2];
+/// Further bursts span this many rungs: for a huge page, and for many base pages, which tell
+/// enough at the first look.
+const EXTRA_RUNGS: [usize; 2] = [3, 1];
 /// Shortest gap for base pages. Clearing many of them flushes all translations, and for some tens
 /// of microseconds the target is slower than it was; and a page whose 64 lines are touched more
 /// than 3,000 times a second lives in the CPU's caches, not in memory.
 const BASE_FLOOR: usize = 3;
-/// Bursts per batch and epoch at most: the error falls with the square root only.
+/// Bursts per batch and epoch at most: the error falls with the square root only. Batches that
+/// begin above this rung have time to be seen by fewer.
 const MAX_BURSTS: u16 = 120;
+const FEW_BURSTS: u16 = 10;
+const FEW_FROM_RUNG: usize = 4;
 /// Once the budget is used up, further bursts wait until one of so many parts of it is free.
 const QUANTA: u64 = 100;
 /// Pages that a first burst must have seen for its batch to deserve further ones.
@@ -37,9 +47,9 @@ const ENOUGH_PAGES: u32 = 16;
 const UNKNOWN_RUNG: usize = 3;
 /// Batches whose first look would come later than this get no further bursts.
 const LAST_EXTRA_RUNG: usize = 7;
-/// Clearing one base page takes about so long; for the size of batches only.
+/// Clearing a base page and a huge page takes about so long; for the size of batches only.
 const CLEAR_PAGE_NS: u64 = 60;
-const CLEAR_HUGE_NS: u64 = 1500;
+const CLEAR_HUGE_NS: u64 = 15_000;
 
 /// A piece that is watched in this epoch, and what was seen of it.
 #[derive(Clone, Debug)]
@@ -107,6 +117,7 @@ impl Sample {
         let seen = if self.huge { accessed.min(1) } else { accessed };
         let unseen = self.total().saturating_sub(seen);
         let newly = self.risk.saturating_sub(unseen);
+        // A look while the target did not run is no trial; the next one counts for it.
         if let Some(ran) = ran.filter(|_| self.watched && ns > self.looked_ns) {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
             let dt = ((ns - self.looked_ns) as f64 * ran) as u64;
@@ -114,8 +125,8 @@ impl Sample {
             self.gap_ns += dt;
             self.evidence.note(self.risk, newly, dt, self.gap_ns, first);
             self.looked_ns = ns;
+            self.risk = self.risk.min(unseen);
         }
-        self.risk = self.risk.min(unseen);
         self.accessed |= self.watched && accessed > 0;
         if self.watched {
             self.touched = self.touched.max(accessed);
@@ -160,6 +171,29 @@ impl Batch {
             self.start -= 1;
             (self.first_seen, self.first_risk) = (0, 0);
         }
+    }
+}
+
+/// Batches that wait for another burst, in turns; those that are seen at short gaps first, for
+/// one burst an epoch tells least of them.
+#[derive(Debug, Default)]
+struct Extras {
+    hot: VecDeque<usize>,
+    others: VecDeque<usize>,
+}
+
+impl Extras {
+    fn push(&mut self, batch: usize, start: usize) {
+        let queue = if start < FEW_FROM_RUNG { &mut self.hot } else { &mut self.others };
+        queue.push_back(batch);
+    }
+
+    fn pop(&mut self) -> Option<usize> {
+        self.hot.pop_front().or_else(|| self.others.pop_front())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.hot.is_empty() && self.others.is_empty()
     }
 }
 
@@ -311,8 +345,10 @@ impl<'a, E: Eyes> Bursts<'a, E> {
     /// Works until the end of the epoch. `stop` is asked now and then whether to end early.
     pub(crate) fn run(mut self, stop: &dyn Fn() -> bool) -> Outcome {
         let mut firsts: VecDeque<usize> = (0..self.batches.len()).collect();
-        let mut extras: VecDeque<usize> = VecDeque::new();
+        let mut extras = Extras::default();
         let mut next_clear = 0;
+        let all = firsts.len().max(1) as u64;
+        let span = (self.limits.end_ns.saturating_sub(self.start_ns)) / SPREAD;
         loop {
             let now = self.eyes.now();
             if now >= self.limits.end_ns || stop() || self.all_lost() {
@@ -322,8 +358,10 @@ impl<'a, E: Eyes> Bursts<'a, E> {
                 self.look_due(now, &mut extras);
                 continue;
             }
+            // The next of the first bursts comes when its turn is, not as soon as it could.
+            let turn = self.start_ns + span * (all - firsts.len() as u64) / all;
             if now >= next_clear {
-                if let Some(batch) = firsts.pop_front() {
+                if let Some(batch) = firsts.pop_front_if(|_| now >= turn) {
                     if self.spent() < self.limits.first_ns {
                         next_clear = self.begin(batch);
                     } else {
@@ -331,8 +369,9 @@ impl<'a, E: Eyes> Bursts<'a, E> {
                     }
                     continue;
                 }
-                if !extras.is_empty() && self.spent() < self.allowed(now) {
-                    if let Some(batch) = extras.pop_front() {
+                let only_extras = firsts.is_empty();
+                if only_extras && !extras.is_empty() && self.spent() < self.allowed(now) {
+                    if let Some(batch) = extras.pop() {
                         next_clear = self.begin(batch);
                     }
                     continue;
@@ -343,7 +382,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
                 wake = wake.min(*due);
             }
             if !firsts.is_empty() {
-                wake = wake.min(next_clear);
+                wake = wake.min(next_clear.max(turn));
             } else if !extras.is_empty() {
                 wake = wake.min(next_clear.max(self.affordable_at(now)));
             }
@@ -424,8 +463,9 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         let mut done = 0;
         for sample in &mut self.samples[first_sample..end_sample] {
             let own = if sample.huge { u64::from(HUGE_AS_PAGES) } else { sample.pages() };
-            // The call goes through the ranges in order: this one was cleared about then.
-            sample.looked_ns = before + (after - before) * (2 * done + own) / (2 * weight.max(1));
+            // The call goes through the ranges in order; each is cleared once the CPUs of the
+            // target have answered, at its end.
+            sample.looked_ns = before + (after - before) * (done + own) / weight.max(1);
             sample.gap_ns = 0;
             done += own;
             sample.watched = !sample.refused;
@@ -448,7 +488,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
     }
 
     /// Looks at all batches that are due now, or nearly.
-    fn look_due(&mut self, now: u64, extras: &mut VecDeque<usize>) {
+    fn look_due(&mut self, now: u64, extras: &mut Extras) {
         let mut batches = Vec::new();
         let mut process = None;
         while let Some(Reverse((due, batch, burst))) = self.due.peek().copied() {
@@ -474,7 +514,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
     }
 
     /// After a look: the burst is over, or the next look is set; the batch may deserve another.
-    fn go_on(&mut self, batch: usize, extras: &mut VecDeque<usize>) {
+    fn go_on(&mut self, batch: usize, extras: &mut Extras) {
         let entry = &mut self.batches[batch];
         if self.lost.contains(&entry.process) {
             return;
@@ -496,15 +536,17 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         let enough_looks = looks >= EXTRA_RUNGS[usize::from(populous)];
         let over = mostly || (entry.bursts > 1 && enough_looks);
         let told = over || (enough_looks && seen >= ENOUGH_PAGES);
-        let again = told && entry.rung <= LAST_EXTRA_RUNG && entry.bursts < MAX_BURSTS && total > 0;
+        let most = if entry.start >= FEW_FROM_RUNG { FEW_BURSTS } else { MAX_BURSTS };
+        let again = told && entry.rung <= LAST_EXTRA_RUNG && entry.bursts < most && total > 0;
         if again && !entry.queued {
             entry.queued = true;
-            extras.push_back(batch);
+            extras.push(batch, entry.start);
         }
-        if over && again || risk == 0 || entry.rung + 1 >= RUNGS {
+        let step = STEP[usize::from(populous)];
+        if over && again || risk == 0 || entry.rung + step >= RUNGS {
             return;
         }
-        entry.rung += 1;
+        entry.rung += step;
         let due = entry.cleared_ns + gap_ns(entry.rung);
         if due < self.limits.end_ns {
             self.due.push(Reverse((due, batch, entry.bursts)));

@@ -364,6 +364,7 @@ impl Recorder {
     }
 
     fn learn(&mut self, tally: &Tally) {
+        tracing::debug!(epoch = self.epoch, ?tally, costs = ?self.costs);
         let per = |cost: u64, count: u64| cost as f64 / count as f64;
         if tally.cleared_pages > 4 * tally.cleared_huge * 16 {
             learn(&mut self.costs.clear_page, per(tally.clear_cpu_ns, tally.cleared_pages));
@@ -400,6 +401,7 @@ impl Recorder {
             }
             if let Some(sample) = sample.filter(|sample| sample.watched && sample.present > 0) {
                 let pages = f64::from(piece.weight(piece.present));
+                tracing::trace!(epoch = self.epoch, unit = piece.unit.0, evidence = ?sample.evidence);
                 piece.saturated = false;
                 match self.memory[piece.unit.index()].learn(&sample.evidence, !piece.huge) {
                     Estimate::Rate(rate) => piece.rate = Some((rate * pages) as f32),

@@ -213,6 +213,8 @@ static __always_inline void read_base_pages(struct walk_row *row, struct walk_bi
 			dirty |= ((e >> 6) & 1) << i;
 			/* Keeps the compiler from loading all 64 entries first, which spills. */
 			barrier_var(present);
+			barrier_var(accessed);
+			barrier_var(dirty);
 		}
 		mask = span_mask(base, from, to) & present;
 		n_present += popcount(mask);

@@ -7,17 +7,15 @@
 //! A program accesses memory while it runs: gaps are counted in CPU time of the target, so that
 //! a target that waits or is put aside for a while does not look colder than it is.
 
-use crate::evidence::{Evidence, RUNGS, gap_ns, rung_of};
+use crate::batch::{Batch, Extras, HUGE_AS_PAGES, group};
+use crate::evidence::{RUNGS, gap_ns};
 use crate::eyes::{Eyes, Lost};
 use crate::piece::Piece;
-use crate::walker::{Activity, Range, Row};
+use crate::sample::Sample;
+use crate::walker::{Range, Row};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Base pages cleared by one call: bounds how long the target's memory map is locked.
-const CLEAR_PAGES: u32 = 512;
-/// A huge page's share of that: every one waits for the CPUs of the target to flush it.
-const HUGE_AS_PAGES: u32 = 64;
 /// The first bursts are spread over one part in so many of the epoch. Every clearing interrupts
 /// the CPUs of the target: one after the other, they slowed it to half its pace while it was
 /// being measured.
@@ -30,172 +28,12 @@ const REST: f64 = 0.2;
 /// Further bursts span this many rungs: for a huge page, and for many base pages, which tell
 /// enough at the first look.
 const EXTRA_RUNGS: [usize; 2] = [3, 1];
-/// Shortest gap for base pages. Clearing many of them flushes all translations, and for some tens
-/// of microseconds the target is slower than it was; and a page whose 64 lines are touched more
-/// than 3,000 times a second lives in the CPU's caches, not in memory.
-const BASE_FLOOR: usize = 3;
-/// Bursts per batch and epoch at most: the error falls with the square root only. Batches that
-/// begin above this rung have time to be seen by fewer.
-const MAX_BURSTS: u16 = 120;
-const FEW_BURSTS: u16 = 10;
-const FEW_FROM_RUNG: usize = 4;
 /// Once the budget is used up, further bursts wait until one of so many parts of it is free.
 const QUANTA: u64 = 100;
 /// Pages that a first burst must have seen for its batch to deserve further ones.
 const ENOUGH_PAGES: u32 = 16;
-/// Where a piece of unknown rate starts.
-const UNKNOWN_RUNG: usize = 3;
 /// Batches whose first look would come later than this get no further bursts.
 const LAST_EXTRA_RUNG: usize = 7;
-/// Clearing a base page and a huge page takes about so long; for the size of batches only.
-const CLEAR_PAGE_NS: u64 = 60;
-const CLEAR_HUGE_NS: u64 = 15_000;
-
-/// A piece that is watched in this epoch, and what was seen of it.
-#[derive(Clone, Debug)]
-pub(crate) struct Sample {
-    /// Position in the list of pieces.
-    pub(crate) piece: usize,
-    /// The watched addresses.
-    pub(crate) range: Range,
-    /// Trials so far.
-    pub(crate) evidence: Evidence,
-    /// Accessed in this epoch.
-    pub(crate) accessed: bool,
-    /// Most pages seen accessed after one clearing.
-    pub(crate) touched: u16,
-    /// Resident pages in the range at the last look.
-    pub(crate) present: u16,
-    /// It was cleared at least once.
-    pub(crate) watched: bool,
-    /// The kernel refused to clear it.
-    pub(crate) refused: bool,
-    huge: bool,
-    /// Pages (or the one huge page) not yet seen in the burst under way.
-    risk: u16,
-    looked_ns: u64,
-    /// CPU time of the target between clearing and the last look that counted.
-    gap_ns: u64,
-}
-
-impl Sample {
-    pub(crate) fn new(piece: usize, range: Range, of: &Piece) -> Self {
-        let pages = (range.end - range.start) / 4096;
-        Self {
-            piece,
-            range,
-            evidence: Evidence::default(),
-            accessed: false,
-            touched: 0,
-            present: of.present.min(u16::try_from(pages).unwrap_or(u16::MAX)),
-            watched: false,
-            refused: false,
-            huge: of.huge,
-            risk: 0,
-            looked_ns: 0,
-            gap_ns: 0,
-        }
-    }
-
-    /// What is counted: the one huge page, or the resident base pages.
-    fn total(&self) -> u16 {
-        if self.huge { self.present.min(1) } else { self.present }
-    }
-
-    fn pages(&self) -> u64 {
-        (self.range.end - self.range.start) / 4096
-    }
-
-    /// Takes a look's result: `present` and `accessed` pages at time `ns`, the target having run
-    /// for a share `ran` of the time since the last look; none if it did not run.
-    fn take(&mut self, present: u16, accessed: u16, ns: u64, ran: Option<f64>) {
-        self.present = present;
-        if present == 0 {
-            self.risk = 0;
-            return;
-        }
-        let seen = if self.huge { accessed.min(1) } else { accessed };
-        let unseen = self.total().saturating_sub(seen);
-        let newly = self.risk.saturating_sub(unseen);
-        // A look while the target did not run is no trial; the next one counts for it.
-        if let Some(ran) = ran.filter(|_| self.watched && ns > self.looked_ns) {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
-            let dt = ((ns - self.looked_ns) as f64 * ran) as u64;
-            let first = self.gap_ns == 0;
-            self.gap_ns += dt;
-            self.evidence.note(self.risk, newly, dt, self.gap_ns, first);
-            self.looked_ns = ns;
-            self.risk = self.risk.min(unseen);
-        }
-        self.accessed |= self.watched && accessed > 0;
-        if self.watched {
-            self.touched = self.touched.max(accessed);
-        }
-    }
-}
-
-/// Pieces of one process that are cleared by one call.
-#[derive(Clone, Debug)]
-struct Batch {
-    process: usize,
-    first_sample: usize,
-    end_sample: usize,
-    /// The rung of the first look after a clearing.
-    start: usize,
-    /// The rung of the next look.
-    rung: usize,
-    cleared_ns: u64,
-    /// When it was cleared, or last looked at in a way that counts, and what the target did then.
-    looked_ns: u64,
-    activity: Activity,
-    bursts: u16,
-    /// It waits for another burst.
-    queued: bool,
-    /// Pages seen and asked for at the first rung.
-    first_seen: u32,
-    first_risk: u32,
-}
-
-impl Batch {
-    /// Starts later bursts at a shorter gap for as long as the first look sees too much: most of
-    /// a huge page's looks, or more than a few of many pages (`populous`).
-    fn adapt(&mut self, seen: u32, total: u32, populous: bool) {
-        self.first_seen += seen;
-        self.first_risk += total;
-        let (too_much, floor) = if populous {
-            (self.first_risk / 128, BASE_FLOOR)
-        } else {
-            (self.first_risk * 7 / 10, 0)
-        };
-        if self.first_seen > too_much && self.start > floor {
-            self.start -= 1;
-            (self.first_seen, self.first_risk) = (0, 0);
-        }
-    }
-}
-
-/// Batches that wait for another burst, in turns; those that are seen at short gaps first, for
-/// one burst an epoch tells least of them.
-#[derive(Debug, Default)]
-struct Extras {
-    hot: VecDeque<usize>,
-    others: VecDeque<usize>,
-}
-
-impl Extras {
-    fn push(&mut self, batch: usize, start: usize) {
-        let queue = if start < FEW_FROM_RUNG { &mut self.hot } else { &mut self.others };
-        queue.push_back(batch);
-    }
-
-    fn pop(&mut self) -> Option<usize> {
-        self.hot.pop_front().or_else(|| self.others.pop_front())
-    }
-
-    fn is_empty(&self) -> bool {
-        self.hot.is_empty() && self.others.is_empty()
-    }
-}
 
 /// What an epoch may use.
 #[derive(Clone, Copy, Debug)]
@@ -251,22 +89,6 @@ pub(crate) struct Outcome {
     pub(crate) lost: Vec<usize>,
 }
 
-/// The rung at which the first look of a burst tells most: about a third of the looks at a huge
-/// page see it, or every other look sees one page of many.
-fn first_rung(piece: &Piece, sample: &Sample) -> usize {
-    let Some(rate) = piece.rate else { return UNKNOWN_RUNG };
-    let share =
-        sample.pages() as f64 * 4096.0 / (piece.range.end - piece.range.start).max(1) as f64;
-    let (rate, wanted) =
-        if piece.huge { (f64::from(rate), 0.3) } else { (f64::from(rate) * share, 0.5) };
-    let gap = wanted / rate.max(1e-3) * 1e9;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-    let rung = rung_of(gap as u64);
-    // Of a lower bound nobody knows how far it is from the truth: begin well below.
-    let rung = if piece.saturated { rung.saturating_sub(2) } else { rung };
-    rung.max(if piece.huge { 0 } else { BASE_FLOOR })
-}
-
 impl<'a, E: Eyes> Bursts<'a, E> {
     /// Groups the samples into batches by process and expected rate.
     pub(crate) fn new(
@@ -275,60 +97,11 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         samples: Vec<Sample>,
         limits: Limits,
     ) -> Self {
-        let mut keyed: Vec<(usize, usize, Sample)> = samples
-            .into_iter()
-            .map(|sample| {
-                let piece = &pieces[sample.piece];
-                (piece.process, first_rung(piece, &sample), sample)
-            })
-            .collect();
-        keyed.sort_by_key(|(process, rung, sample)| (*process, *rung, sample.range.start));
-        let mut batches: Vec<Batch> = Vec::new();
-        let mut size = 0;
-        for (i, (process, rung, sample)) in keyed.iter().enumerate() {
-            let (pages, ns) = if sample.huge {
-                (HUGE_AS_PAGES, CLEAR_HUGE_NS)
-            } else {
-                (
-                    u32::try_from(sample.pages()).unwrap_or(CLEAR_PAGES),
-                    sample.pages() * CLEAR_PAGE_NS,
-                )
-            };
-            // A call must be short against the first gap, or the gap would be smeared.
-            let clear_ns = |size: u32| u64::from(size) * ns / u64::from(pages.max(1));
-            let fits = |size: u32| {
-                size <= CLEAR_PAGES && (clear_ns(size) <= gap_ns(*rung) / 4 || size <= pages)
-            };
-            match batches.last_mut() {
-                Some(last)
-                    if last.process == *process && last.start == *rung && fits(size + pages) =>
-                {
-                    last.end_sample = i + 1;
-                    size += pages;
-                }
-                _ => {
-                    size = pages;
-                    batches.push(Batch {
-                        process: *process,
-                        first_sample: i,
-                        end_sample: i + 1,
-                        start: *rung,
-                        rung: *rung,
-                        cleared_ns: 0,
-                        looked_ns: 0,
-                        activity: Activity::default(),
-                        bursts: 0,
-                        queued: false,
-                        first_seen: 0,
-                        first_risk: 0,
-                    });
-                }
-            }
-        }
+        let (samples, batches) = group(pieces, samples);
         let (start_ns, start_cpu) = (eyes.now(), eyes.cpu());
         Self {
             eyes,
-            samples: keyed.into_iter().map(|(_, _, sample)| sample).collect(),
+            samples,
             batches,
             due: BinaryHeap::new(),
             limits,
@@ -536,8 +309,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         let enough_looks = looks >= EXTRA_RUNGS[usize::from(populous)];
         let over = mostly || (entry.bursts > 1 && enough_looks);
         let told = over || (enough_looks && seen >= ENOUGH_PAGES);
-        let most = if entry.start >= FEW_FROM_RUNG { FEW_BURSTS } else { MAX_BURSTS };
-        let again = told && entry.rung <= LAST_EXTRA_RUNG && entry.bursts < most && total > 0;
+        let again = told && entry.rung <= LAST_EXTRA_RUNG && entry.may_repeat() && total > 0;
         if again && !entry.queued {
             entry.queued = true;
             extras.push(batch, entry.start);

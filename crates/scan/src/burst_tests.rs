@@ -1,7 +1,14 @@
 //! The burst engine against a simulated process whose rates are known.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "simulated times and small counts"
+)]
+
 use super::*;
-use crate::evidence::Estimate;
+use crate::evidence::{Estimate, Evidence};
+use crate::walker::Activity;
 use pagetide_types::{NodeId, UnitId};
 use std::collections::HashMap;
 
@@ -176,11 +183,11 @@ fn run_on(
             Limits { end_ns: now + 5_000_000_000, first_ns: 25_000_000, total_ns: 50_000_000 };
         let outcome = Bursts::new(eyes, pieces, samples, limits).run(&|| false);
         for sample in &outcome.samples {
-            let pages = if sample.huge { 1.0 } else { f64::from(sample.present) };
+            let pages = if sample.huge { 1.0 } else { f32::from(sample.present) };
             let estimate = memory[sample.piece].learn(&sample.evidence, !sample.huge);
             pieces[sample.piece].saturated = matches!(estimate, Estimate::AtLeast(_));
             pieces[sample.piece].rate = Some(match estimate {
-                Estimate::Rate(rate) | Estimate::AtLeast(rate) => (rate * pages) as f32,
+                Estimate::Rate(rate) | Estimate::AtLeast(rate) => rate * pages,
                 Estimate::Unseen | Estimate::Nothing => 0.0,
             });
         }
@@ -269,11 +276,11 @@ fn the_budget_is_kept_and_every_batch_has_its_burst() {
 fn a_process_that_goes_away_ends_the_epoch() {
     let mut eyes = Simulated::new(true, [1000.0; 10]);
     eyes.gone_at = 100_000_000;
-    let mut pieces = pieces(10, true);
+    let pieces = pieces(10, true);
     let samples: Vec<Sample> =
         pieces.iter().enumerate().map(|(i, piece)| Sample::new(i, piece.range, piece)).collect();
     let limits = Limits { end_ns: 5_000_000_000, first_ns: 25_000_000, total_ns: 50_000_000 };
-    let outcome = Bursts::new(&mut eyes, &mut pieces, samples, limits).run(&|| false);
+    let outcome = Bursts::new(&mut eyes, &pieces, samples, limits).run(&|| false);
     assert_eq!(outcome.lost, [0]);
     assert!(eyes.now < 4_000_000_000, "noticed when next looked at, not at the end of the epoch");
 }

@@ -72,9 +72,9 @@ pub(crate) enum Estimate {
     /// Never seen.
     Unseen,
     /// Accesses per second.
-    Rate(f64),
+    Rate(f32),
     /// At least this many accesses per second.
-    AtLeast(f64),
+    AtLeast(f32),
 }
 
 impl Evidence {
@@ -84,7 +84,7 @@ impl Evidence {
         let slot = &mut self.slots[usize::from(!first)][rung_of(gap_ns)];
         slot.risk += f32::from(risk);
         slot.seen += f32::from(seen.min(risk));
-        slot.exposure += (f64::from(risk) * dt_ns as f64 * 1e-9) as f32;
+        slot.exposure += f32::from(risk) * (dt_ns as f32 * 1e-9);
     }
 
     /// Adds the trials of an epoch to what older ones have left in `self`, and says what the rate
@@ -101,7 +101,33 @@ impl Evidence {
             old.seen = old.seen * FADE + new.seen;
             old.exposure = old.exposure * FADE + new.exposure;
         }
-        if told { epoch.estimate(population) } else { self.estimate(population) }
+        let pooled = self.estimate(population);
+        if told || self.contradicts(epoch, pooled, population) {
+            if !told {
+                // The program changed: what was is no help any more.
+                self.clone_from(epoch);
+            }
+            return epoch.estimate(population);
+        }
+        pooled
+    }
+
+    /// Whether an epoch's trials are no plausible outcome of a rate: more than two standard
+    /// deviations off in the number of pages seen.
+    fn contradicts(&self, epoch: &Self, estimate: Estimate, population: bool) -> bool {
+        let (Estimate::Rate(rate) | Estimate::AtLeast(rate)) = estimate else { return false };
+        let cut = if population { self.cut() } else { RUNGS };
+        let (mut seen, mut expected) = (0.0, 0.0);
+        for slot in epoch.slots.iter().flat_map(|ladder| &ladder[..cut]) {
+            if slot.risk > 0.0 {
+                seen += slot.seen;
+                expected += slot.risk * -(-rate * slot.exposure / slot.risk).exp_m1();
+            }
+        }
+        let fewer = expected - seen > 2.0 * expected.sqrt() + 1.0;
+        // More than a lower bound lets expect is no contradiction.
+        let more = seen - expected > 2.0 * expected.sqrt() + 1.0;
+        fewer || (more && matches!(estimate, Estimate::Rate(_)))
     }
 
     /// The rate of a single page. `population`: the trials are of many pages whose rates differ
@@ -127,10 +153,10 @@ impl Evidence {
             Some(rate)
                 if shortest.is_none_or(|s| f64::from(s.seen) < SATURATED * f64::from(s.risk)) =>
             {
-                Estimate::Rate(rate)
+                Estimate::Rate(single(rate))
             }
-            Some(rate) => Estimate::AtLeast(rate),
-            None => Estimate::AtLeast(median_bound(&trials)),
+            Some(rate) => Estimate::AtLeast(single(rate)),
+            None => Estimate::AtLeast(single(median_bound(&trials))),
         }
     }
 
@@ -149,6 +175,12 @@ impl Evidence {
     fn shortest(&self) -> Option<Slot> {
         self.slots[0].iter().find(|slot| slot.risk > 0.0).copied()
     }
+}
+
+/// Rates lie between 1e-6 and 1e9: single precision holds them.
+#[expect(clippy::cast_possible_truncation, reason = "in range")]
+fn single(rate: f64) -> f32 {
+    rate as f32
 }
 
 /// The rate of maximum likelihood, or None when everything was always seen (it is unbounded).
@@ -256,6 +288,30 @@ mod tests {
         assert!((sum / 320_480.0 - 1.0).abs() < 0.5, "{sum}");
         let Estimate::Rate(page) = evidence.estimate(false) else { panic!() };
         assert!(page * 512.0 < 100_000.0, "as one kind of page they are underestimated");
+    }
+
+    #[test]
+    fn older_trials_help_until_the_program_changes() {
+        let mut memory = Evidence::default();
+        let mut few = Evidence::default();
+        few.note(1, 1, 5 * MS, 5 * MS, true);
+        few.note(1, 0, MS, MS, true);
+        let alone = memory.learn(&few, false);
+        for _ in 0..8 {
+            memory.learn(&few, false);
+        }
+        assert_eq!(alone, few.estimate(false), "there was nothing older");
+        assert_ne!(memory.learn(&few, false), few.estimate(false), "now there is");
+
+        // Warm pages that nobody touches any more are cold in the very next epoch.
+        let mut memory = Evidence::default();
+        let mut warm = Evidence::default();
+        warm.note(300, 60, MS, MS, true);
+        memory.learn(&warm, true);
+        let mut cold = Evidence::default();
+        cold.note(300, 0, MS, MS, true);
+        cold.note(300, 0, 4_000 * MS, 4_001 * MS, false);
+        assert_eq!(memory.learn(&cold, true), Estimate::Unseen);
     }
 
     #[test]

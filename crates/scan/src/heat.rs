@@ -1,7 +1,7 @@
 //! From pieces to units: what several mappings and processes show of one unit becomes one row.
 
-use crate::burst::Sample;
 use crate::piece::Piece;
+use crate::sample::Sample;
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,7 +36,7 @@ impl HeatTable {
 
     /// Adds a piece; pieces come sorted by process. `cores`: CPU time that its process used per
     /// second of the epoch.
-    pub(crate) fn add(&mut self, piece: &Piece, sample: Option<&Sample>, cores: f64) {
+    pub(crate) fn add(&mut self, piece: &Piece, sample: Option<&Sample>, cores: f32) {
         let sum = &mut self.sums[piece.unit.index()];
         if !sum.seen || sum.process != piece.process {
             sum.here = 0;
@@ -57,7 +57,7 @@ impl HeatTable {
             flags |= HeatFlags::UNCLEARED;
             self.uncleared += u64::from(piece.present);
         } else {
-            sum.rate += piece.rate.unwrap_or(0.0) * cores as f32;
+            sum.rate += piece.rate.unwrap_or(0.0) * cores;
         }
         if let Some(sample) = sample.filter(|sample| sample.watched && !piece.uncleared) {
             flags |= HeatFlags::SAMPLED;

@@ -2,6 +2,7 @@
 //! `process_madvise`, access rates with censoring, and a recorder that follows processes.
 //! Decides nothing about placement.
 
+mod batch;
 mod budget;
 mod burst;
 mod census;
@@ -15,6 +16,7 @@ mod live;
 mod observer;
 mod piece;
 mod recorder;
+mod sample;
 mod self_test;
 mod shared;
 mod spinner;

@@ -2,7 +2,7 @@
 //! resident, how hot it is, and what it cost to find out.
 
 use crate::budget::{Costs, Plan, learn};
-use crate::burst::{Bursts, Limits, Outcome, Sample, Tally};
+use crate::burst::{Bursts, Limits, Outcome, Tally};
 use crate::census::{Census, Subject};
 use crate::error::ScanError;
 use crate::evidence::{Estimate, Evidence};
@@ -12,6 +12,7 @@ use crate::heat::HeatTable;
 use crate::live::{self, Followed, Live, monotonic_ns};
 use crate::observer::Observer;
 use crate::piece::Piece;
+use crate::sample::Sample;
 use crate::shared::exclusive_share;
 use crate::units::Units;
 use pagetide_host::Host;
@@ -68,7 +69,7 @@ struct Known {
     /// CPU time at the start of the epoch, ns.
     cpu: u64,
     /// CPU seconds per second of the epoch.
-    cores: f64,
+    cores: f32,
 }
 
 /// Watches one target. Create it, then call [`Recorder::epoch`] until it says that it ended.
@@ -247,11 +248,11 @@ impl Recorder {
         let outcome =
             Bursts::new(&mut self.live, &self.pieces, samples, limits).run(&stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
-        let cpu_seconds = (self.live.now() - cpu_from).max(1) as f64;
+        let cpu_seconds = (self.live.now() - cpu_from).max(1) as f32;
         for process in 0..self.known.len() {
             // A process that ended has no clock any more: what it had counts as if it went on.
             if let Some(used) = self.live.target_cpu(process).checked_sub(self.known[process].cpu) {
-                self.known[process].cores = used as f64 / cpu_seconds;
+                self.known[process].cores = used as f32 / cpu_seconds;
             }
         }
         self.learn(&outcome.tally);
@@ -300,7 +301,7 @@ impl Recorder {
     /// Finds out what is resident, if it is time: a dear census is taken less often.
     fn take_census(&mut self, budget: f64) {
         let every = (self.census_ns as f64 / (budget * CENSUS_SHARE)).ceil().max(1.0);
-        if self.epoch > 0 && self.epoch % whole(every) as u32 != 0 {
+        if self.epoch > 0 && !u64::from(self.epoch).is_multiple_of(whole(every)) {
             return;
         }
         let cpu = self.live.cpu();
@@ -400,13 +401,13 @@ impl Recorder {
                 continue;
             }
             if let Some(sample) = sample.filter(|sample| sample.watched && sample.present > 0) {
-                let pages = f64::from(piece.weight(piece.present));
+                let pages = f32::from(piece.weight(piece.present));
                 tracing::trace!(epoch = self.epoch, unit = piece.unit.0, evidence = ?sample.evidence);
                 piece.saturated = false;
                 match self.memory[piece.unit.index()].learn(&sample.evidence, !piece.huge) {
-                    Estimate::Rate(rate) => piece.rate = Some((rate * pages) as f32),
+                    Estimate::Rate(rate) => piece.rate = Some(rate * pages),
                     Estimate::AtLeast(rate) => {
-                        piece.rate = Some((rate * pages) as f32);
+                        piece.rate = Some(rate * pages);
                         piece.saturated = true;
                     }
                     Estimate::Unseen => piece.rate = Some(0.0),

@@ -15,7 +15,6 @@ const PRESENT: u64 = 1 << 63;
 pub(crate) fn exclusive_share(pid: Pid, range: Range) -> io::Result<f64> {
     let mut entries = [0u8; 512 * 8];
     let pages = ((range.end - range.start) / PAGE).min(512);
-    #[expect(clippy::cast_possible_truncation, reason = "at most 512 entries")]
     let wanted = &mut entries[..pages as usize * 8];
     File::open(format!("/proc/{pid}/pagemap"))?.read_exact_at(wanted, range.start / PAGE * 8)?;
     let (mut present, mut exclusive) = (0u32, 0u32);

@@ -115,7 +115,7 @@ impl Spinner {
         match task.order {
             Order::Sequential => 1,
             Order::Random => {
-                let wanted = (self.pages as f64 * 0.618) as usize | 1;
+                let wanted = (self.pages * 618 / 1000) | 1;
                 (wanted..).find(|s| gcd(*s, self.pages) == 1).unwrap_or(1)
             }
         }

@@ -72,7 +72,7 @@ impl Units {
         (pid, command, epoch): (Pid, &str, EpochId),
     ) {
         let first = area.start.0.wrapping_add(mapping.shift) >> unit_shift;
-        let end = (area.end.0.wrapping_add(mapping.shift) - 1 >> unit_shift) + 1;
+        let end = ((area.end.0.wrapping_add(mapping.shift) - 1) >> unit_shift) + 1;
         let known = self.areas.entry((mapping.object, first)).or_insert(0);
         if *known >= end {
             return;

@@ -38,7 +38,7 @@ pub(crate) struct Batch {
     pub(crate) cleared_ns: u64,
     /// When it was cleared, or last looked at in a way that counts, and what the target did then.
     pub(crate) looked_ns: u64,
-    pub(crate) activity: Activity,
+    pub(crate) activity: Option<Activity>,
     pub(crate) bursts: u16,
     /// It waits for another burst.
     pub(crate) queued: bool,
@@ -48,6 +48,15 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    /// How many of the target's threads ran since then, on average; none if it did not run. After
+    /// so short a gap that nobody asked at its start, those that run now ran all the time.
+    pub(crate) fn ran(&self, now: Activity, now_ns: u64) -> Option<f64> {
+        match self.activity {
+            Some(before) => now.since(&before, now_ns.saturating_sub(self.looked_ns)),
+            None => (now.running > 0).then(|| f64::from(now.running)),
+        }
+    }
+
     /// Whether further bursts would still tell something.
     pub(crate) fn may_repeat(&self) -> bool {
         self.bursts < if self.start >= FEW_FROM_RUNG { FEW_BURSTS } else { MAX_BURSTS }
@@ -93,14 +102,14 @@ impl Extras {
     }
 }
 
-/// The rung at which the first look of a burst tells most: about a third of the looks at a huge
+/// The rung at which the first look of a burst tells most: about half of the looks at a huge
 /// page see it, or every other look sees one page of many.
 fn first_rung(piece: &Piece, sample: &Sample) -> usize {
     let Some(rate) = piece.rate else { return UNKNOWN_RUNG };
     let share =
         sample.pages() as f64 * 4096.0 / (piece.range.end - piece.range.start).max(1) as f64;
     let (rate, wanted) =
-        if piece.huge { (f64::from(rate), 0.3) } else { (f64::from(rate) * share, 0.5) };
+        if piece.huge { (f64::from(rate), 0.6) } else { (f64::from(rate) * share, 0.5) };
     let gap = wanted / rate.max(1e-3) * 1e9;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let rung = rung_of(gap as u64);
@@ -127,10 +136,12 @@ pub(crate) fn group(pieces: &[Piece], samples: Vec<Sample>) -> (Vec<Sample>, Vec
         } else {
             (u32::try_from(sample.pages()).unwrap_or(CLEAR_PAGES), sample.pages() * CLEAR_PAGE_NS)
         };
-        // A call must be short against the first gap, or the gap would be smeared.
+        // A call must be short against the first gap, or the gap would be smeared; when each
+        // huge page was cleared is known better, for each waits for its own flush.
+        let smear = if sample.huge { 8 } else { 1 };
         let clear_ns = |size: u32| u64::from(size) * ns / u64::from(pages.max(1));
         let fits = |size: u32| {
-            size <= CLEAR_PAGES && (clear_ns(size) <= gap_ns(*rung) / 4 || size <= pages)
+            size <= CLEAR_PAGES && (clear_ns(size) <= gap_ns(*rung) * smear / 4 || size <= pages)
         };
         match batches.last_mut() {
             Some(last) if last.process == *process && last.start == *rung && fits(size + pages) => {
@@ -147,7 +158,7 @@ pub(crate) fn group(pieces: &[Piece], samples: Vec<Sample>) -> (Vec<Sample>, Vec
                     rung: *rung,
                     cleared_ns: 0,
                     looked_ns: 0,
-                    activity: Activity::default(),
+                    activity: None,
                     bursts: 0,
                     queued: false,
                     first_seen: 0,

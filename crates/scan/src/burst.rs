@@ -28,6 +28,8 @@ const REST: f64 = 0.2;
 /// Further bursts span this many rungs: for a huge page, and for many base pages, which tell
 /// enough at the first look.
 const EXTRA_RUNGS: [usize; 2] = [3, 1];
+/// Up to this rung nobody asks what the target does at the start of the gap.
+const SHORT_RUNG: usize = 1;
 /// Once the budget is used up, further bursts wait until one of so many parts of it is free.
 const QUANTA: u64 = 100;
 /// Pages that a first burst must have seen for its batch to deserve further ones.
@@ -49,8 +51,8 @@ pub(crate) struct Limits {
 /// What clearing and looking did and cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
-    pub(crate) clear_cpu_ns: u64,
-    pub(crate) look_cpu_ns: u64,
+    pub(crate) clear_ns: u64,
+    pub(crate) look_ns: u64,
     pub(crate) cleared_pages: u64,
     pub(crate) cleared_huge: u64,
     pub(crate) clears: u64,
@@ -216,18 +218,24 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             weight += if sample.huge { u64::from(HUGE_AS_PAGES) } else { sample.pages() };
             self.ranges.push(sample.range);
         }
-        let (cpu, before) = (self.eyes.cpu(), self.eyes.now());
+        let before = self.eyes.now();
         let mut refused = Vec::new();
         if self.eyes.clear(process, &self.ranges, &mut refused) == Err(Lost) {
             self.lost.push(process);
             return 0;
         }
         let after = self.eyes.now();
-        let Ok(activity) = self.eyes.activity(process) else {
-            self.lost.push(process);
-            return 0;
+        let activity = if start > SHORT_RUNG {
+            let Ok(activity) = self.eyes.activity(process) else {
+                self.lost.push(process);
+                return 0;
+            };
+            Some(activity)
+        } else {
+            // Asking takes as long as the gap.
+            None
         };
-        self.tally.clear_cpu_ns += self.eyes.cpu() - cpu;
+        self.tally.clear_ns += after - before;
         self.tally.clears += 1;
         self.tally.longest_clear_ns = self.tally.longest_clear_ns.max(after - before);
         for i in refused {
@@ -344,19 +352,18 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         if self.ranges.is_empty() {
             return;
         }
-        let cpu = self.eyes.cpu();
         let now = self.eyes.now();
         let Ok(activity) = self.eyes.look(process, &self.ranges, &mut self.rows) else {
             self.lost.push(process);
             return;
         };
-        self.tally.look_cpu_ns += self.eyes.cpu() - cpu;
+        self.tally.look_ns += self.eyes.now() - now;
         self.tally.looks += 1;
         let mut rows = self.rows.iter().peekable();
         for (request, (i, batch)) in self.asked.iter().enumerate() {
             let sample = &mut self.samples[*i];
             let entry = &self.batches[*batch];
-            let ran = activity.since(&entry.activity, now.saturating_sub(entry.looked_ns));
+            let ran = entry.ran(activity, now);
             let (mut present, mut accessed, mut ns) = (0, 0, sample.looked_ns);
             while let Some(row) = rows.next_if(|row| row.request as usize == request) {
                 present += row.present;
@@ -374,8 +381,8 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         }
         for batch in batches {
             let entry = &mut self.batches[*batch];
-            if activity.since(&entry.activity, now.saturating_sub(entry.looked_ns)).is_some() {
-                (entry.looked_ns, entry.activity) = (now, activity);
+            if entry.ran(activity, now).is_some() {
+                (entry.looked_ns, entry.activity) = (now, Some(activity));
             }
         }
     }

@@ -222,7 +222,7 @@ fn huge_pages_from_hottest_to_coldest_get_their_rates() {
         }
     }
     for (rate, found) in classes.iter().zip(&sums) {
-        assert!((found - rate).abs() <= 0.15 * rate, "{rate}: {sums:?}");
+        assert!((found - rate).abs() <= 0.25 * rate, "{rate}: {sums:?}");
     }
     let accessed = samples.iter().filter(|sample| sample.accessed && sample.piece < 160).count();
     assert_eq!(accessed, 160, "all but the coldest were accessed in the epoch");

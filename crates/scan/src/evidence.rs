@@ -16,7 +16,7 @@ const ENOUGH: f32 = 6.0;
 /// (`burst_tests.rs` holds the corrected means to the true rates, from 400,000/s to 0.3/s).
 const BIAS: f64 = 0.4;
 /// What a trial counts for one epoch later.
-const FADE: f32 = 0.7;
+const FADE: f32 = 0.85;
 /// Times that a huge page was seen with which an epoch needs no older trials; many base pages
 /// need none if enough were seen at the shortest gap.
 const SPEAKS_FOR_ITSELF: f32 = 12.0;

@@ -368,14 +368,14 @@ impl Recorder {
         tracing::debug!(epoch = self.epoch, ?tally, costs = ?self.costs);
         let per = |cost: u64, count: u64| cost as f64 / count as f64;
         if tally.cleared_pages > 4 * tally.cleared_huge * 16 {
-            learn(&mut self.costs.clear_page, per(tally.clear_cpu_ns, tally.cleared_pages));
+            learn(&mut self.costs.clear_page, per(tally.clear_ns, tally.cleared_pages));
         } else {
-            learn(&mut self.costs.clear_huge, per(tally.clear_cpu_ns, tally.cleared_huge));
+            learn(&mut self.costs.clear_huge, per(tally.clear_ns, tally.cleared_huge));
         }
         if tally.looked_tables > tally.looked_huge {
-            learn(&mut self.costs.look_table, per(tally.look_cpu_ns, tally.looked_tables));
+            learn(&mut self.costs.look_table, per(tally.look_ns, tally.looked_tables));
         } else {
-            learn(&mut self.costs.look_huge, per(tally.look_cpu_ns, tally.looked_huge));
+            learn(&mut self.costs.look_huge, per(tally.look_ns, tally.looked_huge));
         }
     }
 
@@ -438,8 +438,8 @@ impl Recorder {
             length_s: seconds(end_ns - start_ns),
             processes: u32::try_from(pids.len()).unwrap_or(u32::MAX),
             target_cpu_s: cpu.saturating_sub(self.last_cpu).as_secs_f64(),
-            clear_s: seconds(tally.clear_cpu_ns),
-            scan_s: seconds(tally.look_cpu_ns + self.census_ns),
+            clear_s: seconds(tally.clear_ns),
+            scan_s: seconds(tally.look_ns + self.census_ns),
             recorder_s: seconds(self.live.cpu() - start_cpu),
             longest_clear_s: seconds(tally.longest_clear_ns),
             watched_share: (watched_pages as f64 / pages.max(1) as f64).min(1.0),

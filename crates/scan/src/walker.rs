@@ -348,7 +348,6 @@ impl Walker {
         look(unsafe { &*self.bss })
     }
 }
-
 /// Numbers the nodes from 0 for the program and tells it which frames belong to which.
 fn node_slots(nodes: &[NodeRange], rodata: &mut types::rodata) -> Result<Vec<NodeId>, ScanError> {
     let mut slots: Vec<NodeId> = nodes.iter().map(|range| range.node).collect();

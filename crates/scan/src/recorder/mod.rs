@@ -1,34 +1,30 @@
 //! The recorder: epoch by epoch, which processes belong to the target, what of their memory is
 //! resident, how hot it is, and what it cost to find out.
 
-use crate::budget::{Costs, Plan, learn};
-use crate::burst::{Bursts, Limits, Outcome, Tally};
-use crate::census::{Census, Subject};
+mod record;
+mod resident;
+
+use crate::budget::{Costs, Plan};
+use crate::burst::{Bursts, Limits, Outcome};
+use crate::census::Census;
 use crate::error::ScanError;
-use crate::evidence::{Estimate, Evidence};
+use crate::evidence::Evidence;
 use crate::eyes::Eyes;
 use crate::follow::{Following, Target};
 use crate::heat::HeatTable;
-use crate::live::{self, Followed, Live, monotonic_ns};
+use crate::live::{self, Live, monotonic_ns};
 use crate::observer::Observer;
 use crate::piece::Piece;
 use crate::sample::Sample;
-use crate::shared::exclusive_share;
 use crate::units::Units;
 use pagetide_host::Host;
-use pagetide_trace::{Epoch, EpochRecord};
-use pagetide_types::{EpochId, Pid};
+use pagetide_trace::EpochRecord;
+use pagetide_types::Pid;
 use std::process::ExitStatus;
 use std::time::Duration;
 
 /// Share of an epoch's budget for the first bursts of all batches.
 const FIRST_SHARE: f64 = 0.5;
-/// Share of it for the census of what is resident; dearer ones are taken less often.
-const CENSUS_SHARE: f64 = 0.2;
-/// Pages that might be shared are looked up in pagemap so often per epoch at most.
-const SHARED_CHECKS: usize = 256;
-/// Pages found shared are tried again after so many epochs.
-const RETRY_EPOCHS: u32 = 16;
 /// A last epoch shorter than this share of a whole one is dropped: it would count as one.
 const SHORTEST_LAST: f64 = 0.2;
 
@@ -163,37 +159,6 @@ impl Recorder {
         }
     }
 
-    /// Brings the list of processes up to date.
-    fn refresh(&mut self) -> Result<(), ScanError> {
-        let pids = self.following.pids(&self.host);
-        for known in &mut self.known {
-            known.alive &= pids.contains(&known.pid);
-        }
-        for pid in pids {
-            let known = self.known.iter().position(|known| known.pid == pid);
-            if known.is_some_and(|i| self.known[i].alive) {
-                continue;
-            }
-            let handles = match Followed::new(&self.live.walker, pid) {
-                Ok(handles) => handles,
-                Err(ScanError::Gone(_)) => continue,
-                Err(error) => return Err(error),
-            };
-            let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
-            self.live.followed.push(handles);
-            self.spaces += 1;
-            self.known.push(Known {
-                pid,
-                command,
-                space: self.spaces,
-                alive: true,
-                cpu: 0,
-                cores: 0.0,
-            });
-        }
-        Ok(())
-    }
-
     /// Records one epoch. `stop` is asked now and then whether to end early.
     ///
     /// # Errors
@@ -291,68 +256,6 @@ impl Recorder {
         }
     }
 
-    /// A process ended or executes another program: its pieces are gone.
-    fn lose(&mut self, process: usize) {
-        self.pieces.retain(|piece| piece.process != process);
-        // If it is still there it is met again as a new address space.
-        self.known[process].alive = false;
-    }
-
-    /// Finds out what is resident, if it is time: a dear census is taken less often.
-    fn take_census(&mut self, budget: f64) {
-        let every = (self.census_ns as f64 / (budget * CENSUS_SHARE)).ceil().max(1.0);
-        if self.epoch > 0 && !u64::from(self.epoch).is_multiple_of(whole(every)) {
-            return;
-        }
-        let cpu = self.live.cpu();
-        let before = std::mem::take(&mut self.pieces);
-        let mut pieces = Vec::with_capacity(before.len() + before.len() / 8);
-        for process in 0..self.known.len() {
-            if !self.known[process].alive {
-                continue;
-            }
-            let from = before.partition_point(|piece| piece.process < process);
-            let to = before.partition_point(|piece| piece.process <= process);
-            let known = &self.known[process];
-            let subject = Subject {
-                process,
-                pid: known.pid,
-                space: known.space,
-                command: &known.command,
-                epoch: EpochId(self.epoch),
-            };
-            let first = from == to;
-            let at = pieces.len();
-            let taken = self.census.take(
-                &self.host,
-                &mut self.live,
-                &mut self.units,
-                &subject,
-                &before[from..to],
-                &mut pieces,
-            );
-            match taken {
-                Ok(same) if same || first => {}
-                _ => {
-                    // Gone, or another program: what was read belongs to nobody we know.
-                    pieces.truncate(at);
-                    self.known[process].alive = false;
-                }
-            }
-        }
-        let spent = self.live.cpu() - cpu;
-        if !pieces.is_empty() {
-            learn(&mut self.costs.census_piece, spent as f64 / pieces.len() as f64);
-        }
-        self.census_ns = spent;
-        self.pieces = pieces;
-        if self.epoch.is_multiple_of(RETRY_EPOCHS) {
-            for piece in &mut self.pieces {
-                piece.uncleared = false;
-            }
-        }
-    }
-
     fn samples(&self, plan: Plan) -> Vec<Sample> {
         let watched = self
             .pieces
@@ -362,97 +265,6 @@ impl Recorder {
         watched
             .map(|(i, piece)| Sample::new(i, plan.window_of(piece, i, self.epoch), piece))
             .collect()
-    }
-
-    fn learn(&mut self, tally: &Tally) {
-        tracing::debug!(epoch = self.epoch, ?tally, costs = ?self.costs);
-        let per = |cost: u64, count: u64| cost as f64 / count as f64;
-        if tally.cleared_pages > 4 * tally.cleared_huge * 16 {
-            learn(&mut self.costs.clear_page, per(tally.clear_ns, tally.cleared_pages));
-        } else {
-            learn(&mut self.costs.clear_huge, per(tally.clear_ns, tally.cleared_huge));
-        }
-        if tally.looked_tables > tally.looked_huge {
-            learn(&mut self.costs.look_table, per(tally.look_ns, tally.looked_tables));
-        } else {
-            learn(&mut self.costs.look_huge, per(tally.look_ns, tally.looked_huge));
-        }
-    }
-
-    /// Turns what was seen into heat, and the epoch into its record.
-    fn record(
-        &mut self,
-        outcome: &Outcome,
-        start_ns: u64,
-        end_ns: u64,
-        start_cpu: u64,
-    ) -> EpochRecord {
-        let mut checks = SHARED_CHECKS;
-        let mut watched_pages = 0;
-        self.heat.begin(self.units.len());
-        self.memory.resize(self.units.len(), Evidence::default());
-        let mut samples: Vec<Option<&Sample>> = vec![None; self.pieces.len()];
-        let lost = |piece: &Piece| outcome.lost.contains(&piece.process);
-        for sample in &outcome.samples {
-            samples[sample.piece] = Some(sample);
-        }
-        for (piece, sample) in self.pieces.iter_mut().zip(samples) {
-            if lost(piece) {
-                continue;
-            }
-            if let Some(sample) = sample.filter(|sample| sample.watched && sample.present > 0) {
-                let pages = f32::from(piece.weight(piece.present));
-                tracing::trace!(epoch = self.epoch, unit = piece.unit.0, evidence = ?sample.evidence);
-                piece.saturated = false;
-                match self.memory[piece.unit.index()].learn(&sample.evidence, !piece.huge) {
-                    Estimate::Rate(rate) => piece.rate = Some(rate * pages),
-                    Estimate::AtLeast(rate) => {
-                        piece.rate = Some(rate * pages);
-                        piece.saturated = true;
-                    }
-                    Estimate::Unseen => piece.rate = Some(0.0),
-                    Estimate::Nothing => {}
-                }
-                if piece.saturated && checks > 0 {
-                    checks -= 1;
-                    let pid = self.known[piece.process].pid;
-                    piece.uncleared =
-                        exclusive_share(pid, piece.range).is_ok_and(|share| share < 0.5);
-                }
-                watched_pages += u64::from(sample.present);
-            }
-            if sample.is_some_and(|sample| sample.refused) {
-                piece.uncleared = true;
-            }
-            self.heat.add(piece, sample, self.known[piece.process].cores);
-        }
-        let heat = self.heat.finish(EpochId(self.epoch));
-        let pages: u64 = heat.pages.iter().map(|pages| u64::from(*pages)).sum();
-        let pids: Vec<Pid> = self.known.iter().filter(|k| k.alive).map(|k| k.pid).collect();
-        let cpu = self.host.cpu_of(&pids);
-        let tally = &outcome.tally;
-        let seconds = |ns: u64| ns as f64 * 1e-9;
-        let epoch = Epoch {
-            epoch: EpochId(self.epoch),
-            start_s: seconds(start_ns - self.started_ns),
-            length_s: seconds(end_ns - start_ns),
-            processes: u32::try_from(pids.len()).unwrap_or(u32::MAX),
-            target_cpu_s: cpu.saturating_sub(self.last_cpu).as_secs_f64(),
-            clear_s: seconds(tally.clear_ns),
-            scan_s: seconds(tally.look_ns + self.census_ns),
-            recorder_s: seconds(self.live.cpu() - start_cpu),
-            longest_clear_s: seconds(tally.longest_clear_ns),
-            watched_share: (watched_pages as f64 / pages.max(1) as f64).min(1.0),
-            uncleared_bytes: self.heat.uncleared_pages() << 12,
-            stall_share: None,
-        };
-        self.last_cpu = cpu;
-        EpochRecord {
-            epoch,
-            new_units: std::mem::take(&mut self.units.new_units),
-            new_areas: std::mem::take(&mut self.units.new_areas),
-            heat,
-        }
     }
 }
 

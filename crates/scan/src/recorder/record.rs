@@ -1,0 +1,108 @@
+//! What an epoch adds: heat from what was seen, and what it cost.
+
+use super::Recorder;
+use crate::budget::learn;
+use crate::burst::{Outcome, Tally};
+use crate::evidence::{Estimate, Evidence};
+use crate::eyes::Eyes;
+use crate::piece::Piece;
+use crate::sample::Sample;
+use crate::shared::exclusive_share;
+use pagetide_trace::{Epoch, EpochRecord};
+use pagetide_types::{EpochId, Pid};
+
+/// Pages that might be shared are looked up in pagemap so often per epoch at most.
+const SHARED_CHECKS: usize = 256;
+
+impl Recorder {
+    pub(super) fn learn(&mut self, tally: &Tally) {
+        tracing::debug!(epoch = self.epoch, ?tally, costs = ?self.costs);
+        let per = |cost: u64, count: u64| cost as f64 / count as f64;
+        if tally.cleared_pages > 4 * tally.cleared_huge * 16 {
+            learn(&mut self.costs.clear_page, per(tally.clear_ns, tally.cleared_pages));
+        } else {
+            learn(&mut self.costs.clear_huge, per(tally.clear_ns, tally.cleared_huge));
+        }
+        if tally.looked_tables > tally.looked_huge {
+            learn(&mut self.costs.look_table, per(tally.look_ns, tally.looked_tables));
+        } else {
+            learn(&mut self.costs.look_huge, per(tally.look_ns, tally.looked_huge));
+        }
+    }
+
+    /// Turns what was seen into heat, and the epoch into its record.
+    pub(super) fn record(
+        &mut self,
+        outcome: &Outcome,
+        start_ns: u64,
+        end_ns: u64,
+        start_cpu: u64,
+    ) -> EpochRecord {
+        let mut checks = SHARED_CHECKS;
+        let mut watched_pages = 0;
+        self.heat.begin(self.units.len());
+        self.memory.resize(self.units.len(), Evidence::default());
+        let mut samples: Vec<Option<&Sample>> = vec![None; self.pieces.len()];
+        let lost = |piece: &Piece| outcome.lost.contains(&piece.process);
+        for sample in &outcome.samples {
+            samples[sample.piece] = Some(sample);
+        }
+        for (piece, sample) in self.pieces.iter_mut().zip(samples) {
+            if lost(piece) {
+                continue;
+            }
+            if let Some(sample) = sample.filter(|sample| sample.watched && sample.present > 0) {
+                let pages = f32::from(piece.weight(piece.present));
+                tracing::trace!(epoch = self.epoch, unit = piece.unit.0, evidence = ?sample.evidence);
+                piece.saturated = false;
+                match self.memory[piece.unit.index()].learn(&sample.evidence, !piece.huge) {
+                    Estimate::Rate(rate) => piece.rate = Some(rate * pages),
+                    Estimate::AtLeast(rate) => {
+                        piece.rate = Some(rate * pages);
+                        piece.saturated = true;
+                    }
+                    Estimate::Unseen => piece.rate = Some(0.0),
+                    Estimate::Nothing => {}
+                }
+                if piece.saturated && checks > 0 {
+                    checks -= 1;
+                    let pid = self.known[piece.process].pid;
+                    piece.uncleared =
+                        exclusive_share(pid, piece.range).is_ok_and(|share| share < 0.5);
+                }
+                watched_pages += u64::from(sample.present);
+            }
+            if sample.is_some_and(|sample| sample.refused) {
+                piece.uncleared = true;
+            }
+            self.heat.add(piece, sample, self.known[piece.process].cores);
+        }
+        let heat = self.heat.finish(EpochId(self.epoch));
+        let pages: u64 = heat.pages.iter().map(|pages| u64::from(*pages)).sum();
+        let pids: Vec<Pid> = self.known.iter().filter(|k| k.alive).map(|k| k.pid).collect();
+        let cpu = self.host.cpu_of(&pids);
+        let tally = &outcome.tally;
+        let seconds = |ns: u64| ns as f64 * 1e-9;
+        let epoch = Epoch {
+            epoch: EpochId(self.epoch),
+            start_s: seconds(start_ns - self.started_ns),
+            length_s: seconds(end_ns - start_ns),
+            processes: u32::try_from(pids.len()).unwrap_or(u32::MAX),
+            target_cpu_s: cpu.saturating_sub(self.last_cpu).as_secs_f64(),
+            clear_s: seconds(tally.clear_ns),
+            scan_s: seconds(tally.look_ns + self.census_ns),
+            recorder_s: seconds(self.live.cpu() - start_cpu),
+            longest_clear_s: seconds(tally.longest_clear_ns),
+            watched_share: (watched_pages as f64 / pages.max(1) as f64).min(1.0),
+            uncleared_bytes: self.heat.uncleared_pages() << 12,
+            stall_share: None,
+        };
+        self.last_cpu = cpu;
+        EpochRecord {
+            epoch,
+            new_units: std::mem::take(&mut self.units.new_units),
+            new_areas: std::mem::take(&mut self.units.new_areas),
+            heat,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Which processes belong to the target, and what of their memory is resident.
+
+use super::{Known, Recorder, whole};
+use crate::budget::learn;
+use crate::census::Subject;
+use crate::error::ScanError;
+use crate::eyes::Eyes;
+use crate::live::Followed;
+use pagetide_types::EpochId;
+
+/// Share of it for the census of what is resident; dearer ones are taken less often.
+const CENSUS_SHARE: f64 = 0.2;
+/// Pages found shared are tried again after so many epochs.
+const RETRY_EPOCHS: u32 = 16;
+
+impl Recorder {
+    /// Brings the list of processes up to date.
+    pub(super) fn refresh(&mut self) -> Result<(), ScanError> {
+        let pids = self.following.pids(&self.host);
+        for known in &mut self.known {
+            known.alive &= pids.contains(&known.pid);
+        }
+        for pid in pids {
+            let known = self.known.iter().position(|known| known.pid == pid);
+            if known.is_some_and(|i| self.known[i].alive) {
+                continue;
+            }
+            let handles = match Followed::new(&self.live.walker, pid) {
+                Ok(handles) => handles,
+                Err(ScanError::Gone(_)) => continue,
+                Err(error) => return Err(error),
+            };
+            let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
+            self.live.followed.push(handles);
+            self.spaces += 1;
+            self.known.push(Known {
+                pid,
+                command,
+                space: self.spaces,
+                alive: true,
+                cpu: 0,
+                cores: 0.0,
+            });
+        }
+        Ok(())
+    }
+
+    /// A process ended or executes another program: its pieces are gone.
+    pub(super) fn lose(&mut self, process: usize) {
+        self.pieces.retain(|piece| piece.process != process);
+        // If it is still there it is met again as a new address space.
+        self.known[process].alive = false;
+    }
+
+    /// Finds out what is resident, if it is time: a dear census is taken less often.
+    pub(super) fn take_census(&mut self, budget: f64) {
+        let every = (self.census_ns as f64 / (budget * CENSUS_SHARE)).ceil().max(1.0);
+        if self.epoch > 0 && !u64::from(self.epoch).is_multiple_of(whole(every)) {
+            return;
+        }
+        let cpu = self.live.cpu();
+        let before = std::mem::take(&mut self.pieces);
+        let mut pieces = Vec::with_capacity(before.len() + before.len() / 8);
+        for process in 0..self.known.len() {
+            if !self.known[process].alive {
+                continue;
+            }
+            let from = before.partition_point(|piece| piece.process < process);
+            let to = before.partition_point(|piece| piece.process <= process);
+            let known = &self.known[process];
+            let subject = Subject {
+                process,
+                pid: known.pid,
+                space: known.space,
+                command: &known.command,
+                epoch: EpochId(self.epoch),
+            };
+            let first = from == to;
+            let at = pieces.len();
+            let taken = self.census.take(
+                &self.host,
+                &mut self.live,
+                &mut self.units,
+                &subject,
+                &before[from..to],
+                &mut pieces,
+            );
+            match taken {
+                Ok(same) if same || first => {}
+                _ => {
+                    // Gone, or another program: what was read belongs to nobody we know.
+                    pieces.truncate(at);
+                    self.known[process].alive = false;
+                }
+            }
+        }
+        let spent = self.live.cpu() - cpu;
+        if !pieces.is_empty() {
+            learn(&mut self.costs.census_piece, spent as f64 / pieces.len() as f64);
+        }
+        self.census_ns = spent;
+        self.pieces = pieces;
+        if self.epoch.is_multiple_of(RETRY_EPOCHS) {
+            for piece in &mut self.pieces {
+                piece.uncleared = false;
+            }
+        }
+    }
+}

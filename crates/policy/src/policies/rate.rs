@@ -1,86 +1,301 @@
-//! By estimated access rate, decayed: the weight of an observed epoch halves with every
-//! `half-life` epochs. Ours: accessed bits say *whether* a unit was accessed in an epoch, rates
-//! estimated from several gaps say *how often*, which age and frequency cannot tell apart once
-//! everything is accessed in every epoch.
+//! By access rate, with hysteresis. Ours: accessed bits say *whether* a unit was accessed in an
+//! epoch, rates estimated from several gaps say *how often*, which age and frequency cannot tell
+//! apart once everything is accessed in every epoch. But a rate is an estimate, and to order equal
+//! units by the noise of their estimates costs moves in every epoch and gains nothing. So
+//!
+//! - the rate of a unit is its mean since it last changed, old epochs fading slowly;
+//! - it has changed when several epochs in a row lie outside the noise, or one does by far;
+//! - what orders is the *held* rate: a round figure, as fine as the evidence, replaced only once
+//!   the mean has left it by more than its standard error allows (a Schmitt trigger).
+//!
+//! How noisy one epoch is, is learned from all units of about the same rate together. Square
+//! roots are compared: the noise of a count is the same for all rates there (Bartlett 1936), and
+//! a fall to nothing stands out as clearly as a rise.
 
 use crate::options::OptionInfo;
 use crate::policy::{COLDEST, UNKNOWN, rate_key, settle_unknown};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
+use pagetide_types::EpochHeat;
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "rate",
-    summary: "the highest estimated access rate first, older epochs counting less",
+    summary: "the highest access rate first; differences within the noise move nothing",
     source: "ours",
     class: Class::Runnable,
     needs: Needs::NOTHING,
     options: &[
         OptionInfo {
             name: "half-life",
-            summary: "epochs after which an observation counts half; 0: only the last counts",
-            default: 4.0,
+            summary: "epochs after which an observation of an unchanged unit counts half; 0: only \
+                      the last counts",
+            default: 16.0,
             range: (0.0, 1e6),
             whole: false,
         },
         OptionInfo {
             name: "steps",
-            summary: "steps per doubling of the rate (rounded to a power of two); within a step \
-                      the order stays as it was",
-            default: 64.0,
+            summary: "steps per doubling of the rate (rounded to a power of two) between which \
+                      the best known units are told apart",
+            default: 2.0,
             range: (1.0, 256.0),
             whole: true,
+        },
+        OptionInfo {
+            name: "sure",
+            summary: "standard errors by which a rate must have changed to count; 0: any change",
+            default: 3.0,
+            range: (0.0, 100.0),
+            whole: false,
         },
     ],
     build: |settings| {
         let half_life = settings.get("half-life");
         Policy::Rank(Box::new(Rate {
             keep: if half_life > 0.0 { narrow((-1.0 / half_life).exp2()) } else { 0.0 },
-            shift: f32::MANTISSA_DIGITS - 1 - settings.whole("steps").ilog2(),
-            rates: Vec::new(),
+            finest: OCTAVE - settings.whole("steps").ilog2(),
+            sure: narrow(settings.get("sure")),
+            noise: Noise::new(),
+            rates: vec![(0.0, 0.0); 256],
+            units: Vec::new(),
         }))
     },
 };
 
-#[expect(clippy::cast_possible_truncation, reason = "a weight from 0 to 1")]
-fn narrow(weight: f64) -> f32 {
-    weight as f32
+#[expect(clippy::cast_possible_truncation, reason = "small numbers")]
+fn narrow(value: f64) -> f32 {
+    value as f32
 }
 
+/// Widest band that little evidence is rounded to: four octaves.
+const WIDEST: u32 = OCTAVE + 2;
+/// Bits of a rate's float within an octave.
+const OCTAVE: u32 = f32::MANTISSA_DIGITS - 1;
+/// An octave of the rate, as a share of its root: 2^(1/2) - 1.
+const ROOT_OCTAVE: f32 = std::f32::consts::SQRT_2 - 1.0;
+
 struct Rate {
-    /// Weight of the past.
+    /// Weight of an epoch one epoch later.
     keep: f32,
-    /// Low bits of a rate's float that do not count.
-    shift: u32,
-    /// Decayed rate by unit number, accesses/s; negative: not known yet.
-    rates: Vec<f32>,
+    /// Low bits of a rate's float that do not count, however well it is known.
+    finest: u32,
+    sure: f32,
+    noise: Noise,
+    /// This epoch's rates by octave: the sum of their roots, and how many.
+    rates: Vec<(f64, f64)>,
+    /// By unit number.
+    units: Vec<Unit>,
+}
+
+/// What is known of a unit; rates in accesses/s.
+#[derive(Clone, Copy, Default)]
+struct Unit {
+    /// Weighted mean since the last change, without the run.
+    mean: f32,
+    /// Epochs that it stands on; 0: nothing is known.
+    weight: f32,
+    /// The last observation.
+    last: f32,
+    /// The run: the last epochs in a row above the mean, or below it (negative).
+    run: f32,
+    /// Their mean.
+    run_mean: f32,
+    /// What orders.
+    held: f32,
+}
+
+impl Unit {
+    /// Takes `epochs` with a mean of `rate` into the mean.
+    fn take(&mut self, rate: f32, epochs: f32, keep: f32) {
+        self.weight = keep.powf(epochs) * self.weight + epochs;
+        self.mean += (rate - self.mean) * epochs / self.weight;
+    }
+
+    /// Ends the run.
+    fn settle(&mut self, keep: f32) {
+        if self.run != 0.0 {
+            self.take(self.run_mean, self.run.abs(), keep);
+            self.run = 0.0;
+        }
+    }
 }
 
 impl RankPolicy for Rate {
     fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]) {
         let heat = view.heat;
         let len = heat.unit.last().map_or(0, |last| last.index() + 1);
-        if self.rates.len() < len {
-            self.rates.resize(len, -1.0);
+        if self.units.len() < len {
+            self.units.resize(len, Unit::default());
         }
         for unit in view.book.newborn() {
-            self.rates[unit.index()] = -1.0;
+            self.units[unit.index()] = Unit::default();
         }
+        let least = self.survey(heat);
+        self.noise.next_epoch(&self.rates, least);
         let mut unknown = 0;
         let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate);
         for (key, ((unit, flags), seen)) in keys.iter_mut().zip(rows) {
-            let rate = &mut self.rates[unit.index()];
+            let mut now = self.units[unit.index()];
             if observed(*flags) {
-                let past = if *rate < 0.0 { *seen } else { *rate };
-                let mixed = self.keep * past + (1.0 - self.keep) * seen;
-                *rate = mixed.max(COLDEST);
+                self.observe(&mut now, seen.clamp(0.0, f32::MAX));
+                self.units[unit.index()] = now;
             }
-            *key = if *rate < 0.0 {
+            *key = if now.weight > 0.0 {
+                rate_key(now.held)
+            } else {
                 unknown += 1;
                 UNKNOWN
-            } else {
-                // Cut off within the step, from the bottom of it.
-                rate_key(f32::from_bits(rate.to_bits() >> self.shift << self.shift))
             };
         }
         settle_unknown(keys, unknown);
     }
+}
+
+impl Rate {
+    fn observe(&mut self, unit: &mut Unit, seen: f32) {
+        let mut changed = unit.weight <= 0.0;
+        if changed {
+            *unit = Unit { mean: seen, weight: 1.0, last: seen, ..Unit::default() };
+        } else if self.sure <= 0.0 {
+            unit.take(seen, 1.0, self.keep);
+        } else {
+            changed = self.test(unit, seen);
+            if changed {
+                *unit = Unit { mean: unit.run_mean, weight: unit.run.abs(), run: 0.0, ..*unit };
+            }
+        }
+        let mut whole = *unit;
+        whole.settle(self.keep);
+        let (mean, root) = (whole.mean, whole.mean.sqrt());
+        let error = self.sure * self.noise.of(mean) / whole.weight.sqrt();
+        // Half a step more, lest a unit at the border of two goes back and forth.
+        let step = if self.sure > 0.0 { root * ROOT_OCTAVE * band(self.finest) } else { 0.0 };
+        if changed || (root - unit.held.sqrt()).abs() > error + step / 2.0 {
+            unit.held = self.rounded(mean, error);
+        }
+    }
+
+    /// Whether the run of epochs on one side of the mean that `seen` continues shows a change:
+    /// its mean lies further off than noise allows, and the shorter the run the further.
+    fn test(&mut self, unit: &mut Unit, seen: f32) -> bool {
+        let jump = seen.sqrt() - unit.last.sqrt();
+        self.noise.learn(unit.mean, jump * jump / 2.0);
+        unit.last = seen;
+        if (seen - unit.mean) * unit.run <= 0.0 {
+            unit.settle(self.keep);
+            unit.run_mean = seen;
+        }
+        unit.run += if seen < unit.mean { -1.0 } else { 1.0 };
+        let epochs = unit.run.abs();
+        unit.run_mean += (seen - unit.run_mean) / epochs;
+        let far = unit.run_mean.sqrt() - unit.mean.sqrt();
+        let limit = self.sure * self.noise.of(unit.mean) * (1.0 + 1.0 / epochs);
+        far * far > limit * limit * (1.0 / epochs + 1.0 / unit.weight)
+    }
+
+    /// The band of rates that holds `mean`, about as wide as two `error`s of its square root, in
+    /// powers of two of a step: its middle, or over several octaves, what units in it have.
+    fn rounded(&self, mean: f32, error: f32) -> f32 {
+        let mean = mean.clamp(COLDEST, f32::MAX);
+        let octaves = 2.0 * error / mean.sqrt() / ROOT_OCTAVE;
+        let mut drop = self.finest;
+        while drop < WIDEST && band(drop) < octaves {
+            drop += 1;
+        }
+        let low = mean.to_bits() >> drop << drop;
+        if drop > OCTAVE {
+            return self.usual(low, drop).max(f32::from_bits(low));
+        }
+        f32::from_bits(low + (1 << drop >> 1)).min(f32::MAX)
+    }
+
+    /// The usual rate in this epoch of units from `low` on that differ in `drop` bits only.
+    fn usual(&self, low: u32, drop: u32) -> f32 {
+        let (first, many) = ((low >> OCTAVE) as usize, 1 << (drop - OCTAVE));
+        let of = &self.rates[first..(first + many).min(256)];
+        let (sum, count) = of.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
+        if count > 0.0 { narrow(sum / count).powi(2) } else { 0.0 }
+    }
+
+    /// Sums up this epoch's rates by octave, and gives the least above 0.
+    fn survey(&mut self, heat: &EpochHeat) -> f32 {
+        self.rates.fill((0.0, 0.0));
+        for (rate, flags) in heat.rate.iter().zip(&heat.flags) {
+            let (sum, count) = &mut self.rates[octave(rate.clamp(0.0, f32::MAX))];
+            let known = f64::from(u8::from(observed(*flags)));
+            *sum += known * f64::from(rate.max(0.0).sqrt());
+            *count += known;
+        }
+        heat.rate.iter().copied().filter(|rate| *rate > 0.0).fold(f32::MAX, f32::min)
+    }
+}
+
+/// The width in octaves of a band that ignores the lowest `bits` of a float.
+fn band(bits: u32) -> f32 {
+    f32::from_bits((127 + bits - OCTAVE) << OCTAVE)
+}
+
+/// The noise of the square root of one epoch's rate, by octave of the unit's mean rate.
+struct Noise {
+    /// Sum of squared deviations over the mean, and how many; the first is that of rate 0, whose
+    /// deviations are absolute.
+    octaves: Vec<(f64, f64)>,
+    /// As before this epoch, so that a change of all units at once is not taken for noise.
+    known: Vec<f32>,
+    /// The least rate seen: about that of a single access in an epoch.
+    least: f32,
+}
+
+/// What is believed before anything was seen: a rate is known to 50 %, its root to half of that.
+const BELIEVED: f32 = 0.25;
+/// With the weight of so many observations.
+const BELIEF: f64 = 8.0;
+/// Weight of what was learned an epoch ago.
+const REMEMBERED: f64 = 0.9;
+/// No rate is known better than to twice this share.
+const FINEST: f32 = 0.02;
+/// Deviations count up to so many times the noise known.
+const CLIP: f32 = 3.0;
+
+impl Noise {
+    fn new() -> Self {
+        Self { octaves: vec![(0.0, 0.0); 256], known: vec![BELIEVED; 256], least: f32::MAX }
+    }
+
+    /// `rates` as in [`Rate::rates`].
+    fn next_epoch(&mut self, rates: &[(f64, f64)], least: f32) {
+        self.least = self.least.min(least);
+        // Where none is as common as one, rates are counts of few: known no better than such.
+        let counts = rates[0].1 > rates[octave(self.least)].1;
+        let one = if counts { self.least / 4.0 } else { 0.0 };
+        for (at, (sum, count)) in (0u32..).zip(&mut self.octaves) {
+            let rate = f32::from_bits(at << OCTAVE);
+            let (counted, believed) = if at == 0 {
+                (one, self.least / 4.0)
+            } else {
+                ((one / rate).max(FINEST * FINEST), BELIEVED * BELIEVED)
+            };
+            let mean = (*sum + BELIEF * f64::from(believed)) / (*count + BELIEF);
+            self.known[at as usize] = narrow(mean).max(counted).sqrt();
+            (*sum, *count) = (*sum * REMEMBERED, *count * REMEMBERED);
+        }
+    }
+
+    fn of(&self, mean: f32) -> f32 {
+        let known = self.known[octave(mean)];
+        if mean > 0.0 { known * mean.sqrt() } else { known }
+    }
+
+    /// Takes in a squared deviation. How far off one beyond all noise is does not matter.
+    fn learn(&mut self, mean: f32, squared: f32) {
+        let at = octave(mean);
+        let scale = if mean > 0.0 { mean } else { 1.0 };
+        let most = CLIP * self.known[at];
+        let (sum, count) = &mut self.octaves[at];
+        *sum += f64::from((squared / scale).min(most * most));
+        *count += 1.0;
+    }
+}
+
+fn octave(rate: f32) -> usize {
+    (rate.to_bits() >> OCTAVE) as usize & 0xff
 }

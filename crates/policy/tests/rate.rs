@@ -1,0 +1,197 @@
+//! What `rate` promises: it moves nothing for noise, follows what really changes, and knows a hot
+//! set after one epoch.
+
+use pagetide_policy::{EpochView, Policy, PolicySpec, Slots, UnitBook};
+use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
+
+const UNITS: usize = 2000;
+
+/// Random numbers: the constants of Knuth's MMIX, the upper bits.
+struct Dice(u64);
+
+impl Dice {
+    /// Evenly from 0 to 1.
+    fn even(&mut self) -> f64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        f64::from((self.0 >> 32) as u32) / f64::from(u32::MAX)
+    }
+
+    /// About normal: mean 0, standard deviation 1 (the sum of twelve, Irwin-Hall).
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.even()).sum::<f64>() - 6.0
+    }
+
+    /// A Poisson count (Knuth).
+    fn count(&mut self, mean: f64) -> f64 {
+        let (limit, mut product, mut count) = ((-mean).exp(), self.even(), 0.0);
+        while product > limit {
+            product *= self.even();
+            count += 1.0;
+        }
+        count
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "a rate to seven digits")]
+fn heat(rates: &[f64]) -> EpochHeat {
+    let mut heat = EpochHeat::new(EpochId(0));
+    for (unit, rate) in (0..).zip(rates) {
+        let seen = if *rate > 0.0 { HeatFlags::ACCESSED } else { HeatFlags::UNSEEN };
+        heat.push(HeatRow {
+            unit: UnitId(unit),
+            rate: *rate as f32,
+            flags: HeatFlags::SAMPLED | seen,
+            pages: 1,
+            watched: 1,
+            touched: 0,
+            node: NodeId(0),
+        });
+    }
+    heat
+}
+
+/// For every epoch, which units its decision makes fast, when half of them fit; `observe` gives
+/// the estimated rate of a unit in an epoch.
+fn fast_sets(
+    spec: &str,
+    epochs: usize,
+    mut observe: impl FnMut(usize, usize) -> f64,
+) -> Vec<Vec<bool>> {
+    let Ok(spec) = spec.parse::<PolicySpec>() else { panic!("{spec}") };
+    let Policy::Rank(mut policy) = spec.build() else { panic!("{spec} has no order") };
+    let (mut slots, mut book) = (Slots::new(), UnitBook::default());
+    let decide = (0..epochs).map(|epoch| {
+        let rates: Vec<f64> = (0..UNITS).map(|unit| observe(epoch, unit).max(0.0)).collect();
+        let heat = heat(&rates);
+        book.update(&heat);
+        slots.arrive(&heat);
+        let mut keys = vec![0; UNITS];
+        let view = EpochView { heat: &heat, book: &book, oracle: None, fast: None };
+        policy.rank(&view, &mut keys);
+        slots.rank(&heat, &keys);
+        slots.cut(&heat, Bytes::kib(4 * UNITS as u64 / 2))
+    });
+    decide.collect()
+}
+
+/// Units promoted by each decision, the first one included (first touch makes the first half fast).
+fn promoted(sets: &[Vec<bool>]) -> Vec<usize> {
+    let start = vec![(0..UNITS).map(|unit| unit < UNITS / 2).collect()];
+    let all: Vec<Vec<bool>> = [start, sets.to_vec()].concat();
+    let moves = all.windows(2).map(|pair| {
+        pair[0].iter().zip(&pair[1]).filter(|(before, after)| !**before && **after).count()
+    });
+    moves.collect()
+}
+
+/// How many of the units that `hot` names are fast.
+fn found(set: &[bool], hot: impl Fn(usize) -> bool) -> usize {
+    (0..UNITS).filter(|unit| set[*unit] && hot(*unit)).count()
+}
+
+#[test]
+fn among_equals_noise_moves_next_to_nothing() {
+    for noise in [0.2, 0.35, 0.5] {
+        for rate in [3.0, 1e3, 7e5] {
+            let mut dice = Dice(7);
+            let equal = |_, _| rate * (1.0 + noise * dice.normal());
+            let moves = promoted(&fast_sets("rate", 40, equal));
+            let (early, late) = moves.split_at(10);
+            let (early, late) = (early.iter().sum::<usize>(), late.iter().sum::<usize>());
+            assert!(early <= UNITS / 4, "noise {noise}, rate {rate}: {moves:?}");
+            assert!(late <= 30 * UNITS / 400, "noise {noise}, rate {rate}: {moves:?}");
+            let mut dice = Dice(7);
+            let naive = |_, _| rate * (1.0 + noise * dice.normal());
+            let naive = promoted(&fast_sets("rate:sure=0,steps=64", 40, naive));
+            assert!(naive.iter().sum::<usize>() > 5 * (early + late), "{naive:?}");
+        }
+    }
+}
+
+#[test]
+fn counts_of_rare_accesses_are_noise_too() {
+    for mean in [0.1, 0.5, 2.0, 8.0, 30.0] {
+        let mut dice = Dice(11);
+        let moves = promoted(&fast_sets("rate", 60, |_, _| dice.count(mean) / 5.0));
+        let late: usize = moves[20..].iter().sum();
+        assert!(late <= 40 * UNITS / 100, "{mean} per epoch: {moves:?}");
+    }
+}
+
+#[test]
+fn a_hot_set_is_found_after_one_epoch() {
+    for ratio in [20.0, 100.0, 1000.0] {
+        let mut dice = Dice(3);
+        let hot = |unit: usize| unit % 4 == 1;
+        let noisy = |_, unit| {
+            let rate = if hot(unit) { 500.0 } else { 500.0 / ratio };
+            rate * (1.0 + 0.25 * dice.normal())
+        };
+        let sets = fast_sets("rate", 20, noisy);
+        for (epoch, set) in sets.iter().enumerate() {
+            let share = found(set, hot) as f64 / (UNITS / 4) as f64;
+            assert!(share > 0.98, "ratio {ratio}, epoch {epoch}: {share}");
+        }
+    }
+}
+
+#[test]
+fn a_change_of_phase_is_followed_within_three_epochs_and_costs_no_more_than_it_must() {
+    for noise in [0.0, 0.2, 0.5] {
+        for ratio in [10.0, 100.0] {
+            let mut dice = Dice(5);
+            let hot = |epoch: usize, unit: usize| (unit % 4 == 1) == (epoch < 15);
+            let swap = |epoch, unit: usize| {
+                let hot = unit.is_multiple_of(2) || hot(epoch, unit);
+                let rate = if unit.is_multiple_of(2) || !hot { 100.0 / ratio } else { 100.0 };
+                rate * (1.0 + noise * dice.normal())
+            };
+            let sets = fast_sets("rate", 30, swap);
+            let now_hot = |unit: usize| unit % 4 == 3;
+            let share = |set: &Vec<bool>| found(set, now_hot) as f64 / (UNITS / 4) as f64;
+            // Decisions at the end of epochs 15, 16 and 17 have seen one, two, three of the phase.
+            assert!(share(&sets[17]) > 0.95, "{noise} {ratio}: {}", share(&sets[17]));
+            assert!(sets[20..].iter().all(|set| share(set) > 0.98), "{noise} {ratio}");
+            let moves = promoted(&sets);
+            let after: usize = moves[15..].iter().sum();
+            // Those that are hot now, and a few more when noise hides who is not.
+            let more = if noise < 0.5 { UNITS / 20 } else { UNITS / 4 };
+            assert!(after <= UNITS / 4 + more, "{noise} {ratio}: {moves:?}");
+        }
+    }
+}
+
+#[test]
+fn a_doubling_is_followed_once_it_lasts_and_a_single_burst_is_not() {
+    let observe = |last: usize| {
+        let mut dice = Dice(9);
+        move |epoch: usize, unit: usize| {
+            let doubled = unit >= UNITS / 2 && (15..=last).contains(&epoch);
+            (if doubled { 2.5 } else { 1.0 }) * 90.0 * (1.0 + 0.3 * dice.normal())
+        }
+    };
+    let late = |unit: usize| unit >= UNITS / 2;
+    let lasting = fast_sets("rate", 30, observe(usize::MAX));
+    let share = |set: &Vec<bool>| found(set, late) as f64 / (UNITS / 2) as f64;
+    assert!(share(&lasting[14]) < 0.05, "{}", share(&lasting[14]));
+    // The third decision that has seen it, and the eighth.
+    assert!(share(&lasting[17]) > 0.6 && share(&lasting[22]) > 0.95, "{lasting:?}");
+    let burst = promoted(&fast_sets("rate", 30, observe(15)));
+    let moved: usize = burst[15..].iter().sum();
+    assert!(moved <= UNITS / 8, "{burst:?}");
+}
+
+#[test]
+fn with_few_epochs_it_is_no_worse_than_first_touch_by_more_than_noise() {
+    let mut dice = Dice(13);
+    // First touch is right: the early units are a little hotter.
+    let truth = |unit: usize| if unit < UNITS / 2 { 12.0 } else { 10.0 };
+    let sets = fast_sets("rate", 4, |_, unit| truth(unit) * (1.0 + 0.3 * dice.normal()));
+    let served = |set: &[bool]| (0..UNITS).filter(|u| set[*u]).map(truth).sum::<f64>();
+    let first_touch = 12.0 * (UNITS / 2) as f64;
+    for set in &sets {
+        assert!(served(set) > 0.95 * first_touch, "{}", served(set) / first_touch);
+    }
+    assert!(promoted(&sets).iter().sum::<usize>() <= UNITS / 4, "{:?}", promoted(&sets));
+}

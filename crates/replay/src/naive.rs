@@ -114,7 +114,7 @@ pub fn replay_at(
         }
         let Some((next, _)) = epochs.get(epoch + 1) else { break };
         let decided = replay.decide(heat, next, &fast);
-        if epoch + 1 >= first {
+        if epoch >= first {
             let (promoted, demoted) = moved_bytes(&decided, heat);
             total.promoted += promoted;
             total.demoted += demoted;

@@ -76,7 +76,9 @@ pub enum ReplayError {
 /// policies see the next.
 ///
 /// A decision is made at the end of every epoch from the heat up to it, is in force in the next
-/// epoch, and is charged with that epoch's accesses; the last epoch ends without one.
+/// epoch, and is charged with that epoch's accesses; the last epoch ends without one. The moves of
+/// the one that the first evaluated epoch begins with do not count: they put memory in place once
+/// in the program's life, however long that is, and would count the more the shorter a recording.
 pub struct Replay {
     options: ReplayOptions,
     grid: Grid,
@@ -183,7 +185,7 @@ impl Replay {
             change: &self.change,
             length_s,
             charged: epoch >= first,
-            counted: epoch + 1 >= first,
+            counted: epoch >= first,
         };
         let totals = &mut self.totals;
         let count = || {

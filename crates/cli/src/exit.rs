@@ -23,8 +23,21 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // The reader of our output went away (`pagetide ... | head`): nothing is wrong.
         return ExitCode::SUCCESS;
     }
-    eprintln!("pagetide: {error:#}");
+    eprintln!("pagetide: {}", text(error));
     ExitCode::from(code_of(error))
+}
+
+/// An error with its causes, but for those whose text it tells already.
+fn text(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn code_of(error: &anyhow::Error) -> u8 {
@@ -59,6 +72,12 @@ mod tests {
     use super::*;
     use anyhow::Context;
     use pagetide_types::Pid;
+
+    #[test]
+    fn causes_are_told_once() {
+        let error = anyhow::anyhow!("no space").context("x.heat: no space").context("recording");
+        assert_eq!(text(&error), "recording: x.heat: no space");
+    }
 
     #[test]
     fn codes_survive_context() {

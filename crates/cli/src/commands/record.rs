@@ -52,6 +52,14 @@ pub(crate) fn record(target: &Target, options: &RecordOptions, output: &Path) ->
     if output.exists() {
         bail!("{} already exists; remove it or name another file", output.display());
     }
+    let parent = match output.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if !parent.is_dir() {
+        let what = if parent.exists() { "is not a directory" } else { "does not exist" };
+        bail!("{} {what}; make it, or write elsewhere", parent.display());
+    }
     interrupt::listen();
     let host = Host::live();
     let observer = Observer::start(&host)?;

@@ -1,0 +1,115 @@
+//! Wrong arguments and wrong recordings: each is named, with the remedy, and nothing is recorded.
+//! None of these needs a privilege.
+
+use crate::run::{Outcome, PAGETIDE, command, finish, heat, pagetide, scratch};
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+/// Plans a recording and reads the complaint.
+#[track_caller]
+fn plan(path: &Path) -> Outcome {
+    pagetide(&format!("plan {}", path.display()))
+}
+
+#[test]
+fn a_target_is_needed() {
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let outcome = pagetide(&format!("record -o {}", path.display()));
+    outcome.fails(1, &["nothing to record", "after --", "--pid", "--cgroup"]);
+    pagetide("plan").fails(1, &["nothing to record"]);
+    assert!(!path.exists());
+}
+
+#[test]
+fn two_targets_are_one_too_many() {
+    let outcome = pagetide("record -o x.heat --pid 1 --cgroup /x");
+    outcome.fails(2, &["--pid", "--cgroup", "cannot be used with"]);
+    pagetide("record -o x.heat --pid 1 -- true").fails(2, &["--pid", "cannot be used with"]);
+    pagetide("plan x.heat -- true").fails(2, &["RECORDING", "cannot be used with"]);
+}
+
+#[test]
+fn values_that_make_no_sense_are_named_with_an_example() {
+    pagetide("record -o x --epoch soon -- true").fails(2, &["--epoch", "'soon'", "200ms"]);
+    pagetide("record -o x --epoch 0s -- true").fails(2, &["--epoch", "'0s'"]);
+    pagetide("record -o x --budget 200% -- true").fails(2, &["--budget", "200%", "100%"]);
+    pagetide("record -o x --budget much -- true").fails(2, &["--budget", "'much'", "5%"]);
+    pagetide("record -o x --for ever -- true").fails(2, &["--for", "'ever'"]);
+    pagetide("record -o x --pid me").fails(2, &["--pid", "'me'"]);
+    pagetide("plan x --memory-share 40-20%").fails(2, &["--memory-share", "lower end first"]);
+    pagetide("plan x --fast plenty").fails(2, &["--fast", "plenty"]);
+}
+
+#[test]
+fn the_nearest_known_name_is_offered() {
+    pagetide("recrod").fails(2, &["recrod", "'record'"]);
+    pagetide("plan --machin cxl").fails(2, &["--machin", "--machine"]);
+    pagetide("plan --machine cxxl x.heat").fails(1, &["'cxxl'", "did you mean 'cxl'", ".toml"]);
+    pagetide("plan --policy lfuu x.heat").fails(1, &["'lfuu'", "did you mean 'lfu'", "rate"]);
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_is_said_before_anything_is_recorded() {
+    let scratch = scratch();
+    let trace = scratch.path().join("started");
+    for wrong in ["--machine cxxl", "--policy lfuu", "--fast 1G"] {
+        let line = format!("plan {wrong} -- touch {}", trace.display());
+        assert_eq!(pagetide(&line).code, Some(1), "{wrong}");
+        assert!(!trace.exists(), "{wrong}");
+    }
+}
+
+#[test]
+fn what_is_no_recording_is_said_to_be_none() {
+    let scratch = scratch();
+    plan(&heat(&scratch, "nowhere")).fails(1, &["nowhere.heat", "is not a recording"]);
+    let file = scratch.path().join("file");
+    fs::write(&file, "text").unwrap();
+    plan(&file).fails(1, &["it is a file", "pagetide record -o"]);
+    plan(scratch.path()).fails(1, &["is not a recording", "pagetide record -o"]);
+    for what in ["trace info", "trace export", "trace info --json"] {
+        pagetide(&format!("{what} {}", file.display())).fails(1, &["it is a file"]);
+    }
+}
+
+#[test]
+fn several_recordings_need_the_size_of_fast_memory() {
+    pagetide("plan a.heat b.heat").fails(1, &["several recordings", "--fast SIZE"]);
+}
+
+#[test]
+fn a_workload_names_the_argument_that_is_wrong() {
+    pagetide("workload hot-cold --seconds 0").fails(1, &["--seconds 0", "above 0"]);
+    pagetide("workload warm-cold").fails(2, &["warm-cold", "hot-cold"]);
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for arguments in [&["policies"][..], &["policies", "--json"], &["doctor", "--no-self-test"]] {
+        let mut child = command(arguments).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{arguments:?}");
+        assert!(matches!(output.status.code(), Some(0 | 4)), "{arguments:?}: {output:?}");
+    }
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", "\"$0\" policies | head -n 1", PAGETIDE]);
+    let outcome = finish_shell(shell);
+    assert_eq!((outcome.err.as_str(), outcome.out.lines().count()), ("", 1), "{outcome:?}");
+}
+
+fn finish_shell(mut shell: std::process::Command) -> Outcome {
+    shell.stdin(Stdio::null());
+    finish(shell)
+}
+
+#[test]
+fn policies_are_listed_with_stable_keys() {
+    let listed = pagetide("policies --json").succeeds().json();
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|p| &p["name"]).collect();
+    for name in ["first-touch", "lru", "lfu", "rate", "random", "clairvoyant"] {
+        assert!(names.iter().any(|n| **n == name), "{name} in {names:?}");
+    }
+}

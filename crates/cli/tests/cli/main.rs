@@ -1,0 +1,8 @@
+//! The binary as its users meet it: what it answers, with which exit code, and what it leaves.
+//! Tests that record need root and a machine whose accessed bits can be read; elsewhere they say
+//! `SKIPPED` and why.
+
+mod arguments;
+mod ends;
+mod run;
+mod target;

@@ -1,0 +1,139 @@
+//! Targets and outputs that cannot be: which code, what is said, and that nothing is left behind.
+
+use crate::run::{Outcome, PAGETIDE, command, finish, heat, pagetide, scratch, skip, turn};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+
+/// Tries to record a target into `path`.
+#[track_caller]
+fn record(path: &Path, target: &str) -> Outcome {
+    pagetide(&format!("record -q -o {} {target}", path.display()))
+}
+
+/// A PID that no process can have.
+const NOBODY: i32 = 1 << 23;
+
+#[test]
+fn what_does_not_exist_is_named() {
+    let Some(_turn) = turn("what_does_not_exist_is_named") else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let nobody = NOBODY.to_string();
+    record(&path, &format!("--pid {nobody}")).fails(5, &[&nobody, "does not exist"]);
+    record(&path, "-- no-such-command").fails(5, &["'no-such-command'", "spelling and PATH"]);
+    record(&path, "--cgroup /no/such").fails(5, &["'/no/such'"]);
+    record(&path, "-- /etc/passwd").fails(1, &["/etc/passwd", "denied"]);
+    assert!(!path.exists(), "an empty recording was left behind");
+}
+
+#[test]
+fn kernel_threads_are_refused() {
+    let Some(_turn) = turn("kernel_threads_are_refused") else { return };
+    if fs::read_to_string("/proc/2/comm").ok().as_deref() != Some("kthreadd\n") {
+        return skip("kernel_threads_are_refused", "none to be seen here (a PID namespace)");
+    }
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    record(&path, "--pid 2").fails(5, &["process 2", "kernel thread"]);
+    assert!(!path.exists());
+}
+
+#[test]
+fn what_exists_is_not_overwritten() {
+    let scratch = scratch();
+    let path = scratch.path().join("mine");
+    fs::write(&path, "precious").unwrap();
+    record(&path, "-- true").fails(1, &["mine already exists", "another file"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+}
+
+#[test]
+fn the_outputs_directory_must_exist() {
+    let scratch = scratch();
+    let path = scratch.path().join("no/such/x.heat");
+    let outcome = record(&path, "-- true");
+    outcome.fails(1, &["no/such", "does not exist", "make it"]);
+    let not_a_directory = scratch.path().join("file");
+    fs::write(&not_a_directory, "").unwrap();
+    let outcome = record(&not_a_directory.join("x.heat"), "-- true");
+    outcome.fails(1, &["file is not a directory"]);
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_is_named_once() {
+    let Some(_turn) = turn("a_directory_that_cannot_be_written_is_named_once") else { return };
+    // Permissions do not stop root; /proc takes no directories from anyone.
+    let outcome = record(Path::new("/proc/x.heat"), "-- true");
+    outcome.fails(1, &["/proc/x.heat"]);
+    assert_eq!(outcome.err.matches("os error").count(), 1, "{}", outcome.err);
+}
+
+#[test]
+fn others_than_root_are_told_what_they_lack() {
+    // SAFETY: cannot fail, changes nothing.
+    if unsafe { libc::geteuid() } != 0 {
+        let path = heat(&scratch(), "x");
+        return record(&path, "-- true").fails(3, &["run as root", "CAP_BPF"]);
+    }
+    // Another user cannot reach a build directory below root's own.
+    let scratch = scratch();
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let binary = scratch.path().join("pagetide");
+    fs::copy(PAGETIDE, &binary).unwrap();
+    fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+    let nobody = |arguments: &str| {
+        let mut command = std::process::Command::new(&binary);
+        command.args(arguments.split_whitespace()).uid(65534).gid(65534);
+        finish(command)
+    };
+    let path = heat(&scratch, "x");
+    let outcome = nobody(&format!("record -q -o {} -- true", path.display()));
+    outcome.fails(3, &["not permitted", "run as root (sudo)", "CAP_BPF"]);
+    assert!(!path.exists());
+    let doctor = nobody("doctor");
+    assert_eq!(doctor.code, Some(4), "{doctor:?}");
+    assert!(doctor.out.contains("cannot record"), "{}", doctor.out);
+    // What needs no privilege works without one.
+    nobody("policies").succeeds();
+}
+
+/// A small file system of its own, unmounted on drop.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    fn mount(size: &str) -> Result<Self, String> {
+        let scratch = scratch();
+        let mut mount = std::process::Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "none"]);
+        mount.arg(scratch.path());
+        let outcome = finish(mount);
+        if outcome.code == Some(0) { Ok(Self(scratch)) } else { Err(outcome.err) }
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let unmounted = std::process::Command::new("umount").arg(self.0.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "{:?}", self.0.path());
+    }
+}
+
+#[test]
+fn a_full_disk_is_said_and_the_target_goes_unharmed() {
+    let name = "a_full_disk_is_said_and_the_target_goes_unharmed";
+    let Some(_turn) = turn(name) else { return };
+    let small = match Small::mount("64k") {
+        Ok(small) => small,
+        Err(reason) => return skip(name, &reason),
+    };
+    let path = heat(&small.0, "x");
+    // Room for the header, not for a span.
+    fs::write(small.0.path().join("ballast"), vec![1; 56 << 10]).unwrap();
+    let mut recording = command(["record", "-q", "--epoch", "500ms", "-o"]);
+    recording.arg(&path).args(["--", "sh", "-c", "sleep 2; echo done"]);
+    let outcome = finish(recording);
+    outcome.fails(1, &["the disk is full", "x.heat", "free some space"]);
+    assert_eq!(outcome.out, "done\n", "the target was harmed");
+}

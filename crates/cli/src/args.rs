@@ -97,7 +97,7 @@ pub(crate) struct PlanArgs {
     /// The slowdown to stay below, in percent.
     #[arg(long, default_value = "5%", value_parser = percent, value_name = "PERCENT")]
     pub(crate) target_slowdown: f64,
-    /// The machine: a name (see `pagetide plan --machine list`) or a TOML file.
+    /// The machine: a name, a TOML file, or `list` for the names.
     #[arg(long, default_value = "cxl", value_name = "NAME|FILE")]
     pub(crate) machine: String,
     /// Fast memory to split between several recordings.

@@ -61,9 +61,6 @@ impl Following {
                 if process.kernel_thread || process.has_ended() {
                     return Err(ScanError::NoMemory(*pid));
                 }
-                if host.virtual_machine(*pid).is_ok_and(|vm| vm.is_some()) {
-                    return Err(ScanError::VirtualMachine(*pid));
-                }
             }
         }
         Ok(following)
@@ -94,9 +91,10 @@ impl Following {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ScanError::Target(
                 format!("there is no command '{}'; check the spelling and PATH", program.display()),
             )),
-            Err(error) => {
-                Err(ScanError::system(format!("starting '{}'", program.display()), error))
-            }
+            Err(error) => Err(ScanError::Target(format!(
+                "'{}' cannot be started: {error}",
+                program.display()
+            ))),
         }
     }
 
@@ -113,10 +111,7 @@ impl Following {
         let found: Vec<Pid> = found.unwrap_or_default();
         found
             .into_iter()
-            .filter(|pid| {
-                host.process(*pid).is_ok_and(|p| !p.has_ended() && !p.kernel_thread)
-                    && !host.virtual_machine(*pid).is_ok_and(|vm| vm.is_some())
-            })
+            .filter(|pid| host.process(*pid).is_ok_and(|p| !p.has_ended() && !p.kernel_thread))
             .collect()
     }
 

@@ -64,9 +64,9 @@ pub struct Epoch {
     pub processes: u32,
     /// CPU seconds of the target's processes in this epoch.
     pub target_cpu_s: f64,
-    /// CPU seconds that clearing cost the recorder.
+    /// Seconds inside clearing calls, all together: little more than their CPU time.
     pub clear_s: f64,
-    /// CPU seconds that scanning cost the recorder.
+    /// Seconds inside scans, all together: little more than their CPU time.
     pub scan_s: f64,
     /// CPU seconds of the recorder in all, clearing and scanning included.
     pub recorder_s: f64,

@@ -13,6 +13,12 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
+    if arguments.machine == "list" {
+        for name in Machine::names() {
+            out(&format!("{name:<20} {}\n", Machine::load(name)?.title))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     // Everything that can be wrong is found before minutes of recording.
     let machine = Machine::load(&arguments.machine)?;
     let policies = policies(&arguments.policy)?;

@@ -5,7 +5,7 @@ use crate::progress::Progress;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result, bail};
 use pagetide_host::Host;
-use pagetide_scan::{End, Observer, Options, Recorder, Target};
+use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
 use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION};
 use pagetide_types::{Bytes, Pid, UnitSize};
 use std::path::Path;
@@ -84,27 +84,38 @@ pub(crate) fn record(target: &Target, options: &RecordOptions, output: &Path) ->
         }
         writer.finish()
     });
-    let end = loop {
+    let end = watch(&mut recorder, &progress, &send);
+    progress.finish();
+    drop(send);
+    // Whatever happened, what was recorded is kept.
+    let written = writing.join().map_err(|_| anyhow::anyhow!("the writing thread panicked"))?;
+    if written.is_ok() && !matches!(end, Ok(End::TargetEnded(_))) {
+        // A command whose recording failed goes on: it is not to suffer from us.
+        recorder.terminate();
+    }
+    written.with_context(|| format!("recording to {}", output.display()))?;
+    Ok(end?)
+}
+
+/// Epoch by epoch until something ends it.
+fn watch(
+    recorder: &mut Recorder,
+    progress: &Progress,
+    send: &mpsc::SyncSender<EpochRecord>,
+) -> Result<End, ScanError> {
+    loop {
         let (record, end) = recorder.epoch(&interrupt::asked)?;
         if let Some(record) = record {
             progress.update(record.epoch.start_s + record.epoch.length_s, summary(&record));
             if send.send(record).is_err() {
-                // The writer gave up; its error is reported below.
-                break End::Stopped;
+                // The writer gave up and says why.
+                return Ok(End::Stopped);
             }
         }
         if let Some(end) = end {
-            break end;
+            return Ok(end);
         }
-    };
-    progress.finish();
-    drop(send);
-    let written = writing.join().map_err(|_| anyhow::anyhow!("the writing thread panicked"))?;
-    if matches!(end, End::Stopped | End::Limit) {
-        recorder.terminate();
     }
-    written.with_context(|| format!("recording to {}", output.display()))?;
-    Ok(end)
 }
 
 fn summary(record: &EpochRecord) -> String {

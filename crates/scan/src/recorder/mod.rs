@@ -66,6 +66,8 @@ struct Known {
     cpu: u64,
     /// CPU seconds per second of the epoch.
     cores: f32,
+    /// Epochs in which it was met.
+    epochs: u32,
 }
 
 /// Watches one target. Create it, then call [`Recorder::epoch`] until it says that it ended.

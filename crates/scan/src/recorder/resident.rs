@@ -12,6 +12,9 @@ use pagetide_types::EpochId;
 const CENSUS_SHARE: f64 = 0.2;
 /// Pages found shared are tried again after so many epochs.
 const RETRY_EPOCHS: u32 = 16;
+/// A virtual machine monitor opens its descriptors some time after it was started: new processes
+/// are looked at in so many epochs.
+const VM_LOOKS: u32 = 3;
 
 impl Recorder {
     /// Brings the list of processes up to date.
@@ -21,8 +24,17 @@ impl Recorder {
             known.alive &= pids.contains(&known.pid);
         }
         for pid in pids {
-            let known = self.known.iter().position(|known| known.pid == pid);
-            if known.is_some_and(|i| self.known[i].alive) {
+            // A process that executed another program is there twice: as what it was, and alive.
+            let known = self.known.iter_mut().find(|known| known.pid == pid && known.alive);
+            let looked_at = match &known {
+                Some(known) => known.epochs,
+                None => 0,
+            };
+            if looked_at < VM_LOOKS && self.host.virtual_machine(pid).is_ok_and(|vm| vm.is_some()) {
+                return Err(ScanError::VirtualMachine(pid));
+            }
+            if let Some(known) = known {
+                known.epochs += 1;
                 continue;
             }
             let handles = match Followed::new(&self.live.walker, pid) {
@@ -40,6 +52,7 @@ impl Recorder {
                 alive: true,
                 cpu: 0,
                 cores: 0.0,
+                epochs: 1,
             });
         }
         Ok(())

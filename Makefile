@@ -2,7 +2,7 @@
 # The work is in scripts/.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench release deps
+.PHONY: help demo test check bench measure release deps
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ check: ## Format, lints, documentation, licences, scripts: what must be clean be
 
 bench: ## Run the benchmarks; each compares with something in the same run
 	@scripts/bench.sh
+
+measure: ## Measure the figures of docs/measurements.md on this machine (about an hour)
+	@scripts/measure.sh
 
 release: ## Build one static binary that runs on other machines of this architecture
 	@scripts/release.sh

@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Whether `pagetide plan` of the demo's program (redis under a zipf load) recommends the same fast
+memory every time: the spread over several runs."""
+
+import json
+import subprocess
+import sys
+
+import common
+
+
+def measure(args, run, out):
+    """One run of the demo."""
+    load = common.load()
+    command = [args.pagetide, "plan", "--json", "-q", "--", args.pagetide, "workload", "demo-redis"]
+    words = [str(word) for word in command]
+    done = subprocess.run(
+        words, check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    plan = json.loads(done.stdout[done.stdout.index("{\n") :])
+    answer = plan["recommendation"] or {}
+    row = {"run": run, "fast_bytes": answer.get("fast_bytes", ""), "policy": answer.get("policy", "")}
+    row |= {"certainty": answer.get("certainty", ""), "why_not": plan["why_not"] or ""}
+    row |= {
+        key: plan["recording"][key]
+        for key in ("footprint_bytes", "evaluated_epochs", "accesses_per_s", "saturated_share")
+    }
+    common.append(out / "stability.csv", row | {"load_before": load, "load_after": common.load()})
+
+
+def show(out):
+    """All runs and their spread."""
+    rows = common.rows_of(out / "stability.csv")
+    columns = ["run", "fast_bytes", "policy", "certainty", "footprint_bytes", "load_after"]
+    common.table(columns, [[row[column] for column in columns] for row in rows])
+    fast = [int(row["fast_bytes"]) for row in rows if row["fast_bytes"]]
+    if len(fast) > 1:
+        print(f"spread of fast_bytes: {100 * (max(fast) / min(fast) - 1):.1f} %")
+
+
+def main():
+    parser = common.arguments(__doc__)
+    parser.add_argument("--runs", type=int, default=3)
+    args = parser.parse_args()
+    out = common.open_results(args)
+    for run in range(len(common.rows_of(out / "stability.csv")), args.runs):
+        print(f"run {run}", file=sys.stderr, flush=True)
+        measure(args, run, out)
+    show(out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Measures the figures of docs/measurements.md on this machine (about an hour, as root, alone).
+# Raw results and pictures go to benches/results/DATE-MACHINE; what is there is not repeated.
+source "$(dirname "$0")/lib.sh"
+
+scripts/deps.sh test
+venv=.cache/venv
+stamp=$venv/requirements.measuring
+if ! cmp -s benches/requirements.txt "$stamp"; then
+    say "installing $(grep -v '^#' benches/requirements.txt | tr '\n' ' ')into $venv"
+    [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
+    "$venv/bin/pip" install -q --disable-pip-version-check -r benches/requirements.txt
+    cp benches/requirements.txt "$stamp"
+fi
+
+say "building"
+cargo build --release --quiet -p pagetide
+cargo build --release --quiet -p pagetide-scan --example scan-speed
+
+say "measuring; anything else that runs now disturbs it"
+results=benches/results/$(date +%F)-$("$venv/bin/python" -c \
+    'import sys; sys.path.insert(0, "benches"); import common; print(common.machine_name())')
+for script in scan_speed budget accuracy overhead stability; do
+    say "benches/$script.py"
+    as_root "$venv/bin/python" "benches/$script.py" --results "$results"
+done
+say "benches/accuracy.py --pages 2M --rate 500000"
+as_root "$venv/bin/python" benches/accuracy.py --results "$results" --pages 2M --rate 500000
+as_root "$venv/bin/python" benches/pictures.py --results "$results"
+say "raw results and pictures are in $results"

@@ -5,6 +5,7 @@ use pagetide_host::{Cgroup, Host};
 use pagetide_types::Pid;
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 
@@ -46,9 +47,13 @@ pub(crate) enum Following {
 
 impl Following {
     /// Starts or finds the target, and refuses what cannot be watched.
-    pub(crate) fn start(target: &Target, host: &Host) -> Result<Self, ScanError> {
+    pub(crate) fn start(
+        target: &Target,
+        host: &Host,
+        output_aside: bool,
+    ) -> Result<Self, ScanError> {
         let following = match target {
-            Target::Command(words) => Self::spawn(words)?,
+            Target::Command(words) => Self::spawn(words, output_aside)?,
             Target::Pids(pids) => Self::Pids(pids.clone()),
             Target::Cgroup(path) => {
                 let cgroup = host.cgroup(path).map_err(|e| ScanError::Target(e.to_string()))?;
@@ -66,7 +71,7 @@ impl Following {
         Ok(following)
     }
 
-    fn spawn(words: &[OsString]) -> Result<Self, ScanError> {
+    fn spawn(words: &[OsString], output_aside: bool) -> Result<Self, ScanError> {
         let [program, arguments @ ..] = words else {
             return Err(ScanError::Target("no command given; write it after --".into()));
         };
@@ -77,6 +82,11 @@ impl Following {
         }
         let mut command = Command::new(program);
         command.args(arguments);
+        if output_aside {
+            let aside = io::stderr().as_fd().try_clone_to_owned();
+            let aside = aside.map_err(|error| ScanError::system("duplicating stderr", error))?;
+            command.stdout(aside);
+        }
         // A Ctrl-C at the terminal is ours to handle: the command gets a process group of its
         // own only if it is not to read the terminal, so it stays in ours and sees it too.
         // SAFETY: resetting signal dispositions is allowed between fork and exec.

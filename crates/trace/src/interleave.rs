@@ -15,7 +15,7 @@ pub(crate) fn order(units: &[&[UnitId]]) -> Vec<u8> {
     let mut next = heads.iter().flatten().min().copied();
     while let Some(unit) = next {
         next = None;
-        for (position, (head, rest)) in (0u8..).zip(heads.iter_mut().zip(&mut rest)) {
+        for (position, (head, rest)) in (0..=u8::MAX).zip(heads.iter_mut().zip(&mut rest)) {
             if *head == Some(unit) {
                 order.push(position);
                 *head = rest.next().copied();

@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
             temporary.0.as_path()
         }
     };
-    let end = record::record(&target, &arguments.options, path)?;
+    let end = record::record(&target, &arguments.options, path, arguments.json)?;
     let plan = one(path, &policies, &machine, arguments)?;
     show(&plan, arguments.json)?;
     Ok(record::code(end))

@@ -16,7 +16,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     let target = target(&arguments.target)?;
-    let end = record(&target, &arguments.options, &arguments.output)?;
+    let end = record(&target, &arguments.options, &arguments.output, false)?;
     eprintln!("recorded to {}; next: pagetide plan {0}", arguments.output.display());
     Ok(code(end))
 }
@@ -47,8 +47,14 @@ pub(crate) fn target(arguments: &TargetArgs) -> Result<Target> {
     Ok(Target::Pids(arguments.pids.iter().map(|pid| Pid(*pid)).collect()))
 }
 
-/// Records until the target ends, the time is up or the user interrupts.
-pub(crate) fn record(target: &Target, options: &RecordOptions, output: &Path) -> Result<End> {
+/// Records until the target ends, the time is up or the user interrupts. `output_aside`: what a
+/// command prints goes to standard error.
+pub(crate) fn record(
+    target: &Target,
+    options: &RecordOptions,
+    output: &Path,
+    output_aside: bool,
+) -> Result<End> {
     if output.exists() {
         bail!("{} already exists; remove it or name another file", output.display());
     }
@@ -63,7 +69,12 @@ pub(crate) fn record(target: &Target, options: &RecordOptions, output: &Path) ->
     interrupt::listen();
     let host = Host::live();
     let observer = Observer::start(&host)?;
-    let settings = Options { epoch: options.epoch, budget: options.budget, limit: options.limit };
+    let settings = Options {
+        epoch: options.epoch,
+        budget: options.budget,
+        limit: options.limit,
+        output_aside,
+    };
     let header = header(&host, target, &settings, &observer);
     let mut writer = RecordingWriter::create(output, &header)?;
     let mut recorder = match Recorder::start(observer, host, target, settings) {

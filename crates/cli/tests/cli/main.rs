@@ -4,5 +4,8 @@
 
 mod arguments;
 mod ends;
+mod kills;
+mod plan;
+mod record;
 mod run;
 mod target;

@@ -37,11 +37,13 @@ pub struct Options {
     pub budget: f64,
     /// Ends the recording; else it goes on until the target ends.
     pub limit: Option<Duration>,
+    /// What a command prints goes to standard error, for standard output carries an answer.
+    pub output_aside: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { epoch: Duration::from_secs(5), budget: 0.01, limit: None }
+        Self { epoch: Duration::from_secs(5), budget: 0.01, limit: None, output_aside: false }
     }
 }
 
@@ -104,7 +106,7 @@ impl Recorder {
     ) -> Result<Self, ScanError> {
         let mut live = Live::new(observer.walker);
         live::hurry();
-        let following = Following::start(target, &host)?;
+        let following = Following::start(target, &host, options.output_aside)?;
         let started_ns = live.now();
         let mut recorder = Self {
             host,

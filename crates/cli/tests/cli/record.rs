@@ -1,0 +1,91 @@
+//! What a recording of a known program holds, and what it cost.
+
+use crate::run::{PAGETIDE, command, finish, heat, info, pagetide, scratch, turn};
+use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Mean rate of every anonymous unit, by process and address.
+fn means(recording: &Path) -> HashMap<(String, String), f64> {
+    let csv = pagetide(&format!("trace export {}", recording.display())).succeeds().out;
+    let header: Vec<&str> = csv.lines().next().unwrap_or_default().split(',').collect();
+    let column = |name: &str| header.iter().position(|n| *n == name).unwrap_or(usize::MAX);
+    let [kind, pid, address, rate] = ["kind", "pid", "address", "rate"].map(column);
+    let mut sums: HashMap<_, (f64, f64)> = HashMap::new();
+    for row in csv.lines().skip(1).map(|line| line.split(',').collect::<Vec<_>>()) {
+        if row[kind] == "anonymous" {
+            let sum = sums.entry((row[pid].to_owned(), row[address].to_owned())).or_default();
+            sum.0 += row[rate].parse::<f64>().unwrap_or(f64::NAN);
+            sum.1 += 1.0;
+        }
+    }
+    sums.into_iter().map(|(unit, (sum, count))| (unit, sum / count)).collect()
+}
+
+#[test]
+fn a_known_hot_set_is_found_within_the_budget() {
+    let Some(_turn) = turn("a_known_hot_set_is_found_within_the_budget") else { return };
+    let scratch = scratch();
+    let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
+    let mut recording = command(["record", "-q", "--epoch", "1s", "-o"]);
+    let program = "workload hot-cold --size 256M --hot 64M --rate 20000 --seconds 8";
+    recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
+    recording.args(["--truth-epoch", "1", "--truth"]).arg(&truth);
+    finish(recording).succeeds();
+
+    let info = info(&seen);
+    let number = |key: &str| info[key].as_f64().unwrap_or(f64::NAN);
+    assert!(number("epochs") >= 7.0 && info["finished"] == true, "{info}");
+    assert!(
+        (256.0 * 1048576.0..300.0 * 1048576.0).contains(&number("resident_max_bytes")),
+        "{info}"
+    );
+    assert!(number("recorder_share") <= 0.012, "{info}");
+    assert_eq!((info["unit"].as_str(), number("budget")), (Some("2M"), 0.01));
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&seen), 0o700);
+    for file in seen.read_dir().unwrap() {
+        assert_eq!(mode(&file.unwrap().path()), 0o600);
+    }
+
+    let (seen, truth) = (means(&seen), means(&truth));
+    assert_eq!(truth.len(), 128);
+    let rate = |unit: &_| seen.get(unit).copied().unwrap_or(0.0);
+    let mut units: Vec<_> = truth.iter().map(|(unit, rate)| (unit, *rate)).collect();
+    units.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let hot: Vec<_> = units[..32].iter().map(|u| u.0).collect();
+    units.sort_by(|a, b| rate(b.0).total_cmp(&rate(a.0)));
+    let found = units[..32].iter().filter(|unit| hot.contains(&unit.0)).count();
+    assert!(found >= 29, "{found} of 32 hot units are among the 32 hottest");
+}
+
+#[test]
+fn children_are_followed() {
+    let Some(_turn) = turn("children_are_followed") else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let one = "workload uniform --size 32M --rate 1000 --seconds 4 >/dev/null";
+    let script = format!("\"$0\" {one} & \"$0\" {one} & wait");
+    let mut recording = command(["record", "-q", "--epoch", "1s", "-o"]);
+    recording.arg(&path).args(["--", "sh", "-c", &script, PAGETIDE]);
+    finish(recording).succeeds();
+    let info = info(&path);
+    assert_eq!(info["processes"], 3);
+    assert!(info["resident_max_bytes"].as_u64() >= Some(64 << 20), "{info}");
+}
+
+#[test]
+fn a_process_that_executes_another_program_counts_once() {
+    let name = "a_process_that_executes_another_program_counts_once";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let script = "sleep 1; exec \"$0\" workload uniform --size 32M --rate 1000 --seconds 5";
+    let mut recording = command(["record", "-q", "--epoch", "500ms", "-o"]);
+    recording.arg(&path).args(["--", "sh", "-c", script, PAGETIDE]);
+    finish(recording).succeeds();
+    let info = info(&path);
+    assert!(info["processes"].as_u64() <= Some(2), "the shell, and sleep or the workload: {info}");
+    let most = info["resident_max_bytes"].as_u64().unwrap_or(0);
+    assert!((32 << 20..60 << 20).contains(&most), "{info}");
+}

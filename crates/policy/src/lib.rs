@@ -3,6 +3,7 @@
 //! memory of past epochs that policies share is `book`. No I/O, no clock, no unsafe.
 
 mod book;
+mod noise;
 mod options;
 mod policies;
 mod policy;

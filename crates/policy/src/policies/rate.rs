@@ -6,16 +6,18 @@
 //! - the rate of a unit is its mean since it last changed, old epochs fading slowly;
 //! - it has changed when several epochs in a row lie outside the noise, or one does by far;
 //! - what orders is the *held* rate: a round figure, as fine as the evidence, replaced only once
-//!   the mean has left it by more than its standard error allows (a Schmitt trigger).
+//!   the mean has left it by more than its standard error allows (a Schmitt trigger), and once
+//!   what that has cost is what a move costs (to rent until it has cost as much as to buy).
 //!
-//! How noisy one epoch is, is learned from all units of about the same rate together. Square
+//! How noisy one epoch is, is learned from all units (`noise`). Square
 //! roots are compared: the noise of a count is the same for all rates there (Bartlett 1936), and
 //! a fall to nothing stands out as clearly as a rise.
 
+use crate::noise::{Noise, OCTAVE, narrow, octave};
 use crate::options::OptionInfo;
 use crate::policy::{COLDEST, UNKNOWN, rate_key, settle_unknown};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
-use pagetide_types::EpochHeat;
+use pagetide_types::{EpochHeat, HeatFlags};
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "rate",
@@ -47,6 +49,14 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             range: (0.0, 100.0),
             whole: false,
         },
+        OptionInfo {
+            name: "worth",
+            summary: "accesses/s times epochs by which a 4 KiB page must have missed its rank \
+                      before it is worth a move; a 2 MiB page 32 times that",
+            default: 32.0,
+            range: (0.0, 1e9),
+            whole: false,
+        },
     ],
     build: |settings| {
         let half_life = settings.get("half-life");
@@ -54,6 +64,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             keep: if half_life > 0.0 { narrow((-1.0 / half_life).exp2()) } else { 0.0 },
             finest: OCTAVE - settings.whole("steps").ilog2(),
             sure: narrow(settings.get("sure")),
+            worth: narrow(settings.get("worth")),
             noise: Noise::new(),
             rates: vec![(0.0, 0.0); 256],
             units: Vec::new(),
@@ -61,15 +72,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     },
 };
 
-#[expect(clippy::cast_possible_truncation, reason = "small numbers")]
-fn narrow(value: f64) -> f32 {
-    value as f32
-}
-
 /// Widest band that little evidence is rounded to: four octaves.
 const WIDEST: u32 = OCTAVE + 2;
-/// Bits of a rate's float within an octave.
-const OCTAVE: u32 = f32::MANTISSA_DIGITS - 1;
 /// An octave of the rate, as a share of its root: 2^(1/2) - 1.
 const ROOT_OCTAVE: f32 = std::f32::consts::SQRT_2 - 1.0;
 
@@ -79,6 +83,7 @@ struct Rate {
     /// Low bits of a rate's float that do not count, however well it is known.
     finest: u32,
     sure: f32,
+    worth: f32,
     noise: Noise,
     /// This epoch's rates by octave: the sum of their roots, and how many.
     rates: Vec<(f64, f64)>,
@@ -101,6 +106,8 @@ struct Unit {
     run_mean: f32,
     /// What orders.
     held: f32,
+    /// What holding it has missed since it was found wrong, accesses/s times epochs.
+    missed: f32,
 }
 
 impl Unit {
@@ -132,11 +139,13 @@ impl RankPolicy for Rate {
         let least = self.survey(heat);
         self.noise.next_epoch(&self.rates, least);
         let mut unknown = 0;
-        let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate);
-        for (key, ((unit, flags), seen)) in keys.iter_mut().zip(rows) {
+        let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate).zip(&heat.pages);
+        for (key, (((unit, flags), seen), pages)) in keys.iter_mut().zip(rows) {
             let mut now = self.units[unit.index()];
             if observed(*flags) {
-                self.observe(&mut now, seen.clamp(0.0, f32::MAX));
+                let each = if flags.has(HeatFlags::HUGE) { 1.0 / 16.0 } else { 1.0 };
+                let worth = self.worth * each * f32::from(*pages);
+                self.observe(&mut now, seen.clamp(0.0, f32::MAX), worth);
                 self.units[unit.index()] = now;
             }
             *key = if now.weight > 0.0 {
@@ -151,15 +160,16 @@ impl RankPolicy for Rate {
 }
 
 impl Rate {
-    fn observe(&mut self, unit: &mut Unit, seen: f32) {
-        let mut changed = unit.weight <= 0.0;
-        if changed {
+    fn observe(&mut self, unit: &mut Unit, seen: f32, worth: f32) {
+        let first = unit.weight <= 0.0;
+        let mut since = 0.0;
+        if first {
             *unit = Unit { mean: seen, weight: 1.0, last: seen, ..Unit::default() };
         } else if self.sure <= 0.0 {
             unit.take(seen, 1.0, self.keep);
         } else {
-            changed = self.test(unit, seen);
-            if changed {
+            if self.test(unit, seen) {
+                since = unit.run.abs();
                 *unit = Unit { mean: unit.run_mean, weight: unit.run.abs(), run: 0.0, ..*unit };
             }
         }
@@ -169,8 +179,15 @@ impl Rate {
         let error = self.sure * self.noise.of(mean) / whole.weight.sqrt();
         // Half a step more, lest a unit at the border of two goes back and forth.
         let step = if self.sure > 0.0 { root * ROOT_OCTAVE * band(self.finest) } else { 0.0 };
-        if changed || (root - unit.held.sqrt()).abs() > error + step / 2.0 {
-            unit.held = self.rounded(mean, error);
+        let wrong = (root - unit.held.sqrt()).abs() > error + step / 2.0;
+        // To wait until the loss is that of a move is at most twice as dear as to know (ski rental).
+        unit.missed = if wrong || since > 0.0 {
+            unit.missed + (mean - unit.held).abs() * since.max(1.0)
+        } else {
+            0.0
+        };
+        if first || self.sure <= 0.0 && wrong || unit.missed > 0.0 && unit.missed >= worth {
+            (unit.held, unit.missed) = (self.rounded(mean, error), 0.0);
         }
     }
 
@@ -232,70 +249,4 @@ impl Rate {
 /// The width in octaves of a band that ignores the lowest `bits` of a float.
 fn band(bits: u32) -> f32 {
     f32::from_bits((127 + bits - OCTAVE) << OCTAVE)
-}
-
-/// The noise of the square root of one epoch's rate, by octave of the unit's mean rate.
-struct Noise {
-    /// Sum of squared deviations over the mean, and how many; the first is that of rate 0, whose
-    /// deviations are absolute.
-    octaves: Vec<(f64, f64)>,
-    /// As before this epoch, so that a change of all units at once is not taken for noise.
-    known: Vec<f32>,
-    /// The least rate seen: about that of a single access in an epoch.
-    least: f32,
-}
-
-/// What is believed before anything was seen: a rate is known to 50 %, its root to half of that.
-const BELIEVED: f32 = 0.25;
-/// With the weight of so many observations.
-const BELIEF: f64 = 8.0;
-/// Weight of what was learned an epoch ago.
-const REMEMBERED: f64 = 0.9;
-/// No rate is known better than to twice this share.
-const FINEST: f32 = 0.02;
-/// Deviations count up to so many times the noise known.
-const CLIP: f32 = 3.0;
-
-impl Noise {
-    fn new() -> Self {
-        Self { octaves: vec![(0.0, 0.0); 256], known: vec![BELIEVED; 256], least: f32::MAX }
-    }
-
-    /// `rates` as in [`Rate::rates`].
-    fn next_epoch(&mut self, rates: &[(f64, f64)], least: f32) {
-        self.least = self.least.min(least);
-        // Where none is as common as one, rates are counts of few: known no better than such.
-        let counts = rates[0].1 > rates[octave(self.least)].1;
-        let one = if counts { self.least / 4.0 } else { 0.0 };
-        for (at, (sum, count)) in (0u32..).zip(&mut self.octaves) {
-            let rate = f32::from_bits(at << OCTAVE);
-            let (counted, believed) = if at == 0 {
-                (one, self.least / 4.0)
-            } else {
-                ((one / rate).max(FINEST * FINEST), BELIEVED * BELIEVED)
-            };
-            let mean = (*sum + BELIEF * f64::from(believed)) / (*count + BELIEF);
-            self.known[at as usize] = narrow(mean).max(counted).sqrt();
-            (*sum, *count) = (*sum * REMEMBERED, *count * REMEMBERED);
-        }
-    }
-
-    fn of(&self, mean: f32) -> f32 {
-        let known = self.known[octave(mean)];
-        if mean > 0.0 { known * mean.sqrt() } else { known }
-    }
-
-    /// Takes in a squared deviation. How far off one beyond all noise is does not matter.
-    fn learn(&mut self, mean: f32, squared: f32) {
-        let at = octave(mean);
-        let scale = if mean > 0.0 { mean } else { 1.0 };
-        let most = CLIP * self.known[at];
-        let (sum, count) = &mut self.octaves[at];
-        *sum += f64::from((squared / scale).min(most * most));
-        *count += 1.0;
-    }
-}
-
-fn octave(rate: f32) -> usize {
-    (rate.to_bits() >> OCTAVE) as usize & 0xff
 }

@@ -103,7 +103,7 @@ pub(crate) struct PlanArgs {
     /// Fast memory to split between several recordings.
     #[arg(long, value_name = "SIZE")]
     pub(crate) fast: Option<Bytes>,
-    /// Policies to consider (default: all).
+    /// Policies to consider (default: all), with options as in rate:half-life=8.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub(crate) policy: Vec<String>,
     /// Share of the run time that the program waits for memory, if you know it: `30%`, or a range

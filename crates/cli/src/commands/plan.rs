@@ -3,7 +3,7 @@
 use crate::args::PlanArgs;
 use crate::commands::{out, print_json, record};
 use anyhow::{Context, Result, bail};
-use pagetide_policy::{PolicyOptions, PolicySpec};
+use pagetide_policy::PolicySpec;
 use pagetide_replay::{
     Machine, Plan, PlanOptions, Sharer, Weighting, all_policies, plan_recording,
 };
@@ -63,7 +63,7 @@ fn policies(names: &[String]) -> Result<Vec<PolicySpec>> {
     if names.is_empty() {
         return Ok(all_policies());
     }
-    let specs = names.iter().map(|name| PolicySpec::new(name, PolicyOptions::default()));
+    let specs = names.iter().map(|name| name.parse::<PolicySpec>());
     Ok(specs.collect::<Result<_, _>>()?)
 }
 

@@ -7,7 +7,7 @@ use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "clairvoyant",
-    summary: "the highest rate in the next epoch first: the bound on hits",
+    summary: "the highest rate per page in the next epoch first: the bound on hits",
     source: "after Belady 1966, per epoch",
     class: Class::Bound,
     needs: Needs { oracle: true, placement: false },
@@ -28,8 +28,12 @@ impl RankPolicy for Clairvoyant {
             while next.unit.get(row).is_some_and(|other| other < unit) {
                 row += 1;
             }
-            let rate = if next.unit.get(row) == Some(unit) { next.rate[row] } else { 0.0 };
-            *key = rate_key(rate);
+            // Per page: a small unit that is as hot gives more for the same memory.
+            *key = rate_key(if next.unit.get(row) == Some(unit) {
+                next.rate[row] / f32::from(next.pages[row].max(1))
+            } else {
+                0.0
+            });
         }
     }
 }

@@ -21,7 +21,7 @@ use pagetide_types::{EpochHeat, HeatFlags};
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "rate",
-    summary: "the highest access rate first; differences within the noise move nothing",
+    summary: "the highest rate per page first; differences within the noise move nothing",
     source: "ours",
     class: Class::Runnable,
     needs: Needs::NOTHING,
@@ -149,7 +149,9 @@ impl RankPolicy for Rate {
                 self.units[unit.index()] = now;
             }
             *key = if now.weight > 0.0 {
-                rate_key(now.held)
+                // Per page: a small unit that is as hot gives more for the same memory. Rounded, so
+                // that a page more or less moves nothing.
+                rate_key(now.held / f32::from(pages.max(&1).next_power_of_two()))
             } else {
                 unknown += 1;
                 UNKNOWN

@@ -148,6 +148,9 @@ def main():
     parser.add_argument("--cells", type=int, default=24, help="stop after so many")
     args = parser.parse_args()
     out = common.open_results(args)
+    if args.show:
+        show(out)
+        return
     chosen = (cell for cell in cells() if cell[0] in args.pages.split(","))
     for page, hot, ratio in itertools.islice(chosen, args.cells):
         wanted = (page, str(hot), str(ratio), str(args.rate or "unlimited"))

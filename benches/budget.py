@@ -66,6 +66,9 @@ def main():
     parser.add_argument("--seconds", type=int, default=20)
     args = parser.parse_args()
     out = common.open_results(args)
+    if args.show:
+        show(out)
+        return
     for gib in args.gib.split(","):
         for page in args.pages.split(","):
             done = {(row["page"], row["gib"]) for row in common.rows_of(out / "budget.csv")}

@@ -37,6 +37,7 @@ def arguments(doc):
         default=pathlib.Path(tempfile.gettempdir()),
         help="where recordings lie while they are measured",
     )
+    parser.add_argument("--show", action="store_true", help="measure nothing, print the table")
     return parser
 
 

@@ -79,6 +79,9 @@ def main():
     parser.add_argument("--seconds", type=int, default=6)
     args = parser.parse_args()
     out = common.open_results(args)
+    if args.show:
+        show(out)
+        return
     path = out / "overhead.csv"
     for page in args.pages.split(","):
         done = sum(1 for row in common.rows_of(path) if row["page"] == page)

@@ -27,9 +27,9 @@ def accuracy(out):
         true = [float(row["true_per_s"]) for row in rows]
         # A unit that was never seen is drawn at the lower edge.
         estimated = [max(float(row["estimated_per_s"]), 0.1) for row in rows]
-        axis.plot([0.1, 1e6], [0.1, 1e6], color="grey", linewidth=0.7)
+        axis.plot([0.1, 1e7], [0.1, 1e7], color="grey", linewidth=0.7)
         axis.scatter(true, estimated, s=4, alpha=0.4, linewidths=0, rasterized=True)
-        axis.set(xscale="log", yscale="log", xlim=(0.1, 1e6), ylim=(0.1, 1e6))
+        axis.set(xscale="log", yscale="log", xlim=(0.1, 1e7), ylim=(0.1, 1e7))
         page, hot, ratio, *rate = cell.stem.split("-")
         title = f"{page}, {int(hot)} % hot, 1:{int(ratio)}"
         axis.set_title(title + (f"\n{rate[0][4:]}/s" if rate else ""), fontsize=8)

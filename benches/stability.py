@@ -43,6 +43,9 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
     out = common.open_results(args)
+    if args.show:
+        show(out)
+        return
     for run in range(len(common.rows_of(out / "stability.csv")), args.runs):
         print(f"run {run}", file=sys.stderr, flush=True)
         measure(args, run, out)

@@ -54,3 +54,20 @@ fn when_the_time_is_up_the_command_is_asked_to_end() {
     let seconds = info(&path)["seconds"].as_f64().unwrap_or_default();
     assert!((1.0..15.0).contains(&seconds), "{seconds} s recorded");
 }
+
+#[test]
+fn a_command_runs_at_its_own_precedence() {
+    let Some(_turn) = turn("a_command_runs_at_its_own_precedence") else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let mut recording = command(["record", "-q", "--epoch", "500ms", "-o"]);
+    recording.arg(&path).args(["--", "sh", "-c", "nice; sleep 1"]);
+    let outcome = finish(recording).succeeds();
+    assert_eq!(outcome.out.trim(), own_nice(), "{}", outcome.out);
+}
+
+/// The precedence that this process would give to a command.
+fn own_nice() -> String {
+    let output = std::process::Command::new("nice").output().unwrap();
+    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}

@@ -105,8 +105,9 @@ impl Recorder {
         options: Options,
     ) -> Result<Self, ScanError> {
         let mut live = Live::new(observer.walker);
-        live::hurry();
         let following = Following::start(target, &host, options.output_aside)?;
+        // Only now: a command that we start must not inherit it.
+        live::hurry();
         let started_ns = live.now();
         let mut recorder = Self {
             host,

@@ -63,11 +63,6 @@ fn a_command_runs_at_its_own_precedence() {
     let mut recording = command(["record", "-q", "--epoch", "500ms", "-o"]);
     recording.arg(&path).args(["--", "sh", "-c", "nice; sleep 1"]);
     let outcome = finish(recording).succeeds();
-    assert_eq!(outcome.out.trim(), own_nice(), "{}", outcome.out);
-}
-
-/// The precedence that this process would give to a command.
-fn own_nice() -> String {
-    let output = std::process::Command::new("nice").output().unwrap();
-    String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    let own = finish(std::process::Command::new("nice")).succeeds();
+    assert_eq!(outcome.out, own.out);
 }

@@ -24,8 +24,6 @@ pub(crate) struct Costs {
     pub(crate) look_huge: f64,
     /// Going to sleep and waking up, system calls: whatever one action costs besides.
     pub(crate) action: f64,
-    /// Walking one piece for the census of what is resident.
-    pub(crate) census_piece: f64,
 }
 
 impl Default for Costs {
@@ -37,7 +35,6 @@ impl Default for Costs {
             look_table: 1300.0,
             look_huge: 100.0,
             action: 8000.0,
-            census_piece: 1300.0,
         }
     }
 }

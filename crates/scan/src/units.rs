@@ -2,7 +2,7 @@
 
 use pagetide_host::{Area as MapArea, Dev, Maps, Perms};
 use pagetide_trace::Area;
-use pagetide_types::{AreaKind, EpochId, ObjectId, Pid, UnitId, UnitKey};
+use pagetide_types::{EpochId, ObjectId, Pid, UnitId, UnitKey};
 use std::collections::HashMap;
 
 /// What memory belongs to, beyond the life of a mapping.
@@ -78,18 +78,11 @@ impl Units {
             return;
         }
         *known = end;
-        let kind = if area.backing().is_some() && mapping.shift == 0 && area.kind == AreaKind::File
-        {
-            // A private copy of a file's page: named by the file, but memory of the process.
-            AreaKind::File
-        } else {
-            area.kind
-        };
         self.new_areas.push(Area {
             object: mapping.object,
             first,
             end,
-            kind,
+            kind: area.kind,
             name: maps.name(area).into_owned(),
             pid,
             command: command.to_owned(),

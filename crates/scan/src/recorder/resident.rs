@@ -1,7 +1,6 @@
 //! Which processes belong to the target, and what of their memory is resident.
 
 use super::{Known, Recorder, whole};
-use crate::budget::learn;
 use crate::census::Subject;
 use crate::error::ScanError;
 use crate::eyes::Eyes;
@@ -108,9 +107,6 @@ impl Recorder {
             }
         }
         let spent = self.live.cpu() - cpu;
-        if !pieces.is_empty() {
-            learn(&mut self.costs.census_piece, spent as f64 / pieces.len() as f64);
-        }
         self.census_ns = spent;
         self.pieces = pieces;
         if self.epoch.is_multiple_of(RETRY_EPOCHS) {

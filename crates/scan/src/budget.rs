@@ -110,23 +110,9 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pagetide_types::{NodeId, UnitId};
 
     fn pieces(count: u32, huge: bool) -> Vec<Piece> {
-        (0..count)
-            .map(|i| Piece {
-                process: 0,
-                range: Range { start: u64::from(i) << 21, end: u64::from(i + 1) << 21 },
-                unit: UnitId(i),
-                present: 512,
-                dirty: false,
-                huge,
-                node: NodeId(0),
-                uncleared: false,
-                rate: None,
-                saturated: false,
-            })
-            .collect()
+        (0..count).map(|unit| Piece::whole(unit, huge)).collect()
     }
 
     #[test]

@@ -9,7 +9,7 @@
 use super::*;
 use crate::evidence::{Estimate, Evidence};
 use crate::walker::Activity;
-use pagetide_types::{NodeId, UnitId};
+use pagetide_types::NodeId;
 use std::collections::HashMap;
 
 /// Pages that are accessed at random with given rates; acting takes time, waiting costs nothing.
@@ -142,21 +142,8 @@ impl Eyes for Simulated {
     }
 }
 
-fn pieces(count: u64, huge: bool) -> Vec<Piece> {
-    (0..count)
-        .map(|i| Piece {
-            process: 0,
-            range: Range { start: i << 21, end: (i + 1) << 21 },
-            unit: UnitId(i as u32),
-            present: 512,
-            dirty: false,
-            huge,
-            node: NodeId(0),
-            uncleared: false,
-            rate: None,
-            saturated: false,
-        })
-        .collect()
+fn pieces(count: u32, huge: bool) -> Vec<Piece> {
+    (0..count).map(|unit| Piece::whole(unit, huge)).collect()
 }
 
 /// Epochs of 5 s at 1 % of a core; the rates of one epoch are known to the next.

@@ -35,3 +35,23 @@ impl Piece {
         if self.huge { 1 } else { watched_pages }
     }
 }
+
+#[cfg(test)]
+impl Piece {
+    /// For tests: a whole, resident unit of process 0 at the address of its number.
+    pub(crate) fn whole(unit: u32, huge: bool) -> Self {
+        let start = u64::from(unit) << 21;
+        Self {
+            process: 0,
+            range: Range { start, end: start + (1 << 21) },
+            unit: UnitId(unit),
+            present: 512,
+            dirty: false,
+            huge,
+            node: NodeId(0),
+            uncleared: false,
+            rate: None,
+            saturated: false,
+        }
+    }
+}

@@ -2,7 +2,7 @@
 # The work is in scripts/.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench measure release deps
+.PHONY: help demo test check bench measure reproduce-amp release deps
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ bench: ## Run the benchmarks; each compares with something in the same run
 
 measure: ## Measure the figures of docs/measurements.md on this machine (about an hour)
 	@scripts/measure.sh
+
+reproduce-amp: ## The table of AMP's section 6.6 into docs/reproduction.md (records for 23 minutes)
+	@scripts/reproduce-amp.sh
 
 release: ## Build one static binary that runs on other machines of this architecture
 	@scripts/release.sh

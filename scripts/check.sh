@@ -19,6 +19,9 @@ scripts/licences.py
 say "links in documents"
 scripts/links.py
 
+say "tests named in docs/specification.md"
+scripts/claims.py
+
 say "scripts"
 for script in scripts/*.sh .ci/run; do bash -n "$script"; done
 if have shellcheck; then

@@ -3,8 +3,9 @@
 source "$(dirname "$0")/lib.sh"
 
 recording=.cache/demo.heat
+report=.cache/demo.html
 pagetide=target/release/pagetide
-plan=("$pagetide" plan -o "$recording" -- "$pagetide" workload demo-redis)
+plan=("$pagetide" plan -o "$recording" --report "$report" -- "$pagetide" workload demo-redis)
 
 say "make demo: installs what is missing of clang, gcc, make, pkg-config, libelf-dev, zlib1g-dev"
 say "and redis-server (Debian or Ubuntu packages), builds Pagetide, records a redis-server under"
@@ -18,4 +19,5 @@ as_root rm -rf "$recording"
 say "running as root: ${plan[*]}"
 as_root "${plan[@]}"
 say "the recording is in $recording; look again with: sudo $pagetide plan $recording"
+say "the plan with its pictures is in $PWD/$report: open it in a browser"
 say "your own program: sudo $pagetide plan -- ANY COMMAND"

@@ -4,10 +4,13 @@
 Reads `cargo metadata`; fails on a licence that is not on the list below. With --list, prints
 each crate of the binary with its version and licence instead (for the release)."""
 
+import hashlib
 import json
+import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 ALLOWED = {
     "0BSD", "Apache-2.0", "Apache-2.0 WITH LLVM-exception", "BSD-2-Clause", "BSD-3-Clause",
@@ -65,9 +68,29 @@ def packages(kinds):
     return sorted(found, key=lambda package: (package["name"], package["version"]))
 
 
+def vendored():
+    """What is committed as it was published, each with an origin.toml that says what it is."""
+    root = pathlib.Path(__file__).parent.parent
+    for path in sorted(root.glob("crates/*/vendor/*/origin.toml")):
+        origin = tomllib.loads(path.read_text())
+        yield {**origin, "folder": path.parent}
+
+
+def vendored_problems(origin):
+    """Files that are not as published, a licence that is not allowed or not there."""
+    if not allowed(origin["license"]):
+        yield f"{origin['license']} is not allowed"
+    if not (origin["folder"] / "LICENSE").is_file():
+        yield "its LICENSE is missing"
+    for file, expected in origin["sha256"].items():
+        found = hashlib.sha256((origin["folder"] / file).read_bytes()).hexdigest()
+        if found != expected:
+            yield f"{file} is not as published"
+
+
 def main():
     if sys.argv[1:] == ["--list"]:
-        for package in packages({None}):
+        for package in [*packages({None}), *vendored()]:
             print(f"{package['name']} {package['version']}: {package['license']}")
         return
     assert allowed("MIT/Apache-2.0") and allowed("(MIT OR GPL-3.0) AND Zlib")
@@ -76,9 +99,14 @@ def main():
     bad = [p for p in checked if not p["license"] or not allowed(p["license"])]
     for package in bad:
         print(f"{package['name']} {package['version']}: {package['license']} is not allowed")
+    others = list(vendored())
+    for origin in others:
+        for problem in vendored_problems(origin):
+            bad.append(origin)
+            print(f"{origin['folder']}: {problem}")
     if bad:
         sys.exit(1)
-    print(f"    {len(checked)} packages, all allowed")
+    print(f"    {len(checked)} packages and {len(others)} vendored, all allowed")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 //! The command line. Doc comments are the help texts.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, UnitSize};
 use pagetide_workloads::Workload;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -23,6 +23,10 @@ pub(crate) enum Command {
     ///
     /// Give recordings, or a command (after --), PIDs or a cgroup to record first.
     Plan(PlanArgs),
+    /// Write plans as one HTML page that needs no network, several side by side.
+    ///
+    /// Give recordings, or one recording and several machines.
+    Report(ReportArgs),
     /// Look into recordings.
     #[command(subcommand)]
     Trace(TraceCommand),
@@ -33,6 +37,17 @@ pub(crate) enum Command {
     /// Run a program with a known access pattern.
     #[command(subcommand)]
     Workload(Workload),
+    /// Print the completions of a shell for these commands.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write those of all commands.
+    Man {
+        /// Write one page per command into this directory.
+        #[arg(short, long, value_name = "DIR")]
+        output: Option<PathBuf>,
+    },
 }
 
 #[derive(Args, Debug)]
@@ -62,12 +77,20 @@ pub(crate) struct RecordOptions {
     /// Length of an epoch, the time between two decisions of a policy.
     #[arg(long, default_value = "5s", value_parser = seconds, value_name = "TIME")]
     pub(crate) epoch: Duration,
-    /// Stop after this time; a command that was started is then ended (SIGTERM).
+    /// What gets a rate of its own, and is placed: regions of 2M, or single pages of 4K, which
+    /// cost a recording 500 times the rows.
+    #[arg(long, default_value = "2M", value_name = "2M|4K")]
+    pub(crate) unit: UnitSize,
+    /// Stop after this time; a command that was started is then ended, with all its descendants.
     #[arg(long = "for", value_parser = seconds, value_name = "TIME")]
     pub(crate) limit: Option<Duration>,
     /// Share of one core that observing may cost, in percent.
     #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT")]
     pub(crate) budget: f64,
+    /// Also watch memory that several processes map, or that is locked. While its accessed bits
+    /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
+    #[arg(long)]
+    pub(crate) clear_shared: bool,
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -84,9 +107,20 @@ pub(crate) struct RecordArgs {
     pub(crate) options: RecordOptions,
 }
 
+/// How fast memory is split between recordings.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShareArg {
+    /// In equal parts.
+    Equal,
+    /// In proportion to --weights.
+    Weighted,
+    /// Again and again to the one that gains most per byte.
+    Utility,
+}
+
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// Recordings to plan for; with several, the best split of --fast between them.
+    /// Recordings to plan for; with several, --fast is split between them.
     #[arg(value_name = "RECORDING", conflicts_with_all = ["pids", "cgroup", "command"])]
     pub(crate) recordings: Vec<PathBuf>,
     #[command(flatten)]
@@ -94,27 +128,59 @@ pub(crate) struct PlanArgs {
     /// Keep the recording here (default: it is removed after planning).
     #[arg(short, long, value_name = "FILE", conflicts_with = "recordings")]
     pub(crate) output: Option<PathBuf>,
-    /// The slowdown to stay below, in percent.
-    #[arg(long, default_value = "5%", value_parser = percent, value_name = "PERCENT")]
-    pub(crate) target_slowdown: f64,
+    #[command(flatten)]
+    pub(crate) asked: AskedArgs,
     /// The machine: a name, a TOML file, or `list` for the names.
     #[arg(long, default_value = "cxl", value_name = "NAME|FILE")]
     pub(crate) machine: String,
     /// Fast memory to split between several recordings.
     #[arg(long, value_name = "SIZE")]
     pub(crate) fast: Option<Bytes>,
-    /// Policies to consider (default: all), with options as in rate:half-life=8.
+    /// How to split it; what the other ways would give is shown, too.
+    #[arg(long, value_enum, default_value = "utility", value_name = "HOW", requires = "fast")]
+    pub(crate) share: ShareArg,
+    /// Weights for `--share weighted`, one for each recording (default: their footprints, so that
+    /// each has the same share of its memory fast).
+    #[arg(long, value_delimiter = ',', value_name = "NUMBER", requires = "fast")]
+    pub(crate) weights: Vec<f64>,
+    /// Print JSON with stable keys instead of the report.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the report as one HTML page, too; an older one of that name is replaced.
+    #[arg(long, value_name = "FILE.html")]
+    pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) options: RecordOptions,
+}
+
+/// What is asked of a plan.
+#[derive(Args, Debug)]
+pub(crate) struct AskedArgs {
+    /// The slowdown to stay below, in percent.
+    #[arg(long, default_value = "5%", value_parser = percent, value_name = "PERCENT")]
+    pub(crate) target_slowdown: f64,
+    /// Policies to consider (default: all), with options as in lru,rate:half-life=8,steps=4.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub(crate) policy: Vec<String>,
     /// Share of the run time that the program waits for memory, if you know it: `30%`, or a range
     /// such as `20-40%` (a profiler with stall counters tells).
     #[arg(long, value_parser = percent_range, value_name = "PERCENT")]
     pub(crate) memory_share: Option<(f64, f64)>,
-    /// Print JSON with stable keys instead of the report.
-    #[arg(long)]
-    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReportArgs {
+    /// The recordings, up to four.
+    #[arg(value_name = "RECORDING", required = true)]
+    pub(crate) recordings: Vec<PathBuf>,
+    /// The page to write, replacing an older one (default: NAME.html here for NAME.heat).
+    #[arg(short, long, value_name = "FILE.html")]
+    pub(crate) output: Option<PathBuf>,
+    /// The machine, a name or a TOML file; several are compared.
+    #[arg(long, default_value = "cxl", value_name = "NAME|FILE")]
+    pub(crate) machine: Vec<String>,
     #[command(flatten)]
-    pub(crate) options: RecordOptions,
+    pub(crate) asked: AskedArgs,
 }
 
 #[derive(Subcommand, Debug)]

@@ -11,11 +11,15 @@ extern "C" fn note(_signal: libc::c_int) {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP only ask to stop.
+/// From now on SIGINT, SIGTERM and SIGHUP only ask to stop; what was ignored (`nohup`) still is.
 pub(crate) fn listen() {
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: the handler only touches an atomic and calls `_exit`.
-        unsafe { libc::signal(signal, note as *const () as libc::sighandler_t) };
+        unsafe {
+            if libc::signal(signal, note as *const () as libc::sighandler_t) == libc::SIG_IGN {
+                libc::signal(signal, libc::SIG_IGN);
+            }
+        }
     }
 }
 

@@ -14,8 +14,8 @@ impl Progress {
             None => ProgressBar::new_spinner(),
         };
         let template = match total {
-            Some(_) => "recording {bar:30} {pos}/{len} s  {msg}",
-            None => "recording {spinner} {elapsed}  {msg}",
+            Some(_) => "recording {bar:12} {pos}/{len} s  {wide_msg}",
+            None => "recording {spinner} {elapsed}  {wide_msg}",
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);

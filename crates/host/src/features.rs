@@ -1,7 +1,7 @@
 //! What the kernel and the machine offer, as plain facts. A fact that cannot be read is absent:
 //! reading features never fails. `doctor` says what they mean.
 
-use crate::{Cpu, Hierarchy, Host, MemoryTier, Node, files::decimal};
+use crate::{Cpu, Hierarchy, Host, MemoryTier, Node, StallEvents, files::decimal};
 use pagetide_types::Bytes;
 use std::collections::BTreeSet;
 
@@ -81,6 +81,8 @@ pub struct Features {
     pub cpu: Cpu,
     /// Its counters; empty in most virtual machines.
     pub pmus: Vec<Pmu>,
+    /// Those of them that tell how long programs wait for memory.
+    pub stall_events: Option<StallEvents>,
     /// Memory in all.
     pub total: Bytes,
     /// Of it, what programs could still get.
@@ -136,6 +138,7 @@ impl Host {
             lockdown: self.text("sys/kernel/security/lockdown").and_then(|t| chosen(&t)),
             cpu: self.cpu(),
             pmus: self.pmus(),
+            stall_events: self.stall_events(),
             total: memory("MemTotal:"),
             available: memory("MemAvailable:"),
             nodes: self.nodes().unwrap_or_default(),

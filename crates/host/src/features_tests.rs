@@ -30,6 +30,8 @@ pub(crate) fn server() -> Fake {
         b"\x9f\xeb\0bpf_iter__task_vma\0BPF_TASK_ITER_TGID\0bpf_loop\0__x64_sys_process_madvise\0",
     )
     .file("sys/kernel/security/lockdown", "[none] integrity confidentiality\n")
+    .file("sys/bus/event_source/devices/cpu/type", "4\n")
+    .file("sys/bus/event_source/devices/cpu/events/slots", "event=0x00,umask=0x4\n")
     .file("sys/bus/event_source/devices/cpu/events/topdown-mem-bound", "event=0x00,umask=0x87\n")
     .file("sys/bus/event_source/devices/cpu/events/mem-loads", "x\n")
     .file("sys/bus/event_source/devices/cpu/events/power.scale", "x\n")
@@ -67,7 +69,8 @@ fn reads_a_server() {
     assert_eq!(features.types, Some(all));
     assert_eq!(features.lockdown.as_deref(), Some("none"));
     assert_eq!(features.pmus.len(), 1);
-    assert_eq!(features.pmus[0].events, ["mem-loads", "topdown-mem-bound"]);
+    assert_eq!(features.stall_events.unwrap().name, "topdown-mem-bound");
+    assert_eq!(features.pmus[0].events, ["mem-loads", "slots", "topdown-mem-bound"]);
     assert_eq!((features.total, features.available), (Bytes::gib(1), Bytes::mib(512)));
     assert_eq!((features.nodes.len(), features.tiers.len()), (2, 2));
     let huge = features.huge_pages.unwrap();

@@ -23,6 +23,7 @@ mod node_map;
 mod nodes;
 mod process;
 mod smaps;
+mod stalls;
 mod stat;
 mod tree;
 
@@ -39,3 +40,4 @@ pub use node_map::{NodeMap, NodeRange, Pfn};
 pub use nodes::{MemoryTier, Node};
 pub use process::{Identity, Process};
 pub use smaps::{AreaFacts, VmFlags};
+pub use stalls::{CpuEvent, StallEvents};

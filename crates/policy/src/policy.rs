@@ -2,7 +2,7 @@
 
 use crate::options::{OptionInfo, Settings};
 use crate::{Known, UnitBook};
-use pagetide_types::EpochHeat;
+use pagetide_types::{Bytes, EpochHeat};
 
 /// What a policy is shown at the end of an epoch.
 #[derive(Clone, Copy, Debug)]
@@ -11,14 +11,35 @@ pub struct EpochView<'a> {
     pub heat: &'a EpochHeat,
     /// Age and history of every unit, this epoch included; kept once for all policies.
     pub book: &'a UnitBook,
+    /// How long that epoch was, seconds.
+    pub length_s: f64,
     /// What the next epoch will bring; only for policies that declare that they need it.
     pub oracle: Option<&'a EpochHeat>,
-    /// For every row of `heat`, whether the unit is in fast memory now; only for policies that
-    /// declare that they need it (their order depends on the capacity).
-    pub fast: Option<&'a [bool]>,
+    /// Where the units are now; only for policies that declare that they need it (their order
+    /// depends on the capacity).
+    pub placement: Option<Placement<'a>>,
+}
+
+/// Where the units of an epoch are.
+#[derive(Clone, Copy, Debug)]
+pub struct Placement<'a> {
+    /// For every row of the heat, whether the unit is in fast memory.
+    pub fast: &'a [bool],
+    /// The tenant's fast memory.
+    pub capacity: Bytes,
 }
 
 impl EpochView<'_> {
+    /// Whether the unit of a row is fast, as far as the policy is shown.
+    pub(crate) fn is_fast(&self, row: usize) -> bool {
+        self.placement.is_some_and(|now| now.fast[row])
+    }
+
+    /// The tenant's fast memory in base pages; 0 where the policy is not shown.
+    pub(crate) fn capacity_pages(&self) -> u64 {
+        self.placement.map_or(0, |now| now.capacity.0 >> 12)
+    }
+
     /// Writes `key` of what is known of every unit; a unit that was never observed ranks in the
     /// middle: it gets the median key of the known ones. Nothing speaks for it and nothing
     /// against it, and being sticky it stays where it is when its neighbours do.
@@ -72,6 +93,29 @@ pub(crate) fn rate_key(rate: f32) -> u32 {
 pub trait RankPolicy: Send {
     /// Learns from the epoch and writes the keys; `keys.len() == view.heat.len()`.
     fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]);
+
+    /// What the last [`Self::rank`] saw and chose, if it decided anything that is worth telling.
+    fn observation(&self) -> Option<Observation> {
+        None
+    }
+}
+
+/// What a policy tells of one decision, for reports; nothing depends on it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Observation {
+    /// Which of several ways it follows from now on, for policies that choose between some.
+    pub choice: Option<&'static str>,
+    /// The values of [`PolicyInfo::figures`], in their order; finite.
+    pub figures: Vec<f64>,
+}
+
+/// One figure of a policy's [`Observation`]s.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FigureInfo {
+    /// Lower case and hyphens.
+    pub name: &'static str,
+    /// What it is and its unit, one line.
+    pub summary: &'static str,
 }
 
 /// A policy ready to run.
@@ -107,7 +151,7 @@ pub enum Class {
 pub struct Needs {
     /// The next epoch ([`EpochView::oracle`]).
     pub oracle: bool,
-    /// Where units are ([`EpochView::fast`]): its order depends on the capacity.
+    /// Where units are ([`EpochView::placement`]): its order depends on the capacity.
     pub placement: bool,
 }
 
@@ -131,6 +175,8 @@ pub struct PolicyInfo {
     pub needs: Needs,
     /// Its parameters.
     pub options: &'static [OptionInfo],
+    /// What its [`Observation`]s hold; empty if it makes none.
+    pub figures: &'static [FigureInfo],
     /// Makes one from checked options.
     pub(crate) build: fn(&Settings<'_>) -> Policy,
 }

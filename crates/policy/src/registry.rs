@@ -1,20 +1,22 @@
-//! The registry: one line per policy. Adding a policy takes its file and a line here.
+//! The registry: one line per policy. Adding a policy takes its file, its `mod` line, and a line
+//! here.
 
 use crate::options::{self, PolicyOptions, Settings, SpecError};
-use crate::policies::{bounds, clairvoyant, first_touch, lfu, lru, random, rate};
-use crate::{Policy, PolicyInfo};
+use crate::{Policy, PolicyInfo, policies};
 use std::{fmt, str::FromStr};
 
 /// All policies, the simplest first, bounds last.
 pub static REGISTRY: &[&PolicyInfo] = &[
-    &first_touch::INFO,
-    &random::INFO,
-    &lru::INFO,
-    &lfu::INFO,
-    &rate::INFO,
-    &clairvoyant::INFO,
-    &bounds::ALL_FAST,
-    &bounds::ALL_SLOW,
+    &policies::first_touch::INFO,
+    &policies::random::INFO,
+    &policies::lru::INFO,
+    &policies::lfu::INFO,
+    &policies::rate::INFO,
+    &policies::two_lists::INFO,
+    &policies::amp::INFO,
+    &policies::clairvoyant::INFO,
+    &policies::bounds::ALL_FAST,
+    &policies::bounds::ALL_SLOW,
 ];
 
 /// A policy with its options, checked; makes as many policies as are needed.

@@ -1,9 +1,9 @@
 //! Walks the registry: what every policy must be and do, the ones added later too.
 
 use pagetide_policy::{
-    Class, EpochView, Fixed, Moves, Policy, PolicyOptions, PolicySpec, REGISTRY,
+    Class, EpochView, Fixed, Moves, Placement, Policy, PolicyOptions, PolicySpec, REGISTRY,
 };
-use pagetide_policy::{Slots, UnitBook, moves};
+use pagetide_policy::{Observation, Slots, UnitBook, moves};
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -21,6 +21,11 @@ fn names_are_unique_and_everything_is_documented() {
         assert!(line(info.summary) && info.summary.len() < 80, "{}", info.name);
         assert!(!info.source.is_empty(), "{}", info.name);
         assert!(!info.needs.oracle || info.class == Class::Bound, "{} sees ahead", info.name);
+        let figures: BTreeSet<_> = info.figures.iter().map(|figure| figure.name).collect();
+        assert_eq!(figures.len(), info.figures.len(), "{}", info.name);
+        for figure in info.figures {
+            assert!(word(figure.name) && line(figure.summary), "{}:{}", info.name, figure.name);
+        }
         let options: BTreeSet<_> = info.options.iter().map(|option| option.name).collect();
         assert_eq!(options.len(), info.options.len(), "{}", info.name);
         for option in info.options {
@@ -57,6 +62,14 @@ fn build(epochs: &[Vec<Cell>]) -> Vec<EpochHeat> {
     (0..).zip(epochs).map(epoch).collect()
 }
 
+/// An observation holds what the registry says it does.
+fn check_observation(spec: &PolicySpec, found: Option<Observation>) {
+    let figures = spec.info().figures;
+    let Some(found) = found else { return };
+    assert_eq!(found.figures.len(), figures.len(), "{spec}");
+    assert!(found.figures.iter().all(|figure| figure.is_finite()), "{spec}: {found:?}");
+}
+
 /// What a policy did in one epoch.
 #[derive(Clone, Debug, PartialEq)]
 struct Seen {
@@ -81,8 +94,11 @@ fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
         if let Policy::Rank(policy) = &mut policy {
             let mut keys = vec![0; heat.len()];
             let oracle = epochs.get(i + 1).filter(|_| needs.oracle);
-            let shown = needs.placement.then_some(&fast[..]);
-            policy.rank(&EpochView { heat, book: &book, oracle, fast: shown }, &mut keys);
+            let now = Placement { fast: &fast, capacity: budget };
+            let placement = needs.placement.then_some(now);
+            let view = EpochView { heat, book: &book, length_s: 5.0, oracle, placement };
+            policy.rank(&view, &mut keys);
+            check_observation(spec, policy.observation());
             slots.rank(heat, &keys);
             found = moves(&slots, heat, &fast, &slots.cut(heat, budget));
         }

@@ -105,7 +105,7 @@ fn stack(specs: &[PolicySpec], units: u32, epochs: u32) -> (Spent, usize) {
         spent.on(|| replay.push(heat, 5.0)).unwrap_or_else(|error| panic!("{error}"));
     }
     let curves = spent.on(|| replay.finish());
-    (spent, curves[0].promoted.len())
+    (spent, curves[0].curve.promoted.len())
 }
 
 /// What the book and the keys cost of it.
@@ -122,7 +122,7 @@ fn parts(units: u32, epochs: u32) {
         let mut spent = Spent::default();
         for pair in memory.windows(2) {
             let (heat, oracle) = (&pair[0], Some(&pair[1]));
-            let view = EpochView { heat, book: &book, oracle, fast: None };
+            let view = EpochView { heat, book: &book, length_s: 5.0, oracle, placement: None };
             spent.on(|| policy.rank(&view, &mut keys));
         }
         row(&format!("keys of {name}"), spent, count);

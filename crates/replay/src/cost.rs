@@ -109,6 +109,13 @@ impl CostModel {
         }
     }
 
+    /// The same, with moves that cost nothing.
+    #[must_use]
+    pub fn with_free_moves(mut self) -> Self {
+        self.us_per_moved_byte = 0.0;
+        self
+    }
+
     /// The memory-bound share in use.
     #[must_use]
     pub fn share(&self) -> Band {

@@ -1,11 +1,12 @@
 //! What replaying a recording through one policy gives: totals at every capacity.
 
+use pagetide_policy::Observation;
 use pagetide_types::Bytes;
 use serde::Serialize;
 
 /// What a policy would have achieved at every capacity of fast memory.
 ///
-/// Every vector has the same length (but `exact_at`); entry `i` belongs to the capacity `step * i`,
+/// Every vector has the same length (but `replayed_at`); entry `i` belongs to the capacity `step * i`,
 /// the last one holds the whole footprint. All totals run over the evaluated epochs (those after
 /// the first decision and after warm-up); accesses are rate x epoch length. The bytes moved are
 /// those of the decisions in force in the evaluated epochs, one decision each.
@@ -41,8 +42,29 @@ pub struct Curve {
     /// Bytes moved out of fast memory.
     pub demoted: Vec<u64>,
     /// The entries that were replayed, ascending, for policies whose order depends on the
-    /// capacity; between them the vectors hold straight lines. Empty: every entry is exact.
-    pub exact_at: Vec<u32>,
+    /// capacity; between them the vectors hold straight lines. Empty: every entry was.
+    pub replayed_at: Vec<u32>,
+    /// One unit in so many was replayed, and stands for all; 1: every unit was.
+    pub one_unit_in: u64,
+}
+
+/// What one policy achieved, and what it told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// At every capacity.
+    pub curve: Curve,
+    /// What it told of its decisions, at each capacity at which it was replayed on its own,
+    /// ascending; empty for policies that tell nothing.
+    pub told: Vec<Told>,
+}
+
+/// What a policy told of its decisions at one capacity.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// Fast memory.
+    pub capacity: Bytes,
+    /// The position in the stream of the epochs at whose ends it decided, and what it told.
+    pub decisions: Vec<(usize, Observation)>,
 }
 
 impl Curve {
@@ -51,10 +73,12 @@ impl Curve {
     pub fn capacity(&self, i: usize) -> Bytes {
         Bytes(self.step.0 * i as u64)
     }
-    /// Whether entry `i` was replayed and not drawn as a line between two that were.
+    /// Whether entry `i` was replayed with every unit, and is neither an estimate from a sample
+    /// nor a line between two entries that were replayed.
     #[must_use]
     pub fn is_exact(&self, i: usize) -> bool {
-        self.exact_at.is_empty() || self.exact_at.iter().any(|at| *at as usize == i)
+        let replayed = || self.replayed_at.iter().any(|at| *at as usize == i);
+        self.one_unit_in <= 1 && (self.replayed_at.is_empty() || replayed())
     }
     /// Share of the accesses that fast memory served at entry `i`; 1 where nothing was accessed.
     #[must_use]

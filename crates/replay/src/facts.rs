@@ -1,8 +1,8 @@
 //! What is known of a recording as a whole, gathered in one pass: [`RecordingFacts`], the
 //! warm-up, the areas and the heatmap.
 
-use crate::{AreaHeat, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, find_warm_up};
-use pagetide_trace::{Epoch, Header, Recording};
+use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, find_warm_up};
+use pagetide_trace::{Epoch, EpochRecord, Header, Recording};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::Serialize;
 
@@ -28,6 +28,8 @@ struct Sums {
     units: usize,
     resident: Bytes,
     accesses: f64,
+    /// Of the accesses, those past the CPU caches; of those, the saturated.
+    traffic: f64,
     saturated: f64,
     unseen_bytes: f64,
     huge_bytes: f64,
@@ -41,8 +43,10 @@ impl Sums {
             let (flags, bytes) = (heat.flags[i], heat.bytes(i).as_f64());
             let accesses = f64::from(heat.rate[i]) * length;
             sums.accesses += accesses;
+            let traffic = f64::from(heat.memory_rate(i)) * length;
+            sums.traffic += traffic;
             if flags.has(HeatFlags::SATURATED) {
-                sums.saturated += accesses;
+                sums.saturated += traffic;
             }
             if flags.has(HeatFlags::UNSEEN) {
                 sums.unseen_bytes += bytes;
@@ -57,16 +61,35 @@ impl Sums {
 }
 
 impl Overview {
-    /// Reads the whole recording once; `heatmap_rows` as in [`HeatmapBuilder::finish`].
+    /// Reads the whole recording once; `heatmap_rows` as in [`HeatmapBuilder::finish`]. Traffic is
+    /// what `cache` lets through.
     ///
     /// # Errors
     /// A span that is damaged or missing.
-    pub fn read(recording: &Recording, heatmap_rows: usize) -> Result<Self, pagetide_trace::Error> {
+    pub fn read(
+        recording: &Recording,
+        heatmap_rows: usize,
+        cache: CpuCache,
+    ) -> Result<Self, pagetide_trace::Error> {
+        Self::of(recording, recording.records(), heatmap_rows, cache)
+    }
+
+    /// As [`Self::read`]; `records` are those of the recording, on which the caller may look, too.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn of(
+        recording: &Recording,
+        records: impl Iterator<Item = Result<EpochRecord, pagetide_trace::Error>>,
+        heatmap_rows: usize,
+        cache: CpuCache,
+    ) -> Result<Self, pagetide_trace::Error> {
         let mut builder = HeatmapBuilder::new();
         let mut epochs = Vec::new();
-        for record in recording.records() {
-            let record = record?;
+        for record in records {
+            let mut record = record?;
             builder.push(&record);
+            cache.filter_epoch(&mut record.heat, &record.epoch);
             epochs.push(Sums::of(&record.epoch, &record.heat));
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
@@ -75,7 +98,7 @@ impl Overview {
         let header = recording.header();
         let name = recording.path().display().to_string();
         Ok(Self {
-            facts: facts(name, header, &epochs, &warm_up),
+            facts: facts(name, header, &epochs, &warm_up, cache),
             warm_up,
             peak_bytes: resident.iter().copied().max().unwrap_or_default(),
             areas,
@@ -84,13 +107,19 @@ impl Overview {
     }
 }
 
-fn facts(name: String, header: &Header, all: &[Sums], warm_up: &WarmUp) -> RecordingFacts {
+fn facts(
+    name: String,
+    header: &Header,
+    all: &[Sums],
+    warm_up: &WarmUp,
+    cache: CpuCache,
+) -> RecordingFacts {
     let used = &all[warm_up.epochs.min(all.len())..];
     let sum = |value: &dyn Fn(&Sums) -> f64| used.iter().map(value).sum::<f64>();
     let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     let seconds = sum(&|e| e.epoch.length_s);
     let resident = sum(&|e| e.resident.as_f64());
-    let accesses = sum(&|e| e.accesses);
+    let (accesses, traffic) = (sum(&|e| e.accesses), sum(&|e| e.traffic));
     let stalls: Vec<f64> = used.iter().filter_map(|e| e.epoch.stall_share).collect();
     RecordingFacts {
         name,
@@ -104,7 +133,9 @@ fn facts(name: String, header: &Header, all: &[Sums], warm_up: &WarmUp) -> Recor
         units: used.iter().map(|e| e.units).max().unwrap_or(0),
         footprint_bytes: used.iter().map(|e| e.resident).max().unwrap_or_default(),
         accesses_per_s: ratio(accesses, seconds),
-        saturated_share: ratio(sum(&|e| e.saturated), accesses),
+        cache_per_core: cache.per_core(),
+        cached_share: ratio(accesses - traffic, accesses).clamp(0.0, 1.0),
+        saturated_share: ratio(sum(&|e| e.saturated), traffic),
         unseen_share: ratio(sum(&|e| e.unseen_bytes), resident),
         watched_share: ratio(sum(&|e| e.epoch.watched_share), used.len() as f64),
         uncleared_share: ratio(sum(&|e| e.epoch.uncleared_bytes as f64), resident).min(1.0),

@@ -10,6 +10,9 @@ pub(crate) const MAX_STEPS: u64 = 1 << 16;
 pub(crate) trait Cuts: Copy + Send + Sync {
     /// The first cell at which what ends after `end` pages is fast.
     fn cell(self, end: u64) -> u32;
+
+    /// The capacity that a policy is shown which needs one.
+    fn capacity(self) -> Bytes;
 }
 
 /// All capacities from 0 to the footprint in equal steps: the unit size, doubled until at most
@@ -43,6 +46,11 @@ impl Cuts for Grid {
     fn cell(self, end: u64) -> u32 {
         ((end + (1 << self.shift) - 1) >> self.shift) as u32
     }
+
+    /// The largest.
+    fn capacity(self) -> Bytes {
+        Bytes(self.step().0 * (self.len as u64 - 1))
+    }
 }
 
 /// One capacity; cell 0 is fast, cell 1 is slow.
@@ -55,6 +63,10 @@ pub(crate) struct OneCut {
 impl Cuts for OneCut {
     fn cell(self, end: u64) -> u32 {
         u32::from(end > self.pages)
+    }
+
+    fn capacity(self) -> Bytes {
+        Bytes(self.pages << 12)
     }
 }
 

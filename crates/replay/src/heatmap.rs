@@ -2,7 +2,7 @@
 //! streams by. Memory is bounded whatever the recording's size: neighbouring units share bins,
 //! neighbouring epochs share columns, and both are merged two by two when there are too many.
 
-use crate::areas::AreaNames;
+use crate::areas::{AreaNames, Layout};
 use pagetide_trace::EpochRecord;
 use pagetide_types::{AreaKind, Bytes, UnitKey};
 use serde::Serialize;
@@ -56,20 +56,29 @@ pub struct AreaHeat {
 
 /// Accesses, and bytes x seconds, of a bin in one column.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Cell {
-    accesses: f64,
-    byte_s: f64,
+pub(crate) struct Cell {
+    pub(crate) accesses: f64,
+    pub(crate) byte_s: f64,
 }
 
 impl Cell {
-    fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.accesses += other.accesses;
         self.byte_s += other.byte_s;
     }
 }
 
 /// Area, object, and index of a bin's units divided by 2^shift.
-type BinKey = (u32, u32, u64);
+pub(crate) type BinKey = (u32, u32, u64);
+
+/// Neighbouring bins of one area that share a row.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Part {
+    /// The first and the last of them; none where the row got no bin.
+    pub(crate) keys: Option<(BinKey, BinKey)>,
+    /// Their sums per column.
+    pub(crate) cells: Vec<Cell>,
+}
 
 /// Gathers a [`Heatmap`] and the areas from epochs given in order.
 #[derive(Debug, Default)]
@@ -79,17 +88,24 @@ pub struct HeatmapBuilder {
     unit_bin: Vec<u32>,
     bins: Vec<(BinKey, Vec<Cell>)>,
     by_key: BTreeMap<BinKey, u32>,
-    shift: u32,
+    /// log2 of the units in a bin.
+    pub(crate) shift: u32,
     epochs: usize,
-    epochs_per_column: usize,
-    column_s: Vec<f64>,
+    pub(crate) epochs_per_column: usize,
+    most_columns: usize,
+    pub(crate) column_s: Vec<f64>,
 }
 
 impl HeatmapBuilder {
     /// A builder that has seen nothing.
     #[must_use]
     pub fn new() -> Self {
-        Self { epochs_per_column: 1, ..Self::default() }
+        Self::with_columns(COLUMNS)
+    }
+
+    /// A builder that keeps at most so many columns, an even number.
+    pub(crate) fn with_columns(most_columns: usize) -> Self {
+        Self { epochs_per_column: 1, most_columns, ..Self::default() }
     }
 
     /// Adds the next epoch. Linear in its units.
@@ -123,7 +139,7 @@ impl HeatmapBuilder {
                     byte_s: heat.bytes(i).as_f64() * length,
                 });
             }
-            if self.column_s.len() > COLUMNS {
+            if self.column_s.len() > self.most_columns {
                 self.merge_columns();
             }
         }
@@ -136,18 +152,24 @@ impl HeatmapBuilder {
         while self.column_s.len() > COLUMNS / 2 {
             self.merge_columns();
         }
+        let (layout, from) = self.settle(rows, warm_up);
+        let heatmap = Heatmap {
+            column_s: self.column_s.iter().copied().fold(0.0, f64::max),
+            rows: self.rows(&layout),
+        };
+        (heatmap, self.areas(&layout, from))
+    }
+
+    /// Puts the bins in order, and deals out about `rows` rows by what lies in the columns after
+    /// the first `warm_up` epochs; also the first of those columns. Nothing is pushed afterwards.
+    pub(crate) fn settle(&mut self, rows: usize, warm_up: usize) -> (Layout, usize) {
         let columns = self.column_s.len();
         for (_, cells) in &mut self.bins {
             cells.resize(columns, Cell::default());
         }
         self.bins.sort_by_key(|(key, _)| *key);
         let from = (warm_up / self.epochs_per_column.max(1)).min(columns.saturating_sub(1));
-        let layout = crate::areas::Layout::new(&self.sums(from), &self.names, rows);
-        let heatmap = Heatmap {
-            column_s: self.column_s.iter().copied().fold(0.0, f64::max),
-            rows: self.rows(&layout),
-        };
-        (heatmap, self.areas(&layout, from))
+        (Layout::new(&self.sums(from), &self.names, rows), from)
     }
 
     /// Per area: accesses and byte seconds from column `from` on.
@@ -162,7 +184,7 @@ impl HeatmapBuilder {
         sums
     }
 
-    fn areas(&self, layout: &crate::areas::Layout, from: usize) -> Vec<AreaHeat> {
+    fn areas(&self, layout: &Layout, from: usize) -> Vec<AreaHeat> {
         let columns = self.column_s.len();
         let mut cells = vec![vec![Cell::default(); columns]; layout.shown.len()];
         for ((area, ..), bin) in &self.bins {
@@ -197,34 +219,39 @@ impl HeatmapBuilder {
             .collect()
     }
 
-    fn rows(&self, layout: &crate::areas::Layout) -> Vec<HeatmapRow> {
+    fn rows(&self, layout: &Layout) -> Vec<HeatmapRow> {
         let mut rows = Vec::new();
-        for (area, wanted) in layout.rows.iter().enumerate() {
-            let bins: Vec<&Vec<Cell>> = self
-                .bins
-                .iter()
-                .filter(|((raw, ..), _)| layout.place[*raw as usize] == area)
-                .map(|(_, cells)| cells)
-                .collect();
-            let size = |cells: &[Cell]| cells.iter().map(|c| c.byte_s).sum::<f64>();
-            let all: f64 = bins.iter().map(|cells| size(cells)).sum();
-            if all <= 0.0 {
-                continue;
-            }
-            let mut parts = vec![vec![Cell::default(); self.column_s.len()]; *wanted];
-            let mut before = 0.0;
-            for cells in bins {
-                let own = size(cells);
-                let middle = (before + own / 2.0) / all;
-                let part = index(middle * *wanted as f64).min(wanted - 1);
-                before += own;
-                for (sum, cell) in parts[part].iter_mut().zip(cells) {
-                    sum.add(*cell);
-                }
-            }
-            rows.extend(parts.iter().filter_map(|cells| self.row(area, cells)));
+        for area in 0..layout.rows.len() {
+            let parts = self.parts(layout, area);
+            rows.extend(parts.iter().filter_map(|part| self.row(area, &part.cells)));
         }
         rows
+    }
+
+    /// The bins of one shown area dealt out to its rows by their bytes, in order of address; none
+    /// when the area was never resident.
+    pub(crate) fn parts(&self, layout: &Layout, area: usize) -> Vec<Part> {
+        let wanted = layout.rows[area];
+        let bins = || self.bins.iter().filter(|((raw, ..), _)| layout.place[*raw as usize] == area);
+        let size = |cells: &[Cell]| cells.iter().map(|c| c.byte_s).sum::<f64>();
+        let all: f64 = bins().map(|(_, cells)| size(cells)).sum();
+        if all <= 0.0 {
+            return Vec::new();
+        }
+        let empty = Part { keys: None, cells: vec![Cell::default(); self.column_s.len()] };
+        let mut parts = vec![empty; wanted];
+        let mut before = 0.0;
+        for (key, cells) in bins() {
+            let own = size(cells);
+            let middle = (before + own / 2.0) / all;
+            let part = &mut parts[index(middle * wanted as f64).min(wanted - 1)];
+            before += own;
+            part.keys = Some((part.keys.map_or(*key, |keys| keys.0), *key));
+            for (sum, cell) in part.cells.iter_mut().zip(cells) {
+                sum.add(*cell);
+            }
+        }
+        parts
     }
 
     fn row(&self, area: usize, cells: &[Cell]) -> Option<HeatmapRow> {
@@ -293,7 +320,7 @@ impl HeatmapBuilder {
 
 /// Rounds a mean of bytes; never negative.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-fn whole_bytes(value: f64) -> Bytes {
+pub(crate) fn whole_bytes(value: f64) -> Bytes {
     Bytes(value.round().clamp(0.0, 1.8e19) as u64)
 }
 

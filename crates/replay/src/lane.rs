@@ -11,12 +11,14 @@ use crate::place::Place;
 use crate::population::{Change, DEAD, Population};
 use crate::radix::Sorter;
 use crate::tally::Tally;
-use pagetide_policy::{EpochView, RankPolicy, UnitBook};
+use pagetide_policy::{EpochView, Needs, Observation, Placement, RankPolicy, UnitBook};
 use pagetide_types::EpochHeat;
 
 /// What all lanes are shown of one epoch.
 #[derive(Clone, Copy)]
 pub(crate) struct EpochInput<'a> {
+    /// Position in the stream.
+    pub(crate) epoch: usize,
     pub(crate) heat: &'a EpochHeat,
     pub(crate) next: Option<&'a EpochHeat>,
     pub(crate) book: &'a UnitBook,
@@ -37,8 +39,7 @@ pub(crate) struct Lane<C> {
     cuts: C,
     /// `None`: what is born stays where it is.
     policy: Option<Box<dyn RankPolicy>>,
-    needs_oracle: bool,
-    needs_placement: bool,
+    needs: Needs,
     /// Rows of the current heat and holes, fastest first.
     order: Vec<u32>,
     holes: bool,
@@ -49,6 +50,8 @@ pub(crate) struct Lane<C> {
     fast: Vec<bool>,
     sorter: Sorter,
     pub(crate) tally: Tally,
+    /// What the policy told, with the epoch at whose end.
+    pub(crate) told: Vec<(usize, Observation)>,
 }
 
 impl<C: Cuts> Lane<C> {
@@ -56,13 +59,12 @@ impl<C: Cuts> Lane<C> {
         cuts: C,
         cells: usize,
         policy: Option<Box<dyn RankPolicy>>,
-        needs: pagetide_policy::Needs,
+        needs: Needs,
     ) -> Self {
         Self {
             cuts,
             policy,
-            needs_oracle: needs.oracle,
-            needs_placement: needs.placement,
+            needs,
             order: Vec::new(),
             holes: false,
             spare: Vec::new(),
@@ -71,6 +73,7 @@ impl<C: Cuts> Lane<C> {
             fast: Vec::new(),
             sorter: Sorter::default(),
             tally: Tally::new(cells),
+            told: Vec::new(),
         }
     }
 
@@ -157,7 +160,7 @@ impl<C: Cuts> Lane<C> {
     fn decide(&mut self, input: &EpochInput<'_>) {
         let Some(policy) = &mut self.policy else { return };
         let heat = input.heat;
-        if self.needs_placement {
+        if self.needs.placement {
             self.fast.clear();
             self.fast.extend(self.places.iter().map(|place| place.cell() == 0));
         }
@@ -165,10 +168,15 @@ impl<C: Cuts> Lane<C> {
         let view = EpochView {
             heat,
             book: input.book,
-            oracle: input.next.filter(|_| self.needs_oracle),
-            fast: self.needs_placement.then_some(&self.fast),
+            length_s: input.length_s,
+            oracle: input.next.filter(|_| self.needs.oracle),
+            placement: self
+                .needs
+                .placement
+                .then(|| Placement { fast: &self.fast, capacity: self.cuts.capacity() }),
         };
         policy.rank(&view, &mut self.keys);
+        self.told.extend(policy.observation().map(|told| (input.epoch, told)));
         if self.holes {
             self.order.retain(|entry| *entry & HOLE == 0);
         }

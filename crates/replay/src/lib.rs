@@ -4,40 +4,53 @@
 mod advice;
 mod areas;
 mod cost;
+mod cpu_cache;
 mod curve;
+mod decisions;
 mod facts;
 mod grid;
 mod heatmap;
+mod knee;
 mod lane;
 mod machine;
 mod naive;
 mod per_capacity;
+mod pictures;
 mod place;
 mod plan;
 mod plan_recording;
 mod population;
 mod radix;
 mod recommend;
+mod sample;
 mod split;
 mod stack;
+mod stream;
 mod tally;
 mod text;
 mod warmup;
 
 pub use advice::{Advice, AdviceKind};
 pub use cost::{Band, CORE_ACCESSES_PER_S, CostFacts, CostModel, MEMORY_SHARE};
-pub use curve::Curve;
+pub use cpu_cache::CpuCache;
+pub use curve::{Curve, Replayed, Told};
+pub use decisions::{Choice, Decisions, Figure};
 pub use facts::Overview;
 pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};
+pub use knee::knee;
 pub use machine::{Machine, MachineError, Migration, Tier};
 pub use naive::{AtCapacity, NaiveReplay, replay_at};
+pub use pictures::{
+    Gap, HeatColumn, HeatPicture, PictureArea, PictureRow, Pictures, RankedRates, RateStep,
+    Timeline, TimelinePoint,
+};
 pub use plan::{
-    PLAN_SCHEMA_VERSION, Plan, PlanInput, PlanOptions, Point, PolicyCurve, PolicyPlan,
-    RecordingFacts, Role, knee, plan,
+    HotSet, PLAN_SCHEMA_VERSION, Plan, PlanInput, PlanOptions, Point, PolicyCurve, PolicyPlan,
+    RecordingFacts, Role, plan,
 };
 pub use plan_recording::{PlanError, all_policies, plan_recording};
 pub use recommend::{Certainty, OtherTargets, Recommendation};
-pub use split::{Part, Sharer, Split, Weighting, split};
+pub use split::{Part, Share, Sharer, Split, Weighting, split};
 pub use stack::{Replay, ReplayError, ReplayOptions, replay};
 pub use text::percent;
 pub use warmup::{WarmUp, find_warm_up};

@@ -24,6 +24,10 @@ pub struct Machine {
     pub title: String,
     /// Where the figures come from.
     pub source: String,
+    /// CPU cache that a program can count on per core it keeps busy, whoever runs beside it: the
+    /// core's own. What it holds is no traffic to memory. None if not given.
+    #[serde(default, deserialize_with = "bytes_in_words", skip_serializing_if = "Option::is_none")]
+    pub cache_per_core: Option<Bytes>,
     /// The tiers; 0 is the fastest.
     #[serde(rename = "tier")]
     pub tiers: Vec<Tier>,
@@ -208,7 +212,7 @@ impl Machine {
     }
 }
 
-const TOP_KEYS: &[&str] = &["name", "title", "source", "tier", "migration"];
+const TOP_KEYS: &[&str] = &["name", "title", "source", "cache_per_core", "tier", "migration"];
 const TIER_KEYS: &[&str] = &[
     "name",
     "capacity",

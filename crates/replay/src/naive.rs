@@ -3,7 +3,9 @@
 //! against it and measured beside it.
 
 use crate::ReplayOptions;
-use pagetide_policy::{EpochView, Fixed, Moves, Policy, PolicySpec, Slots, UnitBook, moves};
+use pagetide_policy::{
+    EpochView, Fixed, Moves, Placement, Policy, PolicySpec, Slots, UnitBook, moves,
+};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 
 /// What one policy achieved at one capacity; fields as in [`crate::Curve`].
@@ -60,16 +62,24 @@ impl NaiveReplay {
         }
     }
 
-    /// Decides at the end of the epoch that arrived last, in which `fast` rows were fast.
-    pub fn decide(&mut self, heat: &EpochHeat, next: &EpochHeat, fast: &[bool]) -> Moves {
+    /// Decides at the end of the epoch that arrived last, `length_s` seconds long, in which `fast`
+    /// rows were fast.
+    pub fn decide(
+        &mut self,
+        heat: &EpochHeat,
+        length_s: f64,
+        next: &EpochHeat,
+        fast: &[bool],
+    ) -> Moves {
         let Policy::Rank(policy) = &mut self.policy else { return Moves::default() };
         let needs = self.spec.info().needs;
         let mut keys = vec![0; heat.len()];
         let view = EpochView {
             heat,
             book: &self.book,
+            length_s,
             oracle: needs.oracle.then_some(next),
-            fast: needs.placement.then_some(fast),
+            placement: needs.placement.then_some(Placement { fast, capacity: self.capacity }),
         };
         policy.rank(&view, &mut keys);
         self.slots.rank(heat, &keys);
@@ -97,8 +107,8 @@ pub fn replay_at(
         let fast = replay.arrive(heat);
         if epoch >= first {
             total.epochs += 1;
-            for (row, fast) in heat.rows().zip(&fast) {
-                let accesses = f64::from(row.rate) * length_s;
+            for (i, (row, fast)) in heat.rows().zip(&fast).enumerate() {
+                let accesses = f64::from(heat.memory_rate(i)) * length_s;
                 total.accesses += accesses;
                 if *fast {
                     total.fast_accesses += accesses;
@@ -113,7 +123,7 @@ pub fn replay_at(
             }
         }
         let Some((next, _)) = epochs.get(epoch + 1) else { break };
-        let decided = replay.decide(heat, next, &fast);
+        let decided = replay.decide(heat, *length_s, next, &fast);
         if epoch >= first {
             let (promoted, demoted) = moved_bytes(&decided, heat);
             total.promoted += promoted;

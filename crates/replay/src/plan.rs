@@ -3,10 +3,13 @@
 //! recording; [`crate::plan_recording`] makes those from one.
 
 use crate::advice::advise;
+use crate::knee::knee;
 use crate::recommend::{Candidate, recommend, smallest};
 use crate::{
-    Advice, AreaHeat, Band, CostFacts, CostModel, Curve, Heatmap, Machine, Recommendation, WarmUp,
+    Advice, AreaHeat, Band, CostFacts, CostModel, Curve, Decisions, Heatmap, Machine,
+    Recommendation, Told, WarmUp,
 };
+use pagetide_policy::FigureInfo;
 use pagetide_types::{Bytes, UnitSize};
 use serde::Serialize;
 
@@ -58,7 +61,11 @@ pub struct RecordingFacts {
     pub footprint_bytes: Bytes,
     /// Estimated accesses per second.
     pub accesses_per_s: f64,
-    /// Share of the accesses that went to saturated units (a lower bound).
+    /// CPU cache per busy core that the program is taken to have.
+    pub cache_per_core: Bytes,
+    /// Share of the accesses that it serves: no traffic to memory.
+    pub cached_share: f64,
+    /// Share of the memory traffic that went to saturated units (a lower bound).
     pub saturated_share: f64,
     /// Share of the resident bytes in units that were watched and never seen accessed.
     pub unseen_share: f64,
@@ -85,6 +92,10 @@ pub struct PolicyCurve {
     pub about: String,
     /// Whether it can be run; otherwise it is a bound: shown, never recommended.
     pub role: Role,
+    /// What it told of its decisions.
+    pub told: Vec<Told>,
+    /// What the figures in that are.
+    pub figures: &'static [FigureInfo],
 }
 
 /// What a policy is good for.
@@ -131,6 +142,8 @@ pub struct Plan {
     pub recommendation: Option<Recommendation>,
     /// Why there is no recommendation.
     pub why_not: Option<String>,
+    /// The part of the memory that most of the traffic goes to; none if no part is clearly hotter.
+    pub hot_set: Option<HotSet>,
     /// Every policy's need and curve.
     pub policies: Vec<PolicyPlan>,
     /// Where placement at start is enough, and how.
@@ -139,6 +152,15 @@ pub struct Plan {
     pub areas: Vec<AreaHeat>,
     /// Heat over address and time.
     pub heatmap: Heatmap,
+}
+
+/// Hot memory, as far as one can be parted from cold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct HotSet {
+    /// Its size: the knee of the candidate that serves most over all capacities.
+    pub bytes: Bytes,
+    /// Share of the memory traffic that goes to it.
+    pub share_of_traffic: f64,
 }
 
 /// What one policy needs and what it gives.
@@ -157,8 +179,15 @@ pub struct PolicyPlan {
     pub knee_bytes: Bytes,
     /// The policy at the recommended fast memory.
     pub at_recommended: Option<Point>,
+    /// At how many capacities it was replayed, with straight lines between; none: at every one.
+    pub replayed_capacities: Option<usize>,
+    /// One unit in so many was replayed, and stands for all.
+    pub one_unit_in: u64,
     /// The curve, thinned out evenly; the first point is no fast memory, the last is all of it.
     pub points: Vec<Point>,
+    /// What it told of its decisions with about the recommended fast memory, or half of the
+    /// footprint when nothing is recommended; none for policies that tell nothing.
+    pub decisions: Option<Decisions>,
 }
 
 /// A policy at one size of fast memory.
@@ -199,10 +228,15 @@ pub fn plan(input: PlanInput, machine: &Machine, options: &PlanOptions) -> Plan 
     let answer = recommend(&candidates, facts, &input.warm_up, machine, target);
     let advice = advise(&input, &cost, machine, target, answer.as_ref().ok());
     let fast = answer.as_ref().ok().map(|answer| answer.fast_bytes);
+    // Nobody runs a bound: its moves are free, so that no policy can do with less.
+    let bound = cost.clone().with_free_moves();
     let policies = input
         .curves
         .iter()
-        .map(|p| policy_plan(p, &cost, facts.unit.bytes(), target, fast, options.max_points))
+        .map(|p| {
+            let cost = if p.role == Role::Bound { &bound } else { &cost };
+            policy_plan(p, cost, facts.unit.bytes(), target, fast, options.max_points)
+        })
         .collect();
     let (recommendation, why_not) = match answer {
         Ok(recommendation) => (Some(recommendation), None),
@@ -217,11 +251,24 @@ pub fn plan(input: PlanInput, machine: &Machine, options: &PlanOptions) -> Plan 
         memory_share: cost.share(),
         recommendation,
         why_not,
+        hot_set: hot_set(&candidates),
         policies,
         advice,
         areas: input.areas,
         heatmap: input.heatmap,
     }
+}
+
+fn hot_set(candidates: &[Candidate<'_>]) -> Option<HotSet> {
+    let served = |curve: &Curve| curve.fast_accesses.iter().sum::<f64>();
+    let curve = candidates
+        .iter()
+        .map(|candidate| candidate.curve)
+        .max_by(|a, b| served(a).total_cmp(&served(b)))?;
+    let bytes = knee(curve);
+    let i = usize::try_from(bytes.0 / curve.step.0.max(1)).unwrap_or(usize::MAX);
+    let n = curve.fast_accesses.len();
+    (i + 1 < n).then(|| HotSet { bytes, share_of_traffic: curve.hit_ratio(i) })
 }
 
 fn policy_plan(
@@ -253,7 +300,14 @@ fn policy_plan(
             .filter(|_| curve.accesses > 0.0),
         knee_bytes: knee(curve),
         at_recommended: recommended.and_then(at),
+        replayed_capacities: Some(curve.replayed_at.len()).filter(|n| *n > 0),
+        one_unit_in: curve.one_unit_in.max(1),
         points: thinned(n, max_points).map(point).collect(),
+        decisions: Decisions::near(
+            &policy.told,
+            policy.figures,
+            recommended.unwrap_or(Bytes(curve.step.0 * n as u64 / 2)),
+        ),
     }
 }
 
@@ -265,16 +319,4 @@ fn per_second(bytes: u64, seconds: f64) -> f64 {
 fn thinned(n: usize, most: usize) -> impl Iterator<Item = usize> {
     let take = n.min(most.max(2));
     (0..take).map(move |k| if take < 2 { 0 } else { (k * (n - 1) + (take - 1) / 2) / (take - 1) })
-}
-
-/// The capacity at which the curve of hits stands highest above a straight line (the knee of
-/// Satopaa et al., "Finding a Kneedle in a Haystack", 2011); the whole footprint for a line.
-#[must_use]
-pub fn knee(curve: &Curve) -> Bytes {
-    let n = curve.fast_accesses.len();
-    let above = |i: usize| curve.hit_ratio(i) - i as f64 / (n - 1).max(1) as f64;
-    let best = (0..n).map(|i| (above(i), i)).fold((0.0, n.saturating_sub(1)), |best, here| {
-        if here.0 > best.0 + 1e-9 { here } else { best }
-    });
-    curve.capacity(best.1)
 }

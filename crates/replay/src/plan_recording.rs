@@ -2,8 +2,8 @@
 //! once more through every policy.
 
 use crate::{
-    Curve, Machine, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError,
-    ReplayOptions, Role, plan, replay,
+    CpuCache, Machine, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError,
+    ReplayOptions, Replayed, Role, plan, replay,
 };
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
 use pagetide_trace::Recording;
@@ -53,11 +53,11 @@ pub fn plan_recording(
     machine: &Machine,
     options: &PlanOptions,
 ) -> Result<Plan, PlanError> {
-    let mut info = Overview::read(recording, options.heatmap_rows)?;
-    let curves = curves(recording, policies, &info)?;
-    if let Some(curve) = curves.first() {
-        info.facts.evaluated_epochs = curve.epochs as usize;
-        info.facts.seconds = curve.seconds;
+    let mut info = Overview::read(recording, options.heatmap_rows, CpuCache::of(machine))?;
+    let curves = curves(recording, policies, &info, CpuCache::of(machine))?;
+    if let Some(first) = curves.first() {
+        info.facts.evaluated_epochs = first.curve.epochs as usize;
+        info.facts.seconds = first.curve.seconds;
     }
     let curves = std::iter::zip(policies, curves).map(|(spec, curve)| policy_curve(spec, curve));
     let input = PlanInput {
@@ -74,27 +74,31 @@ fn curves(
     recording: &Recording,
     policies: &[PolicySpec],
     info: &Overview,
-) -> Result<Vec<Curve>, PlanError> {
+    cache: CpuCache,
+) -> Result<Vec<Replayed>, PlanError> {
     let options = ReplayOptions {
         unit: info.facts.unit,
         footprint: info.peak_bytes,
-        first_epoch: info.warm_up.epochs,
+        first_epoch: info.warm_up.first_counted(info.facts.epochs),
         ..ReplayOptions::default()
     };
-    let lengths = recording.epochs().iter().map(|epoch| epoch.length_s);
-    let epochs = std::iter::zip(recording.heat(), lengths)
-        .map(|(heat, length)| heat.map(|heat| (heat, length)).map_err(Broken::Recording));
+    let epochs = std::iter::zip(recording.heat(), recording.epochs()).map(|(heat, epoch)| {
+        let mut heat = heat.map_err(Broken::Recording)?;
+        cache.filter_epoch(&mut heat, epoch);
+        Ok((heat, epoch.length_s))
+    });
     replay(epochs, policies, options).map_err(|broken| match broken {
         Broken::Recording(error) => PlanError::Recording(error),
         Broken::Replay(source) => PlanError::Replay { name: info.facts.name.clone(), source },
     })
 }
 
-fn policy_curve(spec: &PolicySpec, curve: Curve) -> PolicyCurve {
+fn policy_curve(spec: &PolicySpec, replayed: Replayed) -> PolicyCurve {
     let info = spec.info();
     let role = match info.class {
         Class::Runnable => Role::Candidate,
         Class::Bound => Role::Bound,
     };
-    PolicyCurve { curve, about: info.summary.to_owned(), role }
+    let Replayed { curve, told } = replayed;
+    PolicyCurve { curve, about: info.summary.to_owned(), role, told, figures: info.figures }
 }

@@ -131,13 +131,16 @@ pub(crate) fn recommend(
 ) -> Result<Recommendation, String> {
     let best = choose(candidates, facts, target)?;
     let need = best.need(target).unwrap_or_default();
-    let low = best.need_at_best(target, true, true).unwrap_or(need).min(need);
+    // The kindest reading may favour another policy than the harshest.
+    let at_best = |saturated, unseen| {
+        let needs = candidates.iter().filter_map(|c| c.need_at_best(target, saturated, unseen));
+        needs.min().unwrap_or(need).min(need)
+    };
+    let low = at_best(true, true);
     let footprint = facts.footprint_bytes;
     let share = if footprint.0 > 0 { need.as_f64() / footprint.as_f64() } else { 0.0 };
     if apart(low, need, best.unit, DISAGREE) && share >= NEARLY_ALL {
-        let saturated = best.need_at_best(target, true, false).unwrap_or(need);
-        let unseen = best.need_at_best(target, false, true).unwrap_or(need);
-        let by_saturation = saturated <= unseen;
+        let by_saturation = at_best(true, false) <= at_best(false, true);
         if !by_saturation || facts.saturated_share >= SATURATED {
             return Err(cannot_tell(by_saturation, facts, target, low, need));
         }
@@ -164,7 +167,7 @@ pub(crate) fn recommend(
         sentence: String::new(),
         assumptions: Vec::new(),
     };
-    recommendation.sentence = crate::text::sentence(&recommendation, footprint, target);
+    recommendation.sentence = crate::text::sentence(&recommendation, facts, target);
     recommendation.assumptions =
         crate::text::assumptions(&recommendation, best, facts, warm_up, machine);
     Ok(recommendation)
@@ -193,6 +196,13 @@ fn choose<'a, 'b>(
     }
     if facts.footprint_bytes.0 == 0 {
         return Err("no memory of the target was resident".to_owned());
+    }
+    if any.curve.accesses <= 0.0 && facts.cached_share > 0.0 {
+        return Err(format!(
+            "all that is accessed fits into the CPU caches ({} per core): how fast the memory is \
+             makes no difference to this program",
+            facts.cache_per_core
+        ));
     }
     if any.curve.accesses <= 0.0 {
         return Err("no access was seen: the target was idle, or nothing of it was watched".into());
@@ -234,10 +244,10 @@ fn cannot_tell(
     let (cause, remedy) = if by_saturation {
         (
             format!(
-                "too saturated to tell: {} of the accesses went to units too hot to measure",
+                "too saturated to tell: {} of the memory traffic went to units too hot to measure",
                 percent(facts.saturated_share)
             ),
-            "shorter gaps, or units of 4K, may tell",
+            "base pages (transparent huge pages off) can be told apart up to higher rates",
         )
     } else {
         (

@@ -1,6 +1,7 @@
-//! Splits a given fast memory between several programs: again and again to the one that gains
-//! most per byte, looking ahead over flat stretches (utility-based partitioning with lookahead:
-//! Qureshi and Patt, MICRO 2006, section 3.3), which walks the convex hull of each curve.
+//! Splits a given fast memory between several programs: in equal parts, in parts of given weights,
+//! or by utility: again and again to the one that gains most per byte, looking ahead over flat
+//! stretches (utility-based partitioning with lookahead: Qureshi and Patt, MICRO 2006, section
+//! 3.3), which walks the convex hull of each curve.
 
 use crate::{Band, Plan, Role};
 use pagetide_types::Bytes;
@@ -16,6 +17,22 @@ pub enum Weighting {
     Equal,
 }
 
+/// How fast memory is split.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Share {
+    /// In equal parts.
+    Equal,
+    /// In proportion to [`Sharer::claim`].
+    Weighted,
+    /// To the one that gains most per byte, again and again.
+    #[default]
+    Utility,
+}
+
+/// All ways, in the order of the arrays of three below.
+const SHARES: [Share; 3] = [Share::Equal, Share::Weighted, Share::Utility];
+
 /// One program that wants fast memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sharer {
@@ -27,6 +44,9 @@ pub struct Sharer {
     pub points: Vec<(Bytes, Band)>,
     /// Seconds per second that it spends on memory with everything fast: accesses x latency.
     pub memory_time: f64,
+    /// Its part under [`Share::Weighted`], against that of others; by default its footprint, so
+    /// that everyone has the same share of its memory fast (AMP, section 6.4).
+    pub claim: f64,
 }
 
 impl Sharer {
@@ -45,6 +65,7 @@ impl Sharer {
                 .map(|p| p.points.iter().map(|point| (point.fast_bytes, point.slowdown)).collect())
                 .unwrap_or_default(),
             memory_time: plan.recording.accesses_per_s * plan.machine.fast().read_latency_ns / 1e9,
+            claim: plan.recording.footprint_bytes.as_f64(),
         }
     }
 }
@@ -54,12 +75,18 @@ impl Sharer {
 pub struct Split {
     /// The fast memory to be shared.
     pub fast_bytes: Bytes,
-    /// What is left when everyone has what helps.
+    /// How it is split.
+    pub share: Share,
+    /// What nobody has, or gains from.
     pub unused_bytes: Bytes,
     /// Mean slow-down, weighted.
     pub mean_slowdown: f64,
     /// The same for equal parts.
     pub mean_slowdown_equal: f64,
+    /// The same for parts by claim.
+    pub mean_slowdown_weighted: f64,
+    /// The same for parts by utility.
+    pub mean_slowdown_utility: f64,
     /// Every program's part, in the order given.
     pub parts: Vec<Part>,
 }
@@ -81,45 +108,78 @@ pub struct Part {
     pub equal_bytes: Bytes,
     /// What it would lose with that.
     pub slowdown_equal: Band,
+    /// What its part by claim would be.
+    pub weighted_bytes: Bytes,
+    /// What it would lose with that.
+    pub slowdown_weighted: Band,
+    /// What its part by utility would be.
+    pub utility_bytes: Bytes,
+    /// What it would lose with that.
+    pub slowdown_utility: Band,
     /// How much it counts, 0 to 1; all together 1.
     pub weight: f64,
 }
 
-/// Splits `fast` between the sharers. Never worse in the weighted mean than equal parts: where
-/// the steps of the curves would make it so, the parts are equal.
+/// Splits `fast` between the sharers, and says what the other ways would give. By utility it is
+/// never worse in the weighted mean than in equal parts: where the steps of the curves would make
+/// it so, the parts are equal. Parts that are equal or by claim may be more than one can use.
 #[must_use]
-pub fn split(sharers: &[Sharer], fast: Bytes, weighting: Weighting) -> Split {
+pub fn split(sharers: &[Sharer], fast: Bytes, weighting: Weighting, share: Share) -> Split {
     let n = sharers.len();
-    let equal = Bytes(fast.0.checked_div(n as u64).unwrap_or(0));
     let weights = weights(sharers, weighting);
     let curves: Vec<Vec<(Bytes, f64)>> = sharers.iter().map(|s| falling(&s.points)).collect();
     let mean = |parts: &[Bytes]| -> f64 {
         (0..n).map(|i| weights[i] * value_at(&curves[i], parts[i])).sum()
     };
-    let equal_parts = vec![equal; n];
-    let mut parts = greedy(&curves, &weights, fast);
-    if mean(&parts) > mean(&equal_parts) {
-        parts.clone_from(&equal_parts);
+    let equal = vec![Bytes(fast.0.checked_div(n as u64).unwrap_or(0)); n];
+    let mut utility = greedy(&curves, &weights, fast);
+    if mean(&utility) > mean(&equal) {
+        utility.clone_from(&equal);
     }
-    let used: Bytes = parts.iter().copied().sum();
+    let ways = [equal, by_claim(sharers, fast), utility];
+    let means = [mean(&ways[0]), mean(&ways[1]), mean(&ways[2])];
+    let chosen = SHARES.iter().position(|way| *way == share).unwrap_or(2);
+    let used: Bytes = ways[chosen].iter().copied().sum();
+    let part = |i: usize| {
+        let bytes = [0, 1, 2].map(|way| ways[way][i]);
+        let slowdown = bytes.map(|bytes| band_at(&sharers[i].points, bytes));
+        Part {
+            name: sharers[i].name.clone(),
+            policy: sharers[i].policy.clone(),
+            fast_bytes: bytes[chosen],
+            footprint_bytes: sharers[i].points.last().map_or(Bytes(0), |point| point.0),
+            slowdown: slowdown[chosen],
+            equal_bytes: bytes[0],
+            slowdown_equal: slowdown[0],
+            weighted_bytes: bytes[1],
+            slowdown_weighted: slowdown[1],
+            utility_bytes: bytes[2],
+            slowdown_utility: slowdown[2],
+            weight: weights[i],
+        }
+    };
     Split {
         fast_bytes: fast,
+        share,
         unused_bytes: fast.saturating_sub(used),
-        mean_slowdown: mean(&parts),
-        mean_slowdown_equal: mean(&equal_parts),
-        parts: (0..n)
-            .map(|i| Part {
-                name: sharers[i].name.clone(),
-                policy: sharers[i].policy.clone(),
-                fast_bytes: parts[i],
-                footprint_bytes: sharers[i].points.last().map_or(Bytes(0), |point| point.0),
-                slowdown: band_at(&sharers[i].points, parts[i]),
-                equal_bytes: equal,
-                slowdown_equal: band_at(&sharers[i].points, equal),
-                weight: weights[i],
-            })
-            .collect(),
+        mean_slowdown: means[chosen],
+        mean_slowdown_equal: means[0],
+        mean_slowdown_weighted: means[1],
+        mean_slowdown_utility: means[2],
+        parts: (0..n).map(part).collect(),
     }
+}
+
+/// Parts in proportion to the claims; equal ones if nobody has any.
+fn by_claim(sharers: &[Sharer], fast: Bytes) -> Vec<Bytes> {
+    let claim = |s: &Sharer| if s.claim.is_finite() { s.claim.max(0.0) } else { 0.0 };
+    let all: f64 = sharers.iter().map(claim).sum();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a u64")]
+    let part = |s: &Sharer| {
+        let share = if all > 0.0 { claim(s) / all } else { 1.0 / sharers.len() as f64 };
+        Bytes((fast.as_f64() * share) as u64)
+    };
+    sharers.iter().map(part).collect()
 }
 
 fn weights(sharers: &[Sharer], weighting: Weighting) -> Vec<f64> {
@@ -186,87 +246,5 @@ fn band_at(points: &[(Bytes, Band)], bytes: Bytes) -> Band {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn sharer(name: &str, slowdowns: &[f64], memory_time: f64) -> Sharer {
-        let band = |high: f64| Band { low: high / 5.0, high };
-        Sharer {
-            name: name.into(),
-            policy: "rate".into(),
-            points: slowdowns
-                .iter()
-                .enumerate()
-                .map(|(i, s)| (Bytes::gib(i as u64), band(*s)))
-                .collect(),
-            memory_time,
-        }
-    }
-
-    #[test]
-    fn the_one_that_gains_gets_it() {
-        let steep = sharer("steep", &[1.5, 0.5, 0.1, 0.0], 1.0);
-        let even = sharer("even", &[0.3, 0.2, 0.1, 0.0], 1.0);
-        let done = split(&[steep.clone(), even.clone()], Bytes::gib(2), Weighting::Equal);
-        assert_eq!(done.parts[0].fast_bytes, Bytes::gib(2));
-        assert_eq!(done.parts[1].fast_bytes, Bytes(0));
-        assert!(done.mean_slowdown < done.mean_slowdown_equal);
-        // A program that hardly uses memory gives way, however steep its curve is.
-        let idle = Sharer { memory_time: 0.001, ..steep };
-        let done = split(&[idle, even], Bytes::gib(2), Weighting::MemoryTime);
-        assert_eq!(done.parts[1].fast_bytes, Bytes::gib(2));
-    }
-
-    #[test]
-    fn looks_over_a_flat_stretch() {
-        let step = sharer("step", &[1.0, 1.0, 1.0, 0.0], 1.0);
-        let even = sharer("even", &[0.3, 0.2, 0.1, 0.0], 1.0);
-        let done = split(&[step, even], Bytes::gib(3), Weighting::Equal);
-        assert_eq!(done.parts[0].fast_bytes, Bytes::gib(3));
-    }
-
-    #[test]
-    fn nobody_and_nothing_are_answered() {
-        assert!(split(&[], Bytes::gib(1), Weighting::Equal).parts.is_empty());
-        let empty = Sharer { points: Vec::new(), ..sharer("empty", &[], f64::NAN) };
-        let done = split(&[empty.clone(), empty], Bytes(0), Weighting::MemoryTime);
-        assert_eq!(done.mean_slowdown, 0.0);
-        assert!(done.parts.iter().all(|part| part.weight == 0.5 && part.fast_bytes.0 == 0));
-    }
-
-    proptest! {
-        #[test]
-        fn never_over_the_budget_never_worse_than_equal_never_better_than_all_fast(
-            curves in proptest::collection::vec(
-                proptest::collection::vec(0.0..2.0f64, 1..20), 1..5),
-            fast in 0u64..40,
-            by_time in any::<bool>(),
-        ) {
-            let sharers: Vec<Sharer> = curves
-                .iter()
-                .enumerate()
-                .map(|(i, falls)| {
-                    let total: f64 = falls.iter().sum();
-                    let mut value = total;
-                    let mut slowdowns = vec![total];
-                    slowdowns.extend(falls.iter().map(|fall| {
-                        value = (value - fall).max(0.0);
-                        value
-                    }));
-                    sharer(&i.to_string(), &slowdowns, i as f64)
-                })
-                .collect();
-            let weighting = if by_time { Weighting::MemoryTime } else { Weighting::Equal };
-            let done = split(&sharers, Bytes::gib(fast), weighting);
-            let given: Bytes = done.parts.iter().map(|part| part.fast_bytes).sum();
-            prop_assert!(given <= Bytes::gib(fast));
-            prop_assert_eq!(given + done.unused_bytes, Bytes::gib(fast));
-            prop_assert!(done.mean_slowdown <= done.mean_slowdown_equal + 1e-12);
-            prop_assert!(done.mean_slowdown >= 0.0);
-            let enough: u64 = curves.iter().map(|c| c.len() as u64).sum();
-            let all = split(&sharers, Bytes::gib(enough * 5), weighting);
-            prop_assert!(all.mean_slowdown < 1e-9);
-        }
-    }
-}
+#[path = "split_tests.rs"]
+mod tests;

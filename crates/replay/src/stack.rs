@@ -2,15 +2,15 @@
 //! capacity in one pass where the policy allows it.
 
 use crate::grid::{Grid, OneCut};
-use crate::lane::{EpochInput, Lane};
+use crate::lane::Lane;
 use crate::place::MAX_PAGES;
-use crate::population::{Change, Population};
 use crate::radix::MAX_UNITS;
-use crate::tally::{Reached, Totals, curve};
-use crate::{Curve, per_capacity};
-use pagetide_policy::{Fixed, Policy, PolicySpec, UnitBook};
+use crate::sample::{Sample, scaled};
+use crate::stream::{AnyLane, Job, Stream, Time};
+use crate::tally::{Reached, curve};
+use crate::{Replayed, Told, per_capacity};
+use pagetide_policy::{Fixed, Policy, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat, UnitSize};
-use rayon::prelude::*;
 
 /// What a replay needs to know beforehand.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,11 +25,19 @@ pub struct ReplayOptions {
     /// Steps between the capacities at which policies are replayed whose order depends on the
     /// capacity; the others get every capacity.
     pub capacities: usize,
+    /// Those policies are replayed on a sample of at most about so many units if there are more.
+    pub most_units: usize,
 }
 
 impl Default for ReplayOptions {
     fn default() -> Self {
-        Self { unit: UnitSize::Huge, footprint: Bytes(0), first_epoch: 0, capacities: 16 }
+        Self {
+            unit: UnitSize::Huge,
+            footprint: Bytes(0),
+            first_epoch: 0,
+            capacities: 32,
+            most_units: 1 << 15,
+        }
     }
 }
 
@@ -83,30 +91,22 @@ pub struct Replay {
     options: ReplayOptions,
     grid: Grid,
     specs: Vec<PolicySpec>,
-    jobs: Vec<Job>,
-    book: UnitBook,
-    before: Population,
-    change: Change,
-    totals: Totals,
-    /// The epoch held back, with its length.
-    held: Option<(EpochHeat, f64)>,
+    /// All units: the policies that get every capacity in one pass, and if there is no sample,
+    /// the others too.
+    all: Stream,
+    /// A sample of the units, for the others.
+    sample: Option<(Sample, Stream)>,
+    held: Option<Held>,
     /// Epochs pushed.
     pushed: usize,
 }
 
-/// One lane of one policy; what the policies share nothing of, so that they run in parallel.
-struct Job {
-    spec: usize,
-    lane: AnyLane,
-}
-
-enum AnyLane {
-    /// All capacities at once.
-    Stack(Lane<Grid>),
-    /// The capacity of one cell of the grid.
-    At(u32, Lane<OneCut>),
-    /// No order at all.
-    Ignores(Fixed),
+/// The epoch held back.
+struct Held {
+    heat: EpochHeat,
+    /// The part of it that is in the sample.
+    sample: Option<EpochHeat>,
+    length_s: f64,
 }
 
 impl Replay {
@@ -114,25 +114,20 @@ impl Replay {
     #[must_use]
     pub fn new(specs: &[PolicySpec], options: ReplayOptions) -> Self {
         let grid = Grid::new(options.unit, options.footprint);
-        let jobs = specs
-            .iter()
-            .enumerate()
-            .flat_map(|(spec, made)| {
-                lanes(made, grid, &options).into_iter().map(move |lane| Job { spec, lane })
-            })
-            .collect();
-        Self {
-            options,
-            grid,
-            specs: specs.to_vec(),
-            jobs,
-            book: UnitBook::default(),
-            before: Population::default(),
-            change: Change::default(),
-            totals: Totals::default(),
-            held: None,
-            pushed: 0,
+        let units = options.footprint.0.div_ceil(options.unit.bytes().0);
+        let sample = Sample::of(units, options.most_units);
+        let mut all = Stream::default();
+        let mut sampled = sample.map(|sample| (sample, Stream::default()));
+        for (i, spec) in specs.iter().enumerate() {
+            let job = |lane| Job { spec: i, lane };
+            let stream = match &mut sampled {
+                Some((_, stream)) if spec.info().needs.placement => stream,
+                _ => &mut all,
+            };
+            stream.jobs.extend(lanes(spec, grid, &options, sample).into_iter().map(job));
         }
+        let sample = sampled.filter(|(_, stream)| !stream.jobs.is_empty());
+        Self { options, grid, specs: specs.to_vec(), all, sample, held: None, pushed: 0 }
     }
 
     /// Takes in the next epoch.
@@ -155,88 +150,87 @@ impl Replay {
         if !length_s.is_finite() || length_s < 0.0 {
             return Err(ReplayError::Length { epoch, length_s });
         }
-        if let Some((before, length_s)) = self.held.take() {
-            self.step(before, length_s, Some(&heat));
+        let sample = self.sample.as_ref().map(|(sample, _)| sample.take(&heat));
+        let next = Held { heat, sample, length_s };
+        if let Some(before) = self.held.take() {
+            self.step(before, Some(&next));
         }
-        self.held = Some((heat, length_s));
+        self.held = Some(next);
         self.pushed += 1;
         Ok(())
     }
 
-    /// Ends the stream: one curve per policy, in their order.
+    /// Ends the stream: what every policy achieved, in their order.
     #[must_use]
-    pub fn finish(mut self) -> Vec<Curve> {
-        if let Some((last, length_s)) = self.held.take() {
-            self.step(last, length_s, None);
+    pub fn finish(mut self) -> Vec<Replayed> {
+        if let Some(last) = self.held.take() {
+            self.step(last, None);
         }
-        (0..self.specs.len()).map(|spec| self.curve(spec)).collect()
+        (0..self.specs.len()).map(|spec| self.replayed(spec)).collect()
     }
 
     /// Lives through the epoch that was pushed last but is no longer held.
-    fn step(&mut self, heat: EpochHeat, length_s: f64, next: Option<&EpochHeat>) {
+    fn step(&mut self, now: Held, next: Option<&Held>) {
         let epoch = self.pushed - 1;
-        let first = self.options.first_epoch.max(1);
-        rayon::join(|| self.book.update(&heat), || self.change.find(&self.before, &heat));
-        let input = EpochInput {
-            heat: &heat,
-            next,
-            book: &self.book,
-            before: &self.before,
-            change: &self.change,
-            length_s,
-            charged: epoch >= first,
-            counted: epoch >= first,
-        };
-        let totals = &mut self.totals;
-        let count = || {
-            if input.charged {
-                totals.add(&heat, length_s);
-            }
-        };
-        let jobs = &mut self.jobs;
-        rayon::join(count, || jobs.par_iter_mut().for_each(|job| job.step(&input)));
-        self.before = Population { unit: heat.unit, pages: heat.pages };
+        let counts = epoch >= self.options.first_epoch.max(1);
+        let time = Time { epoch, length_s: now.length_s, counts };
+        let (all, sample) = (&mut self.all, &mut self.sample);
+        rayon::join(
+            || all.step(now.heat, time, next.map(|next| &next.heat)),
+            || {
+                if let (Some((_, stream)), Some(heat)) = (sample, now.sample) {
+                    stream.step(heat, time, next.and_then(|next| next.sample.as_ref()));
+                }
+            },
+        );
     }
 
-    fn curve(&self, spec: usize) -> Curve {
+    fn replayed(&self, spec: usize) -> Replayed {
         let name = self.specs[spec].to_string();
-        let all = Reached { hits: self.totals.all, ..Reached::default() };
-        let mut cells = Vec::new();
-        let mut at_cells = Vec::new();
-        let mut reached = Vec::new();
-        for job in self.jobs.iter().filter(|job| job.spec == spec) {
+        let all = &self.all.totals;
+        let (mut cells, mut reached, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        let sampled = self.sample.as_ref().filter(|_| self.specs[spec].info().needs.placement);
+        let (one_in, stream) = match sampled {
+            Some((sample, stream)) => (sample.one_in(), stream),
+            None => (1, &self.all),
+        };
+        for job in stream.jobs.iter().filter(|job| job.spec == spec) {
             match &job.lane {
                 AnyLane::Stack(lane) => reached = lane.tally.reached().collect(),
                 AnyLane::At(cell, lane) => {
                     cells.push(*cell);
-                    at_cells.extend(lane.tally.reached().next());
+                    let at = lane.tally.reached().next().unwrap_or_default();
+                    reached.push(if one_in > 1 { scaled(at, &stream.totals, all) } else { at });
+                    if !lane.told.is_empty() {
+                        let capacity = Bytes(self.grid.step().0 * u64::from(*cell));
+                        told.push(Told { capacity, decisions: lane.told.clone() });
+                    }
                 }
-                AnyLane::Ignores(Fixed::AllFast) => reached = vec![all; self.grid.len],
+                AnyLane::Ignores(Fixed::AllFast) => {
+                    let everything = Reached { hits: all.all, ..Reached::default() };
+                    reached = vec![everything; self.grid.len];
+                }
                 AnyLane::Ignores(_) => reached = vec![Reached::default(); self.grid.len],
             }
         }
         if !cells.is_empty() {
-            reached = per_capacity::fill(&cells, &at_cells);
+            reached = per_capacity::fill(&cells, &reached);
         }
-        let mut curve = curve(name, self.grid.step(), &self.totals, reached.into_iter());
+        let mut curve = curve(name, self.grid.step(), all, reached.into_iter());
         if cells.len() < self.grid.len {
-            curve.exact_at = cells;
+            curve.replayed_at = cells;
         }
-        curve
+        curve.one_unit_in = one_in;
+        Replayed { curve, told }
     }
 }
 
-impl Job {
-    fn step(&mut self, input: &EpochInput<'_>) {
-        match &mut self.lane {
-            AnyLane::Stack(lane) => lane.step(input),
-            AnyLane::At(_, lane) => lane.step(input),
-            AnyLane::Ignores(_) => {}
-        }
-    }
-}
-
-fn lanes(spec: &PolicySpec, grid: Grid, options: &ReplayOptions) -> Vec<AnyLane> {
+fn lanes(
+    spec: &PolicySpec,
+    grid: Grid,
+    options: &ReplayOptions,
+    sample: Option<Sample>,
+) -> Vec<AnyLane> {
     let needs = spec.info().needs;
     let ranked = |policy| match policy {
         Policy::Rank(rank) => Some(rank),
@@ -247,8 +241,13 @@ fn lanes(spec: &PolicySpec, grid: Grid, options: &ReplayOptions) -> Vec<AnyLane>
         _ if needs.placement => per_capacity::choose(grid.len, options.capacities)
             .into_iter()
             .map(|cell| {
-                let cuts = OneCut { pages: u64::from(cell) * (grid.step().0 >> 12) };
-                AnyLane::At(cell, Lane::new(cuts, 2, ranked(spec.build()), needs))
+                let pages = u64::from(cell) * (grid.step().0 >> 12);
+                // In the largest everything is fast, also a sample that is more than its part.
+                let pages = match sample {
+                    Some(sample) if cell as usize + 1 < grid.len => pages / sample.one_in(),
+                    _ => pages,
+                };
+                AnyLane::At(cell, Lane::new(OneCut { pages }, 2, ranked(spec.build()), needs))
             })
             .collect(),
         policy => vec![AnyLane::Stack(Lane::new(grid, grid.len, ranked(policy), needs))],
@@ -263,7 +262,7 @@ pub fn replay<E: From<ReplayError>>(
     epochs: impl IntoIterator<Item = Result<(EpochHeat, f64), E>>,
     specs: &[PolicySpec],
     options: ReplayOptions,
-) -> Result<Vec<Curve>, E> {
+) -> Result<Vec<Replayed>, E> {
     let mut replay = Replay::new(specs, options);
     for epoch in epochs {
         let (heat, length_s) = epoch?;

@@ -18,7 +18,7 @@ impl Hits {
     #[inline]
     pub(crate) fn add(&mut self, heat: &EpochHeat, row: usize, length_s: f64) {
         let flags = heat.flags[row];
-        let accesses = f64::from(heat.rate[row]).max(0.0) * length_s;
+        let accesses = f64::from(heat.memory_rate(row)).max(0.0) * length_s;
         let saturated = flags.has(HeatFlags::SATURATED);
         self.accesses += accesses;
         self.saturated += if saturated { accesses } else { 0.0 };
@@ -42,6 +42,8 @@ pub(crate) struct Totals {
     pub(crate) epochs: u32,
     pub(crate) seconds: f64,
     pub(crate) all: Hits,
+    /// Base pages resident, summed over the epochs.
+    pub(crate) pages: u64,
 }
 
 impl Totals {
@@ -49,6 +51,7 @@ impl Totals {
     pub(crate) fn add(&mut self, heat: &EpochHeat, length_s: f64) {
         self.epochs += 1;
         self.seconds += length_s;
+        self.pages += heat.pages.iter().map(|pages| u64::from(*pages)).sum::<u64>();
         for row in 0..heat.len() {
             self.all.add(heat, row, length_s);
         }

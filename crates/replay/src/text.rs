@@ -18,7 +18,8 @@ pub fn percent(share: f64) -> String {
 }
 
 /// The answer in one sentence.
-pub(crate) fn sentence(answer: &Recommendation, footprint: Bytes, target: f64) -> String {
+pub(crate) fn sentence(answer: &Recommendation, facts: &RecordingFacts, target: f64) -> String {
+    let footprint = facts.footprint_bytes;
     let (within, policy) = (percent(target), &answer.policy);
     if answer.fast_bytes.0 == 0 {
         return format!(
@@ -32,8 +33,16 @@ pub(crate) fn sentence(answer: &Recommendation, footprint: Bytes, target: f64) -
         percent(answer.share_of_footprint)
     );
     let less = match answer.certainty {
-        Certainty::Estimate => "",
-        Certainty::UpperBound => "; less may do",
+        Certainty::Estimate => String::new(),
+        Certainty::UpperBound => format!(
+            "; as little as {} may do, for {} to tell",
+            answer.fast_bytes_low,
+            if facts.saturated_share >= facts.unseen_share {
+                format!("{} of the memory traffic is too hot", percent(facts.saturated_share))
+            } else {
+                format!("{} of the memory was watched too little", percent(facts.unseen_share))
+            }
+        ),
     };
     format!("{size} keeps the slow-down within {within} under the policy {policy}{less}.")
 }
@@ -63,15 +72,22 @@ pub(crate) fn assumptions(
             percent(share.high)
         ),
     });
-    all.push(
-        "accessed bits count translations, not cache misses: data that the CPU caches hold counts \
-         as memory traffic"
-            .to_owned(),
-    );
+    all.push(if facts.cache_per_core.0 > 0 {
+        format!(
+            "accessed bits cannot tell cache hits from memory traffic: {} of CPU cache per core \
+             are taken to serve {} of the accesses",
+            facts.cache_per_core,
+            percent(facts.cached_share)
+        )
+    } else {
+        "accessed bits cannot tell cache hits from memory traffic: all accesses count, for the \
+         machine's file gives no cache_per_core"
+            .to_owned()
+    });
     if facts.saturated_share >= 0.005 {
         all.push(format!(
-            "{} of the accesses went to units too hot to measure; the size counts them at their \
-             lower bound{}",
+            "{} of the memory traffic went to units too hot to measure; the size counts them at \
+             their lower bound{}",
             percent(facts.saturated_share),
             match answer.certainty {
                 Certainty::UpperBound => format!(

@@ -9,15 +9,23 @@ use proptest::prelude::*;
 use recording::{Epochs, epochs, footprint, uniform_epochs};
 
 fn specs() -> Vec<PolicySpec> {
-    let varied =
-        ["rate:half-life=0.7,sure=1", "rate:sure=0,steps=32", "lfu:window=3", "random:seed=9"];
+    let varied = [
+        "rate:half-life=0.7,sure=1",
+        "rate:sure=0,steps=32",
+        "lfu:window=3",
+        "random:seed=9",
+        "two-lists:active=20,inactive=100,interval=9",
+        "amp:warm-up=1,threshold=0.6,ties=1",
+        "amp:warm-up=0,threshold=1,window=2,ties=3,equal=1,interval=7",
+    ];
     let varied = varied.iter().map(|text| text.parse().unwrap_or_else(|e| panic!("{e}")));
     REGISTRY.iter().map(|info| PolicySpec::from(*info)).chain(varied).collect()
 }
 
 fn curves(epochs: &Epochs, specs: &[PolicySpec], options: ReplayOptions) -> Vec<Curve> {
     let stream = epochs.iter().cloned().map(Ok::<_, ReplayError>);
-    replay(stream, specs, options).unwrap_or_else(|error| panic!("{error}"))
+    let all = replay(stream, specs, options).unwrap_or_else(|error| panic!("{error}"));
+    all.into_iter().map(|replayed| replayed.curve).collect()
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -56,13 +64,13 @@ fn hits_of_the_living(epochs: &Epochs, spec: &PolicySpec, capacity: Bytes) -> Ve
     let mut replay = NaiveReplay::new(spec, capacity);
     let mut alive = EpochHeat::default();
     let mut hits = Vec::new();
-    for (i, (heat, _)) in epochs.iter().enumerate() {
+    for (i, (heat, length_s)) in epochs.iter().enumerate() {
         let fast = replay.arrive(heat);
         let old = |unit: &UnitId| alive.unit.binary_search(unit).is_ok();
         let served = heat.rows().zip(&fast).filter(|(row, fast)| **fast && old(&row.unit));
         hits.push(served.map(|(row, _)| f64::from(row.rate)).sum());
         if let Some((next, _)) = epochs.get(i + 1) {
-            replay.decide(heat, next, &fast);
+            replay.decide(heat, *length_s, next, &fast);
         }
         alive = heat.clone();
     }
@@ -80,7 +88,7 @@ proptest! {
         spare in 0u64..3,
     ) {
         let footprint = Bytes(footprint(&epochs).0 + 4096 * spare);
-        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, capacities };
+        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, capacities, ..ReplayOptions::default() };
         check(&epochs, options, |last| (0..=last).collect())?;
     }
 
@@ -112,6 +120,7 @@ proptest! {
             footprint: footprint(&epochs),
             first_epoch: 0,
             capacities: 3,
+            ..ReplayOptions::default()
         };
         check(&epochs, options, |last| {
             assert!((1 << 15..=1 << 16).contains(&last), "{last} steps");
@@ -129,6 +138,7 @@ fn what_is_decided_in_an_epoch_is_charged_in_the_next() {
         footprint: Bytes::kib(12),
         first_epoch: 0,
         capacities: 1,
+        ..ReplayOptions::default()
     };
     let specs = ["first-touch", "rate:half-life=0,sure=0", "clairvoyant"];
     let specs = specs.map(|name| name.parse::<PolicySpec>().unwrap());
@@ -161,14 +171,19 @@ fn what_is_decided_in_an_epoch_is_charged_in_the_next() {
 fn the_whole_footprint_holds_everything_and_nothing_moves_there() {
     let epochs = recording::sample();
     let footprint = footprint(&epochs);
-    let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch: 0, capacities: 4 };
+    let options = ReplayOptions {
+        unit: UnitSize::Base,
+        footprint,
+        capacities: 4,
+        ..ReplayOptions::default()
+    };
     for curve in curves(&epochs, &specs(), options) {
         let last = curve.promoted.len() - 1;
         assert_eq!((curve.promoted[last], curve.demoted[last]), (0, 0), "{}", curve.policy);
         assert!(near(curve.hit_ratio(last), f64::from(curve.policy != "all-slow")));
         assert!(curve.accesses > 0.0 && curve.epochs == 2);
         let rises = curve.fast_accesses.windows(2).all(|pair| pair[0] <= pair[1]);
-        assert!(rises || !curve.exact_at.is_empty(), "{}", curve.policy);
+        assert!(rises || !curve.replayed_at.is_empty(), "{}", curve.policy);
     }
 }
 
@@ -198,4 +213,39 @@ fn the_registry_says_what_can_be_run() {
     let bounds: Vec<_> =
         REGISTRY.iter().filter(|info| info.class == Class::Bound).map(|info| info.name).collect();
     assert_eq!(bounds, ["clairvoyant", "all-fast", "all-slow"]);
+}
+
+/// Policies that are replayed at one capacity after the other, from a sample of the units.
+#[test]
+fn a_sample_of_the_units_stands_for_all() {
+    let epochs = recording::wandering(65_536, 16);
+    let specs: Vec<PolicySpec> = REGISTRY
+        .iter()
+        .filter(|info| info.needs.placement)
+        .map(|info| PolicySpec::from(*info))
+        .collect();
+    assert!(!specs.is_empty());
+    let all = ReplayOptions {
+        unit: UnitSize::Base,
+        footprint: footprint(&epochs),
+        capacities: 8,
+        most_units: usize::MAX,
+        ..ReplayOptions::default()
+    };
+    let exact = curves(&epochs, &specs, all);
+    let sampled = curves(&epochs, &specs, ReplayOptions { most_units: 1 << 14, ..all });
+    for (exact, sampled) in exact.iter().zip(&sampled) {
+        assert_eq!((exact.one_unit_in, sampled.one_unit_in), (1, 4));
+        let last = exact.promoted.len() - 1;
+        assert!(exact.is_exact(0) && !sampled.is_exact(0));
+        assert!(near(sampled.hit_ratio(last), 1.0) && sampled.promoted[last] == 0);
+        for i in &exact.replayed_at {
+            let i = *i as usize;
+            let (a, b) = (exact.hit_ratio(i), sampled.hit_ratio(i));
+            assert!((a - b).abs() < 0.02, "{} at {i}: {a} and {b}", exact.policy);
+            let moved = |curve: &Curve| curve.promoted[i] as f64 / exact.capacity(last).as_f64();
+            let (a, b) = (moved(exact), moved(sampled));
+            assert!((a - b).abs() < 0.05 * a + 0.02, "{} at {i}: {a} and {b}", exact.policy);
+        }
+    }
 }

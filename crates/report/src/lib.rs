@@ -1,9 +1,10 @@
-//! Plans and recordings as text for a terminal: tables, charts, heatmaps. Computes no results;
+//! Plans and recordings as text for a terminal (tables, charts, heatmaps) and as HTML pages. Computes no results;
 //! every figure comes from [`pagetide_replay`].
 
 mod chart;
 mod doctor;
 mod heatmap;
+mod html;
 mod number;
 mod plan;
 mod policies;
@@ -13,8 +14,9 @@ mod style;
 mod table;
 
 pub use doctor::{FindingRow, Mark, doctor};
+pub use html::{Subject, Together, html};
 pub use plan::plan;
-pub use policies::{PolicyRow, policies};
+pub use policies::{OptionRow, PolicyRow, policies};
 pub use recording::{trace_diff, trace_info};
 pub use split::split;
 pub use style::Style;

@@ -5,6 +5,8 @@ use pagetide_types::Bytes;
 
 /// A count with a decimal prefix and two or three digits: `1.2 M`.
 pub(crate) fn count(value: f64) -> String {
+    // The sum of nothing is minus zero.
+    let value = value + 0.0;
     let (value, prefix) = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")]
         .into_iter()
         .find(|(size, _)| value >= *size)
@@ -69,6 +71,7 @@ mod tests {
     fn reads_well() {
         let counts = [
             (0.0, "0"),
+            (-0.0, "0"),
             (0.83, "0.83"),
             (7.25, "7.2"),
             (950.0, "950"),

@@ -76,50 +76,46 @@ fn answer(plan: &Plan, style: Style) -> String {
 }
 
 fn recorded(plan: &Plan, style: Style) -> String {
+    let fields = recorded_fields(plan);
+    fields.iter().map(|(label, text)| style.field(label, text)).collect()
+}
+
+/// What was recorded, in labelled sentences.
+pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     let facts = &plan.recording;
     let told = plan.warm_up.epochs > 0 || plan.warm_up.still_growing;
     let left_out = match () {
-        () if told => format!("; {}", plan.warm_up.note),
+        () if told => {
+            let shown = facts.evaluated_epochs + plan.warm_up.epochs < facts.epochs;
+            let begins = if shown { "; the next tells where to begin" } else { "" };
+            format!("; {}{begins}", plan.warm_up.note)
+        }
         () if facts.evaluated_epochs + 1 == facts.epochs => {
             "; the first tells where to begin".into()
         }
         () => String::new(),
     };
-    let mut out = style.field(
-        "Time",
-        &format!(
-            "{}, {} of {} epochs of {}{left_out}",
-            duration(facts.seconds),
-            facts.evaluated_epochs,
-            facts.epochs,
-            duration(facts.epoch_s)
-        ),
+    let time = format!(
+        "{}, {} of {} epochs of {}{left_out}",
+        duration(facts.seconds),
+        facts.evaluated_epochs,
+        facts.epochs,
+        duration(facts.epoch_s)
     );
-    out += &memory(facts, style);
-    out
-}
-
-/// Memory, accesses and what was watched; shared with the report of a recording.
-pub(crate) fn memory(facts: &RecordingFacts, style: Style) -> String {
-    let mut out = style.field(
-        "Memory",
-        &format!(
-            "{} in {} units of {}, {} of it in huge pages",
-            facts.footprint_bytes,
-            count(facts.units as f64),
-            facts.unit,
-            percent(facts.huge_share)
-        ),
+    let memory = format!(
+        "{} in {} units of {}, {} of it in huge pages",
+        facts.footprint_bytes,
+        count(facts.units as f64),
+        facts.unit,
+        percent(facts.huge_share)
     );
-    out += &style.field(
-        "Accesses",
-        &format!(
-            "about {} per second, {} of them to units too hot to measure; {} of the memory never \
-             seen accessed",
-            count(facts.accesses_per_s),
-            percent(facts.saturated_share),
-            percent(facts.unseen_share)
-        ),
+    let accesses = format!(
+        "about {} per second, {} of them served by the CPU caches; of the rest {} to units too hot \
+         to measure; {} of the memory never seen accessed",
+        count(facts.accesses_per_s),
+        percent(facts.cached_share),
+        percent(facts.saturated_share),
+        percent(facts.unseen_share)
     );
     let mut watched = format!("{} of the pages", percent(facts.watched_share));
     if facts.uncleared_share > 0.0 {
@@ -128,16 +124,23 @@ pub(crate) fn memory(facts: &RecordingFacts, style: Style) -> String {
             percent(facts.uncleared_share)
         );
     }
-    out += &style.field("Watched", &watched);
-    out += &style.field(
-        "CPU",
-        &format!(
-            "target {:.2} cores, recorder {} of one core",
-            facts.target_cores,
-            percent(facts.recorder_cores)
-        ),
+    let cpu = format!(
+        "target {:.2} cores, recorder {} of one core",
+        facts.target_cores,
+        percent(facts.recorder_cores)
     );
-    out
+    let mut fields = vec![
+        ("Time", time),
+        ("Memory", memory),
+        ("Accesses", accesses),
+        ("Watched", watched),
+        ("CPU", cpu),
+    ];
+    fields.extend(plan.hot_set.map(|hot| {
+        let traffic = percent(hot.share_of_traffic);
+        ("Hot set", format!("{} get {traffic} of the memory traffic", hot.bytes))
+    }));
+    fields
 }
 
 fn charted(plan: &Plan) -> Option<&PolicyPlan> {
@@ -192,7 +195,8 @@ fn needs(plan: &Plan, style: Style) -> String {
     }
     let mut out = table.render();
     if plan.policies.iter().any(|policy| policy.role == Role::Bound) {
-        out += &style.dim(&style.paragraph("  ", "* a bound to compare with; cannot be run"));
+        out += &style
+            .dim(&style.paragraph("  ", "* a bound to compare with, moves free; cannot be run"));
     }
     out
 }

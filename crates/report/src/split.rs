@@ -4,53 +4,80 @@ use crate::Style;
 use crate::number::band;
 use crate::style::short_name;
 use crate::table::{Align, Table};
-use pagetide_replay::{Split, percent};
+use pagetide_replay::{Part, Share, Split, percent};
 
-/// Renders a split beside equal parts.
+/// Renders a split, and what the other ways to split would give.
 #[must_use]
 pub fn split(split: &Split, style: Style) -> String {
-    let mut out = format!(
-        "{}\n\n",
-        style.bold(&format!(
-            "{} of fast memory for {} programs",
-            split.fast_bytes,
-            split.parts.len()
-        ))
-    );
+    let mut out = format!("{}\n\n", style.bold(&title(split)));
     let wide = style.width() >= 72;
     let mut columns =
         vec![("program", Align::Left), ("gets", Align::Right), ("slow-down", Align::Right)];
     if wide {
         columns.insert(2, ("of", Align::Right));
-        columns.push(("equal parts", Align::Right));
     }
     let mut table = Table::new(style, &columns);
     for part in &split.parts {
-        let mut cells = vec![
-            short_name(&part.name, style.width() / 3),
-            part.fast_bytes.to_string(),
-            band(part.slowdown),
-        ];
+        let mut cells = vec![name(part, style), part.fast_bytes.to_string(), band(part.slowdown)];
         if wide {
             cells.insert(2, part.footprint_bytes.to_string());
-            cells.push(band(part.slowdown_equal));
         }
         table.row(&cells);
     }
     out += &table.render();
+    if wide {
+        out += &format!("\n{}", ways(split, style));
+    }
     out.push('\n');
-    out += &style.paragraph(
-        "  ",
-        &format!(
-            "Weighted mean slow-down at most {}; with equal parts {}.{}",
-            percent(split.mean_slowdown),
-            percent(split.mean_slowdown_equal),
-            if split.unused_bytes.0 > 0 {
-                format!(" {} is left over: nobody gains from it.", split.unused_bytes)
-            } else {
-                String::new()
-            }
-        ),
-    );
+    out += &style.paragraph("  ", &means(split));
     out
+}
+
+/// What is split, and how.
+pub(crate) fn title(split: &Split) -> String {
+    format!(
+        "{} of fast memory, {}",
+        split.fast_bytes,
+        match split.share {
+            Share::Equal => "in equal parts",
+            Share::Weighted => "by weight",
+            Share::Utility => "by utility",
+        }
+    )
+}
+
+/// What the ways to split it come to.
+pub(crate) fn means(split: &Split) -> String {
+    let left = split.unused_bytes;
+    let left = match split.share {
+        _ if left.0 == 0 => String::new(),
+        Share::Utility => format!(" {left} is left over: nobody gains from it."),
+        Share::Equal | Share::Weighted => format!(" {left} is left over."),
+    };
+    format!(
+        "Weighted mean slow-down at most {} in equal parts, {} by weight, {} by utility.{left}",
+        percent(split.mean_slowdown_equal),
+        percent(split.mean_slowdown_weighted),
+        percent(split.mean_slowdown_utility),
+    )
+}
+
+/// What everyone loses, however fast memory is split.
+fn ways(split: &Split, style: Style) -> String {
+    let columns = [
+        ("slow-down", Align::Left),
+        ("equal", Align::Right),
+        ("weighted", Align::Right),
+        ("utility", Align::Right),
+    ];
+    let mut table = Table::new(style, &columns);
+    for part in &split.parts {
+        let bands = [part.slowdown_equal, part.slowdown_weighted, part.slowdown_utility].map(band);
+        table.row(&[vec![name(part, style)], bands.to_vec()].concat());
+    }
+    table.render()
+}
+
+fn name(part: &Part, style: Style) -> String {
+    short_name(&part.name, style.width() / 3)
 }

@@ -1,9 +1,13 @@
 //! Whole reports from hand-made plans, as they look at several widths. `cargo insta review` shows
 //! what a change does to them.
 
+mod html;
 mod made;
 
-use made::{diff_of_nothing, diff_of_two, info, overview, plan_of, policies, split_of_two};
+use made::{
+    diff_of_nothing, diff_of_two, info, overview, plan_of, policies, policy_with_options,
+    split_of_two,
+};
 use pagetide_replay::PlanOptions;
 use pagetide_report::Style;
 use unicode_width::UnicodeWidthStr;
@@ -54,6 +58,7 @@ fn a_recording_and_two_of_them() {
 fn policies_and_a_split() {
     insta::assert_snapshot!(pagetide_report::policies(&policies(), plain(80)));
     insta::assert_snapshot!(pagetide_report::split(&split_of_two(), plain(80)));
+    insta::assert_snapshot!(pagetide_report::policies(&policy_with_options(), plain(80)));
 }
 
 #[test]
@@ -79,6 +84,7 @@ fn no_line_is_wider_than_asked_and_colour_changes_no_text() {
             pagetide_report::trace_info(&info(), &overview(), style),
             pagetide_report::trace_diff(&diff_of_two(), ["a", "b"], style),
             pagetide_report::policies(&policies(), style),
+            pagetide_report::policies(&policy_with_options(), style),
             pagetide_report::split(&split_of_two(), style),
         ]
         .concat();

@@ -1,9 +1,9 @@
 //! Batches: pieces of one process that are cleared by one call and looked at together.
 
+use crate::activity::Activity;
 use crate::evidence::{gap_ns, rung_of};
 use crate::piece::Piece;
 use crate::sample::Sample;
-use crate::walker::Activity;
 use std::collections::VecDeque;
 
 /// Base pages cleared by one call: bounds how long the target's memory map is locked.
@@ -40,6 +40,8 @@ pub(crate) struct Batch {
     pub(crate) looked_ns: u64,
     pub(crate) activity: Option<Activity>,
     pub(crate) bursts: u16,
+    /// It gets no further ones.
+    pub(crate) once: bool,
     /// It waits for another burst.
     pub(crate) queued: bool,
     /// Pages seen and asked for at the first rung.
@@ -59,7 +61,8 @@ impl Batch {
 
     /// Whether further bursts would still tell something.
     pub(crate) fn may_repeat(&self) -> bool {
-        self.bursts < if self.start >= FEW_FROM_RUNG { FEW_BURSTS } else { MAX_BURSTS }
+        !self.once
+            && self.bursts < if self.start >= FEW_FROM_RUNG { FEW_BURSTS } else { MAX_BURSTS }
     }
 
     /// Starts later bursts at a shorter gap for as long as the first look sees too much: most of
@@ -160,6 +163,7 @@ pub(crate) fn group(pieces: &[Piece], samples: Vec<Sample>) -> (Vec<Sample>, Vec
                     looked_ns: 0,
                     activity: None,
                     bursts: 0,
+                    once: false,
                     queued: false,
                     first_seen: 0,
                     first_risk: 0,

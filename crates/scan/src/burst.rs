@@ -7,9 +7,15 @@
 //! A program accesses memory while it runs: gaps are counted in CPU time of the target, so that
 //! a target that waits or is put aside for a while does not look colder than it is.
 
+mod adopt;
+mod look;
+
+pub(crate) use adopt::Cleared;
+
 use crate::batch::{Batch, Extras, HUGE_AS_PAGES, group};
 use crate::evidence::{RUNGS, gap_ns};
 use crate::eyes::{Eyes, Lost};
+use crate::pacing::{Limits, Pacing};
 use crate::piece::Piece;
 use crate::sample::Sample;
 use crate::walker::{Range, Row};
@@ -30,23 +36,10 @@ const REST: f64 = 0.2;
 const EXTRA_RUNGS: [usize; 2] = [3, 1];
 /// Up to this rung nobody asks what the target does at the start of the gap.
 const SHORT_RUNG: usize = 1;
-/// Once the budget is used up, further bursts wait until one of so many parts of it is free.
-const QUANTA: u64 = 100;
 /// Pages that a first burst must have seen for its batch to deserve further ones.
 const ENOUGH_PAGES: u32 = 16;
 /// Batches whose first look would come later than this get no further bursts.
 const LAST_EXTRA_RUNG: usize = 7;
-
-/// What an epoch may use.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    /// When it ends, on the clock of the eyes.
-    pub(crate) end_ns: u64,
-    /// CPU time for the first bursts of all batches.
-    pub(crate) first_ns: u64,
-    /// CPU time in all.
-    pub(crate) total_ns: u64,
-}
 
 /// What clearing and looking did and cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -60,6 +53,8 @@ pub(crate) struct Tally {
     pub(crate) looked_tables: u64,
     pub(crate) looked_huge: u64,
     pub(crate) longest_clear_ns: u64,
+    /// Inside `clear_refs` and the flush after it.
+    pub(crate) refs_ns: u64,
     /// Batches that got no burst for want of budget or time.
     pub(crate) starved: u64,
 }
@@ -71,8 +66,7 @@ pub(crate) struct Bursts<'a, E> {
     batches: Vec<Batch>,
     /// When, which batch, in which of its bursts.
     due: BinaryHeap<Reverse<(u64, usize, u16)>>,
-    limits: Limits,
-    start_ns: u64,
+    pacing: Pacing,
     start_cpu: u64,
     lost: Vec<usize>,
     tally: Tally,
@@ -106,8 +100,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             samples,
             batches,
             due: BinaryHeap::new(),
-            limits,
-            start_ns,
+            pacing: Pacing::new(limits, start_ns),
             start_cpu,
             lost: Vec::new(),
             tally: Tally::default(),
@@ -119,14 +112,14 @@ impl<'a, E: Eyes> Bursts<'a, E> {
 
     /// Works until the end of the epoch. `stop` is asked now and then whether to end early.
     pub(crate) fn run(mut self, stop: &dyn Fn() -> bool) -> Outcome {
-        let mut firsts: VecDeque<usize> = (0..self.batches.len()).collect();
+        let mut firsts: VecDeque<usize> =
+            (0..self.batches.len()).filter(|batch| self.batches[*batch].bursts == 0).collect();
         let mut extras = Extras::default();
         let mut next_clear = 0;
-        let all = firsts.len().max(1) as u64;
-        let span = (self.limits.end_ns.saturating_sub(self.start_ns)) / SPREAD;
+        let (all, limits) = (firsts.len(), self.pacing.limits);
         loop {
             let now = self.eyes.now();
-            if now >= self.limits.end_ns || stop() || self.all_lost() {
+            if now >= limits.end_ns || stop() || self.all_lost() {
                 break;
             }
             if self.due.peek().is_some_and(|Reverse((due, ..))| *due <= now) {
@@ -134,10 +127,10 @@ impl<'a, E: Eyes> Bursts<'a, E> {
                 continue;
             }
             // The next of the first bursts comes when its turn is, not as soon as it could.
-            let turn = self.start_ns + span * (all - firsts.len() as u64) / all;
+            let turn = self.pacing.turn(firsts.len(), all, SPREAD);
             if now >= next_clear {
                 if let Some(batch) = firsts.pop_front_if(|_| now >= turn) {
-                    if self.spent() < self.limits.first_ns {
+                    if self.spent() < limits.first_ns {
                         next_clear = self.begin(batch);
                     } else {
                         self.tally.starved += 1;
@@ -145,25 +138,27 @@ impl<'a, E: Eyes> Bursts<'a, E> {
                     continue;
                 }
                 let only_extras = firsts.is_empty();
-                if only_extras && !extras.is_empty() && self.spent() < self.allowed(now) {
+                if only_extras && !extras.is_empty() && self.spent() < self.pacing.allowed(now) {
                     if let Some(batch) = extras.pop() {
                         next_clear = self.begin(batch);
                     }
                     continue;
                 }
             }
-            let mut wake = self.limits.end_ns;
+            let mut wake = limits.end_ns;
             if let Some(Reverse((due, ..))) = self.due.peek() {
                 wake = wake.min(*due);
             }
             if !firsts.is_empty() {
                 wake = wake.min(next_clear.max(turn));
             } else if !extras.is_empty() {
-                wake = wake.min(next_clear.max(self.affordable_at(now)));
+                let spent = self.spent();
+                wake = wake.min(next_clear.max(self.pacing.affordable_at(now, spent)));
             }
             self.eyes.wait_until(wake.max(now + 1).min(now + 100_000_000));
         }
         self.final_looks();
+        self.samples.iter_mut().for_each(Sample::close);
         Outcome { samples: self.samples, tally: self.tally, lost: self.lost }
     }
 
@@ -173,33 +168,6 @@ impl<'a, E: Eyes> Bursts<'a, E> {
 
     fn spent(&mut self) -> u64 {
         self.eyes.cpu() - self.start_cpu
-    }
-
-    /// CPU time that may have been used by `now`: the first bursts' part at once, the rest evenly.
-    fn allowed(&self, now: u64) -> u64 {
-        let length = (self.limits.end_ns - self.start_ns).max(1) as f64;
-        let elapsed = (now - self.start_ns) as f64 / length;
-        let rest = self.limits.total_ns.saturating_sub(self.limits.first_ns) as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
-        let evenly = (rest * elapsed * 0.9) as u64;
-        // What the first bursts left over may be used as well.
-        self.limits.first_ns.min(self.limits.total_ns) / 2 + evenly
-    }
-
-    /// When further bursts can be afforded; some at a time, for waking up costs as well.
-    fn affordable_at(&mut self, now: u64) -> u64 {
-        let spent = self.spent();
-        let allowed = self.allowed(now);
-        if spent < allowed {
-            return now;
-        }
-        let spent = spent + self.limits.total_ns / QUANTA;
-        let length = (self.limits.end_ns - self.start_ns).max(1) as f64;
-        let per_ns =
-            self.limits.total_ns.saturating_sub(self.limits.first_ns) as f64 * 0.9 / length;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
-        let wait = ((spent - allowed) as f64 / per_ns.max(1e-9)).min(1e18) as u64;
-        now.saturating_add(wait + 1)
     }
 
     /// Clears a batch and sets its first look. Returns when the next clearing may follow.
@@ -247,7 +215,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             // The call goes through the ranges in order; each is cleared once the CPUs of the
             // target have answered, at its end.
             sample.looked_ns = before + (after - before) * (done + own) / weight.max(1);
-            sample.gap_ns = 0;
+            sample.close();
             done += own;
             sample.watched = !sample.refused;
             sample.risk = if sample.refused { 0 } else { sample.total() };
@@ -313,7 +281,8 @@ impl<'a, E: Eyes> Bursts<'a, E> {
         let mostly = f64::from(risk) <= REST * f64::from(total);
         let looks = entry.rung + 1 - entry.start.min(entry.rung);
         // A first burst goes on to the epoch's end, which knows what was accessed in it; the
-        // further ones are for the rate and need not wait for the rest.
+        // further ones are for the rate and need not wait for the rest, unless each page counts.
+        let single = samples.iter().any(|sample| sample.pages.is_some());
         let enough_looks = looks >= EXTRA_RUNGS[usize::from(populous)];
         let over = mostly || (entry.bursts > 1 && enough_looks);
         let told = over || (enough_looks && seen >= ENOUGH_PAGES);
@@ -323,85 +292,13 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             extras.push(batch, entry.start);
         }
         let step = STEP[usize::from(populous)];
-        if over && again || risk == 0 || entry.rung + step >= RUNGS {
+        if over && again && !single || risk == 0 || entry.rung + step >= RUNGS {
             return;
         }
         entry.rung += step;
         let due = entry.cleared_ns + gap_ns(entry.rung);
-        if due < self.limits.end_ns {
+        if due < self.pacing.limits.end_ns {
             self.due.push(Reverse((due, batch, entry.bursts)));
-        }
-    }
-
-    /// Looks at the pages of `batches` (all of one process) that are still unseen, or (`wiping`)
-    /// at the pieces not yet known to be accessed.
-    fn look(&mut self, batches: &[usize], wiping: bool) {
-        let Some(process) = batches.first().map(|b| self.batches[*b].process) else { return };
-        self.ranges.clear();
-        self.asked.clear();
-        for batch in batches {
-            let Batch { first_sample, end_sample, .. } = self.batches[*batch];
-            for i in first_sample..end_sample {
-                let sample = &self.samples[i];
-                if sample.risk > 0 && (!wiping || !sample.accessed) {
-                    self.ranges.push(sample.range);
-                    self.asked.push((i, *batch));
-                }
-            }
-        }
-        if self.ranges.is_empty() {
-            return;
-        }
-        let now = self.eyes.now();
-        let Ok(activity) = self.eyes.look(process, &self.ranges, &mut self.rows) else {
-            self.lost.push(process);
-            return;
-        };
-        self.tally.look_ns += self.eyes.now() - now;
-        self.tally.looks += 1;
-        let mut rows = self.rows.iter().peekable();
-        for (request, (i, batch)) in self.asked.iter().enumerate() {
-            let sample = &mut self.samples[*i];
-            let entry = &self.batches[*batch];
-            let ran = entry.ran(activity, now);
-            let (mut present, mut accessed, mut ns) = (0, 0, sample.looked_ns);
-            while let Some(row) = rows.next_if(|row| row.request as usize == request) {
-                present += row.present;
-                accessed += row.accessed;
-                ns = row.ns;
-                // A huge page was split, or base pages were collapsed.
-                sample.huge = row.huge;
-                if row.huge {
-                    self.tally.looked_huge += 1;
-                } else {
-                    self.tally.looked_tables += 1;
-                }
-            }
-            sample.take(present, accessed, ns, ran);
-        }
-        for batch in batches {
-            let entry = &mut self.batches[*batch];
-            if entry.ran(activity, now).is_some() {
-                (entry.looked_ns, entry.activity) = (now, Some(activity));
-            }
-        }
-    }
-
-    /// The epoch ends: was what was cleared accessed until now?
-    fn final_looks(&mut self) {
-        let mut of_process: Vec<Vec<usize>> = Vec::new();
-        for (i, batch) in self.batches.iter().enumerate() {
-            if batch.bursts > 0 && !self.lost.contains(&batch.process) {
-                if of_process.len() <= batch.process {
-                    of_process.resize(batch.process + 1, Vec::new());
-                }
-                of_process[batch.process].push(i);
-            }
-        }
-        for batches in of_process {
-            for chunk in batches.chunks(512) {
-                self.look(chunk, false);
-            }
         }
     }
 }

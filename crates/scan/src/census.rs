@@ -1,22 +1,27 @@
 //! What is resident: from memory maps and one walk of the page tables to the list of pieces.
 
-use crate::eyes::Lost;
+use crate::eyes::{Eyes, Lost};
 use crate::live::Live;
+use crate::pages::REGION;
 use crate::piece::Piece;
+use crate::refs::Kind;
+use crate::shared::Sharing;
 use crate::units::{Mapping, Units};
 use crate::walker::{Range, Row};
 use pagetide_host::{Host, Maps, Skip};
-use pagetide_types::{EpochId, Pid, UnitKey, UnitSize};
+use pagetide_types::{EpochId, Pid, UnitKey};
+use std::mem::take;
 
 const HUGE: u64 = 1 << 21;
+const PAGE: u64 = 1 << 12;
 
 /// Reused storage of a census.
 #[derive(Default)]
 pub(crate) struct Census {
     maps: Maps,
     ranges: Vec<Range>,
-    /// Per range: its mapping, and whether the area is of the hugetlb pool.
-    mappings: Vec<(Mapping, bool)>,
+    /// Per range: its mapping, and how `clear_refs` reaches it (not the hugetlb pool).
+    mappings: Vec<(Mapping, Option<Kind>)>,
     rows: Vec<Row>,
 }
 
@@ -41,49 +46,51 @@ impl Census {
         live: &mut Live,
         units: &mut Units,
         subject: &Subject<'_>,
-        before: &[Piece],
+        before: &mut [Piece],
         pieces: &mut Vec<Piece>,
     ) -> Result<bool, Lost> {
         host.read_maps(subject.pid, &mut self.maps).map_err(|_| Lost)?;
         self.ranges.clear();
         self.mappings.clear();
-        let mut push = |range: Range, mapping: Mapping, hugetlb: bool| {
+        let mut push = |range: Range, mapping: Mapping, refs: Option<Kind>| {
             self.ranges.push(range);
-            self.mappings.push((mapping, hugetlb));
+            self.mappings.push((mapping, refs));
         };
         for area in self.maps.areas() {
-            let hugetlb = match area.skip {
-                None => false,
-                Some(Skip::Hugetlb) => true,
+            let refs = match area.skip {
+                None if area.backing().is_some() => Some(Kind::Files),
+                None => Some(Kind::Anonymous),
+                Some(Skip::Hugetlb) => None,
                 Some(_) => continue,
             };
             let mapping = units.mapping(subject.space, area);
-            let shift = UnitSize::Huge.shift();
             let who = (subject.pid, subject.command, subject.epoch);
-            units.note_area(mapping, area, &self.maps, shift, who);
+            units.note_area(mapping, area, &self.maps, who);
             let (start, end) = (area.start.0, area.end.0);
             if mapping.shift.is_multiple_of(HUGE) {
-                push(Range { start, end }, mapping, hugetlb);
+                push(Range { start, end }, mapping, refs);
             } else {
                 // Units of the file begin at other addresses than regions of the page table.
                 let mut at = start;
                 while at < end {
                     let offset = at.wrapping_add(mapping.shift);
                     let next = end.min(at + (HUGE - offset % HUGE));
-                    push(Range { start: at, end: next }, mapping, hugetlb);
+                    push(Range { start: at, end: next }, mapping, refs);
                     at = next;
                 }
             }
         }
         let same = live.census(subject.process, &self.ranges, &mut self.rows)?;
-        let mut known = before.iter().peekable();
+        let mut known = before.iter_mut().peekable();
+        let mut bits = live.bits().iter();
         for row in &self.rows {
+            let bits = bits.next();
             let request = row.request as usize;
-            let (mapping, hugetlb) = self.mappings[request];
+            let (mapping, refs) = self.mappings[request];
             let end = ((row.addr | (HUGE - 1)) + 1).min(self.ranges[request].end);
             while known.next_if(|piece| piece.range.start < row.addr).is_some() {}
-            let old = known.peek().filter(|p| same && p.range.start == row.addr);
-            let unit = match old {
+            let old = known.next_if(|piece| same && piece.range.start == row.addr);
+            let unit = match &old {
                 // The same place of the same address space; a file mapped anew has a new object.
                 Some(piece) if mapping.shift == 0 => piece.unit,
                 _ => units.number(UnitKey {
@@ -91,7 +98,26 @@ impl Census {
                     index: row.addr.wrapping_add(mapping.shift) / HUGE,
                 }),
             };
-            let old = old.filter(|piece| piece.unit == unit && piece.huge == row.huge);
+            let mut old = old.filter(|piece| piece.unit == unit && piece.huge == row.huge);
+            let reached = old.as_ref().is_some_and(|piece| piece.reached);
+            let (rate, saturated, uncleared, pages) = match &mut old {
+                Some(old) => (old.rate, old.saturated, old.uncleared, old.pages.take()),
+                None => (None, false, false, None),
+            };
+            let (memory, mut sharing) = match &mut old {
+                Some(old) => (take(&mut old.memory), take(&mut old.sharing)),
+                None => Default::default(),
+            };
+            // Other processes may map what was mapped anew of a file.
+            if old.is_none_or(|old| old.present != row.present) && refs == Some(Kind::Files) {
+                sharing = Sharing::Unknown;
+            }
+            let pages = bits.map(|bits| {
+                let mut pages = pages.unwrap_or_default();
+                (pages.resident, pages.dirty) = (bits.present, bits.dirty);
+                pages.skew = (mapping.shift / PAGE % REGION as u64) as usize;
+                pages
+            });
             pieces.push(Piece {
                 process: subject.process,
                 range: Range { start: row.addr, end },
@@ -100,9 +126,14 @@ impl Census {
                 dirty: row.dirty > 0,
                 huge: row.huge,
                 node: row.node,
-                uncleared: hugetlb || old.is_some_and(|piece| piece.uncleared),
-                rate: old.and_then(|piece| piece.rate),
-                saturated: old.is_some_and(|piece| piece.saturated),
+                uncleared: refs.is_none() || uncleared,
+                sharing,
+                memory,
+                refs,
+                reached,
+                rate,
+                saturated,
+                pages,
             });
         }
         Ok(same)

@@ -1,7 +1,8 @@
 //! What the burst engine needs of the world: a clock, clearing and looking. One implementation is
 //! the live kernel, the other a simulated process with known rates (tests).
 
-use crate::walker::{Activity, Range, Row};
+use crate::activity::Activity;
+use crate::row::{Range, Row, RowBits};
 
 /// The process is gone or executes another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,4 +32,7 @@ pub(crate) trait Eyes {
         ranges: &[Range],
         rows: &mut Vec<Row>,
     ) -> Result<Activity, Lost>;
+    /// The single pages of the rows of the last look, one entry per row; empty unless they were
+    /// asked for from the start.
+    fn bits(&self) -> &[RowBits];
 }

@@ -1,13 +1,18 @@
 //! Whom to watch: a command that we start, processes with their descendants, or a cgroup.
 
 use crate::error::ScanError;
+use crate::pidfd;
 use pagetide_host::{Cgroup, Host};
 use pagetide_types::Pid;
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
+use std::time::{Duration, Instant};
+
+/// How long processes that were asked to end may take for it.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the user named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,13 +65,22 @@ impl Following {
                 Self::Cgroup(cgroup)
             }
         };
-        if let Self::Pids(pids) = &following {
-            for pid in pids {
-                let process = host.process(*pid).map_err(|_| ScanError::Gone(*pid))?;
-                if process.kernel_thread || process.has_ended() {
-                    return Err(ScanError::NoMemory(*pid));
+        match &following {
+            Self::Pids(pids) => {
+                for pid in pids {
+                    let process = host.process(*pid).map_err(|_| ScanError::Gone(*pid))?;
+                    if process.kernel_thread || process.has_ended() {
+                        return Err(ScanError::NoMemory(*pid));
+                    }
                 }
             }
+            Self::Cgroup(cgroup) if following.pids(host).is_empty() => {
+                return Err(ScanError::Target(format!(
+                    "the cgroup {} holds no process to watch; start the program in it first",
+                    cgroup.dir.display()
+                )));
+            }
+            Self::Cgroup(_) | Self::Command { .. } => {}
         }
         Ok(following)
     }
@@ -87,8 +101,8 @@ impl Following {
             let aside = aside.map_err(|error| ScanError::system("duplicating stderr", error))?;
             command.stdout(aside);
         }
-        // A Ctrl-C at the terminal is ours to handle: the command gets a process group of its
-        // own only if it is not to read the terminal, so it stays in ours and sees it too.
+        // It stays in our process group: it may read the terminal, and a Ctrl-C there reaches it
+        // as well.
         // SAFETY: resetting signal dispositions is allowed between fork and exec.
         unsafe {
             command.pre_exec(|| {
@@ -144,19 +158,51 @@ impl Following {
         }
     }
 
-    /// Asks a command that we started to end, and waits a while for it.
-    pub(crate) fn terminate(&mut self) {
-        if let Self::Command { child, status: status @ None } = self {
-            // SAFETY: a signal to a child that was not yet collected: its number is its own.
-            unsafe { libc::kill(child.id().cast_signed(), libc::SIGTERM) };
-            for _ in 0..50 {
-                if let Ok(Some(end)) = child.try_wait() {
-                    *status = Some(end);
-                    return;
-                }
-                std::thread::sleep(std::time::Duration::from_millis(100));
+    /// Ends a command that we started, with all its descendants: asks them, and kills those that
+    /// do not end within [`PATIENCE`]. Says whom it killed. Does nothing to other targets.
+    pub(crate) fn terminate(&mut self, host: &Host) -> Vec<Pid> {
+        let mut killed = Vec::new();
+        if !matches!(self, Self::Command { .. }) {
+            return killed;
+        }
+        // Once only: what they start in order to end well is not to be asked as well.
+        self.signal_all(host, &[libc::SIGTERM, libc::SIGCONT]);
+        if self.ends_within(host, PATIENCE) {
+            return killed;
+        }
+        // Several times, for they may have started others meanwhile.
+        for _ in 0..10 {
+            killed.extend(self.signal_all(host, &[libc::SIGKILL]));
+            if self.ends_within(host, PATIENCE / 20) {
+                break;
             }
         }
+        killed.sort_unstable();
+        killed.dedup();
+        killed
+    }
+
+    /// Sends signals to every process of the target; whom they reached.
+    fn signal_all(&self, host: &Host, signals: &[libc::c_int]) -> Vec<Pid> {
+        let open = |pid: Pid| Some((pid, pidfd::open(pid).ok()?));
+        let opened: Vec<(Pid, OwnedFd)> = self.pids(host).into_iter().filter_map(open).collect();
+        // A number may have passed on to a stranger before it was opened: look again.
+        let still = self.pids(host);
+        let all = opened.into_iter().filter(|(pid, _)| still.contains(pid));
+        all.filter(|(_, fd)| signals.iter().all(|signal| pidfd::signal(fd, *signal)))
+            .map(|(pid, _)| pid)
+            .collect()
+    }
+
+    fn ends_within(&mut self, host: &Host, time: Duration) -> bool {
+        let start = Instant::now();
+        while !self.ended(host) {
+            if start.elapsed() > time {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        true
     }
 }
 

@@ -53,13 +53,14 @@ impl HeatTable {
         if piece.huge {
             flags |= HeatFlags::HUGE;
         }
-        if piece.uncleared {
+        if piece.unknown() {
             flags |= HeatFlags::UNCLEARED;
             self.uncleared += u64::from(piece.present);
         } else {
+            self.uncleared += u64::from(piece.shared());
             sum.rate += piece.rate.unwrap_or(0.0) * cores;
         }
-        if let Some(sample) = sample.filter(|sample| sample.watched && !piece.uncleared) {
+        if let Some(sample) = sample.filter(|sample| sample.watched && !piece.unknown()) {
             flags |= HeatFlags::SAMPLED;
             if sample.accessed {
                 flags |= HeatFlags::ACCESSED;
@@ -67,8 +68,8 @@ impl HeatTable {
             if piece.saturated {
                 flags |= HeatFlags::SATURATED;
             }
-            sum.watched = (sum.watched + sample.present).min(512);
-            sum.touched = (sum.touched + sample.touched.min(sample.present)).min(512);
+            sum.watched = (sum.watched + sample.own()).min(512);
+            sum.touched = (sum.touched + sample.touched.min(sample.own())).min(512);
         }
         sum.flags |= flags;
     }
@@ -77,18 +78,15 @@ impl HeatTable {
     pub(crate) fn finish(&self, epoch: EpochId) -> EpochHeat {
         let mut heat = EpochHeat::new(epoch);
         for (unit, sum) in (0u32..).zip(&self.sums).filter(|(_, sum)| sum.seen && sum.most > 0) {
-            let mut flags = sum.flags;
-            // One part that was seen makes the unit seen.
-            if flags.has(HeatFlags::SAMPLED) && !flags.has(HeatFlags::ACCESSED) && sum.rate == 0.0 {
-                flags |= HeatFlags::UNSEEN;
-            }
+            let flags = concluded(sum.flags, sum.rate);
+            let sampled = flags.has(HeatFlags::SAMPLED);
             heat.push(HeatRow {
                 unit: UnitId(unit),
                 rate: sum.rate,
                 flags,
                 pages: sum.most,
-                watched: sum.watched.min(sum.most),
-                touched: sum.touched.min(sum.most),
+                watched: if sampled { sum.watched.min(sum.most) } else { 0 },
+                touched: if sampled { sum.touched.min(sum.most) } else { 0 },
                 node: sum.node,
             });
         }
@@ -101,24 +99,28 @@ impl HeatTable {
     }
 }
 
+/// What the flags of all parts of a unit say of the whole: one part that was seen makes it seen,
+/// but as long as one is unknown nobody knows that it was not.
+pub(crate) fn concluded(flags: HeatFlags, rate: f32) -> HeatFlags {
+    if !flags.has(HeatFlags::SAMPLED) || flags.has(HeatFlags::ACCESSED) {
+        flags
+    } else if flags.has(HeatFlags::UNCLEARED) {
+        HeatFlags(flags.0 & !HeatFlags::SAMPLED.0)
+    } else if rate == 0.0 {
+        flags | HeatFlags::UNSEEN
+    } else {
+        flags
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::walker::Range;
 
     fn piece(process: usize, start: u64, present: u16, rate: f32) -> Piece {
-        Piece {
-            process,
-            range: Range { start, end: start + u64::from(present) * 4096 },
-            unit: UnitId(0),
-            present,
-            dirty: false,
-            huge: false,
-            node: NodeId(0),
-            uncleared: false,
-            rate: Some(rate),
-            saturated: false,
-        }
+        let range = Range { start, end: start + u64::from(present) * 4096 };
+        Piece { process, range, present, rate: Some(rate), ..Piece::whole(0, false) }
     }
 
     #[test]
@@ -129,6 +131,15 @@ mod tests {
         table.add(&piece(1, 0x1000_0000, 300, 7.0), None, 1.0);
         let heat = table.finish(EpochId(0));
         assert_eq!((heat.pages[0], heat.rate[0]), (300, 12.0));
+    }
+
+    #[test]
+    fn a_unit_with_an_unknown_part_is_not_unseen() {
+        let (sampled, unknown) = (HeatFlags::SAMPLED, HeatFlags::UNCLEARED);
+        assert_eq!(concluded(sampled, 0.0), sampled | HeatFlags::UNSEEN);
+        assert_eq!(concluded(sampled | unknown, 0.0), unknown);
+        let seen = sampled | HeatFlags::ACCESSED | unknown;
+        assert_eq!(concluded(seen, 0.0), seen);
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //! `process_madvise`, access rates with censoring, and a recorder that follows processes.
 //! Decides nothing about placement.
 
+mod activity;
 mod batch;
 mod budget;
 mod burst;
 mod census;
+mod counters;
 mod direct_map;
 mod error;
 mod evidence;
@@ -13,22 +15,33 @@ mod eyes;
 mod follow;
 mod heat;
 mod live;
+mod nodes;
 mod observer;
+mod pacing;
+mod pages;
+mod pidfd;
 mod piece;
 mod recorder;
+mod refs;
+mod row;
 mod sample;
 mod self_test;
 mod shared;
+#[cfg(test)]
+mod simulated;
 mod spinner;
+mod stalls;
 mod units;
 mod walker;
 
+pub use activity::Activity;
 pub use error::ScanError;
 pub use follow::Target;
+pub use nodes::NodeRange;
 pub use observer::{Observer, self_test};
 pub use recorder::{End, Options, Recorder};
 pub use self_test::Finding;
-pub use walker::{Activity, NodeRange, Range, Row, RowBits, Walker, Watch};
+pub use walker::{Range, Row, RowBits, Walker, Watch};
 
 /// The gaps between clearing and looking, seconds, ascending.
 #[must_use]

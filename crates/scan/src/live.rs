@@ -6,12 +6,14 @@
 //! locked and hugetlb areas; and it moves pages to the inactive list, so the kernel's own reclaim
 //! forgets some of what it knew (mm/madvise.c).
 
+use crate::activity::Activity;
 use crate::error::ScanError;
 use crate::eyes::{Eyes, Lost};
-use crate::walker::{Activity, Range, Row, RowBits, Walker, Watch};
+use crate::pidfd;
+use crate::walker::{Range, Row, RowBits, Walker, Watch};
 use pagetide_types::Pid;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
 const MADV_COLD: libc::c_int = 20;
@@ -33,17 +35,10 @@ pub(crate) struct Followed {
 
 impl Followed {
     pub(crate) fn new(walker: &Walker, pid: Pid) -> Result<Self, ScanError> {
-        // SAFETY: plain system call with integer arguments.
-        let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.0, 0) };
-        if fd < 0 {
-            return Err(match io::Error::last_os_error() {
-                error if error.raw_os_error() == Some(libc::ESRCH) => ScanError::Gone(pid),
-                error => ScanError::system(format!("opening process {pid}"), error),
-            });
-        }
-        let fd = i32::try_from(fd).map_err(|_| ScanError::Gone(pid))?;
-        // SAFETY: a fresh descriptor that nobody else owns.
-        let pidfd = unsafe { OwnedFd::from_raw_fd(fd) };
+        let pidfd = pidfd::open(pid).map_err(|error| match error.raw_os_error() {
+            Some(libc::ESRCH) => ScanError::Gone(pid),
+            _ => ScanError::system(format!("opening process {pid}"), error),
+        })?;
         Ok(Self { watch: walker.watch(pid)?, pidfd, mm: 0 })
     }
 
@@ -74,10 +69,14 @@ impl Live {
         rows: &mut Vec<Row>,
     ) -> Result<bool, Lost> {
         rows.clear();
+        self.bits.clear();
+        if ranges.is_empty() {
+            // Nothing is walked: nobody knows which address space it would have been.
+            return Ok(true);
+        }
         let followed = &mut self.followed[process];
         let mm =
             self.walker.walk(&followed.watch, ranges, rows, &mut self.bits).map_err(|_| Lost)?;
-        self.bits.clear();
         let same = followed.mm == mm;
         followed.mm = mm;
         Ok(same)
@@ -215,11 +214,20 @@ impl Eyes for Live {
             _ => Err(Lost),
         }
     }
+
+    fn bits(&self) -> &[RowBits] {
+        &self.bits
+    }
 }
 
 /// `CLOCK_MONOTONIC`, ns: the clock of the eBPF programs.
 pub(crate) fn monotonic_ns() -> u64 {
     clock(libc::CLOCK_MONOTONIC)
+}
+
+/// CPU time that all threads of this process have used, ns.
+pub(crate) fn process_cpu() -> u64 {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
 /// Gives this thread precedence and exact timers: it holds locks of the target for tens of

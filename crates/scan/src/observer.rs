@@ -3,9 +3,10 @@
 
 use crate::error::ScanError;
 use crate::live::Live;
+use crate::nodes::NodeRange;
 use crate::self_test::{self, Finding, Report};
-use crate::walker::{NodeRange, Walker};
-use pagetide_host::{Capabilities, Host};
+use crate::walker::Walker;
+use pagetide_host::{Capabilities, Features, Host};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -20,16 +21,17 @@ pub struct Observer {
 
 impl Observer {
     /// Loads the scan. The self test runs unless this version passed it since the last boot.
+    /// `features` are those of `host`.
     ///
     /// # Errors
     /// When a capability is missing, the kernel refuses, or the self test fails.
-    pub fn start(host: &Host) -> Result<Self, ScanError> {
-        let walker = load(host)?;
-        let note = remembered_at(host);
+    pub fn start(host: &Host, features: &Features) -> Result<Self, ScanError> {
+        let walker = load(host, features)?;
+        let note = remembered_at(features);
         if let Some(summary) = note.as_deref().and_then(|path| fs::read_to_string(path).ok()) {
             return Ok(Self { walker, summary });
         }
-        let (walker, report) = self_test::run(Live::new(walker), host)?;
+        let (walker, report) = self_test::run(Live::new(walker), features.available)?;
         if let Some(bad) = report.findings.iter().find(|finding| !finding.passed()) {
             return Err(ScanError::Blind(bad.to_string()));
         }
@@ -50,17 +52,19 @@ impl Observer {
     }
 }
 
-/// Loads the scan and runs the whole self test, whatever was remembered.
+/// Loads the scan and runs the whole self test, whatever was remembered. `features` are those of
+/// `host`.
 ///
 /// # Errors
 /// When a capability is missing or the kernel refuses; a failed test is in the report.
-pub fn self_test(host: &Host) -> Result<Vec<Finding>, ScanError> {
-    let (_, report): (Walker, Report) = self_test::run(Live::new(load(host)?), host)?;
+pub fn self_test(host: &Host, features: &Features) -> Result<Vec<Finding>, ScanError> {
+    let live = Live::new(load(host, features)?);
+    let (_, report): (Walker, Report) = self_test::run(live, features.available)?;
     Ok(report.findings)
 }
 
-fn load(host: &Host) -> Result<Walker, ScanError> {
-    let held = host.features().capabilities;
+fn load(host: &Host, features: &Features) -> Result<Walker, ScanError> {
+    let held = features.capabilities;
     let needed = [Capabilities::BPF, Capabilities::PERFMON, Capabilities::SYS_PTRACE];
     let bpf = held.has(Capabilities::SYS_ADMIN) || needed.iter().all(|cap| held.has(*cap));
     if !bpf {
@@ -76,8 +80,8 @@ fn load(host: &Host) -> Result<Walker, ScanError> {
 }
 
 /// One file per boot and build: another kernel or version is another machine.
-fn remembered_at(host: &Host) -> Option<PathBuf> {
-    let boot = host.features().boot_id?;
+fn remembered_at(features: &Features) -> Option<PathBuf> {
+    let boot = features.boot_id.as_deref()?;
     let name = format!("self-test-{}-{}", env!("CARGO_PKG_VERSION"), boot.trim());
     Some(Path::new(REMEMBERED).join(name))
 }

@@ -7,8 +7,7 @@ use crate::eyes::Eyes;
 use crate::live::{Followed, Live};
 use crate::spinner::{Order, Spinner, Task};
 use crate::walker::{Range, Row, RowBits, Walker};
-use pagetide_host::Host;
-use pagetide_types::PageSize;
+use pagetide_types::{Bytes, PageSize};
 use serde::Serialize;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -83,9 +82,9 @@ impl fmt::Display for Report {
     }
 }
 
-/// Runs all tests that the machine's memory and huge pages allow; gives the walker back.
-pub(crate) fn run(mut live: Live, host: &Host) -> Result<(Walker, Report), ScanError> {
-    let available = host.features().available.as_f64() * MEMORY_SHARE;
+/// Runs all tests that the `available` memory and the huge pages allow; gives the walker back.
+pub(crate) fn run(mut live: Live, available: Bytes) -> Result<(Walker, Report), ScanError> {
+    let available = available.as_f64() * MEMORY_SHARE;
     live.walker.report_pages(true);
     let mut findings = Vec::new();
     for (page, counts) in [(PageSize::Huge, HUGE), (PageSize::Base, BASE)] {

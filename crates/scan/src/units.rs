@@ -1,8 +1,9 @@
 //! Units and objects: what gets a number when it is first seen, and what is known of each unit.
 
+use crate::pages::{Mask, REGION};
 use pagetide_host::{Area as MapArea, Dev, Maps, Perms};
 use pagetide_trace::Area;
-use pagetide_types::{EpochId, ObjectId, Pid, UnitId, UnitKey};
+use pagetide_types::{EpochId, ObjectId, Pid, UnitId, UnitKey, UnitSize};
 use std::collections::HashMap;
 
 /// What memory belongs to, beyond the life of a mapping.
@@ -14,11 +15,34 @@ enum Thing {
     File(Dev, u64),
 }
 
+/// A region of 2 MiB, and which of its pages have numbers.
+#[derive(Debug)]
+struct Region {
+    key: UnitKey,
+    numbered: Mask,
+}
+
+/// Pages of one word of a region's mask that got their numbers together, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    pub(crate) region: UnitId,
+    pub(crate) word: usize,
+    pub(crate) pages: u64,
+    /// The number of the first of them.
+    pub(crate) first: UnitId,
+}
+
 /// Gives numbers to objects and units and notes areas; what is new is collected for the recording.
 #[derive(Debug, Default)]
 pub(crate) struct Units {
     objects: HashMap<Thing, ObjectId>,
     numbers: HashMap<UnitKey, UnitId>,
+    /// In recordings of single pages: the regions of 2 MiB, which have the numbers of units of
+    /// 2 MiB, and the units in them.
+    regions: Vec<Region>,
+    runs: Vec<Run>,
+    pages: u32,
+    single_pages: bool,
     areas: HashMap<(ObjectId, u64), u64>,
     pub(crate) new_units: Vec<UnitKey>,
     pub(crate) new_areas: Vec<Area>,
@@ -48,16 +72,55 @@ impl Units {
         Mapping { object: *self.objects.entry(thing).or_insert(next), shift }
     }
 
-    /// The unit's number; new ones are noted.
+    /// For a recording of units of this size.
+    pub(crate) fn of(size: UnitSize) -> Self {
+        Self { single_pages: size == UnitSize::Base, ..Self::default() }
+    }
+
+    /// The size of the recording's units.
+    pub(crate) fn size(&self) -> UnitSize {
+        if self.single_pages { UnitSize::Base } else { UnitSize::Huge }
+    }
+
+    /// The number of a unit of 2 MiB, or of a region; new units are noted.
     pub(crate) fn number(&mut self, key: UnitKey) -> UnitId {
         let next = UnitId(u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));
         *self.numbers.entry(key).or_insert_with(|| {
-            self.new_units.push(key);
+            if self.single_pages {
+                self.regions.push(Region { key, numbered: Mask::default() });
+            } else {
+                self.new_units.push(key);
+            }
             next
         })
     }
 
-    /// Units numbered so far.
+    /// Gives numbers to those of these pages of a region that have none.
+    pub(crate) fn number_pages(&mut self, region: UnitId, pages: &Mask) {
+        let Region { key, numbered } = &mut self.regions[region.index()];
+        for (word, (pages, numbered)) in pages.iter().zip(numbered).enumerate() {
+            let pages = pages & !*numbered;
+            if pages == 0 {
+                continue;
+            }
+            *numbered |= pages;
+            self.runs.push(Run { region, word, pages, first: UnitId(self.pages) });
+            self.pages += pages.count_ones();
+            let first = key.index * REGION as u64 + word as u64 * 64;
+            self.new_units.extend(
+                (0..64)
+                    .filter(|bit| pages >> bit & 1 != 0)
+                    .map(|bit| UnitKey { object: key.object, index: first + bit }),
+            );
+        }
+    }
+
+    /// All numbered pages, in the order of their numbers.
+    pub(crate) fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Units of 2 MiB, or regions, numbered so far.
     pub(crate) fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -68,9 +131,9 @@ impl Units {
         mapping: Mapping,
         area: &MapArea,
         maps: &Maps,
-        unit_shift: u32,
         (pid, command, epoch): (Pid, &str, EpochId),
     ) {
+        let unit_shift = self.size().shift();
         let first = area.start.0.wrapping_add(mapping.shift) >> unit_shift;
         let end = ((area.end.0.wrapping_add(mapping.shift) - 1) >> unit_shift) + 1;
         let known = self.areas.entry((mapping.object, first)).or_insert(0);

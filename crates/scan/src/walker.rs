@@ -1,12 +1,15 @@
 //! The page-table walk: loads the eBPF program and reads accessed and dirty bits, page sizes and
 //! nodes of ranges of a process. Needs CAP_BPF and CAP_PERFMON; takes no lock of the target.
 
+use crate::activity::Activity;
 use crate::direct_map;
 use crate::error::ScanError;
+use crate::nodes::{NodeRange, NodeSlots};
+pub use crate::row::{Range, Row, RowBits};
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, ProgramInput};
-use pagetide_types::{NodeId, Pid};
+use pagetide_types::Pid;
 use skeleton::{WalkSkel, WalkSkelBuilder, types};
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -26,95 +29,17 @@ mod skeleton {
 
 /// Most requests in one call.
 const MAX_REQUESTS: usize = 8192;
-const MAX_NODES: usize = 8;
-const MAX_RANGES: usize = 32;
 // As enum walk_status in walk.h.
 const WALK_DONE: u32 = 0;
 const WALK_NO_TASK: u32 = 2;
 const WALK_NO_MM: u32 = 3;
-
-/// A range of user addresses, both ends multiples of 4 KiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Range {
-    /// First byte.
-    pub start: u64,
-    /// One past the last byte.
-    pub end: u64,
-}
-
-/// What was found in the part of a request that lies in one 2 MiB region. Regions with nothing
-/// present have no row. Counts are base pages inside the request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
-    /// Start of that part.
-    pub addr: u64,
-    /// `CLOCK_MONOTONIC`, ns, when it was read.
-    pub ns: u64,
-    /// Index of the request.
-    pub request: u32,
-    /// Resident pages.
-    pub present: u16,
-    /// Resident pages with the accessed bit.
-    pub accessed: u16,
-    /// Resident pages with the dirty bit.
-    pub dirty: u16,
-    /// Mapped by 2 MiB or 1 GiB pages.
-    pub huge: bool,
-    /// The node that holds most of them.
-    pub node: NodeId,
-}
-
-/// One bit per base page of a row's 2 MiB region.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RowBits {
-    /// Resident.
-    pub present: [u64; 8],
-    /// Accessed.
-    pub accessed: [u64; 8],
-}
-
-/// What a process has run, and runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Activity {
-    /// CPU time of all threads, ns; exact to the last switch or timer tick of each.
-    pub exec_ns: u64,
-    /// How often threads were switched off a CPU.
-    pub switches: u64,
-    /// Threads on a CPU now.
-    pub running: u32,
-}
-
-impl Activity {
-    /// Threads that ran on average since `before`, `wall_ns` ago. None if (nearly) none: what was
-    /// looked at in between says nothing.
-    #[must_use]
-    pub fn since(&self, before: &Self, wall_ns: u64) -> Option<f64> {
-        const LEAST_NS: u64 = 1_000;
-        if self.switches == before.switches {
-            // Nobody came or went: who runs now has run all the time.
-            return (before.running > 0 && wall_ns > 0).then(|| f64::from(before.running));
-        }
-        let exec = self.exec_ns.saturating_sub(before.exec_ns);
-        let most = f64::from(self.running.max(before.running).max(1));
-        (exec >= LEAST_NS && wall_ns > 0).then(|| (exec as f64 / wall_ns as f64).min(most))
-    }
-}
-
-/// Physical page frames from `start_pfn` up to the next entry's belong to `node`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NodeRange {
-    /// First page frame.
-    pub start_pfn: u64,
-    /// Its node.
-    pub node: NodeId,
-}
 
 /// The loaded scan. One per process is enough; it serves any number of targets in turn.
 pub struct Walker {
     skeleton: WalkSkel<'static>,
     bss: *mut types::bss,
     bits: bool,
-    nodes: Vec<NodeId>,
+    nodes: NodeSlots,
 }
 
 /// A process that can be walked.
@@ -151,11 +76,14 @@ impl Walker {
             Box::leak(Box::new(MaybeUninit::uninit()));
         let mut open = WalkSkelBuilder::default().open(object)?;
         let (levels, frame_mask) = direct_map::paging()?;
-        let mut slots = Vec::new();
+        let slots = NodeSlots::new(nodes)?;
         if let Some(rodata) = open.maps.rodata_data.as_mut() {
             rodata.levels = levels;
             rodata.frame_mask = frame_mask;
-            slots = node_slots(nodes, rodata)?;
+            for (entry, (start_pfn, slot)) in rodata.ranges.iter_mut().zip(slots.ranges(nodes)) {
+                (entry.start_pfn, entry.node) = (start_pfn, slot);
+                rodata.nr_ranges += 1;
+            }
         }
         let mut skeleton = open.load()?;
         let bss = skeleton
@@ -325,14 +253,14 @@ impl Walker {
                 accessed: row.accessed,
                 dirty: row.dirty,
                 huge: row.level > 1,
-                node: main_node(nodes, &row.node),
+                node: nodes.main(&row.node),
             }));
             if self.bits {
-                bits.extend(
-                    bss.bits[..found]
-                        .iter()
-                        .map(|bit| RowBits { present: bit.present, accessed: bit.accessed }),
-                );
+                bits.extend(bss.bits[..found].iter().map(|bit| RowBits {
+                    present: bit.present,
+                    accessed: bit.accessed,
+                    dirty: bit.dirty,
+                }));
             }
         });
     }
@@ -347,39 +275,4 @@ impl Walker {
         // SAFETY: as in `set`.
         look(unsafe { &*self.bss })
     }
-}
-/// Numbers the nodes from 0 for the program and tells it which frames belong to which.
-fn node_slots(nodes: &[NodeRange], rodata: &mut types::rodata) -> Result<Vec<NodeId>, ScanError> {
-    let mut slots: Vec<NodeId> = nodes.iter().map(|range| range.node).collect();
-    slots.sort_unstable();
-    slots.dedup();
-    if slots.len() < 2 {
-        return Ok(slots);
-    }
-    if slots.len() > MAX_NODES || nodes.len() > MAX_RANGES {
-        return Err(ScanError::Refused(format!(
-            "at most {MAX_NODES} NUMA nodes in {MAX_RANGES} ranges are supported, \
-             this machine has {} in {}",
-            slots.len(),
-            nodes.len()
-        )));
-    }
-    for (slot, range) in rodata.ranges.iter_mut().zip(nodes) {
-        slot.start_pfn = range.start_pfn;
-        let number = slots.iter().position(|node| *node == range.node).unwrap_or(0);
-        #[expect(clippy::cast_possible_truncation, reason = "less than MAX_NODES")]
-        {
-            slot.node = number as u32;
-        }
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "at most MAX_RANGES")]
-    {
-        rodata.nr_ranges = nodes.len() as u32;
-    }
-    Ok(slots)
-}
-
-fn main_node(nodes: &[NodeId], counts: &[u16; MAX_NODES]) -> NodeId {
-    let most = nodes.iter().zip(counts).max_by_key(|(_, count)| **count);
-    most.map_or(NodeId(0), |(node, _)| *node)
 }

@@ -70,7 +70,7 @@ const NAMES: &str = "epoch,start_s,unit,object,address,kind,area,pid,rate,sample
 /// [`Error::Output`] if `out` fails; otherwise as for reading.
 pub fn export(recording: &Recording, format: ExportFormat, out: &mut impl Write) -> Result<u64> {
     let shift = recording.header().unit.shift();
-    let mut units: Vec<UnitKey> = Vec::with_capacity(recording.unit_count());
+    let mut units: Vec<UnitKey> = Vec::new();
     let mut areas = AreaMap::default();
     let mut rows = 0;
     if format == ExportFormat::Csv {

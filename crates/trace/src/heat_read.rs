@@ -66,6 +66,7 @@ pub(crate) fn heat(
             watched: watched.next().unwrap_or_default(),
             touched: touched.next().unwrap_or_default(),
             node: node.next().unwrap_or_default(),
+            past_caches: Vec::new(),
         })
         .collect())
 }

@@ -1,7 +1,7 @@
 //! What a recording holds and what it cost: `pagetide trace info`.
 
-use crate::{Error, Recording, Result};
-use pagetide_types::{Bytes, HeatFlags, UnitSize};
+use crate::{Epoch, Error, Recording, Result};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitSize};
 use serde::Serialize;
 use std::{
     collections::{BTreeMap, HashSet},
@@ -85,19 +85,30 @@ pub struct Info {
 /// # Errors
 /// As for reading: [`Error::Missing`], [`Error::Damaged`], [`Error::Column`], [`Error::Io`].
 pub fn info(recording: &Recording) -> Result<Info> {
+    let mut totals = Totals::default();
+    for (heat, epoch) in recording.heat().zip(recording.epochs()) {
+        totals.add(epoch, &heat?);
+    }
+    info_with(recording, &totals)
+}
+
+/// As [`info`], without reading the heat again: `totals` are those of all its epochs.
+///
+/// # Errors
+/// As [`info`].
+pub fn info_with(recording: &Recording, totals: &Totals) -> Result<Info> {
     let header = recording.header();
     let epochs = recording.epochs();
     let seconds: f64 = epochs.iter().map(|epoch| epoch.length_s).sum();
-    let sum = |value: fn(&crate::Epoch) -> f64| epochs.iter().map(value).sum::<f64>();
-    let most = |value: fn(&crate::Epoch) -> f64| epochs.iter().map(value).fold(0.0, f64::max);
+    let sum = |value: fn(&Epoch) -> f64| epochs.iter().map(value).sum::<f64>();
+    let most = |value: fn(&Epoch) -> f64| epochs.iter().map(value).fold(0.0, f64::max);
     let over = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
-    let heat = Totals::of(recording)?;
     let unit_epochs = recording.unit_epochs();
     let stalls: Vec<f64> = epochs.iter().filter_map(|epoch| epoch.stall_share).collect();
     let recorder_s = sum(|epoch| epoch.recorder_s);
     let disk = disk_bytes(recording)?;
     let objects: HashSet<_> = recording.units()?.iter().map(|unit| unit.object).collect();
-    let resident_mean = over(heat.resident_byte_s, seconds);
+    let resident_mean = over(totals.resident_byte_s, seconds);
     Ok(Info {
         path: recording.path().to_owned(),
         tool: header.tool.clone(),
@@ -117,12 +128,12 @@ pub fn info(recording: &Recording) -> Result<Info> {
         objects: objects.len(),
         processes: epochs.iter().map(|epoch| epoch.processes).max().unwrap_or(0),
         resident_mean_bytes: whole_bytes(resident_mean),
-        resident_max_bytes: heat.resident_max,
-        sampled_share: over(heat.sampled, unit_epochs as f64),
+        resident_max_bytes: totals.resident_max,
+        sampled_share: over(totals.sampled, unit_epochs as f64),
         watched_share: over(sum(|epoch| epoch.watched_share * epoch.length_s), seconds),
-        saturated_share: over(heat.saturated, heat.sampled),
-        unseen_share: over(heat.unseen, heat.sampled),
-        huge_share: over(heat.huge, unit_epochs as f64),
+        saturated_share: over(totals.saturated, totals.sampled),
+        unseen_share: over(totals.unseen, totals.sampled),
+        huge_share: over(totals.huge, unit_epochs as f64),
         uncleared_max_bytes: Bytes(epochs.iter().map(|e| e.uncleared_bytes).max().unwrap_or(0)),
         target_cpu_s: sum(|epoch| epoch.target_cpu_s),
         recorder_s,
@@ -136,8 +147,8 @@ pub fn info(recording: &Recording) -> Result<Info> {
 }
 
 /// What must be summed over all rows of heat.
-#[derive(Default)]
-struct Totals {
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
     resident_byte_s: f64,
     resident_max: Bytes,
     sampled: f64,
@@ -147,22 +158,17 @@ struct Totals {
 }
 
 impl Totals {
-    fn of(recording: &Recording) -> Result<Self> {
-        let mut totals = Self::default();
-        for (heat, epoch) in recording.heat().zip(recording.epochs()) {
-            let heat = heat?;
-            let resident = heat.resident();
-            totals.resident_byte_s += resident.as_f64() * epoch.length_s;
-            totals.resident_max = totals.resident_max.max(resident);
-            let count = |flags| {
-                heat.flags.iter().filter(|seen: &&HeatFlags| seen.has(flags)).count() as f64
-            };
-            totals.sampled += count(HeatFlags::SAMPLED);
-            totals.saturated += count(HeatFlags::SAMPLED | HeatFlags::SATURATED);
-            totals.unseen += count(HeatFlags::SAMPLED | HeatFlags::UNSEEN);
-            totals.huge += count(HeatFlags::HUGE);
-        }
-        Ok(totals)
+    /// Adds an epoch.
+    pub fn add(&mut self, epoch: &Epoch, heat: &EpochHeat) {
+        let resident = heat.resident();
+        self.resident_byte_s += resident.as_f64() * epoch.length_s;
+        self.resident_max = self.resident_max.max(resident);
+        let count =
+            |flags| heat.flags.iter().filter(|seen: &&HeatFlags| seen.has(flags)).count() as f64;
+        self.sampled += count(HeatFlags::SAMPLED);
+        self.saturated += count(HeatFlags::SAMPLED | HeatFlags::SATURATED);
+        self.unseen += count(HeatFlags::SAMPLED | HeatFlags::UNSEEN);
+        self.huge += count(HeatFlags::HUGE);
     }
 }
 

@@ -27,7 +27,7 @@ pub use area_map::AreaMap;
 pub use diff::{Diff, HotSets, RateAgreement, Side, diff};
 pub use error::{Error, Result};
 pub use export::{ExportFormat, export};
-pub use info::{Info, info};
+pub use info::{Info, Totals, info, info_with};
 pub use rate::round_rate;
 pub use recording::Recording;
 pub use records::Records;

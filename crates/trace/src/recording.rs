@@ -113,7 +113,7 @@ impl Recording {
     }
 
     /// Whether the recorder ended the recording. If not, it was killed or is still at work, and
-    /// the epochs of the span under way (a minute at most by default) are not seen.
+    /// the epochs of the span under way (a minute at most) are not seen.
     #[must_use]
     pub fn finished(&self) -> bool {
         self.finished
@@ -142,7 +142,8 @@ impl Recording {
     /// # Errors
     /// [`Error::Missing`], [`Error::Damaged`], [`Error::Column`].
     pub fn units(&self) -> Result<Vec<UnitKey>> {
-        let mut units = Vec::with_capacity(self.unit_count());
+        // Not reserved: the count is a claim of the file until the table was read.
+        let mut units = Vec::new();
         for (i, span) in self.spans.iter().enumerate() {
             units.extend(span_read::units(&self.path, i, span.first_unit, span.new_units)?);
         }

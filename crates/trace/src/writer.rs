@@ -15,6 +15,9 @@ use std::{
 
 /// Seconds after which a span ends: what a crash may lose.
 const SPAN_SECONDS: f64 = 60.0;
+/// The first span is one epoch and each further one so many times as long, up to the minute: a
+/// crash early on loses little, and there are few small files.
+const SPAN_GROWTH: usize = 3;
 /// Rows after which a span ends early: some 64 MiB in memory.
 const SPAN_ROWS: usize = 4 << 20;
 
@@ -41,7 +44,9 @@ pub struct RecordingWriter {
     /// Units in all.
     units: u32,
     ended: bool,
+    /// Epochs after which the span under way ends at the latest.
     span_epochs: usize,
+    span_growth: usize,
     span_seconds: f64,
     span_rows: usize,
 }
@@ -76,7 +81,8 @@ impl RecordingWriter {
             units_closed: 0,
             units: 0,
             ended: false,
-            span_epochs: interleave::MAX_EPOCHS,
+            span_epochs: 1,
+            span_growth: SPAN_GROWTH,
             span_seconds: SPAN_SECONDS,
             span_rows: SPAN_ROWS,
         })
@@ -87,6 +93,7 @@ impl RecordingWriter {
     #[must_use]
     pub fn with_span(mut self, epochs: usize, rows: usize) -> Self {
         self.span_epochs = epochs.clamp(1, interleave::MAX_EPOCHS);
+        self.span_growth = 1;
         self.span_seconds = f64::INFINITY;
         self.span_rows = rows;
         self
@@ -105,9 +112,9 @@ impl RecordingWriter {
     }
 
     /// Adds an epoch; epochs ascend, and every unit in its heat is new in it or an earlier one.
-    /// Rates are rounded ([`crate::round_rate`]). Once a minute of epochs (or
-    /// after 4 M rows, or 255 epochs) a call writes and synchronises a span, which takes some
-    /// 50 ns of CPU time per row.
+    /// Rates are rounded ([`crate::round_rate`]). After the first epoch, after 3 and 9 more, and so
+    /// on, then once a minute of epochs (or after 4 M rows, or 255 epochs) a call writes and
+    /// synchronises a span, which takes some 50 ns of CPU time per row.
     ///
     /// # Errors
     /// [`Error::Invalid`] for a record that breaks its contract; nothing of it is taken then.
@@ -168,6 +175,7 @@ impl RecordingWriter {
             }
         })?;
         self.spans += 1;
+        self.span_epochs = (self.span_epochs * self.span_growth).min(interleave::MAX_EPOCHS);
         self.units_closed = self.units;
         Ok(())
     }

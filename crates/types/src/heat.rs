@@ -86,6 +86,9 @@ pub struct EpochHeat {
     pub touched: Vec<u16>,
     /// See [`HeatRow::node`].
     pub node: Vec<NodeId>,
+    /// Of the rate, what goes past the CPU caches to memory, where that was estimated; else
+    /// empty, and all of it counts.
+    pub past_caches: Vec<f32>,
 }
 
 impl EpochHeat {
@@ -93,6 +96,21 @@ impl EpochHeat {
     #[must_use]
     pub fn new(epoch: EpochId) -> Self {
         Self { epoch, ..Self::default() }
+    }
+    /// An empty epoch with room for so many units.
+    #[must_use]
+    pub fn with_capacity(epoch: EpochId, units: usize) -> Self {
+        Self {
+            epoch,
+            unit: Vec::with_capacity(units),
+            rate: Vec::with_capacity(units),
+            flags: Vec::with_capacity(units),
+            pages: Vec::with_capacity(units),
+            watched: Vec::with_capacity(units),
+            touched: Vec::with_capacity(units),
+            node: Vec::with_capacity(units),
+            past_caches: Vec::new(),
+        }
     }
     /// The number of live units.
     #[must_use]
@@ -127,6 +145,11 @@ impl EpochHeat {
             touched: self.touched[i],
             node: self.node[i],
         }
+    }
+    /// Accesses per second of the unit at position `i` that memory serves.
+    #[must_use]
+    pub fn memory_rate(&self, i: usize) -> f32 {
+        self.past_caches.get(i).copied().unwrap_or(self.rate[i])
     }
     /// All rows in order.
     pub fn rows(&self) -> impl Iterator<Item = HeatRow> + '_ {

@@ -21,10 +21,13 @@ impl fmt::Display for VirtAddr {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum PageSize {
     /// 4 KiB.
+    #[serde(rename = "4K")]
     Base,
     /// 2 MiB.
+    #[serde(rename = "2M")]
     Huge,
     /// 1 GiB.
+    #[serde(rename = "1G")]
     Giant,
 }
 

@@ -32,8 +32,9 @@ pub struct Load {
     /// Seconds of load after the keys are filled in
     #[arg(long, value_name = "S", default_value_t = 45.0)]
     pub seconds: f64,
-    /// Exponent of the zipf distribution of requests over keys
-    #[arg(long, value_name = "X", default_value_t = 0.99)]
+    /// Exponent of the zipf distribution of requests over keys. Most of Twitter's clusters of caches
+    /// show 1 to 2.5 (Yang, Yue, Rashmi, OSDI 2020)
+    #[arg(long, value_name = "X", default_value_t = 1.2)]
     pub exponent: f64,
     /// Which keys are popular
     #[arg(long, value_enum, default_value_t = Popular::Latest)]

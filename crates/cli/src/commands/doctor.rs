@@ -19,9 +19,13 @@ struct Answer {
 
 pub(crate) fn run(arguments: &DoctorArgs) -> Result<ExitCode> {
     let host = Host::live();
-    let findings = host.features().findings();
-    let tested =
-        if arguments.no_self_test { Ok(Vec::new()) } else { pagetide_scan::self_test(&host) };
+    let features = host.features();
+    let findings = features.findings();
+    let tested = if arguments.no_self_test {
+        Ok(Vec::new())
+    } else {
+        pagetide_scan::self_test(&host, &features)
+    };
     let (self_test, problem) = match tested {
         Ok(tests) => {
             let bad = tests.iter().find(|test| !test.passed()).map(ToString::to_string);

@@ -1,9 +1,12 @@
 //! One file per command.
 
 mod doctor;
+mod page;
 mod plan;
 mod policies;
 mod record;
+mod report;
+mod shell;
 mod trace;
 
 use crate::args::Command;
@@ -16,10 +19,13 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Record(arguments) => record::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Trace(command) => trace::run(&command),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Policies(arguments) => policies::run(&arguments),
         Command::Workload(workload) => Ok(pagetide_workloads::run(&workload)?),
+        Command::Completions { shell } => shell::completions(shell),
+        Command::Man { output } => shell::man(output.as_deref()),
     }
 }
 

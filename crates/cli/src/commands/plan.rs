@@ -1,11 +1,12 @@
 //! `pagetide plan`: from a recording, or straight from a command, to a recommendation.
 
-use crate::args::PlanArgs;
+use crate::args::{AskedArgs, PlanArgs, ShareArg};
+use crate::commands::page::{self, Subjects};
 use crate::commands::{out, print_json, record};
 use anyhow::{Context, Result, bail};
 use pagetide_policy::PolicySpec;
 use pagetide_replay::{
-    Machine, Plan, PlanOptions, Sharer, Weighting, all_policies, plan_recording,
+    Machine, Plan, PlanOptions, Share, Sharer, Split, Weighting, all_policies, plan_recording,
 };
 use pagetide_report::Style;
 use pagetide_trace::Recording;
@@ -21,7 +22,10 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
     }
     // Everything that can be wrong is found before minutes of recording.
     let machine = Machine::load(&arguments.machine)?;
-    let policies = policies(&arguments.policy)?;
+    let policies = policies(&arguments.asked.policy)?;
+    if let Some(path) = &arguments.report {
+        page::check(path)?;
+    }
     if !arguments.recordings.is_empty() {
         return from_recordings(arguments, &policies, &machine);
     }
@@ -38,8 +42,13 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
         }
     };
     let end = record::record(&target, &arguments.options, path, arguments.json)?;
-    let plan = one(path, &policies, &machine, arguments)?;
+    let plan = one(path, &policies, &machine, &arguments.asked)?;
     show(&plan, arguments.json)?;
+    if let Some(page) = &arguments.report {
+        let mut subjects = Subjects::default();
+        subjects.add(&Recording::open(path)?, plan)?;
+        subjects.write(page, None)?;
+    }
     Ok(record::code(end))
 }
 
@@ -59,23 +68,37 @@ impl Drop for Temporary {
     }
 }
 
-fn policies(names: &[String]) -> Result<Vec<PolicySpec>> {
+pub(crate) fn policies(names: &[String]) -> Result<Vec<PolicySpec>> {
     if names.is_empty() {
         return Ok(all_policies());
     }
-    let specs = names.iter().map(|name| name.parse::<PolicySpec>());
+    let specs = whole(names).into_iter().map(|name| name.parse::<PolicySpec>());
     Ok(specs.collect::<Result<_, _>>()?)
 }
 
-fn one(
+/// Puts options back to the policy that they were given for: commas part policies, and the options
+/// of one (`lru,rate:half-life=8,steps=4`).
+fn whole(parts: &[String]) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in parts {
+        let option = part.contains('=') && !part.contains(':');
+        match names.last_mut().filter(|last| option && last.contains(':')) {
+            Some(last) => *last = format!("{last},{part}"),
+            None => names.push(part.clone()),
+        }
+    }
+    names
+}
+
+pub(crate) fn one(
     path: &Path,
     policies: &[PolicySpec],
     machine: &Machine,
-    arguments: &PlanArgs,
+    asked: &AskedArgs,
 ) -> Result<Plan> {
     let options = PlanOptions {
-        target_slowdown: arguments.target_slowdown,
-        memory_share: arguments.memory_share,
+        target_slowdown: asked.target_slowdown,
+        memory_share: asked.memory_share,
         ..PlanOptions::default()
     };
     let recording = Recording::open(path)?;
@@ -91,25 +114,57 @@ fn from_recordings(
     if arguments.recordings.len() > 1 && arguments.fast.is_none() {
         bail!("several recordings share fast memory: say how much there is with --fast SIZE");
     }
+    check_weights(&arguments.weights, arguments.recordings.len())?;
     let plans: Vec<Plan> = arguments
         .recordings
         .iter()
-        .map(|path| one(path, policies, machine, arguments))
+        .map(|path| one(path, policies, machine, &arguments.asked))
         .collect::<Result<_>>()?;
     let Some(fast) = arguments.fast else {
         for plan in &plans {
             show(plan, arguments.json)?;
         }
+        write_page(arguments, plans, None)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let sharers: Vec<Sharer> = plans.iter().map(Sharer::of).collect();
-    let split = pagetide_replay::split(&sharers, fast, Weighting::MemoryTime);
+    let mut sharers: Vec<Sharer> = plans.iter().map(Sharer::of).collect();
+    for (sharer, weight) in sharers.iter_mut().zip(&arguments.weights) {
+        sharer.claim = *weight;
+    }
+    let share = match arguments.share {
+        ShareArg::Equal => Share::Equal,
+        ShareArg::Weighted => Share::Weighted,
+        ShareArg::Utility => Share::Utility,
+    };
+    let split = pagetide_replay::split(&sharers, fast, Weighting::MemoryTime, share);
     if arguments.json {
         print_json(&split)?;
     } else {
         out(&pagetide_report::split(&split, Style::of_stdout()))?;
     }
+    write_page(arguments, plans, Some(&split))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// One weight above 0 for each recording, or none at all.
+fn check_weights(weights: &[f64], recordings: usize) -> Result<()> {
+    if let Some(wrong) = weights.iter().find(|weight| !(weight.is_finite() && **weight > 0.0)) {
+        bail!("--weights: {wrong} is no weight; give numbers above 0");
+    }
+    if !weights.is_empty() && weights.len() != recordings {
+        bail!("--weights: {} for {recordings} recordings; give one for each", weights.len());
+    }
+    Ok(())
+}
+
+/// The page of plans of the recordings given, if one is wanted.
+fn write_page(arguments: &PlanArgs, plans: Vec<Plan>, split: Option<&Split>) -> Result<()> {
+    let Some(page) = &arguments.report else { return Ok(()) };
+    let mut subjects = Subjects::default();
+    for (path, plan) in std::iter::zip(&arguments.recordings, plans) {
+        subjects.add(&Recording::open(path)?, plan)?;
+    }
+    subjects.write(page, split)
 }
 
 fn show(plan: &Plan, json: bool) -> Result<()> {
@@ -118,4 +173,17 @@ fn show(plan: &Plan, json: bool) -> Result<()> {
     }
     out(&pagetide_report::plan(plan, Style::of_stdout()))?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commas_part_policies_and_the_options_of_one() {
+        let given = ["lru", "rate:half-life=8", "steps=4", "lfu", "window=3"].map(str::to_owned);
+        assert_eq!(whole(&given), ["lru", "rate:half-life=8,steps=4", "lfu", "window=3"]);
+        assert!(policies(&given).is_err_and(|error| error.to_string().contains("window=3")));
+        assert_eq!(policies(&given[..4]).unwrap().len(), 3);
+    }
 }

@@ -2,12 +2,13 @@
 
 use crate::args::{RecordArgs, RecordOptions, TargetArgs};
 use crate::progress::Progress;
+use crate::unknown::Unknown;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result, bail};
-use pagetide_host::Host;
+use pagetide_host::{Features, Host};
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
 use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION};
-use pagetide_types::{Bytes, Pid, UnitSize};
+use pagetide_types::{Bytes, Pid};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
@@ -68,14 +69,17 @@ pub(crate) fn record(
     }
     interrupt::listen();
     let host = Host::live();
-    let observer = Observer::start(&host)?;
+    let features = host.features();
+    let observer = Observer::start(&host, &features)?;
     let settings = Options {
         epoch: options.epoch,
+        unit: options.unit,
         budget: options.budget,
         limit: options.limit,
         output_aside,
+        clear_shared: options.clear_shared,
     };
-    let header = header(&host, target, &settings, &observer);
+    let header = header(&features, target, &settings, &observer);
     let mut writer = RecordingWriter::create(output, &header)?;
     let mut recorder = match Recorder::start(observer, host, target, settings) {
         Ok(recorder) => recorder,
@@ -95,17 +99,38 @@ pub(crate) fn record(
         }
         writer.finish()
     });
-    let end = watch(&mut recorder, &progress, &send);
+    let mut unknown = Unknown::default();
+    let end = watch(&mut recorder, &progress, &send, &mut unknown);
     progress.finish();
+    if let Some(note) = unknown.note(options.clear_shared) {
+        eprintln!("pagetide: note: {note}");
+    }
+    if recorder.crowded() {
+        eprintln!(
+            "pagetide: note: more than half of the budget went into writing the rates of so many \
+             units; to watch more of them choose a longer --epoch, a larger --budget or --unit 2M"
+        );
+    }
     drop(send);
     // Whatever happened, what was recorded is kept.
     let written = writing.join().map_err(|_| anyhow::anyhow!("the writing thread panicked"))?;
     if written.is_ok() && !matches!(end, Ok(End::TargetEnded(_))) {
         // A command whose recording failed goes on: it is not to suffer from us.
-        recorder.terminate();
+        note_killed(&recorder.terminate());
     }
-    written.with_context(|| format!("recording to {}", output.display()))?;
-    Ok(end?)
+    let context = || format!("recording to {}", output.display());
+    written.with_context(context)?;
+    end.with_context(context)
+}
+
+fn note_killed(pids: &[Pid]) {
+    if !pids.is_empty() {
+        let pids: Vec<_> = pids.iter().map(ToString::to_string).collect();
+        eprintln!(
+            "pagetide: note: killed what did not end within 5 s of SIGTERM: process {}",
+            pids.join(", ")
+        );
+    }
 }
 
 /// Epoch by epoch until something ends it.
@@ -113,10 +138,12 @@ fn watch(
     recorder: &mut Recorder,
     progress: &Progress,
     send: &mpsc::SyncSender<EpochRecord>,
+    unknown: &mut Unknown,
 ) -> Result<End, ScanError> {
     loop {
         let (record, end) = recorder.epoch(&interrupt::asked)?;
         if let Some(record) = record {
+            unknown.add(&record);
             progress.update(record.epoch.start_s + record.epoch.length_s, summary(&record));
             if send.send(record).is_err() {
                 // The writer gave up and says why.
@@ -131,17 +158,20 @@ fn watch(
 
 fn summary(record: &EpochRecord) -> String {
     let epoch = &record.epoch;
+    let plural = |count: u32, end| if count == 1 { "" } else { end };
+    let epochs = epoch.epoch.0 + 1;
     format!(
-        "{} resident in {} process{}, cost {:.1} % of a core",
+        "{epochs} epoch{}, {:.0} % watched, {} in {} process{}, cost {:.1} % of a core",
+        plural(epochs, "s"),
+        epoch.watched_share * 100.0,
         record.heat.resident(),
         epoch.processes,
-        if epoch.processes == 1 { "" } else { "es" },
+        plural(epoch.processes, "es"),
         epoch.recorder_s / epoch.length_s.max(1e-9) * 100.0
     )
 }
 
-fn header(host: &Host, target: &Target, options: &Options, observer: &Observer) -> Header {
-    let features = host.features();
+fn header(features: &Features, target: &Target, options: &Options, observer: &Observer) -> Header {
     let mut machine = std::collections::BTreeMap::new();
     let mut note = |key: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -153,6 +183,7 @@ fn header(host: &Host, target: &Target, options: &Options, observer: &Observer) 
     note("memory", Some(Bytes(features.total.0).to_string()));
     note("nodes", Some(features.nodes.len().to_string()));
     note("huge_pages", features.huge_pages.as_ref().map(|pages| pages.enabled.clone()));
+    note("stall_counter", features.stall_events.map(|events| events.name.to_owned()));
     note("self_test", Some(observer.summary()));
     Header {
         schema_version: SCHEMA_VERSION,
@@ -161,7 +192,7 @@ fn header(host: &Host, target: &Target, options: &Options, observer: &Observer) 
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_secs()),
         target: target.describe(),
-        unit: UnitSize::Huge,
+        unit: options.unit,
         epoch_s: options.epoch.as_secs_f64(),
         gaps_s: pagetide_scan::gaps_s(),
         budget: options.budget,

@@ -3,9 +3,9 @@
 use crate::args::{ExportFormat, TraceCommand};
 use crate::commands::{out, print_json};
 use anyhow::Result;
-use pagetide_replay::Overview;
+use pagetide_replay::{CpuCache, Overview};
 use pagetide_report::Style;
-use pagetide_trace::Recording;
+use pagetide_trace::{Recording, Totals};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -16,11 +16,18 @@ pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
     match command {
         TraceCommand::Info { recording, json } => {
             let recording = Recording::open(recording)?;
-            let info = pagetide_trace::info(&recording)?;
             if json.json {
-                print_json(&info)?;
+                print_json(&pagetide_trace::info(&recording)?)?;
             } else {
-                let overview = Overview::read(&recording, HEATMAP_ROWS)?;
+                // Both in one pass: reading is most of the time.
+                let mut totals = Totals::default();
+                let records = recording.records().inspect(|record| {
+                    if let Ok(record) = record {
+                        totals.add(&record.epoch, &record.heat);
+                    }
+                });
+                let overview = Overview::of(&recording, records, HEATMAP_ROWS, CpuCache::NONE)?;
+                let info = pagetide_trace::info_with(&recording, &totals)?;
                 out(&pagetide_report::trace_info(&info, &overview, Style::of_stdout()))?;
             }
         }

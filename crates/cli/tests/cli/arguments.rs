@@ -109,7 +109,10 @@ fn finish_shell(mut shell: std::process::Command) -> Outcome {
 fn policies_are_listed_with_stable_keys() {
     let listed = pagetide("policies --json").succeeds().json();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|p| &p["name"]).collect();
-    for name in ["first-touch", "lru", "lfu", "rate", "random", "clairvoyant"] {
+    for name in ["first-touch", "lru", "lfu", "rate", "random", "two-lists", "amp", "clairvoyant"] {
         assert!(names.iter().any(|n| **n == name), "{name} in {names:?}");
     }
+    let lists = listed.as_array().unwrap().iter().find(|p| p["name"] == "two-lists").unwrap();
+    let active = lists["options"].as_array().unwrap().iter().find(|o| o["name"] == "active");
+    assert_eq!(active.unwrap()["default"], 50.0);
 }

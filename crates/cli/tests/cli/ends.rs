@@ -1,13 +1,30 @@
-//! How a recording may end: every way leaves it readable and the target unharmed.
+//! How a recording may end: every way leaves it readable. A command that was started ends with it,
+//! other targets go on unharmed.
 
-use crate::run::{Running, alive, command, finish, heat, info, scratch, turn, within};
+use crate::run::{
+    Outcome, PAGETIDE, Running, alive, finish, heat, info, recorder_of, recording, scratch,
+    sleeper, there_is_script, turn, until_recorded, within,
+};
 use std::path::Path;
+use std::process::{Command, Stdio};
 
-/// `record` of a shell script into `path`, with epochs of half a second.
-fn shell(path: &Path, options: &[&str], script: &str) -> std::process::Command {
-    let mut recording = command(["record", "-q", "--epoch", "500ms", "-o"]);
-    recording.arg(path).args(options).args(["--", "sh", "-c", script]);
+/// `record` of a shell script, in which `$0` is the binary under test.
+fn shell(path: &Path, options: &[&str], script: &str) -> Command {
+    let mut recording = recording(path);
+    recording.args(options).args(["--", "sh", "-c", script, PAGETIDE]);
     recording
+}
+
+/// The numbers that a script printed of its processes.
+fn pids(outcome: &Outcome) -> Vec<i32> {
+    outcome.out.lines().filter_map(|line| line.trim().parse().ok()).collect()
+}
+
+/// It was ended by its recorder and holds at least an epoch.
+#[track_caller]
+fn is_whole(path: &Path) {
+    let info = info(path);
+    assert!(info["finished"] == true && info["epochs"].as_u64() >= Some(1), "{info}");
 }
 
 #[test]
@@ -16,53 +33,145 @@ fn the_commands_exit_code_is_passed_on() {
     let scratch = scratch();
     let path = heat(&scratch, "x");
     finish(shell(&path, &[], "sleep 2; exit 7")).fails(7, &["ended with exit status: 7"]);
-    assert_eq!(info(&path)["finished"], true);
+    is_whole(&path);
     let path = heat(&scratch, "killed");
     finish(shell(&path, &[], "sleep 1.2; kill -9 $$")).fails(128 + 9, &["signal: 9"]);
-    let info = info(&path);
-    assert!(info["finished"] == true && info["epochs"].as_u64() >= Some(1), "{info}");
+    is_whole(&path);
 }
 
 #[test]
 fn an_interrupt_keeps_what_was_recorded() {
     let Some(_turn) = turn("an_interrupt_keeps_what_was_recorded") else { return };
-    let scratch = scratch();
+    let (scratch, target) = (scratch(), sleeper());
     let path = heat(&scratch, "x");
-    let mut sleeper = std::process::Command::new("sleep");
-    sleeper.arg("60");
-    let target = Running::start(sleeper);
-    let mut recording = command(["record", "-q", "--epoch", "500ms", "-o"]);
-    recording.arg(&path).args(["--pid", &target.pid().to_string()]);
-    let mut recorder = Running::start(recording);
-    assert!(within(20, || path.join("recording.json").exists()), "it does not begin");
-    std::thread::sleep(std::time::Duration::from_millis(1_500));
+    let mut recorder = recorder_of(&target, &path);
     recorder.signal(libc::SIGINT);
     assert_eq!(recorder.wait().code(), Some(130));
     assert!(alive(target.pid()), "the target was ended with the recording");
-    let info = info(&path);
-    assert!(info["finished"] == true && info["epochs"].as_u64() >= Some(1), "{info}");
+    is_whole(&path);
+}
+
+/// Two workloads in the background and one in a session of its own; their numbers are printed.
+const SEVERAL: &str =
+    "w='workload uniform --size 4M --rate 1000 --seconds 60'; exec 3>&1 >/dev/null
+    $0 $w & echo $! >&3; $0 $w & echo $! >&3
+    setsid sh -c 'echo $$ >&3; exec sleep 60' & wait";
+
+const IN_BACKGROUND: &str = "sleep 60 & echo $!; wait";
+
+#[test]
+fn an_interrupt_ends_the_command_with_all_its_descendants() {
+    let name = "an_interrupt_ends_the_command_with_all_its_descendants";
+    let Some(_turn) = turn(name) else { return };
+    for signal in [libc::SIGINT, libc::SIGTERM] {
+        let scratch = scratch();
+        let path = heat(&scratch, "x");
+        let mut recorder = Running::start(shell(&path, &[], SEVERAL));
+        until_recorded(&path);
+        recorder.signal(signal);
+        let outcome = recorder.outcome();
+        outcome.fails(130, &[]);
+        assert!(!outcome.err.contains("killed"), "SIGTERM is enough for these: {}", outcome.err);
+        let pids = pids(&outcome);
+        assert_eq!(pids.len(), 3, "{outcome:?}");
+        assert!(!pids.iter().any(|pid| alive(*pid)), "{pids:?}");
+        is_whole(&path);
+    }
 }
 
 #[test]
-fn when_the_time_is_up_the_command_is_asked_to_end() {
-    let Some(_turn) = turn("when_the_time_is_up_the_command_is_asked_to_end") else { return };
+fn ctrl_c_at_a_terminal_ends_the_command_and_keeps_the_recording() {
+    let name = "ctrl_c_at_a_terminal_ends_the_command_and_keeps_the_recording";
+    let Some(_turn) = turn(name) else { return };
+    if !there_is_script(name) {
+        return;
+    }
     let scratch = scratch();
     let path = heat(&scratch, "x");
-    let script = "trap 'echo asked; exit 3' TERM; sleep 20 & wait";
+    let recorded = path.display();
+    // A shell's background processes ignore the terminal's interrupt: we must end this one.
+    let line =
+        format!("{PAGETIDE} record -q --epoch 500ms -o {recorded} -- sh -c '{IN_BACKGROUND}'");
+    let file = scratch.path().join("line.sh");
+    std::fs::write(&file, format!("exec {line}")).unwrap();
+    let typing = format!(
+        "until [ -e {recorded}/heat-00000.parquet ]; do sleep 0.1; done; printf '\\003'; sleep 2"
+    );
+    let mut terminal = Command::new("timeout");
+    let script = format!("({typing}) | script -qec 'sh {}' /dev/null", file.display());
+    terminal.args(["60", "sh", "-c", &script]).stdin(Stdio::null());
+    let outcome = finish(terminal);
+    assert_eq!(outcome.code, Some(130), "{outcome:?}");
+    let pids = pids(&outcome);
+    assert!(pids.len() == 1 && !alive(pids[0]), "{outcome:?}");
+    is_whole(&path);
+}
+
+#[test]
+fn when_the_time_is_up_the_command_and_its_descendants_are_asked_to_end() {
+    let name = "when_the_time_is_up_the_command_and_its_descendants_are_asked_to_end";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let script = "trap 'echo asked; exit 3' TERM; sleep 20 & echo $!; wait";
     let outcome = finish(shell(&path, &["--for", "2s"], script)).succeeds();
-    assert_eq!(outcome.out, "asked\n");
+    assert!(outcome.out.contains("asked\n"), "{outcome:?}");
+    let left: Vec<_> = pids(&outcome).into_iter().filter(|pid| alive(*pid)).collect();
+    assert!(left.is_empty() && !pids(&outcome).is_empty(), "{left:?} of {outcome:?}");
     let seconds = info(&path)["seconds"].as_f64().unwrap_or_default();
     assert!((1.0..15.0).contains(&seconds), "{seconds} s recorded");
+}
+
+#[test]
+fn what_a_command_left_in_the_background_is_ended_too() {
+    let name = "what_a_command_left_in_the_background_is_ended_too";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    // The shell itself ends at once: its child is ours from then on.
+    let outcome = finish(shell(&path, &["--for", "2s"], "sleep 60 & echo $!")).succeeds();
+    let pids = pids(&outcome);
+    assert!(pids.len() == 1 && !alive(pids[0]), "{outcome:?}");
+}
+
+#[test]
+fn what_ignores_the_request_to_end_is_killed_aloud() {
+    let Some(_turn) = turn("what_ignores_the_request_to_end_is_killed_aloud") else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let script = "trap '' TERM; sleep 60 & echo $!; echo $$; wait";
+    let outcome = finish(shell(&path, &["--for", "1s"], script)).succeeds();
+    let pids = pids(&outcome);
+    assert!(outcome.err.contains("killed what did not end within 5 s"), "{outcome:?}");
+    assert_eq!(pids.len(), 2, "{outcome:?}");
+    for pid in pids {
+        assert!(outcome.err.contains(&pid.to_string()) && !alive(pid), "{pid}: {outcome:?}");
+    }
+    is_whole(&path);
+}
+
+#[test]
+fn a_recording_under_nohup_goes_on_without_its_terminal() {
+    let Some(_turn) = turn("a_recording_under_nohup_goes_on_without_its_terminal") else { return };
+    let (scratch, target) = (scratch(), sleeper());
+    let path = heat(&scratch, "x");
+    let line = recording(&path);
+    let mut nohup = Command::new("sh");
+    nohup.args(["-c", "trap '' HUP; exec \"$0\" \"$@\""]).arg(line.get_program());
+    nohup.args(line.get_args()).args(["--pid", &target.pid().to_string()]).stderr(Stdio::null());
+    let mut recorder = Running::start(nohup);
+    until_recorded(&path);
+    recorder.signal(libc::SIGHUP);
+    assert!(within(60, || path.join("heat-00001.parquet").exists()), "it ended");
+    recorder.signal(libc::SIGINT);
+    assert_eq!(recorder.wait().code(), Some(130));
 }
 
 #[test]
 fn a_command_runs_at_its_own_precedence() {
     let Some(_turn) = turn("a_command_runs_at_its_own_precedence") else { return };
     let scratch = scratch();
-    let path = heat(&scratch, "x");
-    let mut recording = command(["record", "-q", "--epoch", "500ms", "-o"]);
-    recording.arg(&path).args(["--", "sh", "-c", "nice; sleep 1"]);
-    let outcome = finish(recording).succeeds();
-    let own = finish(std::process::Command::new("nice")).succeeds();
+    let outcome = finish(shell(&heat(&scratch, "x"), &[], "nice; sleep 1")).succeeds();
+    let own = finish(Command::new("nice")).succeeds();
     assert_eq!(outcome.out, own.out);
 }

@@ -3,9 +3,20 @@
 //! `SKIPPED` and why.
 
 mod arguments;
+mod blind;
+mod cgroup;
+mod damage;
+mod disk;
 mod ends;
+mod json;
 mod kills;
+mod monitor;
+mod pages;
 mod plan;
+mod progress;
 mod record;
 mod run;
+mod shell;
 mod target;
+mod truths;
+mod uncleared;

@@ -1,7 +1,7 @@
 //! What a recording of a known program holds, and what it cost.
 
 use crate::run::{PAGETIDE, command, finish, heat, info, pagetide, scratch, turn};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -22,13 +22,29 @@ fn means(recording: &Path) -> HashMap<(String, String), f64> {
     sums.into_iter().map(|(unit, (sum, count))| (unit, sum / count)).collect()
 }
 
+/// How many of the units that are hottest in truth are among as many that look hottest.
+fn hot_in_front<U: Eq + std::hash::Hash>(
+    seen: &HashMap<U, f64>,
+    truth: &HashMap<U, f64>,
+    hot: usize,
+) -> usize {
+    let hottest = |rate: &dyn Fn(&U) -> f64| -> HashSet<&U> {
+        let mut units: Vec<&U> = truth.keys().collect();
+        units.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+        units.truncate(hot);
+        units.into_iter().collect()
+    };
+    let found = hottest(&|unit| seen.get(unit).copied().unwrap_or(0.0));
+    hottest(&|unit| truth[unit]).intersection(&found).count()
+}
+
 #[test]
 fn a_known_hot_set_is_found_within_the_budget() {
     let Some(_turn) = turn("a_known_hot_set_is_found_within_the_budget") else { return };
     let scratch = scratch();
     let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
     let mut recording = command(["record", "-q", "--epoch", "1s", "-o"]);
-    let program = "workload hot-cold --size 256M --hot 64M --rate 20000 --seconds 8";
+    let program = "workload hot-cold --size 256M --hot 64M --rate 20000 --seconds 12";
     recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
     recording.args(["--truth-epoch", "1", "--truth"]).arg(&truth);
     finish(recording).succeeds();
@@ -50,13 +66,35 @@ fn a_known_hot_set_is_found_within_the_budget() {
 
     let (seen, truth) = (means(&seen), means(&truth));
     assert_eq!(truth.len(), 128);
-    let rate = |unit: &_| seen.get(unit).copied().unwrap_or(0.0);
-    let mut units: Vec<_> = truth.iter().map(|(unit, rate)| (unit, *rate)).collect();
-    units.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let hot: Vec<_> = units[..32].iter().map(|u| u.0).collect();
-    units.sort_by(|a, b| rate(b.0).total_cmp(&rate(a.0)));
-    let found = units[..32].iter().filter(|unit| hot.contains(&unit.0)).count();
+    let found = hot_in_front(&seen, &truth, 32);
     assert!(found >= 29, "{found} of 32 hot units are among the 32 hottest");
+}
+
+#[test]
+fn single_pages_are_recorded_and_the_hot_ones_come_first() {
+    let name = "single_pages_are_recorded_and_the_hot_ones_come_first";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
+    let mut recording = command(["record", "-q", "--unit", "4K", "--epoch", "1s", "-o"]);
+    let program = "workload hot-cold --page-size 4K --size 64M --hot 8M --rate 400000 --seconds 7";
+    recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
+    recording.args(["--truth-epoch", "1", "--truth-unit", "4K", "--truth"]).arg(&truth);
+    finish(recording).succeeds();
+
+    let info = info(&seen);
+    let number = |key: &str| info[key].as_f64().unwrap_or(f64::NAN);
+    assert_eq!(info["unit"], "4K");
+    assert!(
+        (64.0 * 1048576.0..100.0 * 1048576.0).contains(&number("resident_max_bytes")),
+        "{info}"
+    );
+    let (seen, truth) = (means(&seen), means(&truth));
+    assert_eq!(truth.len(), 64 * 256);
+    let unknown = truth.keys().filter(|unit| !seen.contains_key(*unit)).count();
+    assert_eq!(unknown, 0, "every page has the address that it has in the truth");
+    let found = hot_in_front(&seen, &truth, 2048);
+    assert!(found >= 1740, "{found} of 2048 hot pages are among the 2048 hottest");
 }
 
 #[test]

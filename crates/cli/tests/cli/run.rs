@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -50,6 +51,29 @@ pub(crate) fn command<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -
     command
 }
 
+/// `record` into `path` with epochs of half a second; the target is still to be named.
+pub(crate) fn recording(path: &Path) -> Command {
+    let mut command = command(["record", "-q", "--epoch", "500ms", "-o"]);
+    command.arg(path);
+    command
+}
+
+/// A recorder of a process that has its first epoch on disk.
+#[track_caller]
+pub(crate) fn recorder_of(target: &Running, path: &Path) -> Running {
+    let mut recording = recording(path);
+    recording.args(["--pid", &target.pid().to_string()]);
+    let recorder = Running::start(recording);
+    until_recorded(path);
+    recorder
+}
+
+/// Waits until the first epoch is on disk.
+#[track_caller]
+pub(crate) fn until_recorded(path: &Path) {
+    assert!(within(60, || path.join("heat-00000.parquet").exists()), "nothing is recorded");
+}
+
 /// Runs a command to its end.
 #[track_caller]
 #[expect(clippy::unwrap_used, reason = "a test's own command")]
@@ -82,12 +106,17 @@ pub(crate) fn heat(directory: &TempDir, name: &str) -> PathBuf {
     directory.path().join(format!("{name}.heat"))
 }
 
+/// Whoever holds this is alone with its workloads.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Recordings are made one at a time, so as not to disturb each other: hold this meanwhile. None,
 /// said aloud, where nothing can be recorded.
 pub(crate) fn turn(test: &str) -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
     static CANNOT: OnceLock<Option<String>> = OnceLock::new();
-    let guard = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = alone();
     let cannot = CANNOT.get_or_init(|| {
         let scratch = scratch();
         let path = heat(&scratch, "probe");
@@ -105,6 +134,15 @@ pub(crate) fn turn(test: &str) -> Option<MutexGuard<'static, ()>> {
 /// Says that a test was left out.
 pub(crate) fn skip(test: &str, reason: &str) {
     eprintln!("SKIPPED {test}: {}", reason.trim());
+}
+
+/// Whether script(1) can give a command a terminal; said aloud if not.
+pub(crate) fn there_is_script(test: &str) -> bool {
+    let there = Command::new("script").arg("--version").output().is_ok();
+    if !there {
+        skip(test, "script(1) is not installed");
+    }
+    there
 }
 
 /// A process that a test started; ended by its number when dropped.
@@ -128,6 +166,16 @@ impl Running {
         assert_eq!(unsafe { libc::kill(self.pid(), signal) }, 0);
     }
 
+    /// What it prints until it ends.
+    #[track_caller]
+    #[expect(clippy::unwrap_used, reason = "a test's own child")]
+    pub(crate) fn outcome(&mut self) -> Outcome {
+        let (mut out, mut err) = (String::new(), String::new());
+        self.0.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        self.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+        Outcome { code: self.wait().code(), out, err }
+    }
+
     /// Waits for the end, but not forever.
     #[track_caller]
     #[expect(clippy::unwrap_used, reason = "a test's own child")]
@@ -143,6 +191,14 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// A process that does nothing for two minutes.
+#[track_caller]
+pub(crate) fn sleeper() -> Running {
+    let mut sleeper = Command::new("sleep");
+    sleeper.arg("120");
+    Running::start(sleeper)
 }
 
 /// Whether something comes true within some seconds.

@@ -1,6 +1,6 @@
 //! Targets and outputs that cannot be: which code, what is said, and that nothing is left behind.
 
-use crate::run::{Outcome, PAGETIDE, command, finish, heat, pagetide, scratch, skip, turn};
+use crate::run::{Outcome, PAGETIDE, finish, heat, pagetide, scratch, skip, turn};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -97,43 +97,4 @@ fn others_than_root_are_told_what_they_lack() {
     assert!(doctor.out.contains("cannot record"), "{}", doctor.out);
     // What needs no privilege works without one.
     nobody("policies").succeeds();
-}
-
-/// A small file system of its own, unmounted on drop.
-struct Small(tempfile::TempDir);
-
-impl Small {
-    fn mount(size: &str) -> Result<Self, String> {
-        let scratch = scratch();
-        let mut mount = std::process::Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "none"]);
-        mount.arg(scratch.path());
-        let outcome = finish(mount);
-        if outcome.code == Some(0) { Ok(Self(scratch)) } else { Err(outcome.err) }
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let unmounted = std::process::Command::new("umount").arg(self.0.path()).status();
-        assert!(unmounted.is_ok_and(|status| status.success()), "{:?}", self.0.path());
-    }
-}
-
-#[test]
-fn a_full_disk_is_said_and_the_target_goes_unharmed() {
-    let name = "a_full_disk_is_said_and_the_target_goes_unharmed";
-    let Some(_turn) = turn(name) else { return };
-    let small = match Small::mount("64k") {
-        Ok(small) => small,
-        Err(reason) => return skip(name, &reason),
-    };
-    let path = heat(&small.0, "x");
-    // Room for the header, not for a span.
-    fs::write(small.0.path().join("ballast"), vec![1; 56 << 10]).unwrap();
-    let mut recording = command(["record", "-q", "--epoch", "500ms", "-o"]);
-    recording.arg(&path).args(["--", "sh", "-c", "sleep 2; echo done"]);
-    let outcome = finish(recording);
-    outcome.fails(1, &["the disk is full", "x.heat", "free some space"]);
-    assert_eq!(outcome.out, "done\n", "the target was harmed");
 }

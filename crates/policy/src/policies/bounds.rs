@@ -9,6 +9,7 @@ pub(crate) const ALL_FAST: PolicyInfo = PolicyInfo {
     class: Class::Bound,
     needs: Needs::NOTHING,
     options: &[],
+    figures: &[],
     build: |_| Policy::Fixed(Fixed::AllFast),
 };
 
@@ -19,5 +20,6 @@ pub(crate) const ALL_SLOW: PolicyInfo = PolicyInfo {
     class: Class::Bound,
     needs: Needs::NOTHING,
     options: &[],
+    figures: &[],
     build: |_| Policy::Fixed(Fixed::AllSlow),
 };

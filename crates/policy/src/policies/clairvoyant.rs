@@ -12,6 +12,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     class: Class::Bound,
     needs: Needs { oracle: true, placement: false },
     options: &[],
+    figures: &[],
     build: |_| Policy::Rank(Box::new(Clairvoyant)),
 };
 

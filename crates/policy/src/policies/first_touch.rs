@@ -10,5 +10,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     class: Class::Runnable,
     needs: Needs::NOTHING,
     options: &[],
+    figures: &[],
     build: |_| Policy::Fixed(Fixed::Born),
 };

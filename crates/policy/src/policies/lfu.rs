@@ -16,6 +16,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         range: (1.0, 64.0),
         whole: true,
     }],
+    figures: &[],
     build: |settings| {
         let window = u32::try_from(settings.whole("window")).unwrap_or(64);
         Policy::Rank(Box::new(Lfu { window }))

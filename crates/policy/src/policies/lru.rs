@@ -9,6 +9,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     class: Class::Runnable,
     needs: Needs::NOTHING,
     options: &[],
+    figures: &[],
     build: |_| Policy::Rank(Box::new(Lru)),
 };
 

@@ -1,5 +1,6 @@
 //! One file per policy.
 
+pub(crate) mod amp;
 pub(crate) mod bounds;
 pub(crate) mod clairvoyant;
 pub(crate) mod first_touch;
@@ -7,3 +8,4 @@ pub(crate) mod lfu;
 pub(crate) mod lru;
 pub(crate) mod random;
 pub(crate) mod rate;
+pub(crate) mod two_lists;

@@ -58,6 +58,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             whole: false,
         },
     ],
+    figures: &[],
     build: |settings| {
         let half_life = settings.get("half-life");
         Policy::Rank(Box::new(Rate {

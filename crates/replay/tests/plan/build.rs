@@ -54,16 +54,21 @@ pub(crate) fn curve(policy: &str, units: &[Unit]) -> Curve {
         fast_accesses,
         fast_saturated,
         fast_unseen_bound,
-        exact_at: Vec::new(),
+        replayed_at: Vec::new(),
+        one_unit_in: 1,
     }
 }
 
 pub(crate) fn candidate(curve: Curve) -> PolicyCurve {
-    PolicyCurve { curve, about: "made by hand".into(), role: Role::Candidate }
+    made(curve, Role::Candidate)
 }
 
 pub(crate) fn bound(curve: Curve) -> PolicyCurve {
-    PolicyCurve { curve, about: "made by hand".into(), role: Role::Bound }
+    made(curve, Role::Bound)
+}
+
+fn made(curve: Curve, role: Role) -> PolicyCurve {
+    PolicyCurve { curve, about: "made by hand".into(), role, told: Vec::new(), figures: &[] }
 }
 
 /// Facts that fit the first curve; one core busy, 2 MiB pages.

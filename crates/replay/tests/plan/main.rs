@@ -5,5 +5,6 @@ mod build;
 mod cost;
 mod heatmap;
 mod json;
+mod pictures;
 mod recommend;
 mod recorded;

@@ -1,7 +1,7 @@
 //! Plans of whole recordings, written and read back.
 
 use crate::build::{cxl, near};
-use pagetide_replay::{PlanOptions, Sharer, Weighting, all_policies, plan_recording, split};
+use pagetide_replay::{PlanOptions, Share, Sharer, Weighting, all_policies, plan_recording, split};
 use pagetide_trace::{Area, Epoch, EpochRecord, Header, Recording, RecordingWriter};
 use pagetide_types::{
     AreaKind, Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, ObjectId, Pid, UnitId,
@@ -11,10 +11,20 @@ use std::path::Path;
 
 /// Writes `epochs` epochs of 5 s with units of 2 MiB; `rate(epoch, unit)` for the `live(epoch)`
 /// first units, the rest not yet there.
-#[expect(clippy::unwrap_used, reason = "a test's own recording")]
 fn record(
     path: &Path,
     epochs: u32,
+    live: impl Fn(u32) -> u32,
+    rate: impl Fn(u32, u32) -> f32,
+) -> Recording {
+    record_numbered(path, 0..epochs, live, rate)
+}
+
+/// The same, of epochs with these numbers.
+#[expect(clippy::unwrap_used, reason = "a test's own recording")]
+pub(crate) fn record_numbered(
+    path: &Path,
+    epochs: impl IntoIterator<Item = u32>,
     live: impl Fn(u32) -> u32,
     rate: impl Fn(u32, u32) -> f32,
 ) -> Recording {
@@ -31,7 +41,7 @@ fn record(
     };
     let mut writer = RecordingWriter::create(path, &header).unwrap();
     let mut known = 0;
-    for e in 0..epochs {
+    for (n, e) in epochs.into_iter().enumerate() {
         let mut heat = EpochHeat::new(EpochId(e));
         for i in 0..live(e) {
             let rate = rate(e, i);
@@ -70,7 +80,7 @@ fn record(
                 ..Epoch::default()
             },
             new_units: new,
-            new_areas: if e == 0 { vec![area] } else { Vec::new() },
+            new_areas: if n == 0 { vec![area] } else { Vec::new() },
             heat,
         };
         writer.append(record).unwrap();
@@ -88,7 +98,7 @@ fn the_hot_set_is_found_behind_a_warm_up() {
     let recording = record(&folder.path().join("a.heat"), 16, live, rate);
     let plan = plan_recording(&recording, &all_policies(), &cxl(), &PlanOptions::default());
     let plan = plan.unwrap();
-    assert_eq!((plan.warm_up.epochs, plan.recording.evaluated_epochs), (3, 13));
+    assert_eq!((plan.warm_up.epochs, plan.recording.evaluated_epochs), (3, 12));
     let answer = plan.recommendation.clone().unwrap();
     // All slow accesses of the cold are 0.6 % of all: nothing but the hot set is needed, and up
     // to 2.8 % of that may be slow.
@@ -99,7 +109,12 @@ fn the_hot_set_is_found_behind_a_warm_up() {
     assert!(plan.policies.iter().all(|p| p.points.len() <= 256));
     assert_eq!(plan.areas[0].name, "[heap]");
 
-    let shares = split(&[Sharer::of(&plan), Sharer::of(&plan)], Bytes::mib(400), Weighting::Equal);
+    let shares = split(
+        &[Sharer::of(&plan), Sharer::of(&plan)],
+        Bytes::mib(400),
+        Weighting::Equal,
+        Share::Utility,
+    );
     assert!(shares.mean_slowdown <= 0.06, "{shares:?}");
 }
 

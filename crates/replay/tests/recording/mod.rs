@@ -73,6 +73,24 @@ pub(crate) fn sample() -> Epochs {
     ])
 }
 
+/// Units of one page, a fifth of them hot; one in 16 changes sides in every epoch, and some of
+/// the cold ones are accessed now and then.
+pub(crate) fn wandering(units: u32, epochs: u32) -> Epochs {
+    let draw = |a: u32, b: u32| (a ^ b.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b) >> 16;
+    let cell = |epoch: u32, unit: u32| {
+        let life = (epoch + draw(unit, 1) % 16) / 16;
+        let hot = draw(unit, 2 + life) % 5 == 0;
+        let seen = hot || draw(unit, 100 + epoch) % 8 == 0;
+        let flag = if seen { HeatFlags::ACCESSED } else { HeatFlags::UNSEEN };
+        let rate = if hot { 50.0 } else { f32::from(u8::from(seen)) };
+        Some((1, rate, (HeatFlags::SAMPLED | flag).0))
+    };
+    let rows: Vec<_> = (0..epochs)
+        .map(|epoch| ((0..units).map(|unit| cell(epoch, unit)).collect(), 5.0))
+        .collect();
+    build(&rows)
+}
+
 /// Three units of a page over three epochs of 1, 2 and 1 s.
 pub(crate) fn three_units() -> Epochs {
     let epoch = |rates: [f32; 3], length_s| {

@@ -2,9 +2,9 @@
 
 use pagetide_replay::{
     AreaHeat, Curve, Heatmap, HeatmapRow, Machine, Overview, Plan, PlanInput, PlanOptions,
-    PolicyCurve, RecordingFacts, Role, Sharer, Split, WarmUp, Weighting, plan, split,
+    PolicyCurve, RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
 };
-use pagetide_report::PolicyRow;
+use pagetide_report::{OptionRow, PolicyRow};
 use pagetide_trace::{Diff, HotSets, Info, RateAgreement, Side};
 use pagetide_types::{AreaKind, Bytes, UnitSize};
 
@@ -58,7 +58,8 @@ fn curve(policy: &str, units: &[Unit], moved_mib: u64) -> Curve {
         accessed_units: 9 * n as u64,
         fast_accessed_units: (0..=n as u64).map(|i| 9 * i).collect(),
         fast_unseen_bound: vec![0.0; n + 1],
-        exact_at: Vec::new(),
+        replayed_at: Vec::new(),
+        one_unit_in: 1,
         promoted: moved.clone(),
         demoted: moved,
         fast_accesses,
@@ -72,7 +73,13 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
     worse.reverse();
     let mut middling: Vec<Unit> = units.iter().step_by(2).copied().collect();
     middling.extend(units.iter().skip(1).step_by(2));
-    let policy = |curve: Curve, role| PolicyCurve { about: curve.policy.clone(), curve, role };
+    let policy = |curve: Curve, role| PolicyCurve {
+        about: curve.policy.clone(),
+        curve,
+        role,
+        told: Vec::new(),
+        figures: &[],
+    };
     let full = |name: &str, fast: bool| {
         let mut all = curve(name, units, 0);
         let value = if fast { all.accesses } else { 0.0 };
@@ -89,6 +96,8 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
             units: units.len(),
             footprint_bytes: footprint,
             accesses_per_s: accesses,
+            cache_per_core: Bytes::mib(2),
+            cached_share: 0.21,
             saturated_share: if accesses > 0.0 { saturated / accesses } else { 0.0 },
             ..info.facts
         },
@@ -149,6 +158,8 @@ pub(crate) fn overview() -> Overview {
             units: 700,
             footprint_bytes: Bytes::mib(1400),
             accesses_per_s: 1.4e6,
+            cache_per_core: Bytes::mib(2),
+            cached_share: 0.21,
             saturated_share: 0.03,
             unseen_share: 0.06,
             watched_share: 0.42,
@@ -280,8 +291,28 @@ pub(crate) fn policies() -> Vec<PolicyRow> {
         about: about.into(),
         source: "AMP, IEEE TC 2020, section 4".into(),
         can_run,
+        options: Vec::new(),
     })
     .into()
+}
+
+/// One policy with two options.
+pub(crate) fn policy_with_options() -> Vec<PolicyRow> {
+    let option = |name: &str, default, about: &str| OptionRow {
+        name: name.into(),
+        about: about.into(),
+        default,
+        low: 0.0,
+        high: 100.0,
+    };
+    let options = vec![
+        option("interval", 5.0, "seconds between two decisions, rounded to whole epochs"),
+        option("threshold", 0.2, "share by which accessed memory exceeds fast memory"),
+    ];
+    let mut rows = policies();
+    rows.truncate(2);
+    rows[1].options = options;
+    rows
 }
 
 pub(crate) fn split_of_two() -> Split {
@@ -293,11 +324,12 @@ pub(crate) fn split_of_two() -> Split {
             policy: policy.policy.clone(),
             points: policy.points.iter().map(|p| (p.fast_bytes, p.slowdown)).collect(),
             memory_time,
+            claim: plan.recording.footprint_bytes.as_f64(),
         }
     };
     let sharers = [
         sharer("redis.heat", &zipf(), 0.14),
         sharer("/home/someone/recordings/analytics-nightly.heat", &saturated(), 0.06),
     ];
-    split(&sharers, Bytes::gib(1), Weighting::MemoryTime)
+    split(&sharers, Bytes::gib(1), Weighting::MemoryTime, Share::Utility)
 }

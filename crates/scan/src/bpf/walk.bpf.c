@@ -223,6 +223,7 @@ static __always_inline void read_base_pages(struct walk_row *row, struct walk_bi
 		if (want_bits) {
 			bit->present[w] = mask;
 			bit->accessed[w] = accessed & mask;
+			bit->dirty[w] = dirty & mask;
 		}
 	}
 	row->present = n_present;
@@ -256,6 +257,7 @@ static __always_inline void read_leaf(struct walk_row *row, struct walk_bits *bi
 				continue;
 			bit->present[w] = span_mask(base, from, to);
 			bit->accessed[w] = entry & ACCESSED ? bit->present[w] : 0;
+			bit->dirty[w] = entry & DIRTY ? bit->present[w] : 0;
 		}
 }
 

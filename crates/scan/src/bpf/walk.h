@@ -34,6 +34,7 @@ struct walk_row {
 struct walk_bits {
 	__u64 present[BITMAP_WORDS];
 	__u64 accessed[BITMAP_WORDS];
+	__u64 dirty[BITMAP_WORDS];
 };
 
 /* Physical page frames [start, next start) belong to slot `node`. */

@@ -2,24 +2,27 @@
 //! resident, how hot it is, and what it cost to find out.
 
 mod record;
+mod refs;
 mod resident;
 
 use crate::budget::{Costs, Plan};
-use crate::burst::{Bursts, Limits, Outcome};
+use crate::burst::{Bursts, Outcome};
 use crate::census::Census;
 use crate::error::ScanError;
-use crate::evidence::Evidence;
 use crate::eyes::Eyes;
 use crate::follow::{Following, Target};
 use crate::heat::HeatTable;
-use crate::live::{self, Live, monotonic_ns};
+use crate::live::{self, Live, monotonic_ns, process_cpu};
 use crate::observer::Observer;
+use crate::pacing::Limits;
+use crate::pages::PageHeat;
 use crate::piece::Piece;
 use crate::sample::Sample;
+use crate::stalls::Stalls;
 use crate::units::Units;
 use pagetide_host::Host;
 use pagetide_trace::EpochRecord;
-use pagetide_types::Pid;
+use pagetide_types::{Pid, UnitSize};
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -33,17 +36,29 @@ const SHORTEST_LAST: f64 = 0.2;
 pub struct Options {
     /// Length of an epoch.
     pub epoch: Duration,
+    /// What gets a rate of its own.
+    pub unit: UnitSize,
     /// Share of one core that clearing and scanning may use.
     pub budget: f64,
     /// Ends the recording; else it goes on until the target ends.
     pub limit: Option<Duration>,
     /// What a command prints goes to standard error, for standard output carries an answer.
     pub output_aside: bool,
+    /// Also watches memory that `MADV_COLD` cannot clear, by `clear_refs`, for which page faults
+    /// of the target must wait.
+    pub clear_shared: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { epoch: Duration::from_secs(5), budget: 0.01, limit: None, output_aside: false }
+        Self {
+            epoch: Duration::from_secs(5),
+            unit: UnitSize::default(),
+            budget: 0.01,
+            limit: None,
+            output_aside: false,
+            clear_shared: false,
+        }
     }
 }
 
@@ -82,13 +97,17 @@ pub struct Recorder {
     spaces: u64,
     units: Units,
     heat: HeatTable,
+    page_heat: PageHeat,
     census: Census,
     pieces: Vec<Piece>,
-    /// What earlier epochs have seen of each unit.
-    memory: Vec<Evidence>,
     costs: Costs,
+    stalls: Stalls,
+    turns: refs::Turns,
     epoch: u32,
     census_ns: u64,
+    /// CPU time that the last epoch took to turn what was seen into a record and to write it.
+    ending_ns: u64,
+    crowded: bool,
     started_ns: u64,
     last_cpu: Duration,
 }
@@ -104,11 +123,14 @@ impl Recorder {
         target: &Target,
         options: Options,
     ) -> Result<Self, ScanError> {
+        let unit = options.unit;
         let mut live = Live::new(observer.walker);
+        live.walker.report_pages(unit == UnitSize::Base);
         let following = Following::start(target, &host, options.output_aside)?;
         // Only now: a command that we start must not inherit it.
         live::hurry();
         let started_ns = live.now();
+        let stalls = Stalls::new(host.stall_events());
         let mut recorder = Self {
             host,
             live,
@@ -116,20 +138,24 @@ impl Recorder {
             options,
             known: Vec::new(),
             spaces: 0,
-            units: Units::default(),
+            units: Units::of(unit),
             heat: HeatTable::default(),
+            page_heat: PageHeat::default(),
             census: Census::default(),
             pieces: Vec::new(),
-            memory: Vec::new(),
             costs: Costs::default(),
+            stalls,
+            turns: refs::Turns::default(),
             epoch: 0,
             census_ns: 0,
+            ending_ns: 0,
+            crowded: false,
             started_ns,
             last_cpu: Duration::ZERO,
         };
         let checked = recorder.check_permission();
         if let Err(error) = checked {
-            recorder.following.terminate();
+            recorder.terminate();
             return Err(error);
         }
         Ok(recorder)
@@ -141,9 +167,17 @@ impl Recorder {
         self.known.iter().filter(|known| known.alive).count()
     }
 
-    /// Ends a command that the recorder started; does nothing to other targets.
-    pub fn terminate(&mut self) {
-        self.following.terminate();
+    /// Whether in some epoch more than half of the budget went into writing heat down, so that
+    /// little was left for watching.
+    #[must_use]
+    pub fn crowded(&self) -> bool {
+        self.crowded
+    }
+
+    /// Ends a command that the recorder started, with all its descendants; does nothing to other
+    /// targets. Says who did not end within 5 s of SIGTERM and was killed.
+    pub fn terminate(&mut self) -> Vec<Pid> {
+        self.following.terminate(&self.host)
     }
 
     /// The command's exit status, once it ended.
@@ -173,11 +207,12 @@ impl Recorder {
         stop: &dyn Fn() -> bool,
     ) -> Result<(Option<EpochRecord>, Option<End>), ScanError> {
         let start_ns = self.live.now();
-        let start_cpu = self.live.cpu();
+        let (start_cpu, all_cpu) = (self.live.cpu(), process_cpu());
         let length = self.options.epoch.as_nanos() as f64;
         let budget = length * self.options.budget;
         self.refresh()?;
         self.take_census(budget);
+        let cleared = self.clear_shared(budget);
         let mut end_ns =
             start_ns + u64::try_from(self.options.epoch.as_nanos()).unwrap_or(u64::MAX);
         if let Some(limit) = self.options.limit {
@@ -185,7 +220,8 @@ impl Recorder {
             end_ns = end_ns.min(self.started_ns.saturating_add(limit));
         }
 
-        let used = (self.live.cpu() - start_cpu) as f64;
+        // Writing heat down at the end costs what it cost last time.
+        let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
         let left = (budget - used).max(budget * 0.1);
         // The looks at the end of the epoch are paid for in advance.
         let last_looks = self.pieces.len() as f64 * self.costs.look_huge;
@@ -215,8 +251,11 @@ impl Recorder {
             self.known[process].cpu = self.live.target_cpu(process);
         }
         let cpu_from = self.live.now();
-        let outcome =
-            Bursts::new(&mut self.live, &self.pieces, samples, limits).run(&stop_or_ended);
+        let mut bursts = Bursts::new(&mut self.live, &self.pieces, samples, limits);
+        for cleared in cleared {
+            bursts.adopt(cleared);
+        }
+        let outcome = bursts.run(&stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
         let cpu_seconds = (self.live.now() - cpu_from).max(1) as f32;
         for process in 0..self.known.len() {
@@ -227,7 +266,8 @@ impl Recorder {
         }
         self.learn(&outcome.tally);
         let end_of_epoch = self.live.now();
-        let record = self.record(&outcome, start_ns, end_of_epoch, start_cpu);
+        let record = self.record(&outcome, start_ns, end_of_epoch, all_cpu);
+        self.crowded |= 2.0 * self.ending_ns as f64 > budget;
         for process in &outcome.lost {
             self.lose(*process);
         }
@@ -266,7 +306,7 @@ impl Recorder {
             .pieces
             .iter()
             .enumerate()
-            .filter(|(i, piece)| !piece.uncleared && plan.watches(*i, self.epoch));
+            .filter(|(i, piece)| !piece.uncleared && plan.watches(piece, *i, self.epoch));
         watched
             .map(|(i, piece)| Sample::new(i, plan.window_of(piece, i, self.epoch), piece))
             .collect()

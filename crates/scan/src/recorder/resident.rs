@@ -1,10 +1,13 @@
 //! Which processes belong to the target, and what of their memory is resident.
 
+use super::record::SHARED_CHECKS;
 use super::{Known, Recorder, whole};
 use crate::census::Subject;
 use crate::error::ScanError;
 use crate::eyes::Eyes;
 use crate::live::Followed;
+use crate::refs::Kind;
+use crate::shared::Sharing;
 use pagetide_types::EpochId;
 
 /// Share of it for the census of what is resident; dearer ones are taken less often.
@@ -54,6 +57,8 @@ impl Recorder {
                 epochs: 1,
             });
         }
+        let alive = self.known.iter().filter(|known| known.alive).map(|known| known.pid);
+        self.stalls.follow(&self.host, alive);
         Ok(())
     }
 
@@ -71,7 +76,7 @@ impl Recorder {
             return;
         }
         let cpu = self.live.cpu();
-        let before = std::mem::take(&mut self.pieces);
+        let mut before = std::mem::take(&mut self.pieces);
         let mut pieces = Vec::with_capacity(before.len() + before.len() / 8);
         for process in 0..self.known.len() {
             if !self.known[process].alive {
@@ -94,7 +99,7 @@ impl Recorder {
                 &mut self.live,
                 &mut self.units,
                 &subject,
-                &before[from..to],
+                &mut before[from..to],
                 &mut pieces,
             );
             match taken {
@@ -110,9 +115,25 @@ impl Recorder {
         self.census_ns = spent;
         self.pieces = pieces;
         if self.epoch.is_multiple_of(RETRY_EPOCHS) {
-            for piece in &mut self.pieces {
-                piece.uncleared = false;
+            // Where `clear_refs` reaches them nothing is gained.
+            let reached = self.options.clear_shared;
+            for piece in self.pieces.iter_mut().filter(|piece| !(reached && piece.uncleared)) {
+                (piece.uncleared, piece.sharing) = (false, Sharing::Unknown);
+                if let Some(pages) = &mut piece.pages {
+                    pages.forget_shared();
+                }
             }
+        }
+        self.look_up_files();
+    }
+
+    /// Of files, most of which some other process maps too, it is known before they are watched.
+    fn look_up_files(&mut self) {
+        let unknown = self.pieces.iter_mut().filter(|piece| {
+            piece.sharing == Sharing::Unknown && piece.refs == Some(Kind::Files) && !piece.huge
+        });
+        for piece in unknown.filter(|piece| !piece.uncleared).take(SHARED_CHECKS) {
+            piece.look_up_sharing(self.known[piece.process].pid);
         }
     }
 }

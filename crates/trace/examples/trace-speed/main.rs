@@ -1,7 +1,8 @@
 //! How large a recording is, and how fast it is written and read.
 //!
-//! `cargo run --release -p pagetide-trace --example trace-speed -- [UNITS] [EPOCHS] [READS]`
-//! (default 500000 units, 200 epochs: 1 TB of huge pages over 17 minutes, read 5 times).
+//! `cargo run --release -p pagetide-trace --example trace-speed -- [UNITS] [EPOCHS] [READS] [KEEP]`
+//! (default 500000 units, 200 epochs: 1 TB of huge pages over 17 minutes, read 5 times; the
+//! recordings stay in the directory KEEP, if one is named).
 //! Two kinds of memory, both with zipf rates over scattered units, 20 % of estimation noise from
 //! epoch to epoch, and no luck: neighbours have nothing in common.
 
@@ -10,7 +11,13 @@ mod program;
 use pagetide_trace::{Header, Recording, RecordingWriter, SCHEMA_VERSION};
 use pagetide_types::UnitSize;
 use program::{Memory, Program};
-use std::{collections::BTreeMap, error::Error, fs, path::Path, time::Instant};
+use std::{
+    collections::BTreeMap,
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 /// Bytes on disk by table.
 fn sizes(path: &Path) -> std::io::Result<BTreeMap<String, u64>> {
@@ -39,9 +46,13 @@ fn peak_mib() -> Option<u64> {
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? >> 10)
 }
 
-fn measure(memory: Memory, units: u32, epochs: u32, reads: u32) -> Result<(), Box<dyn Error>> {
-    let directory = tempfile::tempdir()?;
-    let path = directory.path().join("speed.heat");
+fn measure(
+    memory: Memory,
+    units: u32,
+    epochs: u32,
+    reads: u32,
+    path: &Path,
+) -> Result<(), Box<dyn Error>> {
     let header = Header {
         schema_version: SCHEMA_VERSION,
         tool: "trace-speed".to_owned(),
@@ -54,7 +65,7 @@ fn measure(memory: Memory, units: u32, epochs: u32, reads: u32) -> Result<(), Bo
         machine: BTreeMap::new(),
     };
     let mut program = Program::new(memory, units);
-    let mut writer = RecordingWriter::create(&path, &header)?;
+    let mut writer = RecordingWriter::create(path, &header)?;
     let (mut write_s, mut write_cpu_s) = (0.0, 0.0);
     let cpu = || cpu_s().unwrap_or(f64::NAN);
     for number in 0..epochs {
@@ -71,14 +82,14 @@ fn measure(memory: Memory, units: u32, epochs: u32, reads: u32) -> Result<(), Bo
     drop(program);
 
     let rows = u64::from(units) * u64::from(epochs);
-    let sizes = sizes(&path)?;
+    let sizes = sizes(path)?;
     let bytes = sizes.values().sum::<u64>() as f64 / rows as f64;
     let mut times = Vec::new();
     let before = cpu();
     for _ in 0..reads {
         let start = Instant::now();
         let mut read = 0;
-        for heat in Recording::open(&path)?.heat() {
+        for heat in Recording::open(path)?.heat() {
             read += heat?.len() as u64;
         }
         assert_eq!(read, rows);
@@ -109,9 +120,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let mut number = |default| arguments.next().map_or(Ok(default), |text| text.parse::<u32>());
     let (units, epochs, reads) = (number(500_000)?, number(200)?, number(5)?.max(1));
+    let directory = tempfile::tempdir()?;
+    let directory = match arguments.next() {
+        Some(keep) => {
+            std::fs::create_dir_all(&keep)?;
+            PathBuf::from(keep)
+        }
+        None => directory.path().to_owned(),
+    };
     println!("{} cores", std::thread::available_parallelism()?);
     println!("huge pages, all watched:");
-    measure(Memory::Huge, units, epochs, reads)?;
+    measure(Memory::Huge, units, epochs, reads, &directory.join("huge.heat"))?;
     println!("base pages, a quarter of the units sampled:");
-    measure(Memory::Base, units, epochs, reads)
+    measure(Memory::Base, units, epochs, reads, &directory.join("base.heat"))
 }

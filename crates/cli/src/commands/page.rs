@@ -1,0 +1,99 @@
+//! Where pages go: the subjects of one, and writing it so that it is there whole or not at all.
+
+use anyhow::{Context, Result, bail};
+use pagetide_replay::{Pictures, Plan, Split};
+use pagetide_report::{Subject, Together};
+use pagetide_trace::{Diff, Header, Recording};
+use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{OpenOptionsExt, chown};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Plans side by side at most: more do not fit beside each other.
+pub(crate) const MOST: usize = 4;
+
+/// What a page is about.
+#[derive(Default)]
+pub(crate) struct Subjects {
+    made: Vec<Made>,
+    /// How the recordings of the first two differ, where that was looked at.
+    pub(crate) diff: Option<Diff>,
+}
+
+struct Made {
+    plan: Plan,
+    pictures: Pictures,
+    header: Header,
+    finished: bool,
+}
+
+impl Subjects {
+    /// Adds a plan of a recording, which is read once more for its pictures.
+    pub(crate) fn add(&mut self, recording: &Recording, plan: Plan) -> Result<()> {
+        let pictures = Pictures::read(recording, &plan)
+            .with_context(|| format!("drawing {}", recording.path().display()))?;
+        let (header, finished) = (recording.header().clone(), recording.finished());
+        self.made.push(Made { plan, pictures, header, finished });
+        Ok(())
+    }
+
+    /// Writes the page, and says where.
+    pub(crate) fn write(&self, path: &Path, split: Option<&Split>) -> Result<()> {
+        let subjects: Vec<Subject<'_>> = self
+            .made
+            .iter()
+            .map(|made| Subject {
+                plan: &made.plan,
+                pictures: &made.pictures,
+                header: &made.header,
+                finished: made.finished,
+            })
+            .collect();
+        let together = Together { diff: self.diff.as_ref(), split };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs());
+        let page = pagetide_report::html(&subjects, together, now)?;
+        write(path, &page).with_context(|| format!("writing {}", path.display()))?;
+        eprintln!("report: {} (open it in a browser)", path.display());
+        Ok(())
+    }
+}
+
+/// Whether a page can be written there, as far as can be told before.
+pub(crate) fn check(path: &Path) -> Result<()> {
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if !parent.is_dir() {
+        let what = if parent.exists() { "is not a directory" } else { "does not exist" };
+        bail!("{} {what}; make it, or write the report elsewhere", parent.display());
+    }
+    if path.is_dir() {
+        bail!("{} is a directory; name a file for the report", path.display());
+    }
+    Ok(())
+}
+
+/// Addresses and command lines are nobody else's business: only the owner can read the page. Under
+/// sudo that is who called it, not root: the page is for their browser.
+fn write(path: &Path, text: &str) -> Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}.tmp", std::process::id()));
+    let temporary = path.with_file_name(name);
+    let written = (|| -> std::io::Result<()> {
+        let mut file =
+            fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
+        file.write_all(text.as_bytes())?;
+        let id = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
+        if let (Some(user), Some(group)) = (id("SUDO_UID"), id("SUDO_GID")) {
+            // Without the right to give it away it stays ours.
+            let _ = chown(&temporary, Some(user), Some(group));
+        }
+        fs::rename(&temporary, path)
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    Ok(written?)
+}

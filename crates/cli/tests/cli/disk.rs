@@ -1,0 +1,64 @@
+//! Full disks: what was complete stays readable, and the target goes on.
+
+use crate::run::{command, finish, heat, info, pagetide, recording, scratch, skip, turn};
+use std::fs;
+use std::process::Command;
+
+/// A small file system of its own, unmounted on drop.
+struct Small(tempfile::TempDir);
+
+impl Small {
+    /// None, said aloud, where nothing can be mounted.
+    fn mount(test: &str, size: &str) -> Option<Self> {
+        let scratch = scratch();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "none"]);
+        mount.arg(scratch.path());
+        let outcome = finish(mount);
+        if outcome.code == Some(0) {
+            return Some(Self(scratch));
+        }
+        skip(test, &outcome.err);
+        None
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let unmounted = Command::new("umount").arg(self.0.path()).status();
+        assert!(unmounted.is_ok_and(|status| status.success()), "{:?}", self.0.path());
+    }
+}
+
+#[test]
+fn a_disk_that_fills_up_leaves_complete_spans_and_the_target() {
+    let name = "a_disk_that_fills_up_leaves_complete_spans_and_the_target";
+    let Some(_turn) = turn(name) else { return };
+    let Some(small) = Small::mount(name, "64k") else { return };
+    let path = heat(&small.0, "x");
+    // Of spans of 1, 3, 9 and 27 epochs, each five files of a page or more, some find room.
+    let mut recording = command(["record", "-q", "--epoch", "50ms", "-o"]);
+    recording.arg(&path).args(["--", "sh", "-c", "sleep 6; echo done"]);
+    let outcome = finish(recording);
+    outcome.fails(1, &["the disk is full", "x.heat", "free some space"]);
+    assert_eq!(outcome.out, "done\n", "the target was harmed");
+    let info = info(&path);
+    assert!(info["finished"] == false && info["epochs"].as_u64() >= Some(1), "{info}");
+    assert_eq!(info["leftovers"].as_array().map(Vec::len), Some(0), "{info}");
+    pagetide(&format!("plan {}", path.display())).succeeds();
+}
+
+#[test]
+fn a_disk_without_room_for_a_span_is_said_and_the_target_goes_on() {
+    let name = "a_disk_without_room_for_a_span_is_said_and_the_target_goes_on";
+    let Some(_turn) = turn(name) else { return };
+    let Some(small) = Small::mount(name, "64k") else { return };
+    let path = heat(&small.0, "x");
+    // Room for the header, not for a span.
+    fs::write(small.0.path().join("ballast"), vec![1; 56 << 10]).unwrap();
+    let mut recording = recording(&path);
+    recording.args(["--", "sh", "-c", "sleep 2; echo done"]);
+    let outcome = finish(recording);
+    outcome.fails(1, &["the disk is full", "x.heat", "free some space"]);
+    assert_eq!(outcome.out, "done\n", "the target was harmed");
+}

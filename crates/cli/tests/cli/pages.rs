@@ -1,0 +1,73 @@
+//! Plans as pages: alone, side by side, and what stands in the way of one.
+
+use crate::run::{heat, pagetide, scratch};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Writes the truth of a workload: a recording made without a privilege.
+fn truth(path: &Path, hot: &str) {
+    let program = format!("workload hot-cold --size 64M --hot {hot} --rate 20000 --seconds 4");
+    pagetide(&format!("{program} --truth-epoch 0.5 --truth {}", path.display())).succeeds();
+}
+
+#[test]
+fn a_plan_is_written_as_a_page_that_only_its_owner_reads() {
+    let scratch = scratch();
+    let (recording, page) = (heat(&scratch, "truth"), scratch.path().join("plan.html"));
+    truth(&recording, "16M");
+    fs::write(&page, "an older one").unwrap();
+    let line = format!("plan {} --report {}", recording.display(), page.display());
+    let outcome = pagetide(&line).succeeds();
+    assert!(outcome.out.contains("of fast memory") && outcome.err.contains("plan.html"));
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(text.starts_with("<!doctype html>") && text.contains("How much fast memory"));
+    assert_eq!(fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(scratch.path().read_dir().unwrap().count(), 2);
+}
+
+#[test]
+fn two_recordings_or_two_machines_stand_side_by_side() {
+    let scratch = scratch();
+    let (a, b) = (heat(&scratch, "a"), heat(&scratch, "b"));
+    truth(&a, "16M");
+    truth(&b, "32M");
+    let page = scratch.path().join("two.html");
+    let report = |subjects: &str| {
+        pagetide(&format!("report {subjects} -o {}", page.display())).succeeds();
+        fs::read_to_string(&page).unwrap()
+    };
+    let text = report(&format!("{} {}", a.display(), b.display()));
+    assert!(text.contains(">a.heat</th>") && text.contains(">b.heat</th>"));
+    assert!(text.contains("How the recordings agree") && text.contains("Order of rates"));
+    let text = report(&format!("{} --machine cxl --machine pmshifter-optane", a.display()));
+    assert!(text.contains(">cxl</th>") && text.contains(">pmshifter-optane</th>"));
+    assert!(!text.contains("How the recordings agree"));
+    let alone = report(&a.display().to_string());
+    assert!(!alone.contains("compared"));
+}
+
+#[test]
+fn what_stands_in_the_way_of_a_page_is_said_in_words() {
+    let scratch = scratch();
+    let (a, newer) = (heat(&scratch, "a"), heat(&scratch, "newer"));
+    truth(&a, "16M");
+    truth(&newer, "16M");
+    let header = newer.join("recording.json");
+    let text = fs::read_to_string(&header).unwrap();
+    let future = text.replacen("\"schema_version\": 1", "\"schema_version\": 99", 1);
+    assert_ne!(future, text);
+    fs::write(&header, future).unwrap();
+    let page = scratch.path().join("x.html");
+    let (a, newer, out) = (a.display(), newer.display(), page.display());
+    pagetide(&format!("report {a} {newer} -o {out}"))
+        .fails(1, &["newer.heat", "newer version", "schema 99", "update pagetide"]);
+    pagetide(&format!("report {a} {a} {a} {a} {a} -o {out}"))
+        .fails(1, &["5 plans", "side by side"]);
+    pagetide(&format!("report {a} -o {}/no/x.html", scratch.path().display()))
+        .fails(1, &["does not exist", "make it"]);
+    let folder = scratch.path().display();
+    pagetide(&format!("plan {a} --report {folder}")).fails(1, &["is a directory", "name a file"]);
+    pagetide("report").fails(2, &["RECORDING"]);
+    assert!(!page.exists());
+}

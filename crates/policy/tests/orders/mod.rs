@@ -1,0 +1,85 @@
+//! Shows a policy epochs that are written down as rates.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use pagetide_policy::{
+    EpochView, Needs, Observation, Placement, Policy, PolicySpec, RankPolicy, Slots, UnitBook,
+};
+use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
+
+pub(crate) const NOT_SAMPLED: f32 = -1.0;
+pub(crate) const UNCLEARED: f32 = -2.0;
+pub(crate) const DEAD: f32 = -3.0;
+
+/// Units of one page; a rate above 0 means accessed.
+fn heat(rates: &[f32]) -> EpochHeat {
+    let mut heat = EpochHeat::new(EpochId(0));
+    for (unit, rate) in (0..).zip(rates) {
+        let flags = match *rate {
+            DEAD => continue,
+            NOT_SAMPLED => HeatFlags::ACCESSED,
+            UNCLEARED => HeatFlags::SAMPLED | HeatFlags::UNCLEARED | HeatFlags::ACCESSED,
+            0.0 => HeatFlags::SAMPLED | HeatFlags::UNSEEN,
+            _ => HeatFlags::SAMPLED | HeatFlags::ACCESSED,
+        };
+        let (unit, rate, node) = (UnitId(unit), rate.max(0.0), NodeId(0));
+        heat.push(HeatRow { unit, rate, flags, pages: 1, watched: 1, touched: 0, node });
+    }
+    heat
+}
+
+/// A policy at one capacity, shown one epoch after the other.
+pub(crate) struct Shown {
+    policy: Box<dyn RankPolicy>,
+    needs: Needs,
+    capacity: Bytes,
+    slots: Slots,
+    book: UnitBook,
+}
+
+impl Shown {
+    /// `budget` pages of fast memory.
+    pub(crate) fn new(spec: &str, budget: u64) -> Self {
+        let Ok(spec) = spec.parse::<PolicySpec>() else { panic!("{spec}") };
+        let Policy::Rank(policy) = spec.build() else { panic!("{spec} has no order") };
+        let (slots, book) = (Slots::new(), UnitBook::default());
+        Self { policy, needs: spec.info().needs, capacity: Bytes(budget << 12), slots, book }
+    }
+
+    /// The order after an epoch of 5 s; `next` is for clairvoyants.
+    pub(crate) fn show(&mut self, rates: &[f32], next: &[f32]) -> Vec<u32> {
+        let (heat, next) = (heat(rates), heat(next));
+        self.book.update(&heat);
+        self.slots.arrive(&heat);
+        let now = Placement { fast: &self.fast(&heat), capacity: self.capacity };
+        let mut keys = vec![0; heat.len()];
+        let view = EpochView {
+            heat: &heat,
+            book: &self.book,
+            length_s: 5.0,
+            oracle: self.needs.oracle.then_some(&next),
+            placement: self.needs.placement.then_some(now),
+        };
+        self.policy.rank(&view, &mut keys);
+        self.slots.rank(&heat, &keys);
+        self.slots.units().map(|unit| unit.0).collect()
+    }
+
+    fn fast(&self, heat: &EpochHeat) -> Vec<bool> {
+        self.slots.cut(heat, self.capacity)
+    }
+
+    /// What it told of its last decision.
+    pub(crate) fn told(&self) -> Option<Observation> {
+        self.policy.observation()
+    }
+}
+
+/// The order after every epoch but the last, which only the clairvoyant is shown; `budget` pages.
+pub(crate) fn orders<const N: usize>(
+    spec: &str,
+    budget: u64,
+    epochs: &[[f32; N]],
+) -> Vec<Vec<u32>> {
+    let mut shown = Shown::new(spec, budget);
+    epochs.windows(2).map(|pair| shown.show(&pair[0], &pair[1])).collect()
+}

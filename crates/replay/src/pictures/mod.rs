@@ -1,0 +1,142 @@
+//! What a page draws beside the plan: heat over address and time as finely as a screen shows it,
+//! rates by rank, and what happened from epoch to epoch. Everything is summed up in bounded room,
+//! and says at which resolution; nothing is left out.
+
+mod heat;
+mod rates;
+mod timeline;
+
+pub use heat::{HeatColumn, HeatPicture, PictureArea, PictureRow};
+pub use rates::{RankedRates, RateStep};
+pub use timeline::{Gap, Timeline, TimelinePoint};
+
+use crate::{CpuCache, HeatmapBuilder, NaiveReplay, Plan, PlanError, ReplayError};
+use pagetide_policy::PolicySpec;
+use pagetide_trace::{Epoch, EpochRecord, Recording};
+use pagetide_types::EpochHeat;
+use serde::Serialize;
+
+/// Columns of the heat picture at most; half of it at least where there are as many epochs.
+const COLUMNS: usize = 240;
+/// Rows of the heat picture, about.
+const ROWS: usize = 240;
+
+/// What a page draws beside the plan.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Pictures {
+    /// Heat over address and time.
+    pub heat: HeatPicture,
+    /// Rates by rank.
+    pub rates: RankedRates,
+    /// From epoch to epoch.
+    pub timeline: Timeline,
+}
+
+impl Pictures {
+    /// Reads the recording once more, with the recommended policy at the recommended size, if
+    /// there is one.
+    ///
+    /// # Errors
+    /// A recording that cannot be read, or whose epochs have no proper length.
+    pub fn read(recording: &Recording, plan: &Plan) -> Result<Self, PlanError> {
+        let mut gathering = Gathering::new(recording, plan);
+        let cache = CpuCache::of(&plan.machine);
+        for record in recording.records() {
+            let mut record = record?;
+            let length_s = record.epoch.length_s;
+            if !length_s.is_finite() || length_s < 0.0 {
+                let name = recording.path().display().to_string();
+                let source = ReplayError::Length { epoch: gathering.seen, length_s };
+                return Err(PlanError::Replay { name, source });
+            }
+            cache.filter_epoch(&mut record.heat, &record.epoch);
+            gathering.push(record);
+        }
+        Ok(gathering.finish())
+    }
+}
+
+/// The pictures under way.
+struct Gathering<'a> {
+    plan: &'a Plan,
+    times: Vec<(f64, f64)>,
+    heat: HeatmapBuilder,
+    rates: rates::Gather,
+    timeline: timeline::Gather,
+    placement: Option<NaiveReplay>,
+    /// The epoch before with its length, and which of its rows were fast: decided on when the next
+    /// one is known.
+    held: Option<(EpochHeat, f64, Vec<bool>)>,
+    seen: usize,
+}
+
+impl<'a> Gathering<'a> {
+    fn new(recording: &Recording, plan: &'a Plan) -> Self {
+        let epochs = recording.epochs();
+        let answer = plan.recommendation.as_ref();
+        let spec = answer.and_then(|answer| answer.policy.parse::<PolicySpec>().ok());
+        let placement =
+            spec.zip(answer).map(|(spec, answer)| NaiveReplay::new(&spec, answer.fast_bytes));
+        Self {
+            plan,
+            times: times(epochs),
+            heat: HeatmapBuilder::with_columns(COLUMNS),
+            rates: rates::Gather::default(),
+            timeline: timeline::Gather::new(epochs, placement.is_some()),
+            placement,
+            held: None,
+            seen: 0,
+        }
+    }
+
+    fn push(&mut self, record: EpochRecord) {
+        self.heat.push(&record);
+        let (heat, epoch) = (&record.heat, &record.epoch);
+        let first = self.plan.warm_up.first_counted(self.plan.recording.epochs);
+        if self.seen >= self.plan.warm_up.epochs {
+            self.rates.push(heat, epoch.length_s);
+        }
+        let mut point = TimelinePoint::of(epoch, heat, self.times[self.seen]);
+        if let Some(replay) = &mut self.placement {
+            if let Some((before, length_s, fast)) = self.held.take() {
+                let moves = replay.decide(&before, length_s, heat, &fast);
+                // As in the plan: what puts memory in place at first does not count.
+                if self.seen > first {
+                    point.moved(&moves, &before);
+                }
+            }
+            let fast = replay.arrive(heat);
+            if self.seen >= first {
+                point.placed(heat, &fast, epoch.length_s);
+            }
+            self.held = Some((record.heat, epoch.length_s, fast));
+        }
+        self.timeline.push(point);
+        self.seen += 1;
+    }
+
+    fn finish(self) -> Pictures {
+        Pictures {
+            heat: heat::picture(self.heat, &self.times, ROWS, self.plan),
+            rates: self.rates.finish(),
+            timeline: self.timeline.finish(),
+        }
+    }
+}
+
+/// Start and end of every epoch, seconds. Recordings whose starts do not ascend (made by other
+/// tools) get one epoch after the other.
+fn times(epochs: &[Epoch]) -> Vec<(f64, f64)> {
+    let length = |epoch: &Epoch| if epoch.length_s.is_finite() { epoch.length_s } else { 0.0 };
+    let ascend = epochs.windows(2).all(|pair| pair[1].start_s > pair[0].start_s)
+        && epochs.iter().all(|epoch| epoch.start_s.is_finite());
+    let mut end = 0.0;
+    epochs
+        .iter()
+        .map(|epoch| {
+            let start = if ascend { epoch.start_s } else { end };
+            end = start + length(epoch).max(0.0);
+            (start, end)
+        })
+        .collect()
+}

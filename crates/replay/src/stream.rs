@@ -1,0 +1,82 @@
+//! A stream of epochs on its way through the lanes: what they share is found once.
+
+use crate::grid::{Grid, OneCut};
+use crate::lane::{EpochInput, Lane};
+use crate::population::{Change, Population};
+use crate::tally::Totals;
+use pagetide_policy::{Fixed, UnitBook};
+use pagetide_types::EpochHeat;
+use rayon::prelude::*;
+
+/// One lane of one policy; what the policies share nothing of, so that they run in parallel.
+pub(crate) struct Job {
+    /// Position of the policy.
+    pub(crate) spec: usize,
+    pub(crate) lane: AnyLane,
+}
+
+pub(crate) enum AnyLane {
+    /// All capacities at once.
+    Stack(Lane<Grid>),
+    /// The capacity of one cell of the grid.
+    At(u32, Lane<OneCut>),
+    /// No order at all.
+    Ignores(Fixed),
+}
+
+/// When an epoch is, and what counts of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Time {
+    /// Position in the stream.
+    pub(crate) epoch: usize,
+    pub(crate) length_s: f64,
+    /// Whether its accesses, and the moves of the decision at its end, count.
+    pub(crate) counts: bool,
+}
+
+/// Lanes that are shown the same units, and what they share.
+#[derive(Default)]
+pub(crate) struct Stream {
+    pub(crate) jobs: Vec<Job>,
+    book: UnitBook,
+    before: Population,
+    change: Change,
+    pub(crate) totals: Totals,
+}
+
+impl Stream {
+    /// Lives through one epoch, and decides at its end if there is a next.
+    pub(crate) fn step(&mut self, heat: EpochHeat, time: Time, next: Option<&EpochHeat>) {
+        rayon::join(|| self.book.update(&heat), || self.change.find(&self.before, &heat));
+        let input = EpochInput {
+            epoch: time.epoch,
+            heat: &heat,
+            next,
+            book: &self.book,
+            before: &self.before,
+            change: &self.change,
+            length_s: time.length_s,
+            charged: time.counts,
+            counted: time.counts,
+        };
+        let totals = &mut self.totals;
+        let count = || {
+            if time.counts {
+                totals.add(&heat, time.length_s);
+            }
+        };
+        let jobs = &mut self.jobs;
+        rayon::join(count, || jobs.par_iter_mut().for_each(|job| job.step(&input)));
+        self.before = Population { unit: heat.unit, pages: heat.pages };
+    }
+}
+
+impl Job {
+    fn step(&mut self, input: &EpochInput<'_>) {
+        match &mut self.lane {
+            AnyLane::Stack(lane) => lane.step(input),
+            AnyLane::At(_, lane) => lane.step(input),
+            AnyLane::Ignores(_) => {}
+        }
+    }
+}

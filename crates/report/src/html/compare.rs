@@ -1,0 +1,73 @@
+//! Several plans side by side: what they are called, and how their recordings differ.
+
+use super::Subject;
+use crate::number::count;
+use pagetide_replay::percent;
+use pagetide_trace::Diff;
+
+/// Short names that tell the subjects apart: the recording's, the machine's, or both.
+pub(super) fn names(subjects: &[Subject<'_>]) -> Vec<String> {
+    let recording = |s: &Subject<'_>| {
+        let name = s.plan.recording.name.trim_end_matches('/');
+        name.rsplit('/').next().unwrap_or(name).to_owned()
+    };
+    let machine = |s: &Subject<'_>| s.plan.machine.name.clone();
+    let differ = |name: &dyn Fn(&Subject<'_>) -> String| {
+        subjects.iter().enumerate().all(|(i, s)| subjects[..i].iter().all(|b| name(b) != name(s)))
+    };
+    let both = |s: &Subject<'_>| format!("{} on {}", recording(s), machine(s));
+    let whole = |s: &Subject<'_>| s.plan.recording.name.clone();
+    let way: &dyn Fn(&Subject<'_>) -> String = match () {
+        () if differ(&recording) => &recording,
+        () if differ(&machine) => &machine,
+        () if differ(&both) => &both,
+        () => &whole,
+    };
+    let names: Vec<String> = subjects.iter().map(way).collect();
+    if subjects.len() > 1 && !differ(way) {
+        return names.iter().zip(1..).map(|(name, i)| format!("{i}: {name}")).collect();
+    }
+    names
+}
+
+/// How the first two recordings agree, in labelled sentences.
+pub(super) fn agreement(diff: &Diff) -> Vec<(&'static str, String)> {
+    let mut rows = vec![(
+        "Units in both",
+        format!(
+            "{}; {} only in the first, {} only in the second",
+            count(diff.matched_units as f64),
+            count(diff.a.unmatched_units as f64),
+            count(diff.b.unmatched_units as f64)
+        ),
+    )];
+    rows.push((
+        "Order of rates",
+        diff.rates.spearman.map_or_else(
+            || "cannot be told: too few units in both, or all of them alike".to_owned(),
+            |r| format!("rank correlation {r:.3} (1: the same order, 0: none)"),
+        ),
+    ));
+    if let Some(middle) = diff.rates.log2_ratio_p50 {
+        rows.push((
+            "Rates",
+            format!("the first is {:.2} x the second in the middle", middle.exp2()),
+        ));
+    }
+    rows.push((
+        "Hot memory",
+        diff.hot.jaccard.map_or_else(
+            || "cannot be told: nothing was accessed in both".to_owned(),
+            |j| {
+                format!(
+                    "90 % of the accesses go to {} and {}; {} of the units hot in either are hot \
+                     in both",
+                    diff.hot.a_bytes,
+                    diff.hot.b_bytes,
+                    percent(j)
+                )
+            },
+        ),
+    ));
+    rows
+}

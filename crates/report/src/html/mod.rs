@@ -1,0 +1,92 @@
+//! Plans as one HTML file that needs no network: what was answered, drawn and told in words.
+//! Tables and words are in the page itself; its pictures are drawn by the scripts inside from the
+//! plan as `pagetide plan --json` prints it and from [`Pictures`].
+
+mod answer;
+mod compare;
+mod date;
+mod notes;
+mod page;
+mod pictures;
+mod tables;
+
+use askama::Template;
+use pagetide_replay::{Pictures, Plan, Split};
+use pagetide_trace::{Diff, Header};
+use serde::Serialize;
+
+/// One plan of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// The answer.
+    pub plan: &'a Plan,
+    /// What is drawn beside it.
+    pub pictures: &'a Pictures,
+    /// How it was recorded.
+    pub header: &'a Header,
+    /// Whether the recorder ended the recording.
+    pub finished: bool,
+}
+
+/// What is known of several subjects together.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Together<'a> {
+    /// How the recordings of the first two differ.
+    pub diff: Option<&'a Diff>,
+    /// How they share fast memory.
+    pub split: Option<&'a Split>,
+}
+
+/// What the scripts draw from.
+#[derive(Serialize)]
+struct Data<'a> {
+    tool: &'static str,
+    subjects: Vec<Drawn<'a>>,
+}
+
+#[derive(Serialize)]
+struct Drawn<'a> {
+    name: &'a str,
+    plan: &'a Plan,
+    pictures: &'a Pictures,
+}
+
+/// The page of one plan, or of several side by side. `now_unix_s` is when it is made.
+///
+/// # Errors
+/// Only what writing to memory can fail with.
+pub fn html(
+    subjects: &[Subject<'_>],
+    together: Together<'_>,
+    now_unix_s: u64,
+) -> Result<String, std::fmt::Error> {
+    let names = compare::names(subjects);
+    let drawn = std::iter::zip(subjects, &names);
+    let data = Data {
+        tool: concat!("pagetide ", env!("CARGO_PKG_VERSION")),
+        subjects: drawn
+            .map(|(s, name)| Drawn { name, plan: s.plan, pictures: s.pictures })
+            .collect(),
+    };
+    let data = serde_json::to_string(&data).map_err(|_| std::fmt::Error)?;
+    let page = page::Page::new(subjects, &names, together, now_unix_s, inert(&data));
+    page.render().map_err(|_| std::fmt::Error)
+}
+
+/// JSON that cannot end the element that holds it, nor begin a comment.
+fn inert(json: &str) -> String {
+    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_cannot_break_out_of_the_data() {
+        let json = inert(r#"{"target":"</script><!--<b>"}"#);
+        assert!(!json.contains('<'), "{json}");
+        let back: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(back["target"], "</script><!--<b>");
+    }
+}

@@ -1,0 +1,155 @@
+//! Pages in a browser: every picture is drawn, nothing complains, nothing is fetched, in both
+//! colour schemes, in a wide and a narrow window, and after zooming, choosing and printing.
+
+use super::browser::Browser;
+use super::{Made, page};
+use crate::made;
+use serde_json::json;
+use std::path::PathBuf;
+
+/// Ids of the figures with how each was drawn: `chart`, `heat` or `words`.
+const DRAWN: &str = "JSON.stringify(Object.fromEntries([...document.querySelectorAll('figure')]\
+     .map(f => [f.id, f.dataset.drawn ?? 'not at all'])))";
+
+/// How many colours the pixels of a picture have: one if nothing is drawn.
+fn colours(figure: &str) -> String {
+    format!(
+        "(() => {{ const c = document.querySelector('#{figure} canvas'); const p = new Uint32Array(\
+         c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer); \
+         return new Set(p).size; }})()"
+    )
+}
+
+struct Opened {
+    browser: Browser,
+    _folder: tempfile::TempDir,
+    file: PathBuf,
+}
+
+#[expect(clippy::unwrap_used, reason = "a test's own page")]
+fn opened(test: &str, made: &[Made]) -> Option<Opened> {
+    let browser = Browser::start(test)?;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, page(made)).unwrap();
+    Some(Opened { browser, _folder: folder, file })
+}
+
+impl Opened {
+    #[track_caller]
+    fn is_well(&mut self) {
+        assert!(self.browser.complaints.is_empty(), "{:?}", self.browser.complaints);
+        let own = format!("file://{}", self.file.display());
+        self.browser.requests.retain(|url| *url != own && !url.starts_with("data:"));
+        assert!(self.browser.requests.is_empty(), "{:?}", self.browser.requests);
+        let overflow =
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth";
+        assert_eq!(self.browser.value(overflow).as_i64(), Some(0));
+    }
+}
+
+#[test]
+fn every_picture_is_drawn_in_light_and_dark_wide_and_narrow() {
+    let test = "every_picture_is_drawn_in_light_and_dark_wide_and_narrow";
+    let Some(mut opened) = opened(test, &[Made::new(&made::zipf()).deciding()]) else { return };
+    let mut papers = Vec::new();
+    for (width, scheme) in [(1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")] {
+        let file = opened.file.clone();
+        opened.browser.open(&file, width, scheme);
+        let drawn = opened.browser.value(DRAWN);
+        let drawn: serde_json::Value = serde_json::from_str(drawn.as_str().unwrap()).unwrap();
+        let charts = [
+            "slowdown",
+            "hits",
+            "moves",
+            "ranked",
+            "t-memory",
+            "t-accesses",
+            "t-hits",
+            "t-moves",
+            "choice-0-2",
+            "told-0-2",
+        ];
+        for figure in charts {
+            assert_eq!(drawn[figure], "chart", "{drawn}");
+            let seen = opened.browser.value(&colours(figure)).as_u64();
+            assert!(seen > Some(3), "{figure}: {seen:?} colours");
+        }
+        assert_eq!(drawn["heat-0"], "heat", "{drawn}");
+        assert!(opened.browser.value(&colours("heat-0")).as_u64() > Some(20));
+        let paper = "getComputedStyle(document.body).backgroundColor";
+        papers.push(opened.browser.value(paper).to_string());
+        opened.is_well();
+    }
+    assert!(papers[0] == papers[2] && papers[1] == papers[3] && papers[0] != papers[1]);
+}
+
+#[test]
+fn zooming_choosing_and_printing_change_what_they_should() {
+    let test = "zooming_choosing_and_printing_change_what_they_should";
+    let Some(mut opened) = opened(test, &[Made::new(&made::zipf())]) else { return };
+    let file = opened.file.clone();
+    opened.browser.open(&file, 1280, "dark");
+    // A sum over the picture without the axis below it.
+    let pixels = |figure: &str| {
+        format!(
+            "(() => {{ const c = document.querySelector('#{figure} canvas'); return c.getContext('2d')\
+             .getImageData(0, 0, c.width, c.height - 32).data\
+             .reduce((sum, byte) => (sum * 31 + byte) % 1000003, 7); }})()"
+        )
+    };
+    let press = |figure: &str, nth: u32| {
+        format!(
+            "document.querySelectorAll('#{figure} .tools button')[{nth}].click(), \
+             new Promise(done => setTimeout(done, 60))"
+        )
+    };
+    for figure in ["slowdown", "heat-0"] {
+        let whole = opened.browser.value(&pixels(figure));
+        opened.browser.value(&press(figure, 0));
+        assert_ne!(opened.browser.value(&pixels(figure)), whole, "{figure}");
+        opened.browser.value(&press(figure, 2));
+        assert_eq!(opened.browser.value(&pixels(figure)), whole, "{figure}");
+    }
+    let chosen = "document.querySelector('#hits .legend [aria-pressed=true]').firstChild\
+         .nextSibling.textContent";
+    assert_eq!(opened.browser.value(chosen), "lfu");
+    let first = "document.querySelector('#slowdown .legend button').click()";
+    opened.browser.value(first);
+    assert_eq!(opened.browser.value(chosen), "first-touch");
+    let open = "document.querySelector('#hits details.data').open = true, \
+         new Promise(done => setTimeout(done, 60))";
+    opened.browser.value(open);
+    let rows = "document.querySelectorAll('#hits details tbody tr').length";
+    assert!(opened.browser.value(rows).as_u64() > Some(100));
+    opened.is_well();
+    let printed = opened.browser.ask("Page.printToPDF", &json!({ "printBackground": false }));
+    assert!(printed["data"].as_str().is_some_and(|pdf| pdf.starts_with("JVBERi0")));
+    opened.is_well();
+}
+
+#[test]
+fn little_and_much_are_drawn_or_answered_in_words() {
+    let test = "little_and_much_are_drawn_or_answered_in_words";
+    let Some(mut opened) = opened(test, &[Made::new(&[(10.0, false)])]) else { return };
+    for units in [made::idle(), Vec::new(), vec![(10.0, false)], made::saturated()] {
+        std::fs::write(&opened.file, page(&[Made::new(&units)])).unwrap();
+        let file = opened.file.clone();
+        opened.browser.open(&file, 800, "light");
+        let drawn = opened.browser.value(DRAWN);
+        assert!(!drawn.as_str().unwrap().contains("not at all"), "{drawn}");
+        opened.is_well();
+    }
+    let three =
+        [made::zipf(), made::idle(), made::partly_saturated()].map(|units| Made::new(&units));
+    std::fs::write(&opened.file, page(&three)).unwrap();
+    for width in [1280, 360] {
+        let file = opened.file.clone();
+        opened.browser.open(&file, width, "light");
+        let drawn = opened.browser.value(DRAWN);
+        let drawn: serde_json::Value = serde_json::from_str(drawn.as_str().unwrap()).unwrap();
+        assert_eq!(drawn["heat-2"], "heat", "{drawn}");
+        assert!(opened.browser.value(&colours("slowdown")).as_u64() > Some(5));
+        opened.is_well();
+    }
+}

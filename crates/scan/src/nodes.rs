@@ -1,0 +1,84 @@
+//! NUMA nodes as the eBPF program knows them: numbered from 0, with the page frames of each.
+
+use crate::error::ScanError;
+use pagetide_types::NodeId;
+
+// As in walk.h.
+const MAX_NODES: usize = 8;
+const MAX_RANGES: usize = 32;
+
+/// Physical page frames from `start_pfn` up to the next entry's belong to `node`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NodeRange {
+    /// First page frame.
+    pub start_pfn: u64,
+    /// Its node.
+    pub node: NodeId,
+}
+
+/// The nodes in the order of the program's numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct NodeSlots {
+    nodes: Vec<NodeId>,
+}
+
+impl NodeSlots {
+    /// Numbers the nodes that own `ranges`.
+    pub(crate) fn new(ranges: &[NodeRange]) -> Result<Self, ScanError> {
+        let mut nodes: Vec<NodeId> = ranges.iter().map(|range| range.node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        if nodes.len() > 1 && (nodes.len() > MAX_NODES || ranges.len() > MAX_RANGES) {
+            return Err(ScanError::Refused(format!(
+                "at most {MAX_NODES} NUMA nodes in {MAX_RANGES} ranges are supported, \
+                 this machine has {} in {}",
+                nodes.len(),
+                ranges.len()
+            )));
+        }
+        Ok(Self { nodes })
+    }
+
+    /// First frames and numbers for the program; nothing with one node, where nothing is asked.
+    pub(crate) fn ranges(&self, ranges: &[NodeRange]) -> Vec<(u64, u32)> {
+        if self.nodes.len() < 2 {
+            return Vec::new();
+        }
+        let number = |node| (0..).zip(&self.nodes).find(|(_, n)| **n == node).map_or(0, |(i, _)| i);
+        ranges.iter().map(|range| (range.start_pfn, number(range.node))).collect()
+    }
+
+    /// The node that holds most, by the program's counts per number.
+    pub(crate) fn main(&self, counts: &[u16; MAX_NODES]) -> NodeId {
+        let most = self.nodes.iter().zip(counts).max_by_key(|(_, count)| **count);
+        most.map_or(NodeId(0), |(node, _)| *node)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(start_pfn: u64, node: u16) -> NodeRange {
+        NodeRange { start_pfn, node: NodeId(node) }
+    }
+
+    #[test]
+    fn nodes_are_numbered_without_gaps_and_found_again() {
+        let ranges = [range(0, 0), range(100, 4), range(200, 0), range(300, 7)];
+        let slots = NodeSlots::new(&ranges).unwrap();
+        assert_eq!(slots.ranges(&ranges), [(0, 0), (100, 1), (200, 0), (300, 2)]);
+        assert_eq!(slots.main(&[3, 500, 9, 0, 0, 0, 0, 0]), NodeId(4));
+        assert_eq!(slots.main(&[0, 0, 9, 0, 0, 0, 0, 0]), NodeId(7));
+    }
+
+    #[test]
+    fn one_node_is_not_asked_for_and_too_many_are_refused() {
+        let slots = NodeSlots::new(&[range(0, 3), range(100, 3)]).unwrap();
+        assert_eq!(slots.ranges(&[range(0, 3), range(100, 3)]), []);
+        assert_eq!(slots.main(&[0; 8]), NodeId(3));
+        let many: Vec<NodeRange> = (0..9).map(|n| range(u64::from(n) * 100, n)).collect();
+        let refused = NodeSlots::new(&many).unwrap_err().to_string();
+        assert!(refused.contains("has 9 in 9"), "{refused}");
+    }
+}

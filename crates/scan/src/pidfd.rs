@@ -1,0 +1,26 @@
+//! Processes by descriptor: unlike a number, one never comes to mean another process.
+
+use pagetide_types::Pid;
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// Opens a process.
+pub(crate) fn open(pid: Pid) -> io::Result<OwnedFd> {
+    // SAFETY: plain system call with integer arguments.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid.0, 0) };
+    let fd = i32::try_from(fd).map_err(io::Error::other)?;
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: a fresh descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Sends a signal to it; whether it was still there to get it.
+pub(crate) fn signal(process: &OwnedFd, signal: libc::c_int) -> bool {
+    let none = std::ptr::null::<libc::siginfo_t>();
+    // SAFETY: plain system call; no signal information is passed.
+    let sent =
+        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, none, 0) };
+    sent == 0
+}

@@ -1,0 +1,45 @@
+//! What is asked of the page-table walk, and what it answers.
+
+use pagetide_types::NodeId;
+
+/// A range of user addresses, both ends multiples of 4 KiB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Range {
+    /// First byte.
+    pub start: u64,
+    /// One past the last byte.
+    pub end: u64,
+}
+
+/// What was found in the part of a request that lies in one 2 MiB region. Regions with nothing
+/// present have no row. Counts are base pages inside the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Start of that part.
+    pub addr: u64,
+    /// `CLOCK_MONOTONIC`, ns, when it was read.
+    pub ns: u64,
+    /// Index of the request.
+    pub request: u32,
+    /// Resident pages.
+    pub present: u16,
+    /// Resident pages with the accessed bit.
+    pub accessed: u16,
+    /// Resident pages with the dirty bit.
+    pub dirty: u16,
+    /// Mapped by 2 MiB or 1 GiB pages.
+    pub huge: bool,
+    /// The node that holds most of them.
+    pub node: NodeId,
+}
+
+/// One bit per base page of a row's 2 MiB region.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RowBits {
+    /// Resident.
+    pub present: [u64; 8],
+    /// Accessed.
+    pub accessed: [u64; 8],
+    /// Dirty.
+    pub dirty: [u64; 8],
+}

@@ -1,0 +1,163 @@
+//! For tests: a process whose pages are accessed at random with known rates, as the burst engine
+//! sees it.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "simulated times and small counts"
+)]
+
+use crate::activity::Activity;
+use crate::eyes::{Eyes, Lost};
+use crate::row::{Range, Row, RowBits};
+use pagetide_types::NodeId;
+use std::collections::HashMap;
+
+/// Pages that are accessed at random with given rates; acting takes time, waiting costs nothing.
+pub(crate) struct Simulated {
+    pub(crate) now: u64,
+    pub(crate) cpu: u64,
+    /// Rate and accessed bit by page number (512 at once for a huge page).
+    pages: HashMap<u64, (f64, bool, u64)>,
+    huge: bool,
+    bits: Vec<RowBits>,
+    random: u64,
+    pub(crate) gone_at: u64,
+    /// It runs for this share of every 17 ms.
+    pub(crate) running: f64,
+}
+
+const SLICE_NS: f64 = 17e6;
+
+impl Simulated {
+    pub(crate) fn new(huge: bool, rates: impl IntoIterator<Item = f64>) -> Self {
+        let step = if huge { 512 } else { 1 };
+        let pages =
+            rates.into_iter().enumerate().map(|(i, rate)| (i as u64 * step, (rate, true, 0)));
+        Self {
+            now: 1,
+            cpu: 0,
+            pages: pages.collect(),
+            huge,
+            bits: Vec::new(),
+            random: 7,
+            gone_at: u64::MAX,
+            running: 1.0,
+        }
+    }
+
+    /// From now on a page is accessed so often.
+    pub(crate) fn set_rate(&mut self, page: u64, rate: f64) {
+        self.advance(page);
+        if let Some(state) = self.pages.get_mut(&page) {
+            state.0 = rate;
+        }
+    }
+
+    fn uniform(&mut self) -> f64 {
+        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.random >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    fn spend(&mut self, ns: u64) {
+        self.now += ns;
+        self.cpu += ns;
+    }
+
+    /// CPU time used by the process until `ns`.
+    fn running_until(&self, ns: u64) -> u64 {
+        let slices = ns as f64 / SLICE_NS;
+        ((slices.floor() * self.running + (slices.fract()).min(self.running)) * SLICE_NS) as u64
+    }
+
+    /// Brings the bit of a page up to date.
+    fn advance(&mut self, page: u64) -> Option<bool> {
+        let (rate, bit, since) = *self.pages.get(&page)?;
+        let ran = self.running_until(self.now) - self.running_until(since);
+        let chance = -(-rate * ran as f64 * 1e-9).exp_m1();
+        let bit = bit || self.uniform() < chance;
+        self.pages.insert(page, (rate, bit, self.now));
+        Some(bit)
+    }
+
+    fn page_numbers(&self, range: &Range) -> impl Iterator<Item = u64> + use<> {
+        (range.start / 4096..range.end / 4096).step_by(if self.huge { 512 } else { 1 })
+    }
+}
+
+impl Eyes for Simulated {
+    fn now(&mut self) -> u64 {
+        self.spend(30);
+        self.now
+    }
+    fn cpu(&mut self) -> u64 {
+        self.cpu
+    }
+    fn activity(&mut self, _: usize) -> Result<Activity, Lost> {
+        let slices = self.now as f64 / SLICE_NS;
+        let running = slices.fract() < self.running;
+        let switched = if self.running < 1.0 { 2.0 * slices.floor() } else { 0.0 };
+        Ok(Activity {
+            exec_ns: self.running_until(self.now),
+            switches: switched as u64 + u64::from(!running),
+            running: u32::from(running),
+        })
+    }
+    fn wait_until(&mut self, ns: u64) {
+        self.now = self.now.max(ns);
+        self.cpu += 5_000;
+    }
+    fn clear(&mut self, _: usize, ranges: &[Range], _: &mut Vec<usize>) -> Result<(), Lost> {
+        self.spend(1_000);
+        for range in ranges {
+            for page in self.page_numbers(range) {
+                self.spend(if self.huge { 1_500 } else { 50 });
+                self.advance(page);
+                let now = self.now;
+                if let Some(state) = self.pages.get_mut(&page) {
+                    state.1 = false;
+                    state.2 = now;
+                }
+            }
+        }
+        if self.now > self.gone_at { Err(Lost) } else { Ok(()) }
+    }
+    fn look(&mut self, _: usize, ranges: &[Range], rows: &mut Vec<Row>) -> Result<Activity, Lost> {
+        rows.clear();
+        self.bits.clear();
+        let activity = self.activity(0);
+        self.spend(1_500);
+        for (request, range) in ranges.iter().enumerate() {
+            self.spend(if self.huge { 60 } else { 1_000 });
+            let (mut present, mut accessed) = (0, 0);
+            let mut bits = RowBits::default();
+            for page in self.page_numbers(range) {
+                if let Some(bit) = self.advance(page) {
+                    let (word, place) = (page as usize % 512 / 64, page % 64);
+                    bits.present[word] |= 1 << place;
+                    bits.accessed[word] |= u64::from(bit) << place;
+                    let pages = if self.huge { 512 } else { 1 };
+                    present += pages;
+                    accessed += if bit { pages } else { 0 };
+                }
+            }
+            if present > 0 {
+                self.bits.push(bits);
+                rows.push(Row {
+                    addr: range.start,
+                    ns: self.now,
+                    request: request as u32,
+                    present,
+                    accessed,
+                    dirty: 0,
+                    huge: self.huge,
+                    node: NodeId(0),
+                });
+            }
+        }
+        if self.now > self.gone_at { Err(Lost) } else { activity }
+    }
+    fn bits(&self) -> &[RowBits] {
+        &self.bits
+    }
+}

@@ -1,0 +1,9 @@
+//! The recorder on real processes of known behaviour. Needs root; elsewhere the tests say
+//! `SKIPPED` and why.
+#![expect(clippy::unwrap_used, reason = "test")]
+
+mod child;
+mod dirty;
+mod recorded;
+mod shared;
+mod uncleared;

@@ -1,0 +1,39 @@
+#!/usr/bin/env python3
+"""Checks that every test named in docs/specification.md exists in the crate that it names.
+
+A test is named as `crate: name`; names that follow without a crate belong to the one before, up
+to the next semicolon or cell."""
+
+import pathlib
+import re
+import sys
+
+FOLDERS = {"workloads": "workloads"}
+PAGE = pathlib.Path("docs/specification.md")
+
+
+def tests_of(crate: str) -> set[str]:
+    folder = pathlib.Path(FOLDERS.get(crate, f"crates/{crate}"))
+    code = "\n".join(file.read_text(encoding="utf-8") for file in sorted(folder.rglob("*.rs")))
+    # Also inside of proptest!, where the attribute stands some lines above.
+    return set(re.findall(r"\bfn (\w+)\s*\(", code))
+
+
+known: dict[str, set[str]] = {}
+named = wrong = 0
+for number, line in enumerate(PAGE.read_text(encoding="utf-8").splitlines(), 1):
+    if not re.match(r"\| \d+ \|", line):
+        continue
+    for part in re.split(r"[;|]", line):
+        crate = None
+        for prefix, name in re.findall(r"`(?:([a-z]+): )?([a-z0-9]+(?:_[a-z0-9]+)+)`", part):
+            crate = prefix or crate
+            if crate is None:
+                continue  # a column or a key, no test
+            named += 1
+            if name not in known.setdefault(crate, tests_of(crate)):
+                print(f"{PAGE}:{number}: there is no test {name} in {crate}")
+                wrong += 1
+if not named:
+    sys.exit(f"{PAGE} names no tests; has its form changed?")
+sys.exit(1 if wrong else 0)

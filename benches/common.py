@@ -111,13 +111,14 @@ def rows_of(path):
 
 
 def append(path, row):
-    """Adds a row to a CSV file; the first one brings the header."""
-    new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=list(row), lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+    """Adds a row to a CSV file. The first one brings the header; a column that it lacks is added,
+    empty in older rows."""
+    rows = [*rows_of(path), row]
+    header = list(dict.fromkeys(column for each in rows for column in each))
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, fieldnames=header, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
 
 
 def plan(pagetide, recording):

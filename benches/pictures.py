@@ -30,11 +30,12 @@ def accuracy(out):
         axis.plot([0.1, 1e7], [0.1, 1e7], color="grey", linewidth=0.7)
         axis.scatter(true, estimated, s=4, alpha=0.4, linewidths=0, rasterized=True)
         axis.set(xscale="log", yscale="log", xlim=(0.1, 1e7), ylim=(0.1, 1e7))
-        page, hot, ratio, *rate = cell.stem.split("-")
+        page, hot, ratio, *rest = cell.stem.split("-")
+        notes = [f"{word[4:]}/s" if word.startswith("rate") else f"units of {word[4:]}" for word in rest]
         title = f"{page}, {int(hot)} % hot, 1:{int(ratio)}"
-        axis.set_title(title + (f"\n{rate[0][4:]}/s" if rate else ""), fontsize=8)
+        axis.set_title("\n".join([title, *notes]), fontsize=8)
         axis.tick_params(labelsize=7)
-    figure.supxlabel("true accesses per second and unit of 2 MiB", fontsize=9)
+    figure.supxlabel("true accesses per second and unit (2 MiB if not said)", fontsize=9)
     figure.supylabel("estimated", fontsize=9)
     figure.tight_layout()
     figure.savefig(out / "accuracy.png", dpi=90)

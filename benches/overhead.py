@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recorder's slow-down of the program that it watches, at its default rate: pairs of the same
+"""The recorder's slowdown of the program that it watches, at its default rate: pairs of the same
 workload alone and under `pagetide record`, in alternating order; accesses per second compared."""
 
 import pathlib
@@ -67,7 +67,7 @@ def show(out):
             spread = [f"{100 * common.quantile(slow, share):.2f} %" for share in (0.1, 0.5, 0.9)]
             loads = [float(row["load"]) for row in rows if row["page"] == page]
             lines.append([page, len(slow), *spread, verdict(slow), max(loads)])
-    header = ["page", "pairs", "10 %", "median", "90 %", "slow-down (95 %)", "highest load"]
+    header = ["page", "pairs", "10 %", "median", "90 %", "slowdown (95 %)", "highest load"]
     common.table(header, lines)
 
 

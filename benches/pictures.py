@@ -43,7 +43,7 @@ def accuracy(out):
 
 
 def overhead(out):
-    """Slow-down of every pair."""
+    """Slowdown of every pair."""
     rows = common.rows_of(out / "overhead.csv")
     if not rows:
         return
@@ -55,7 +55,7 @@ def overhead(out):
             axis.plot(range(len(slow)), slow, "o", markersize=3, label=f"{page} pages")
     axis.axhline(0, color="grey", linewidth=0.7)
     axis.axhline(1, color="grey", linewidth=0.7, linestyle=":")
-    axis.set(xlabel="pair", ylabel="slow-down, %")
+    axis.set(xlabel="pair", ylabel="slowdown, %")
     axis.legend(fontsize=8)
     figure.tight_layout()
     figure.savefig(out / "overhead.svg", metadata={"Date": None})

@@ -23,7 +23,7 @@ pub struct Advice {
     pub text: String,
     /// Shell lines; fast memory is node 0 and slow memory node 1 in them.
     pub commands: Vec<String>,
-    /// The slow-down to expect.
+    /// The slowdown to expect.
     pub slowdown: Band,
 }
 

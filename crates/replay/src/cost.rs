@@ -1,11 +1,11 @@
-//! What a placement costs in time: the slow-down against all memory being fast, as a band.
+//! What a placement costs in time: the slowdown against all memory being fast, as a band.
 //!
 //! Memory time is the sum of accesses x latency of the tier that serves them. Over memory time
 //! with everything fast it gives
 //!
 //! ```text
-//! memory slow-down  = miss share x (latency of slow / latency of fast x queue - 1)
-//! program slow-down = memory-bound share x memory slow-down + migration time / run time
+//! memory slowdown  = miss share x (latency of slow / latency of fast x queue - 1)
+//! program slowdown = memory-bound share x memory slowdown + migration time / run time
 //! ```
 //!
 //! The idea of the two latencies weighted by hits is the classical average access time; the
@@ -38,7 +38,7 @@ const LINE: f64 = 64.0;
 /// Share of writes at the other end of the band; the first end is reads only.
 const WRITES: f64 = 1.0 / 3.0;
 
-/// A share or slow-down known only between two ends; 0.05 is 5 %.
+/// A share or slowdown known only between two ends; 0.05 is 5 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Band {
     /// The low end.
@@ -128,7 +128,7 @@ impl CostModel {
         self.latency_ratio
     }
 
-    /// The program's slow-down at the curve's entry `i`, against all memory fast.
+    /// The program's slowdown at the curve's entry `i`, against all memory fast.
     ///
     /// A curve without accesses costs nothing but its moves. With stall counters both ends agree.
     #[must_use]
@@ -143,7 +143,7 @@ impl CostModel {
         Band { low: low.min(high), high }
     }
 
-    /// The slow-down when slow memory serves a fixed share of so many accesses per second, without
+    /// The slowdown when slow memory serves a fixed share of so many accesses per second, without
     /// moves: for placements that no curve holds.
     #[must_use]
     pub fn slowdown_of_share(&self, slow_share: f64, accesses_per_s: f64) -> Band {

@@ -19,7 +19,7 @@ pub const PLAN_SCHEMA_VERSION: u32 = 1;
 /// What the user asks of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanOptions {
-    /// The slow-down to keep, 0.05 for 5 %.
+    /// The slowdown to keep, 0.05 for 5 %.
     pub target_slowdown: f64,
     /// The share of the run time that waits for memory, low and high end, where the user knows
     /// it; 0 to 1.
@@ -134,7 +134,7 @@ pub struct Plan {
     pub warm_up: WarmUp,
     /// The machine that the plan is for.
     pub machine: Machine,
-    /// The slow-down to keep.
+    /// The slowdown to keep.
     pub target_slowdown: f64,
     /// The share of the run time taken to wait for memory.
     pub memory_share: Band,
@@ -197,7 +197,7 @@ pub struct Point {
     pub fast_bytes: Bytes,
     /// Share of the accesses that fast memory served.
     pub hit_ratio: f64,
-    /// Slow-down against all memory being fast.
+    /// Slowdown against all memory being fast.
     pub slowdown: Band,
     /// Bytes moved to fast memory per second.
     pub promoted_bytes_per_s: f64,

@@ -1,10 +1,10 @@
-//! The recommendation: the smallest fast memory that keeps a slow-down, the policy that needs
+//! The recommendation: the smallest fast memory that keeps a slowdown, the policy that needs
 //! least of it, and the cases in which a recording cannot tell.
 //!
 //! Made to stay put from one recording of a program to the next: sizes are interpolated between
 //! the grid's capacities, a size counts only if every larger one keeps the target too, policies
 //! within 1 % of the best give way to the simplest, and all sums run over all evaluated epochs.
-//! Where the curve is so flat that a tenth more or less slow-down moves the answer by more than
+//! Where the curve is so flat that a tenth more or less slowdown moves the answer by more than
 //! 10 %, the recommendation says so.
 
 use crate::cost::Reading;
@@ -32,7 +32,7 @@ const UNCLEARED: f64 = 0.25;
 /// How much fast memory, and how sure that is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recommendation {
-    /// The smallest fast memory whose slow-down keeps the target at the high end of its band.
+    /// The smallest fast memory whose slowdown keeps the target at the high end of its band.
     pub fast_bytes: Bytes,
     /// What might do, were saturated units as hot as they can be and unseen ones never touched.
     pub fast_bytes_low: Bytes,
@@ -40,7 +40,7 @@ pub struct Recommendation {
     pub share_of_footprint: f64,
     /// The policy.
     pub policy: String,
-    /// The slow-down to expect there.
+    /// The slowdown to expect there.
     pub slowdown: Band,
     /// Whether the observation pins the answer down.
     pub certainty: Certainty,
@@ -55,7 +55,7 @@ pub struct Recommendation {
 /// What nearby targets would need.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct OtherTargets {
-    /// For nine tenths of the slow-down.
+    /// For nine tenths of the slowdown.
     pub tighter_bytes: Option<Bytes>,
     /// For eleven tenths of it.
     pub looser_bytes: Option<Bytes>,
@@ -217,7 +217,7 @@ fn choose<'a, 'b>(
     let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
     let Some(least) = needs.iter().flatten().min() else {
         return Err(format!(
-            "no policy keeps the slow-down within {}, not even with all memory fast: its moves \
+            "no policy keeps the slowdown within {}, not even with all memory fast: its moves \
              alone cost more",
             percent(target)
         ));
@@ -259,7 +259,7 @@ fn cannot_tell(
         )
     };
     format!(
-        "the recording is {cause}; a slow-down within {} needs something between {low} and {need} \
+        "the recording is {cause}; a slowdown within {} needs something between {low} and {need} \
          of fast memory; {remedy}",
         percent(target)
     )

@@ -7,13 +7,13 @@ use crate::{Band, Plan, Role};
 use pagetide_types::Bytes;
 use serde::Serialize;
 
-/// How much one program's slow-down counts against another's.
+/// How much one program's slowdown counts against another's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weighting {
     /// By the time each one spends on memory with everything fast: total time is least.
     #[default]
     MemoryTime,
-    /// Each one the same, whatever its size: the sum of slow-downs is least.
+    /// Each one the same, whatever its size: the sum of slowdowns is least.
     Equal,
 }
 
@@ -40,7 +40,7 @@ pub struct Sharer {
     pub name: String,
     /// The policy whose curve follows.
     pub policy: String,
-    /// Fast memory and slow-down, ascending, beginning with no fast memory.
+    /// Fast memory and slowdown, ascending, beginning with no fast memory.
     pub points: Vec<(Bytes, Band)>,
     /// Seconds per second that it spends on memory with everything fast: accesses x latency.
     pub memory_time: f64,
@@ -79,7 +79,7 @@ pub struct Split {
     pub share: Share,
     /// What nobody has, or gains from.
     pub unused_bytes: Bytes,
-    /// Mean slow-down, weighted.
+    /// Mean slowdown, weighted.
     pub mean_slowdown: f64,
     /// The same for equal parts.
     pub mean_slowdown_equal: f64,
@@ -193,7 +193,7 @@ fn weights(sharers: &[Sharer], weighting: Weighting) -> Vec<f64> {
     sharers.iter().map(share).collect()
 }
 
-/// The high ends of the slow-down, each the least of its own and all before it: more fast memory
+/// The high ends of the slowdown, each the least of its own and all before it: more fast memory
 /// need not be used.
 fn falling(points: &[(Bytes, Band)]) -> Vec<(Bytes, f64)> {
     let mut least = f64::INFINITY;

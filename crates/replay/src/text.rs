@@ -4,7 +4,7 @@ use crate::recommend::Candidate;
 use crate::{Certainty, Machine, Recommendation, RecordingFacts, WarmUp};
 use pagetide_types::Bytes;
 
-/// A share or slow-down as people write it: `5 %`, `0.8 %`, `below 0.1 %`.
+/// A share or slowdown as people write it: `5 %`, `0.8 %`, `below 0.1 %`.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let value = share * 100.0;
@@ -23,7 +23,7 @@ pub(crate) fn sentence(answer: &Recommendation, facts: &RecordingFacts, target: 
     let (within, policy) = (percent(target), &answer.policy);
     if answer.fast_bytes.0 == 0 {
         return format!(
-            "All {footprint} may be slow memory: the slow-down stays within {within} without any \
+            "All {footprint} may be slow memory: the slowdown stays within {within} without any \
              fast memory."
         );
     }
@@ -44,7 +44,7 @@ pub(crate) fn sentence(answer: &Recommendation, facts: &RecordingFacts, target: 
             }
         ),
     };
-    format!("{size} keeps the slow-down within {within} under the policy {policy}{less}.")
+    format!("{size} keeps the slowdown within {within} under the policy {policy}{less}.")
 }
 
 /// What the answer stands on, most important first.
@@ -143,7 +143,7 @@ pub(crate) fn assumptions(
     if far(other.tighter_bytes) || far(other.looser_bytes) {
         let show = |b: Option<Bytes>| b.map_or_else(|| "more than all".into(), |b| b.to_string());
         all.push(format!(
-            "the curve is flat here: a tenth less slow-down needs {}, a tenth more {}",
+            "the curve is flat here: a tenth less slowdown needs {}, a tenth more {}",
             show(other.tighter_bytes),
             show(other.looser_bytes)
         ));

@@ -1,6 +1,6 @@
 // Curves over fast memory, and rates by rank.
 const Curves = {
-  // Slow-downs below this have no place on a logarithmic scale.
+  // Slowdowns below this have no place on a logarithmic scale.
   LEAST: 0.001,
 
   name(subject) {
@@ -74,7 +74,7 @@ const Curves = {
       y: points.map((point) => least(point.slowdown.high)),
       low: points.map((point) => least(point.slowdown.low)),
     }), {
-      name: "slow-down", log: true, min: Curves.LEAST, max: 0.1, space: 18,
+      name: "slowdown", log: true, min: Curves.LEAST, max: 0.1, space: 18,
       format: (value) => (value <= Curves.LEAST ? "≤0.1 %" : Format.percent(value)),
       splits: (chart, axis, low, high) => splits.filter((at) => at >= low && at <= high),
     }, {

@@ -1,5 +1,5 @@
-//! The slow-down over fast memory as a small chart: the band of one policy, the target and the
-//! recommended size. Rows go in steps of 1, 2, 5, so that small slow-downs can be read.
+//! The slowdown over fast memory as a small chart: the band of one policy, the target and the
+//! recommended size. Rows go in steps of 1, 2, 5, so that small slowdowns can be read.
 
 use crate::Style;
 use pagetide_replay::{PolicyPlan, percent};
@@ -86,7 +86,7 @@ fn labels(width: usize, mark: Option<usize>, recommended: Option<Bytes>, whole: 
     format!("{}  {}\n", " ".repeat(LABEL), line.trim_end())
 }
 
-/// The row nearest to a slow-down on the 1-2-5 scale; past the last row for (nearly) none.
+/// The row nearest to a slowdown on the 1-2-5 scale; past the last row for (nearly) none.
 fn row(slowdown: f64) -> usize {
     if slowdown < ROWS[ROWS.len() - 1] * 0.7 {
         return ROWS.len();

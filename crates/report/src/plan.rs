@@ -15,7 +15,7 @@ pub fn plan(plan: &Plan, style: Style) -> String {
     out += &style.heading("Recording");
     out += &recorded(plan, style);
     out += &style.heading(&format!(
-        "Fast memory for a slow-down within {} (machine {})",
+        "Fast memory for a slowdown within {} (machine {})",
         percent(plan.target_slowdown),
         plan.machine.name
     ));
@@ -24,7 +24,7 @@ pub fn plan(plan: &Plan, style: Style) -> String {
         let size = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
         let chart = chart::slowdown(policy, plan.target_slowdown, size, style);
         if !chart.is_empty() {
-            out += &style.heading(&format!("Slow-down over fast memory, policy {}", policy.policy));
+            out += &style.heading(&format!("Slowdown over fast memory, policy {}", policy.policy));
             out += &chart;
         }
     }
@@ -34,7 +34,7 @@ pub fn plan(plan: &Plan, style: Style) -> String {
         out += &style.heading("Placement at start");
         for advice in &plan.advice {
             out += &style.paragraph("  ", &advice.text);
-            let expected = format!("Slow-down to expect: {}.", band(advice.slowdown));
+            let expected = format!("Slowdown to expect: {}.", band(advice.slowdown));
             out += &style.paragraph("  ", &expected);
             for command in &advice.commands {
                 out += &format!("      {command}\n");
@@ -64,7 +64,7 @@ fn answer(plan: &Plan, style: Style) -> String {
     match (&plan.recommendation, &plan.why_not) {
         (Some(answer), _) => {
             let expected = format!(
-                "Predicted slow-down: {}, against all memory being fast.",
+                "Predicted slowdown: {}, against all memory being fast.",
                 band(answer.slowdown)
             );
             let sentence = style.paragraph("  ", &answer.sentence);
@@ -155,7 +155,7 @@ fn needs(plan: &Plan, style: Style) -> String {
     let at = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
     let wide = style.width() >= 72;
     let mut columns = vec![("policy", Align::Left), ("needs", Align::Right)];
-    let heads = at.map(|at| [format!("hits at {at}"), "slow-down there".into(), "moves".into()]);
+    let heads = at.map(|at| [format!("hits at {at}"), "slowdown there".into(), "moves".into()]);
     if let Some([hits, slowdown, moves]) = &heads {
         columns.push((hits, Align::Right));
         if wide {

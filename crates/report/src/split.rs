@@ -12,7 +12,7 @@ pub fn split(split: &Split, style: Style) -> String {
     let mut out = format!("{}\n\n", style.bold(&title(split)));
     let wide = style.width() >= 72;
     let mut columns =
-        vec![("program", Align::Left), ("gets", Align::Right), ("slow-down", Align::Right)];
+        vec![("program", Align::Left), ("gets", Align::Right), ("slowdown", Align::Right)];
     if wide {
         columns.insert(2, ("of", Align::Right));
     }
@@ -55,7 +55,7 @@ pub(crate) fn means(split: &Split) -> String {
         Share::Equal | Share::Weighted => format!(" {left} is left over."),
     };
     format!(
-        "Weighted mean slow-down at most {} in equal parts, {} by weight, {} by utility.{left}",
+        "Weighted mean slowdown at most {} in equal parts, {} by weight, {} by utility.{left}",
         percent(split.mean_slowdown_equal),
         percent(split.mean_slowdown_weighted),
         percent(split.mean_slowdown_utility),
@@ -65,7 +65,7 @@ pub(crate) fn means(split: &Split) -> String {
 /// What everyone loses, however fast memory is split.
 fn ways(split: &Split, style: Style) -> String {
     let columns = [
-        ("slow-down", Align::Left),
+        ("slowdown", Align::Left),
         ("equal", Align::Right),
         ("weighted", Align::Right),
         ("utility", Align::Right),

@@ -94,6 +94,21 @@ fn no_line_is_wider_than_asked_and_colour_changes_no_text() {
     }
 }
 
+#[test]
+fn the_word_is_slowdown() {
+    let plan = plan_of(&made::zipf(), &PlanOptions::default());
+    let page = html::page(&[html::Made::new(&made::zipf())]);
+    let texts = [
+        pagetide_report::plan(&plan, plain(80)),
+        pagetide_report::split(&split_of_two(), plain(80)),
+        page,
+    ];
+    for text in texts {
+        let lower = text.to_lowercase();
+        assert!(lower.contains("slowdown") && !lower.contains("slow-down"), "{text}");
+    }
+}
+
 fn without_colour(text: &str) -> String {
     let mut out = String::new();
     let mut parts = text.split("\x1b[");

@@ -1,5 +1,5 @@
 //! The four questions that the first screen answers: how much fast memory, which policy, what
-//! slow-down, how sure.
+//! slowdown, how sure.
 
 use super::Subject;
 use crate::number::band;
@@ -71,7 +71,7 @@ pub(super) fn answers(subject: &Subject<'_>) -> Vec<Answer> {
 
 const MUCH: &str = "How much fast memory";
 const POLICY: &str = "Under which policy";
-const SLOWDOWN: &str = "What slow-down";
+const SLOWDOWN: &str = "What slowdown";
 const SURE: &str = "How sure";
 
 /// A clause as a sentence: a capital in front, a full stop behind.

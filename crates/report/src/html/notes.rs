@@ -46,7 +46,7 @@ pub(super) fn notes(subject: &Subject<'_>) -> Vec<String> {
     }
     if facts.units > 0 && facts.accesses_per_s <= 0.0 {
         notes.push(
-            "No access was seen, so there are no hits, no slow-down and no rates to draw.".into(),
+            "No access was seen, so there are no hits, no slowdown and no rates to draw.".into(),
         );
     }
     notes

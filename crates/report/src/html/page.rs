@@ -98,7 +98,7 @@ pub(super) struct Page {
     split_says: String,
     /// Whether any of the plans has curves over fast memory.
     curves: bool,
-    /// How to read the slow-downs.
+    /// How to read the slowdowns.
     band: String,
     data: String,
     style: &'static str,

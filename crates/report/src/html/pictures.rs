@@ -27,7 +27,7 @@ pub(super) fn no_curve(plan: &Plan) -> Option<String> {
     Some(format!("There is no curve to draw: {why}."))
 }
 
-/// How to read the slow-downs of these plans.
+/// How to read the slowdowns of these plans.
 pub(super) fn band_says(subjects: &[Subject<'_>]) -> String {
     let band = subjects.iter().any(|s| s.plan.memory_share.low < s.plan.memory_share.high);
     let says = if band {
@@ -58,7 +58,7 @@ pub(super) fn over_fast_memory(subject: &Subject<'_>, what: &str) -> Words {
         .map(|point| format!("{} at {}", value(point), point.fast_bytes))
         .collect();
     let title = match what {
-        "slowdown" => "Slow-down",
+        "slowdown" => "Slowdown",
         "hits" => "Share of the memory traffic that fast memory serves",
         _ => "Bytes moved per second",
     };

@@ -19,7 +19,7 @@ pub(super) fn policy_columns(subject: &Subject<'_>) -> Vec<String> {
     let mut columns = vec!["needs".to_owned()];
     if let Some(answer) = &subject.plan.recommendation {
         columns.push(format!("hits at {}", answer.fast_bytes));
-        columns.push("slow-down there".into());
+        columns.push("slowdown there".into());
         columns.push("moves there".into());
     }
     columns

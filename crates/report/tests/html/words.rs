@@ -84,7 +84,7 @@ fn the_first_screen_answers_the_four_questions() {
         &answer.fast_bytes.to_string(),
         "Under which policy",
         &answer.policy,
-        "What slow-down",
+        "What slowdown",
         "within 5 %",
         "How sure",
         "Upper bound",

@@ -1,8 +1,6 @@
 //! AMP by small examples, computed by hand: ages, histories, shadows, the choice.
 
-mod orders;
-
-use orders::{DEAD, Shown, orders};
+use crate::orders::{DEAD, Shown, orders};
 
 /// No warm-up, and Random only if everything is accessed and next to nothing is fast.
 const RIVALS: &str = "amp:warm-up=0,threshold=0.9";

@@ -1,5 +1,4 @@
 //! Shows a policy epochs that are written down as rates.
-#![allow(dead_code, reason = "each test binary uses a part")]
 
 use pagetide_policy::{
     EpochView, Needs, Observation, Placement, Policy, PolicySpec, RankPolicy, Slots, UnitBook,

@@ -1,9 +1,7 @@
 //! The two lists by small examples, computed by hand: the specification of Nimble's section 3.2.
 //! Lists are written from the tail to the head.
 
-mod orders;
-
-use orders::{DEAD, NOT_SAMPLED, Shown, orders};
+use crate::orders::{DEAD, NOT_SAMPLED, Shown, orders};
 
 /// Only the inactive lists are scanned, whole, and everything begins there.
 const INACTIVE: &str = "two-lists:active=0,inactive=100,born-active=0";

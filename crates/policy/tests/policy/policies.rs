@@ -1,8 +1,6 @@
 //! Every policy by small examples, computed by hand: what it is shown, and the order it makes.
 
-mod orders;
-
-use orders::{DEAD, NOT_SAMPLED, UNCLEARED, orders};
+use crate::orders::{DEAD, NOT_SAMPLED, UNCLEARED, orders};
 
 #[test]
 fn lru_puts_the_most_recently_accessed_first_and_ties_keep_their_order() {

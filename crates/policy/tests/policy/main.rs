@@ -1,0 +1,9 @@
+//! Policies from the outside, in one test program: each by examples computed by hand, and all of
+//! the registry by what every policy must be and do.
+
+mod amp;
+mod orders;
+mod policies;
+mod rate;
+mod registry;
+mod two_lists;

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-FOLDERS = {"workloads": "workloads"}
+FOLDERS = {"lab": "lab", "workloads": "workloads"}
 PAGE = pathlib.Path("docs/specification.md")
 
 

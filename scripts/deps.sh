@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages and checks the Rust toolchain.
-# Usage: deps.sh build|demo|test|release
+# Usage: deps.sh build|demo|test|release|lab
 source "$(dirname "$0")/lib.sh"
 
 # Compiling: clang for the eBPF programs; libelf and zlib for their loader; gcc and make for it.
@@ -10,7 +10,9 @@ build) ;;
 demo) packages+=(redis-server) ;;
 release) packages+=(autoconf automake autopoint bison flex gawk gettext python3) ;;
 test) packages+=(python3 python3-venv redis-server) ;;
-*) die "usage: deps.sh build|demo|test|release" ;;
+# QEMU, the guest's tools, and what unpacks its kernel (which is not installed).
+lab) packages+=(qemu-system-x86 busybox-static numactl ndctl daxctl xz-utils) ;;
+*) die "usage: deps.sh build|demo|test|release|lab" ;;
 esac
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
@@ -74,3 +76,5 @@ version=$(cargo --version 2>.cache/cargo.log | awk '{print $2}') || {
 oldest=$(printf '%s\n' "$wanted" "$version" | sort -V | head -n 1)
 [ "$oldest" = "$wanted" ] ||
     die "cargo is $version, and $wanted or newer is needed; install rustup (https://rustup.rs)"
+
+[ "${1:-build}" != lab ] || scripts/lab-kernel.sh

@@ -1,0 +1,80 @@
+//! The command line; doc comments are the help.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Boots a stock kernel in QEMU with tiers of memory, and runs commands in it
+///
+/// Needs neither root nor KVM. `scripts/deps.sh lab` installs QEMU and fetches the kernel.
+#[derive(Debug, Parser)]
+#[command(version)]
+pub(crate) struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) action: Action,
+}
+
+/// What the lab can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Boot a machine, run a command in it as root, exit with its exit code
+    Run(Run),
+    /// List the topologies that are built in
+    Topologies,
+}
+
+/// What to run, and in which machine.
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// The machine: a name that `topologies` lists, or a TOML file
+    #[arg(short, long, default_value = crate::topology::Topology::DEFAULT, value_name = "NAME|FILE")]
+    pub(crate) topology: String,
+    /// Another program of this host that the guest needs, with its libraries (repeatable)
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) with: Vec<String>,
+    /// A file or folder of this host that the guest gets, at the same path or at GUEST (repeatable)
+    #[arg(long, value_name = "HOST[:GUEST]", value_parser = copy)]
+    pub(crate) copy: Vec<(PathBuf, PathBuf)>,
+    /// A variable in the command's environment (repeatable)
+    #[arg(long, value_name = "KEY=VALUE", value_parser = variable)]
+    pub(crate) env: Vec<(String, String)>,
+    /// Where the files go that the command leaves in /out ($OUT)
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: Option<PathBuf>,
+    /// Keep the kernel's messages in this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) console: Option<PathBuf>,
+    /// Seconds within which the guest must have booted
+    #[arg(long, default_value_t = 120, value_name = "SECONDS")]
+    pub(crate) boot_timeout: u64,
+    /// Seconds within which the command must have ended
+    #[arg(long, default_value_t = 600, value_name = "SECONDS")]
+    pub(crate) timeout: u64,
+    /// Say when the guest is ready
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// The command and its arguments; a bare name is busybox's or else this host's program
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<String>,
+}
+
+fn copy(text: &str) -> Result<(PathBuf, PathBuf), String> {
+    let (host, guest) = text.split_once(':').unwrap_or((text, ""));
+    let absolute = |path: &str| std::path::absolute(path).map_err(|error| error.to_string());
+    let host = absolute(host)?;
+    let guest = if guest.is_empty() { host.clone() } else { PathBuf::from(guest) };
+    if guest.is_absolute() { Ok((host, guest)) } else { Err("GUEST must begin with /".into()) }
+}
+
+fn variable(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((key, value))
+            if !key.is_empty()
+                && !key.starts_with(|c: char| c.is_ascii_digit())
+                && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') =>
+        {
+            Ok((key.to_owned(), value.to_owned()))
+        }
+        _ => Err("write KEY=VALUE, for example RUST_LOG=debug".into()),
+    }
+}

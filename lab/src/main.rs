@@ -1,0 +1,43 @@
+//! The lab: a stock Debian kernel under QEMU, on a machine with tiers of memory that a file
+//! describes. Runs a command in it and brings back output, exit code and files. See `docs/lab.md`.
+
+mod args;
+mod cache;
+mod guest;
+mod initramfs;
+mod names;
+mod pack;
+mod prefix;
+mod program;
+mod qemu;
+mod run;
+mod topology;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// What the lab ends with when it gives no exit code of the command's: as `timeout`, `env` and
+/// others that run commands.
+const OWN_FAILURE: u8 = 125;
+
+fn main() -> ExitCode {
+    let cli = args::Cli::parse();
+    let ended = match &cli.action {
+        args::Action::Run(arguments) => run::run(arguments),
+        args::Action::Topologies => topologies(),
+    };
+    match ended {
+        Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(OWN_FAILURE)),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(OWN_FAILURE)
+        }
+    }
+}
+
+fn topologies() -> anyhow::Result<i32> {
+    for name in topology::Topology::names() {
+        println!("{name:<14}{}", topology::Topology::load(name)?.title);
+    }
+    Ok(0)
+}

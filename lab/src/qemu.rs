@@ -1,0 +1,236 @@
+//! A topology as QEMU's arguments. Pure: what runs them is `guest`.
+//!
+//! Without an HMAT the kernel takes all nodes for one tier, so there is always one.
+
+use crate::topology::Topology;
+use pagetide_types::Bytes;
+use std::path::PathBuf;
+
+/// The program, of Debian's package `qemu-system-x86`.
+pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
+
+/// Room for labels behind an NVDIMM's memory. Regions and namespaces are multiples of 16 MiB.
+const LABELS: Bytes = Bytes::mib(16);
+
+/// Names of the ports between guest and lab, in the order of their numbers from 1 on.
+pub(crate) const PORTS: [&str; 4] = ["out", "err", "control", "files"];
+
+/// Files of one guest that QEMU is told of.
+#[derive(Debug)]
+pub(crate) struct Paths {
+    /// The kernel.
+    pub(crate) kernel: PathBuf,
+    /// The initial file system.
+    pub(crate) initrd: PathBuf,
+    /// Where the kernel's messages go.
+    pub(crate) console: PathBuf,
+    /// Sockets that the lab listens on, as [`PORTS`].
+    pub(crate) ports: Vec<PathBuf>,
+    /// Memory of the NVDIMMs.
+    pub(crate) nvdimms: Vec<PathBuf>,
+}
+
+/// Size of an NVDIMM's file: its memory and its labels.
+pub(crate) fn nvdimm_file(size: Bytes) -> Bytes {
+    Bytes(size.0 + LABELS.0)
+}
+
+/// QEMU's arguments for guest number `guest` of `topology`.
+pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let mut add = |option: &str, value: String| all.extend([format!("-{option}"), value]);
+    let nvdimm = if topology.nvdimms.is_empty() { "" } else { ",nvdimm=on" };
+    add("accel", "tcg,thread=multi".into());
+    add("machine", format!("q35,hmat=on{nvdimm}"));
+    add("cpu", "max".into());
+    add("m", memory(topology));
+    add("smp", format!("{}", topology.cpus()));
+    for (option, value) in nodes(topology) {
+        add(option, value);
+    }
+    for (option, value) in distances(topology) {
+        add(option, value);
+    }
+    for (number, (it, path)) in topology.nvdimms.iter().zip(&paths.nvdimms).enumerate() {
+        let share = if it.shared { "on" } else { "off" };
+        let (path, size) = (path.display(), mib(nvdimm_file(it.size)));
+        add(
+            "object",
+            format!("memory-backend-file,id=nv{number},share={share},mem-path={path},size={size}"),
+        );
+        let (node, labels) = (it.node, mib(LABELS));
+        add(
+            "device",
+            format!(
+                "nvdimm,id=nvd{number},memdev=nv{number},node={node},unarmed=off,label-size={labels}"
+            ),
+        );
+    }
+    add("kernel", paths.kernel.display().to_string());
+    add("initrd", paths.initrd.display().to_string());
+    let extra = if topology.kernel.is_empty() { "" } else { " " };
+    add(
+        "append",
+        format!("console=ttyS0 quiet panic=-1 PAGETIDE_GUEST={guest}{extra}{}", topology.kernel),
+    );
+    all.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(Into::into));
+    let mut add = |option: &str, value: String| all.extend([format!("-{option}"), value]);
+    add("display", "none".into());
+    add("chardev", format!("file,id=console,path={}", paths.console.display()));
+    add("serial", "chardev:console".into());
+    add("device", "virtio-serial-pci".into());
+    for ((name, path), number) in PORTS.iter().zip(&paths.ports).zip(1..) {
+        add("chardev", format!("socket,id={name},path={}", path.display()));
+        add("device", format!("virtserialport,chardev={name},name={name},nr={number}"));
+    }
+    all
+}
+
+fn mib(size: Bytes) -> String {
+    format!("{}M", size.0 >> 20)
+}
+
+fn memory(topology: &Topology) -> String {
+    let size = topology.memory();
+    if topology.nvdimms.is_empty() {
+        return mib(size);
+    }
+    // Every module is aligned to 1 GiB of address space.
+    let room: u64 =
+        topology.nvdimms.iter().map(|it| nvdimm_file(it.size).0 + Bytes::gib(1).0).sum();
+    format!("{},slots={},maxmem={}", mib(size), topology.nvdimms.len(), mib(Bytes(size.0 + room)))
+}
+
+fn nodes(topology: &Topology) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let mut cpu = 0;
+    for (number, node) in topology.nodes.iter().enumerate() {
+        let mut parts = format!("node,nodeid={number}");
+        if node.cpus > 0 {
+            let last = cpu + node.cpus - 1;
+            parts +=
+                &if last == cpu { format!(",cpus={cpu}") } else { format!(",cpus={cpu}-{last}") };
+            cpu += node.cpus;
+        } else {
+            parts += &format!(",initiator={}", topology.socket(number));
+        }
+        if let Some(size) = node.memory {
+            all.push(("object", format!("memory-backend-ram,id=m{number},size={}", mib(size))));
+            parts += &format!(",memdev=m{number}");
+        }
+        all.push(("numa", parts));
+    }
+    all
+}
+
+/// Latencies and bandwidths (HMAT), and distances (SLIT) in proportion to the latencies.
+fn distances(topology: &Topology) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    let numbers = || 0..topology.nodes.len();
+    for from in numbers() {
+        for to in numbers().filter(|to| *to > from) {
+            let near = topology.nodes[from].latency_ns.max(1);
+            let ratio = 10 * topology.latency_ns(from, to) / near;
+            all.push(("numa", format!("dist,src={from},dst={to},val={}", ratio.clamp(11, 254))));
+        }
+    }
+    for from in numbers().filter(|from| topology.nodes[*from].cpus > 0) {
+        for to in numbers() {
+            let between = format!("hmat-lb,initiator={from},target={to},hierarchy=memory");
+            let (latency, bandwidth) =
+                (topology.latency_ns(from, to), topology.nodes[to].bandwidth_gb_s);
+            all.push(("numa", format!("{between},data-type=access-latency,latency={latency}")));
+            all.push((
+                "numa",
+                format!("{between},data-type=access-bandwidth,bandwidth={bandwidth}G"),
+            ));
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command_line(name: &str) -> String {
+        let topology = Topology::load(name).unwrap();
+        let paths = Paths {
+            kernel: "/k".into(),
+            initrd: "/i".into(),
+            console: "/c".into(),
+            ports: PORTS.iter().map(|name| PathBuf::from(format!("/p/{name}"))).collect(),
+            nvdimms: topology.nvdimms.iter().map(|_| PathBuf::from("/n")).collect(),
+        };
+        arguments(&topology, &paths, 1).join(" ").replace(" -", "\n-")
+    }
+
+    #[test]
+    fn the_kernel_is_told_of_two_tiers() {
+        assert_eq!(
+            command_line("two-tiers"),
+            "-accel tcg,thread=multi
+-machine q35,hmat=on
+-cpu max
+-m 3328M
+-smp 2
+-object memory-backend-ram,id=m0,size=1280M
+-numa node,nodeid=0,cpus=0-1,memdev=m0
+-object memory-backend-ram,id=m1,size=2048M
+-numa node,nodeid=1,initiator=0,memdev=m1
+-numa dist,src=0,dst=1,val=35
+-numa hmat-lb,initiator=0,target=0,hierarchy=memory,data-type=access-latency,latency=100
+-numa hmat-lb,initiator=0,target=0,hierarchy=memory,data-type=access-bandwidth,bandwidth=100G
+-numa hmat-lb,initiator=0,target=1,hierarchy=memory,data-type=access-latency,latency=350
+-numa hmat-lb,initiator=0,target=1,hierarchy=memory,data-type=access-bandwidth,bandwidth=15G
+-kernel /k
+-initrd /i
+-append console=ttyS0 quiet panic=-1 PAGETIDE_GUEST=1
+-nodefaults
+-no-user-config
+-no-reboot
+-display none
+-chardev file,id=console,path=/c
+-serial chardev:console
+-device virtio-serial-pci
+-chardev socket,id=out,path=/p/out
+-device virtserialport,chardev=out,name=out,nr=1
+-chardev socket,id=err,path=/p/err
+-device virtserialport,chardev=err,name=err,nr=2
+-chardev socket,id=control,path=/p/control
+-device virtserialport,chardev=control,name=control,nr=3
+-chardev socket,id=files,path=/p/files
+-device virtserialport,chardev=files,name=files,nr=4"
+        );
+    }
+
+    #[test]
+    fn every_pair_of_cpus_and_memory_has_its_cost() {
+        let line = command_line("two-pairs");
+        for part in [
+            "-numa node,nodeid=1,cpus=1,memdev=m1",
+            "-numa node,nodeid=3,initiator=1,memdev=m3",
+            "initiator=0,target=3,hierarchy=memory,data-type=access-latency,latency=370",
+            "initiator=1,target=3,hierarchy=memory,data-type=access-latency,latency=300",
+            "-numa dist,src=0,dst=3,val=46",
+        ] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
+        assert_eq!(line.matches("access-latency").count(), 8);
+    }
+
+    #[test]
+    fn nvdimms_have_room_for_labels_and_a_node_without_memory() {
+        let line = command_line("pool");
+        for part in [
+            "-machine q35,hmat=on,nvdimm=on",
+            "-m 1024M,slots=1,maxmem=3088M",
+            "-numa node,nodeid=1,initiator=0\n",
+            "-object memory-backend-file,id=nv0,share=on,mem-path=/n,size=1040M",
+            "-device nvdimm,id=nvd0,memdev=nv0,node=1,unarmed=off,label-size=16M",
+        ] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
+        assert!(command_line("nvdimm").contains("share=off"));
+    }
+}

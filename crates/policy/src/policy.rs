@@ -13,6 +13,9 @@ pub struct EpochView<'a> {
     pub book: &'a UnitBook,
     /// How long that epoch was, seconds.
     pub length_s: f64,
+    /// The program is only being put in place: what the decision at the end of this epoch moves is
+    /// paid by nobody. Never so in a live run.
+    pub settling: bool,
     /// What the next epoch will bring; only for policies that declare that they need it.
     pub oracle: Option<&'a EpochHeat>,
     /// Where the units are now; only for policies that declare that they need it (their order

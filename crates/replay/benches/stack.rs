@@ -122,7 +122,14 @@ fn parts(units: u32, epochs: u32) {
         let mut spent = Spent::default();
         for pair in memory.windows(2) {
             let (heat, oracle) = (&pair[0], Some(&pair[1]));
-            let view = EpochView { heat, book: &book, length_s: 5.0, oracle, placement: None };
+            let view = EpochView {
+                heat,
+                book: &book,
+                length_s: 5.0,
+                settling: false,
+                oracle,
+                placement: None,
+            };
             spent.on(|| policy.rank(&view, &mut keys));
         }
         row(&format!("keys of {name}"), spent, count);

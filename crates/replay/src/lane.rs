@@ -10,6 +10,7 @@ use crate::grid::Cuts;
 use crate::place::Place;
 use crate::population::{Change, DEAD, Population};
 use crate::radix::Sorter;
+use crate::rehearsal::Cue;
 use crate::tally::Tally;
 use pagetide_policy::{EpochView, Needs, Observation, Placement, RankPolicy, UnitBook};
 use pagetide_types::EpochHeat;
@@ -17,18 +18,13 @@ use pagetide_types::EpochHeat;
 /// What all lanes are shown of one epoch.
 #[derive(Clone, Copy)]
 pub(crate) struct EpochInput<'a> {
-    /// Position in the stream.
-    pub(crate) epoch: usize,
     pub(crate) heat: &'a EpochHeat,
     pub(crate) next: Option<&'a EpochHeat>,
     pub(crate) book: &'a UnitBook,
     pub(crate) before: &'a Population,
     pub(crate) change: &'a Change,
     pub(crate) length_s: f64,
-    /// Whether this epoch's accesses count.
-    pub(crate) charged: bool,
-    /// Whether the moves of the decision at its end count.
-    pub(crate) counted: bool,
+    pub(crate) cue: Cue,
 }
 
 /// An entry of the order with this bit is a hole; the other bits are its base pages.
@@ -83,7 +79,7 @@ impl<C: Cuts> Lane<C> {
             self.arrive(input);
             self.lay_out();
         }
-        if input.charged {
+        if input.cue.counts {
             self.charge(input);
         }
         if input.next.is_some() {
@@ -169,6 +165,7 @@ impl<C: Cuts> Lane<C> {
             heat,
             book: input.book,
             length_s: input.length_s,
+            settling: !input.cue.counts,
             oracle: input.next.filter(|_| self.needs.oracle),
             placement: self
                 .needs
@@ -176,11 +173,13 @@ impl<C: Cuts> Lane<C> {
                 .then(|| Placement { fast: &self.fast, capacity: self.cuts.capacity() }),
         };
         policy.rank(&view, &mut self.keys);
-        self.told.extend(policy.observation().map(|told| (input.epoch, told)));
+        if !input.cue.rehearsal {
+            self.told.extend(policy.observation().map(|told| (input.cue.epoch, told)));
+        }
         if self.holes {
             self.order.retain(|entry| *entry & HOLE == 0);
         }
-        let (cuts, tally, counted) = (self.cuts, &mut self.tally, input.counted);
+        let (cuts, tally, counted) = (self.cuts, &mut self.tally, input.cue.counts);
         let mut put = |place: &mut Place, end| {
             let new = cuts.cell(end);
             let old = place.replace_cell(new);

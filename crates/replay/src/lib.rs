@@ -22,6 +22,7 @@ mod plan_recording;
 mod population;
 mod radix;
 mod recommend;
+mod rehearsal;
 mod sample;
 mod split;
 mod stack;

@@ -3,6 +3,7 @@
 //! against it and measured beside it.
 
 use crate::ReplayOptions;
+use crate::rehearsal::Rehearsal;
 use pagetide_policy::{
     EpochView, Fixed, Moves, Placement, Policy, PolicySpec, Slots, UnitBook, moves,
 };
@@ -63,11 +64,12 @@ impl NaiveReplay {
     }
 
     /// Decides at the end of the epoch that arrived last, `length_s` seconds long, in which `fast`
-    /// rows were fast.
+    /// rows were fast; `settling` as in [`EpochView::settling`].
     pub fn decide(
         &mut self,
         heat: &EpochHeat,
         length_s: f64,
+        settling: bool,
         next: &EpochHeat,
         fast: &[bool],
     ) -> Moves {
@@ -78,6 +80,7 @@ impl NaiveReplay {
             heat,
             book: &self.book,
             length_s,
+            settling,
             oracle: needs.oracle.then_some(next),
             placement: needs.placement.then_some(Placement { fast, capacity: self.capacity }),
         };
@@ -102,10 +105,12 @@ pub fn replay_at(
 ) -> AtCapacity {
     let mut replay = NaiveReplay::new(spec, capacity);
     let mut total = AtCapacity::default();
-    let first = options.first_epoch.max(1);
-    for (epoch, (heat, length_s)) in epochs.iter().enumerate() {
+    let mut rehearsal = Rehearsal::new(options.first_epoch, options.rehearsal);
+    let mut order: Vec<_> = epochs.iter().flat_map(|epoch| rehearsal.push(epoch)).collect();
+    order.extend(rehearsal.finish());
+    for (position, (cue, (heat, length_s))) in order.iter().enumerate() {
         let fast = replay.arrive(heat);
-        if epoch >= first {
+        if cue.counts {
             total.epochs += 1;
             for (i, (row, fast)) in heat.rows().zip(&fast).enumerate() {
                 let accesses = f64::from(heat.memory_rate(i)) * length_s;
@@ -122,9 +127,9 @@ pub fn replay_at(
                 }
             }
         }
-        let Some((next, _)) = epochs.get(epoch + 1) else { break };
-        let decided = replay.decide(heat, *length_s, next, &fast);
-        if epoch >= first {
+        let Some((_, (next, _))) = order.get(position + 1) else { break };
+        let decided = replay.decide(heat, *length_s, !cue.counts, next, &fast);
+        if cue.counts {
             let (promoted, demoted) = moved_bytes(&decided, heat);
             total.promoted += promoted;
             total.demoted += demoted;

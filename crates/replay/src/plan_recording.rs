@@ -1,6 +1,7 @@
 //! From a recording to a plan: read once for what it is as a whole and where its warm-up ends,
 //! once more through every policy.
 
+use crate::rehearsal;
 use crate::{
     CpuCache, Machine, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError,
     ReplayOptions, Replayed, Role, plan, replay,
@@ -79,7 +80,8 @@ fn curves(
     let options = ReplayOptions {
         unit: info.facts.unit,
         footprint: info.peak_bytes,
-        first_epoch: info.warm_up.first_counted(info.facts.epochs),
+        first_epoch: info.warm_up.epochs,
+        rehearsal: rehearsal::EPOCHS,
         ..ReplayOptions::default()
     };
     let epochs = std::iter::zip(recording.heat(), recording.epochs()).map(|(heat, epoch)| {

@@ -5,8 +5,9 @@ use crate::grid::{Grid, OneCut};
 use crate::lane::Lane;
 use crate::place::MAX_PAGES;
 use crate::radix::MAX_UNITS;
+use crate::rehearsal::{Cue, Rehearsal};
 use crate::sample::{Sample, scaled};
-use crate::stream::{AnyLane, Job, Stream, Time};
+use crate::stream::{AnyLane, Job, Stream};
 use crate::tally::{Reached, curve};
 use crate::{Replayed, Told, per_capacity};
 use pagetide_policy::{Fixed, Policy, PolicySpec};
@@ -20,8 +21,12 @@ pub struct ReplayOptions {
     /// Largest resident memory of any epoch; the curves end there.
     pub footprint: Bytes,
     /// Position in the stream of the first epoch to evaluate. Epochs before it are shown to the
-    /// policies and not counted; the very first never counts, since no decision is in force.
+    /// policies and not counted; without a rehearsal the very first never counts, since no
+    /// decision is in force.
     pub first_epoch: usize,
+    /// So many epochs from there on are lived through once before, backwards and uncounted, so
+    /// that policies know the program and its memory lies where they want it; 0: none.
+    pub rehearsal: usize,
     /// Steps between the capacities at which policies are replayed whose order depends on the
     /// capacity; the others get every capacity.
     pub capacities: usize,
@@ -35,6 +40,7 @@ impl Default for ReplayOptions {
             unit: UnitSize::Huge,
             footprint: Bytes(0),
             first_epoch: 0,
+            rehearsal: 0,
             capacities: 32,
             most_units: 1 << 15,
         }
@@ -97,12 +103,14 @@ pub struct Replay {
     /// A sample of the units, for the others.
     sample: Option<(Sample, Stream)>,
     held: Option<Held>,
+    rehearsal: Rehearsal<(EpochHeat, f64)>,
     /// Epochs pushed.
     pushed: usize,
 }
 
 /// The epoch held back.
 struct Held {
+    cue: Cue,
     heat: EpochHeat,
     /// The part of it that is in the sample.
     sample: Option<EpochHeat>,
@@ -127,7 +135,8 @@ impl Replay {
             stream.jobs.extend(lanes(spec, grid, &options, sample).into_iter().map(job));
         }
         let sample = sampled.filter(|(_, stream)| !stream.jobs.is_empty());
-        Self { options, grid, specs: specs.to_vec(), all, sample, held: None, pushed: 0 }
+        let rehearsal = Rehearsal::new(options.first_epoch, options.rehearsal);
+        Self { options, grid, specs: specs.to_vec(), all, sample, held: None, rehearsal, pushed: 0 }
     }
 
     /// Takes in the next epoch.
@@ -150,36 +159,43 @@ impl Replay {
         if !length_s.is_finite() || length_s < 0.0 {
             return Err(ReplayError::Length { epoch, length_s });
         }
-        let sample = self.sample.as_ref().map(|(sample, _)| sample.take(&heat));
-        let next = Held { heat, sample, length_s };
-        if let Some(before) = self.held.take() {
-            self.step(before, Some(&next));
-        }
-        self.held = Some(next);
         self.pushed += 1;
+        for (cue, (heat, length_s)) in self.rehearsal.push((heat, length_s)) {
+            self.live(cue, heat, length_s);
+        }
         Ok(())
     }
 
     /// Ends the stream: what every policy achieved, in their order.
     #[must_use]
     pub fn finish(mut self) -> Vec<Replayed> {
+        for (cue, (heat, length_s)) in self.rehearsal.finish() {
+            self.live(cue, heat, length_s);
+        }
         if let Some(last) = self.held.take() {
             self.step(last, None);
         }
         (0..self.specs.len()).map(|spec| self.replayed(spec)).collect()
     }
 
-    /// Lives through the epoch that was pushed last but is no longer held.
+    /// Holds an epoch back, and lives through the one before it.
+    fn live(&mut self, cue: Cue, heat: EpochHeat, length_s: f64) {
+        let sample = self.sample.as_ref().map(|(sample, _)| sample.take(&heat));
+        let next = Held { cue, heat, sample, length_s };
+        if let Some(before) = self.held.take() {
+            self.step(before, Some(&next));
+        }
+        self.held = Some(next);
+    }
+
     fn step(&mut self, now: Held, next: Option<&Held>) {
-        let epoch = self.pushed - 1;
-        let counts = epoch >= self.options.first_epoch.max(1);
-        let time = Time { epoch, length_s: now.length_s, counts };
+        let (cue, length_s) = (now.cue, now.length_s);
         let (all, sample) = (&mut self.all, &mut self.sample);
         rayon::join(
-            || all.step(now.heat, time, next.map(|next| &next.heat)),
+            || all.step(now.heat, length_s, cue, next.map(|next| &next.heat)),
             || {
                 if let (Some((_, stream)), Some(heat)) = (sample, now.sample) {
-                    stream.step(heat, time, next.and_then(|next| next.sample.as_ref()));
+                    stream.step(heat, length_s, cue, next.and_then(|next| next.sample.as_ref()));
                 }
             },
         );

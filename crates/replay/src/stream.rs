@@ -3,6 +3,7 @@
 use crate::grid::{Grid, OneCut};
 use crate::lane::{EpochInput, Lane};
 use crate::population::{Change, Population};
+use crate::rehearsal::Cue;
 use crate::tally::Totals;
 use pagetide_policy::{Fixed, UnitBook};
 use pagetide_types::EpochHeat;
@@ -24,16 +25,6 @@ pub(crate) enum AnyLane {
     Ignores(Fixed),
 }
 
-/// When an epoch is, and what counts of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Time {
-    /// Position in the stream.
-    pub(crate) epoch: usize,
-    pub(crate) length_s: f64,
-    /// Whether its accesses, and the moves of the decision at its end, count.
-    pub(crate) counts: bool,
-}
-
 /// Lanes that are shown the same units, and what they share.
 #[derive(Default)]
 pub(crate) struct Stream {
@@ -46,23 +37,27 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// Lives through one epoch, and decides at its end if there is a next.
-    pub(crate) fn step(&mut self, heat: EpochHeat, time: Time, next: Option<&EpochHeat>) {
+    pub(crate) fn step(
+        &mut self,
+        heat: EpochHeat,
+        length_s: f64,
+        cue: Cue,
+        next: Option<&EpochHeat>,
+    ) {
         rayon::join(|| self.book.update(&heat), || self.change.find(&self.before, &heat));
         let input = EpochInput {
-            epoch: time.epoch,
             heat: &heat,
             next,
             book: &self.book,
             before: &self.before,
             change: &self.change,
-            length_s: time.length_s,
-            charged: time.counts,
-            counted: time.counts,
+            length_s,
+            cue,
         };
         let totals = &mut self.totals;
         let count = || {
-            if time.counts {
-                totals.add(&heat, time.length_s);
+            if cue.counts {
+                totals.add(&heat, length_s);
             }
         };
         let jobs = &mut self.jobs;

@@ -27,20 +27,6 @@ pub struct WarmUp {
     pub note: String,
 }
 
-/// Evaluated epochs for the sake of which no epoch is left to the policies to begin with.
-const FEW: usize = 4;
-
-impl WarmUp {
-    /// Position of the first of so many epochs that counts. The one before it shows the policies
-    /// where to begin: what a program touches while it fills its memory tells them nothing, and a
-    /// program is in that place once, however long it runs.
-    #[must_use]
-    pub fn first_counted(&self, epochs: usize) -> usize {
-        let shown = self.epochs == 0 || epochs > self.epochs + FEW;
-        self.epochs + usize::from(shown)
-    }
-}
-
 /// Finds the warm-up from the resident memory at the end of every epoch.
 ///
 /// The level is the median of the second half. Warm-up ends with the first epoch that reaches
@@ -122,15 +108,6 @@ mod tests {
         assert_eq!(warm_up(&two).epochs, 2);
         // A start-up peak is no warm-up: the memory was there.
         assert_eq!(warm_up(&[2000, 1000, 1000, 1000, 1000, 1000]).epochs, 0);
-    }
-
-    #[test]
-    fn an_epoch_after_the_warm_up_shows_where_to_begin() {
-        let after = |epochs| WarmUp { epochs, ..WarmUp::default() };
-        assert_eq!(after(0).first_counted(10), 1, "no decision is in force in the very first");
-        assert_eq!(after(2).first_counted(10), 3);
-        assert_eq!(after(2).first_counted(6), 2, "too few would be left");
-        assert_eq!(after(0).first_counted(1), 1);
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn hits_of_the_living(epochs: &Epochs, spec: &PolicySpec, capacity: Bytes) -> Ve
         let served = heat.rows().zip(&fast).filter(|(row, fast)| **fast && old(&row.unit));
         hits.push(served.map(|(row, _)| f64::from(row.rate)).sum());
         if let Some((next, _)) = epochs.get(i + 1) {
-            replay.decide(heat, *length_s, next, &fast);
+            replay.decide(heat, *length_s, false, next, &fast);
         }
         alive = heat.clone();
     }
@@ -84,11 +84,12 @@ proptest! {
     fn the_stack_pass_equals_a_replay_at_every_capacity(
         epochs in epochs(),
         first_epoch in 0usize..4,
+        rehearsal in 0usize..5,
         capacities in 1usize..9,
         spare in 0u64..3,
     ) {
         let footprint = Bytes(footprint(&epochs).0 + 4096 * spare);
-        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, capacities, ..ReplayOptions::default() };
+        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, rehearsal, capacities, ..ReplayOptions::default() };
         check(&epochs, options, |last| (0..=last).collect())?;
     }
 
@@ -118,7 +119,6 @@ proptest! {
         let options = ReplayOptions {
             unit: UnitSize::Base,
             footprint: footprint(&epochs),
-            first_epoch: 0,
             capacities: 3,
             ..ReplayOptions::default()
         };

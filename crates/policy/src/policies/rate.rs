@@ -7,7 +7,8 @@
 //! - it has changed when several epochs in a row lie outside the noise, or one does by far;
 //! - what orders is the *held* rate: a round figure, as fine as the evidence, replaced only once
 //!   the mean has left it by more than its standard error allows (a Schmitt trigger), and once
-//!   what that has cost is what a move costs (to rent until it has cost as much as to buy).
+//!   what that has cost is what a move costs (to rent until it has cost as much as to buy);
+//!   while nobody pays for moves, at once.
 //!
 //! How noisy one epoch is, is learned from all units (`noise`). Square
 //! roots are compared: the noise of a count is the same for all rates there (Bartlett 1936), and
@@ -145,7 +146,8 @@ impl RankPolicy for Rate {
             let mut now = self.units[unit.index()];
             if observed(*flags) {
                 let each = if flags.has(HeatFlags::HUGE) { 1.0 / 16.0 } else { 1.0 };
-                let worth = self.worth * each * f32::from(*pages);
+                // What is only being put in place costs nothing.
+                let worth = if view.settling { 0.0 } else { self.worth * each * f32::from(*pages) };
                 self.observe(&mut now, seen.clamp(0.0, f32::MAX), worth);
                 self.units[unit.index()] = now;
             }

@@ -55,6 +55,7 @@ impl Shown {
             heat: &heat,
             book: &self.book,
             length_s: 5.0,
+            settling: false,
             oracle: self.needs.oracle.then_some(&next),
             placement: self.needs.placement.then_some(now),
         };

@@ -68,7 +68,8 @@ fn fast_sets(
         slots.arrive(&heat);
         let mut keys = vec![0; UNITS];
         let (book, oracle, placement) = (&book, None, None);
-        let view = EpochView { heat: &heat, book, length_s: 5.0, oracle, placement };
+        let view =
+            EpochView { heat: &heat, book, length_s: 5.0, settling: false, oracle, placement };
         policy.rank(&view, &mut keys);
         slots.rank(&heat, &keys);
         slots.cut(&heat, Bytes::kib(4 * UNITS as u64 / 2))

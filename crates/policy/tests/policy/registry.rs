@@ -96,7 +96,8 @@ fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
             let oracle = epochs.get(i + 1).filter(|_| needs.oracle);
             let now = Placement { fast: &fast, capacity: budget };
             let placement = needs.placement.then_some(now);
-            let view = EpochView { heat, book: &book, length_s: 5.0, oracle, placement };
+            let view =
+                EpochView { heat, book: &book, length_s: 5.0, settling: false, oracle, placement };
             policy.rank(&view, &mut keys);
             check_observation(spec, policy.observation());
             slots.rank(heat, &keys);

@@ -10,6 +10,7 @@ pub use heat::{HeatColumn, HeatPicture, PictureArea, PictureRow};
 pub use rates::{RankedRates, RateStep};
 pub use timeline::{Gap, Timeline, TimelinePoint};
 
+use crate::rehearsal::{self, Cue, Rehearsal};
 use crate::{CpuCache, HeatmapBuilder, NaiveReplay, Plan, PlanError, ReplayError};
 use pagetide_policy::PolicySpec;
 use pagetide_trace::{Epoch, EpochRecord, Recording};
@@ -64,9 +65,11 @@ struct Gathering<'a> {
     rates: rates::Gather,
     timeline: timeline::Gather,
     placement: Option<NaiveReplay>,
-    /// The epoch before with its length, and which of its rows were fast: decided on when the next
-    /// one is known.
-    held: Option<(EpochHeat, f64, Vec<bool>)>,
+    /// The order in which the placement lives through the epochs.
+    rehearsal: Rehearsal<(EpochHeat, f64, TimelinePoint)>,
+    /// The epoch before with its length, which of its rows were fast, and whether it counts:
+    /// decided on when the next one is known.
+    held: Option<(EpochHeat, f64, Vec<bool>, bool)>,
     seen: usize,
 }
 
@@ -84,6 +87,7 @@ impl<'a> Gathering<'a> {
             rates: rates::Gather::default(),
             timeline: timeline::Gather::new(epochs, placement.is_some()),
             placement,
+            rehearsal: Rehearsal::new(plan.warm_up.epochs, rehearsal::EPOCHS),
             held: None,
             seen: 0,
         }
@@ -92,30 +96,44 @@ impl<'a> Gathering<'a> {
     fn push(&mut self, record: EpochRecord) {
         self.heat.push(&record);
         let (heat, epoch) = (&record.heat, &record.epoch);
-        let first = self.plan.warm_up.first_counted(self.plan.recording.epochs);
         if self.seen >= self.plan.warm_up.epochs {
             self.rates.push(heat, epoch.length_s);
         }
-        let mut point = TimelinePoint::of(epoch, heat, self.times[self.seen]);
-        if let Some(replay) = &mut self.placement {
-            if let Some((before, length_s, fast)) = self.held.take() {
-                let moves = replay.decide(&before, length_s, heat, &fast);
-                // As in the plan: what puts memory in place at first does not count.
-                if self.seen > first {
-                    point.moved(&moves, &before);
-                }
-            }
-            let fast = replay.arrive(heat);
-            if self.seen >= first {
-                point.placed(heat, &fast, epoch.length_s);
-            }
-            self.held = Some((record.heat, epoch.length_s, fast));
-        }
-        self.timeline.push(point);
+        let point = TimelinePoint::of(epoch, heat, self.times[self.seen]);
         self.seen += 1;
+        if self.placement.is_none() {
+            self.timeline.push(point);
+            return;
+        }
+        let length_s = epoch.length_s;
+        for (cue, (heat, length_s, point)) in self.rehearsal.push((record.heat, length_s, point)) {
+            self.place(cue, heat, length_s, point);
+        }
     }
 
-    fn finish(self) -> Pictures {
+    /// Lives through an epoch with the recommended policy, as the plan did.
+    fn place(&mut self, cue: Cue, heat: EpochHeat, length_s: f64, mut point: TimelinePoint) {
+        let Some(replay) = &mut self.placement else { return };
+        if let Some((before, length_s, fast, counts)) = self.held.take() {
+            let moves = replay.decide(&before, length_s, !counts, &heat, &fast);
+            if counts {
+                point.moved(&moves, &before);
+            }
+        }
+        let fast = replay.arrive(&heat);
+        if cue.counts {
+            point.placed(&heat, &fast, length_s);
+        }
+        if !cue.rehearsal {
+            self.timeline.push(point);
+        }
+        self.held = Some((heat, length_s, fast, cue.counts));
+    }
+
+    fn finish(mut self) -> Pictures {
+        for (cue, (heat, length_s, point)) in self.rehearsal.finish() {
+            self.place(cue, heat, length_s, point);
+        }
         Pictures {
             heat: heat::picture(self.heat, &self.times, ROWS, self.plan),
             rates: self.rates.finish(),

@@ -230,7 +230,8 @@ pub(super) fn timeline(subject: &Subject<'_>) -> Words {
         1 => "one epoch".to_owned(),
         n => format!("{n} epochs: the most memory, the mean of the rest"),
     };
-    let first = subject.plan.warm_up.first_counted(subject.plan.recording.epochs);
+    let recording = &subject.plan.recording;
+    let first = recording.epochs - recording.evaluated_epochs;
     Words {
         shows: format!(
             "Memory in use, accesses per second, hits and moves from epoch to epoch; at most {most} \

@@ -175,6 +175,10 @@ unsafe fn child(board: &Board, page: PageSize, pages: usize) -> ! {
             libc::signal(signal, libc::SIG_DFL);
         }
         pin_to_last_cpu();
+        // Automatic NUMA balancing passes over memory with a policy; its hint faults would look
+        // like those of base pages. Where the kernel has no NUMA, there are none.
+        let no_nodes = ptr::null::<libc::c_ulong>();
+        libc::syscall(libc::SYS_set_mempolicy, libc::MPOL_LOCAL, no_nodes, 0 as libc::c_ulong);
         let (Some(area), Some(rest)) =
             (map(pages * size + align, libc::MAP_PRIVATE), map(PUSH_OUT * 4096, libc::MAP_PRIVATE))
         else {

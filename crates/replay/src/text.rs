@@ -148,13 +148,11 @@ pub(crate) fn assumptions(
             show(other.looser_bytes)
         ));
     }
-    all.push(if warm_up.still_growing {
-        format!("{}; a longer run will need more", warm_up.note)
-    } else {
+    all.push(warm_up.warning().unwrap_or_else(|| {
         format!(
             "the program goes on as in the {} evaluated epochs ({:.0} s)",
             facts.evaluated_epochs, facts.seconds
         )
-    });
+    }));
     all
 }

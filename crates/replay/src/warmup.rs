@@ -21,10 +21,27 @@ const PHASE: f64 = 0.02;
 pub struct WarmUp {
     /// Epochs left out at the start; epoch numbers below this are not evaluated.
     pub epochs: usize,
-    /// The footprint grows throughout: no start-up could be told from the rest.
+    /// Epochs at the start that were spent filling memory and count all the same, for too few
+    /// would remain without them.
+    pub filling_epochs: usize,
+    /// The footprint grows to the end: no start-up could be told from the rest.
     pub still_growing: bool,
     /// What was left out, in one sentence.
     pub note: String,
+}
+
+impl WarmUp {
+    /// What has to be kept in mind where start-up was not left out; none where it was, or where
+    /// there was none.
+    #[must_use]
+    pub fn warning(&self) -> Option<String> {
+        let remedy = match () {
+            () if self.still_growing => "a longer run will need more",
+            () if self.filling_epochs > 0 => "a longer recording can leave them out",
+            () => return None,
+        };
+        Some(format!("{}; {remedy}", self.note))
+    }
 }
 
 /// Finds the warm-up from the resident memory at the end of every epoch.
@@ -32,8 +49,8 @@ pub struct WarmUp {
 /// The level is the median of the second half. Warm-up ends with the first epoch that reaches
 /// 95 % of it, or with an earlier steady phase of four epochs at a quarter of it or more; that
 /// epoch too is left out when it added more than 5 %. Nothing is left out
-/// when fewer than four epochs would remain, or when memory grows by more than 15 % afterwards:
-/// then the program grows throughout, and the note says so.
+/// when fewer than four epochs would remain (a short recording, or a long filling), or when memory
+/// grows by more than 15 % afterwards: then the program grows throughout. The note says which.
 #[must_use]
 pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     let n = resident.len();
@@ -61,9 +78,8 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     let growth = rest.iter().map(|r| r.as_f64()).fold(start, f64::max) - start;
     if growth > FLAT * level && !phase(reached) {
         return WarmUp {
-            epochs: 0,
             still_growing: true,
-            note: "the footprint grows throughout the recording; all epochs are used".to_owned(),
+            ..all("the footprint grows throughout the recording; all epochs are used")
         };
     }
     if epochs == 0 {
@@ -71,14 +87,18 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     }
     if n - epochs < REMAIN {
         return WarmUp {
-            epochs: 0,
-            still_growing: true,
-            note: "the program fills its memory until shortly before the end; all epochs are used"
-                .to_owned(),
+            filling_epochs: epochs,
+            // One epoch without growth is no sign that it is over.
+            still_growing: n - epochs < 2,
+            ..all(&format!(
+                "the program was filling its memory in the first {epochs} of {n} epochs, too many \
+                 to leave out; all are used"
+            ))
         };
     }
     WarmUp {
         epochs,
+        filling_epochs: 0,
         still_growing: false,
         note: format!(
             "the first {} left out: the program was filling its memory",
@@ -116,6 +136,19 @@ mod tests {
         assert!(leak.still_growing && leak.epochs == 0, "{leak:?}");
         let late = warm_up(&[1, 200, 400, 600, 800, 1000, 1000]);
         assert!(late.still_growing && late.epochs == 0, "{late:?}");
+        assert!(late.note.contains("in the first 6 of 7 epochs"), "{late:?}");
+    }
+
+    #[test]
+    fn a_short_recording_is_not_said_to_fill_until_the_end() {
+        // The program was full after two epochs; there are just too few of them.
+        for (mib, filling) in
+            [([100, 800, 1000, 1000, 1000], 3), ([300, 1000, 1000, 1001, 1000], 2)]
+        {
+            let found = warm_up(&mib);
+            assert_eq!((found.epochs, found.filling_epochs), (0, filling));
+            assert!(!found.still_growing, "{found:?}");
+        }
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn recorded(plan: &Plan, style: Style) -> String {
 /// What was recorded, in labelled sentences.
 pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     let facts = &plan.recording;
-    let told = plan.warm_up.epochs > 0 || plan.warm_up.still_growing;
+    let told = plan.warm_up.epochs > 0 || plan.warm_up.warning().is_some();
     let left_out = match () {
         () if told => {
             let shown = facts.evaluated_epochs + plan.warm_up.epochs < facts.epochs;

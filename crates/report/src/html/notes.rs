@@ -34,9 +34,7 @@ pub(super) fn notes(subject: &Subject<'_>) -> Vec<String> {
     if facts.epochs == 1 {
         notes.push("There is a single epoch: pictures over time show one moment.".into());
     }
-    if plan.warm_up.still_growing {
-        notes.push(sentence(&format!("{}; a longer run will need more", plan.warm_up.note)));
-    }
+    notes.extend(plan.warm_up.warning().map(|warning| sentence(&warning)));
     if facts.units == 1 {
         notes.push(format!(
             "All memory of the program is a single unit of {}: it is fast or slow as a whole, and \

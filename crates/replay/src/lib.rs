@@ -50,8 +50,8 @@ pub use plan::{
     RecordingFacts, Role, plan,
 };
 pub use plan_recording::{PlanError, all_policies, plan_recording};
-pub use recommend::{Certainty, OtherTargets, Recommendation};
+pub use recommend::{Certainty, LEAST_EPOCHS, OtherTargets, Recommendation};
 pub use split::{Part, Share, Sharer, Split, Weighting, split};
 pub use stack::{Replay, ReplayError, ReplayOptions, replay};
-pub use text::percent;
+pub use text::{percent, percent_exactly};
 pub use warmup::{WarmUp, find_warm_up};

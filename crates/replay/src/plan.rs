@@ -154,6 +154,38 @@ pub struct Plan {
     pub heatmap: Heatmap,
 }
 
+impl Plan {
+    /// Why there is nothing to compare policies by; none if there is.
+    #[must_use]
+    pub fn nothing_to_compare(&self) -> Option<&'static str> {
+        let facts = &self.recording;
+        match () {
+            () if facts.footprint_bytes.0 == 0 => Some("no memory of the target was resident"),
+            () if facts.evaluated_epochs == 0 => {
+                Some("no epoch could be evaluated: record for longer")
+            }
+            () if facts.accesses_per_s <= 0.0 => Some("no access was seen"),
+            () if facts.cached_share >= 1.0 => Some("the CPU caches serve every access"),
+            () if self.policies.is_empty() => Some("no policy was replayed"),
+            () => None,
+        }
+    }
+
+    /// The policy whose curve says most: the recommended one, else the candidate that needs least,
+    /// and of those the one that serves most over all sizes of fast memory.
+    #[must_use]
+    pub fn shown_policy(&self) -> Option<&PolicyPlan> {
+        if let Some(answer) = &self.recommendation {
+            return self.policies.iter().find(|p| p.policy == answer.policy);
+        }
+        let served = |p: &PolicyPlan| p.points.iter().map(|point| point.hit_ratio).sum::<f64>();
+        let need = |p: &PolicyPlan| p.fast_bytes.map_or(u64::MAX, |bytes| bytes.0);
+        let candidates = self.policies.iter().filter(|p| p.role == Role::Candidate);
+        candidates
+            .min_by(|a, b| need(a).cmp(&need(b)).then_with(|| served(b).total_cmp(&served(a))))
+    }
+}
+
 /// Hot memory, as far as one can be parted from cold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct HotSet {
@@ -173,7 +205,7 @@ pub struct PolicyPlan {
     /// Candidate or bound.
     pub role: Role,
     /// The smallest fast memory that keeps the target; none when no amount does, or when nothing
-    /// was accessed.
+    /// was accessed. For a bound that ignores the budget (all-fast) all of the memory.
     pub fast_bytes: Option<Bytes>,
     /// Where the curve of hits bends: the size of the hot set, if there is one.
     pub knee_bytes: Bytes,
@@ -296,8 +328,13 @@ fn policy_plan(
         policy: curve.policy.clone(),
         about: policy.about.clone(),
         role: policy.role,
-        fast_bytes: smallest(curve, unit, target, |i| cost.slowdown(curve, i).high)
-            .filter(|_| curve.accesses > 0.0),
+        fast_bytes: match curve.fast_accesses.first() {
+            // It has served accesses with no fast memory at all: it ignores the budget, and needs
+            // what it uses.
+            Some(served) if *served > 0.0 => Some(curve.capacity(n - 1)),
+            _ => smallest(curve, unit, target, |i| cost.slowdown(curve, i).high)
+                .filter(|_| curve.accesses > 0.0),
+        },
         knee_bytes: knee(curve),
         at_recommended: recommended.and_then(at),
         replayed_capacities: Some(curve.replayed_at.len()).filter(|n| *n > 0),

@@ -1,6 +1,12 @@
 //! The recommendation: the smallest fast memory that keeps a slowdown, the policy that needs
 //! least of it, and the cases in which a recording cannot tell.
 //!
+//! One rule says how sure it is, whatever the cause and however much of the traffic it concerns.
+//! The recording is read in the harshest and in the kindest way: the first gives a size that is
+//! enough, the second the least that may be. Within 10 % of each other: an estimate. Further apart:
+//! an upper bound, said as one. So far apart that the upper bound is nearly all of the memory: no
+//! answer, for "everything is enough" is none.
+//!
 //! Made to stay put from one recording of a program to the next: sizes are interpolated between
 //! the grid's capacities, a size counts only if every larger one keeps the target too, policies
 //! within 1 % of the best give way to the simplest, and all sums run over all evaluated epochs.
@@ -8,13 +14,16 @@
 //! 10 %, the recommendation says so.
 
 use crate::cost::Reading;
-use crate::text::percent;
+use crate::text::{percent, percent_exactly};
 use crate::{Band, CostModel, Curve, Machine, RecordingFacts, WarmUp};
 use pagetide_types::Bytes;
 use serde::Serialize;
 
 /// Evaluated epochs below which nothing is recommended.
 const SHORT: u32 = 3;
+/// Epochs that a recording must hold for a plan: those, and the first, which shows policies where
+/// to begin.
+pub const LEAST_EPOCHS: u32 = SHORT + 1;
 /// Policies that need at most this much more than the best are as good; the simplest is taken.
 const AS_GOOD: f64 = 1.01;
 /// Two readings of the observation that differ by less agree: the answer is an estimate.
@@ -23,9 +32,6 @@ const AGREE: f64 = 1.10;
 const DISAGREE: f64 = 1.25;
 /// Share of the footprint from which "this much" says no more than "everything".
 const NEARLY_ALL: f64 = 0.9;
-/// Share of the accesses from which saturation can make a recording unable to tell; a few units
-/// too hot to measure (stack, code) are in every recording.
-const SATURATED: f64 = 0.25;
 /// Share of uncleared memory from which the heat of too much is unknown.
 const UNCLEARED: f64 = 0.25;
 
@@ -139,14 +145,13 @@ pub(crate) fn recommend(
     let low = at_best(true, true);
     let footprint = facts.footprint_bytes;
     let share = if footprint.0 > 0 { need.as_f64() / footprint.as_f64() } else { 0.0 };
-    if apart(low, need, best.unit, DISAGREE) && share >= NEARLY_ALL {
-        let by_saturation = at_best(true, false) <= at_best(false, true);
-        if !by_saturation || facts.saturated_share >= SATURATED {
-            return Err(cannot_tell(by_saturation, facts, target, low, need));
-        }
-    }
-    let estimate = !apart(low, need, best.unit, AGREE);
-    let certainty = if estimate { Certainty::Estimate } else { Certainty::UpperBound };
+    let by_saturation = at_best(true, false) <= at_best(false, true);
+    let doubt = if by_saturation { Doubt::Saturated } else { Doubt::Unseen };
+    let certainty = match () {
+        () if !apart(low, need, best.unit, AGREE) => Certainty::Estimate,
+        () if share < NEARLY_ALL || !apart(low, need, best.unit, DISAGREE) => Certainty::UpperBound,
+        () => return Err(cannot_tell(doubt, facts, target, (low, need))),
+    };
     let i = usize::try_from(need.0.div_ceil(best.curve.step.0.max(1))).unwrap_or(usize::MAX);
     let i = i.min(best.curve.fast_accesses.len() - 1);
     let predicted = best.cost.slowdown(best.curve, i);
@@ -167,7 +172,7 @@ pub(crate) fn recommend(
         sentence: String::new(),
         assumptions: Vec::new(),
     };
-    recommendation.sentence = crate::text::sentence(&recommendation, facts, target);
+    recommendation.sentence = crate::text::sentence(&recommendation, doubt, facts, target);
     recommendation.assumptions =
         crate::text::assumptions(&recommendation, best, facts, warm_up, machine);
     Ok(recommendation)
@@ -185,7 +190,8 @@ fn choose<'a, 'b>(
     if any.curve.epochs < SHORT {
         return Err(format!(
             "the recording is too short to tell: {} evaluated, at least {SHORT} are needed; record \
-             for longer (an epoch is {:.0} s)",
+             for longer: {LEAST_EPOCHS} epochs of {} s at least, after the program has filled its \
+             memory, for the first shows policies where to begin",
             match any.curve.epochs {
                 0 => "no epoch could be".to_owned(),
                 1 => "1 epoch was".to_owned(),
@@ -219,7 +225,7 @@ fn choose<'a, 'b>(
         return Err(format!(
             "no policy keeps the slowdown within {}, not even with all memory fast: its moves \
              alone cost more",
-            percent(target)
+            percent_exactly(target)
         ));
     };
     let enough = (least.as_f64() * AS_GOOD).max((*least + any.unit).as_f64());
@@ -234,33 +240,54 @@ fn apart(low: Bytes, high: Bytes, unit: Bytes, factor: f64) -> bool {
     high.saturating_sub(unit).as_f64() > low.as_f64() * factor
 }
 
-fn cannot_tell(
-    by_saturation: bool,
-    facts: &RecordingFacts,
-    target: f64,
-    low: Bytes,
-    need: Bytes,
-) -> String {
-    let (cause, remedy) = if by_saturation {
-        (
-            format!(
-                "too saturated to tell: {} of the memory traffic went to units too hot to measure",
+/// What leaves the answer open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Doubt {
+    /// How hot the units are that are too hot to measure.
+    Saturated,
+    /// Whether the units never seen accessed were accessed.
+    Unseen,
+}
+
+impl Doubt {
+    /// In words, with the share that it concerns.
+    pub(crate) fn says(self, facts: &RecordingFacts) -> String {
+        match self {
+            Self::Saturated => format!(
+                "{} of the memory traffic went to units too hot to measure",
                 percent(facts.saturated_share)
             ),
-            "base pages (transparent huge pages off) can be told apart up to higher rates",
-        )
-    } else {
-        (
-            format!(
-                "too little observed to tell: units never seen accessed hold {} of the memory",
+            Self::Unseen => format!(
+                "units never seen accessed hold {} of the memory",
                 percent(facts.unseen_share)
             ),
-            "a longer recording, or a larger budget for watching, may tell",
-        )
+        }
+    }
+}
+
+/// The upper bound is nearly everything, and what may do is much less.
+fn cannot_tell(
+    doubt: Doubt,
+    facts: &RecordingFacts,
+    target: f64,
+    (low, need): (Bytes, Bytes),
+) -> String {
+    let (state, remedy) = match doubt {
+        Doubt::Saturated if facts.huge_share > 0.5 => (
+            "too saturated",
+            "; base pages (transparent huge pages off) can be told apart up to higher rates",
+        ),
+        Doubt::Saturated => ("too saturated", ""),
+        Doubt::Unseen => (
+            "too little observed",
+            "; a longer recording, or a larger budget for watching, may tell",
+        ),
     };
     format!(
-        "the recording is {cause}; a slowdown within {} needs something between {low} and {need} \
-         of fast memory; {remedy}",
-        percent(target)
+        "the recording is {state} to tell: {}. A slowdown within {} needs something between {low} \
+         and {need} of fast memory, and the upper bound is nearly all of the {} in use{remedy}",
+        doubt.says(facts),
+        percent_exactly(target),
+        facts.footprint_bytes
     )
 }

@@ -1,6 +1,6 @@
 //! The plan's sentences: the recommendation and what it stands on.
 
-use crate::recommend::Candidate;
+use crate::recommend::{Candidate, Doubt};
 use crate::{Certainty, Machine, Recommendation, RecordingFacts, WarmUp};
 use pagetide_types::Bytes;
 
@@ -17,10 +17,22 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// The answer in one sentence.
-pub(crate) fn sentence(answer: &Recommendation, facts: &RecordingFacts, target: f64) -> String {
+/// A share that somebody gave, with the digits that they gave: `5 %`, `2.25 %`, `0.05 %`.
+#[must_use]
+pub fn percent_exactly(share: f64) -> String {
+    let digits = format!("{:.6}", share * 100.0);
+    format!("{} %", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// The answer in one sentence; `doubt` is what leaves it open, if something does.
+pub(crate) fn sentence(
+    answer: &Recommendation,
+    doubt: Doubt,
+    facts: &RecordingFacts,
+    target: f64,
+) -> String {
     let footprint = facts.footprint_bytes;
-    let (within, policy) = (percent(target), &answer.policy);
+    let (within, policy) = (percent_exactly(target), &answer.policy);
     if answer.fast_bytes.0 == 0 {
         return format!(
             "All {footprint} may be slow memory: the slowdown stays within {within} without any \
@@ -32,19 +44,17 @@ pub(crate) fn sentence(answer: &Recommendation, facts: &RecordingFacts, target: 
         answer.fast_bytes,
         percent(answer.share_of_footprint)
     );
-    let less = match answer.certainty {
-        Certainty::Estimate => String::new(),
+    match answer.certainty {
+        Certainty::Estimate => {
+            format!("{size} keeps the slowdown within {within} under the policy {policy}.")
+        }
         Certainty::UpperBound => format!(
-            "; as little as {} may do, for {} to tell",
+            "{size} is an upper bound: it keeps the slowdown within {within} under the policy \
+             {policy}, but as little as {} may do, for {}.",
             answer.fast_bytes_low,
-            if facts.saturated_share >= facts.unseen_share {
-                format!("{} of the memory traffic is too hot", percent(facts.saturated_share))
-            } else {
-                format!("{} of the memory was watched too little", percent(facts.unseen_share))
-            }
+            doubt.says(facts)
         ),
-    };
-    format!("{size} keeps the slowdown within {within} under the policy {policy}{less}.")
+    }
 }
 
 /// What the answer stands on, most important first.

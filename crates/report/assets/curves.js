@@ -3,32 +3,21 @@ const Curves = {
   // Slowdowns below this have no place on a logarithmic scale.
   LEAST: 0.001,
 
-  name(subject) {
-    return subject.plan.recommendation?.policy
-      ?? subject.plan.policies.filter((policy) => policy.role === "candidate").at(-1)?.policy;
-  },
-
-  drawable(subject) {
-    const { plan } = subject;
-    return plan.recording.accesses_per_s > 0 && plan.recording.footprint_bytes > 0
-      && (plan.policies[0]?.points.length ?? 0) > 1 && plan.recording.evaluated_epochs > 0;
-  },
-
   // One series per policy of one plan, or the shown policy of each of several.
   series(subjects, value) {
     const make = (policy, rest) => ({
       x: policy.points.map((point) => point.fast_bytes), ...value(policy.points), ...rest,
     });
     const drawn = subjects.map((subject, index) => ({ subject, index }))
-      .filter(({ subject }) => Curves.drawable(subject));
+      .filter(({ subject }) => subject.shown != null);
     if (subjects.length > 1) {
       return drawn.map(({ subject, index }) => {
-        const policy = subject.plan.policies.find((one) => one.policy === Curves.name(subject));
+        const policy = subject.plan.policies.find((one) => one.policy === subject.shown);
         return make(policy, { name: `${subject.name} (${policy.policy})`, colour: index });
       });
     }
     return drawn.flatMap(({ subject }) => {
-      const name = Curves.name(subject);
+      const name = subject.shown;
       // The first colour is the recommended policy's.
       const others = subject.plan.policies.map((policy) => policy.policy).filter((one) => one !== name);
       return subject.plan.policies.map((policy) => make(policy, {
@@ -41,7 +30,7 @@ const Curves = {
   marks(subjects) {
     return subjects.flatMap((subject, index) => {
       const answer = subject.plan.recommendation;
-      return answer && Curves.drawable(subject)
+      return answer && subject.shown != null
         ? [{ x: answer.fast_bytes, text: Format.bytes(answer.fast_bytes), colour: subjects.length > 1 ? index : null }]
         : [];
     });
@@ -79,7 +68,7 @@ const Curves = {
       splits: (chart, axis, low, high) => splits.filter((at) => at >= low && at <= high),
     }, {
       height: 300,
-      levels: targets.map((target) => ({ y: least(target), text: `within ${Format.percent(target)}` })),
+      levels: targets.map((target) => ({ y: least(target), text: `within ${Format.exactly(target)}` })),
     });
   },
 

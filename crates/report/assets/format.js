@@ -21,6 +21,10 @@ const Format = {
     const whole = Math.abs(value) >= 9.95 || Math.abs(value - Math.round(value)) < 0.05;
     return `${value.toFixed(whole ? 0 : 1)} %`;
   },
+  // With the digits that somebody gave.
+  exactly(share) {
+    return `${Number((share * 100).toFixed(6))} %`;
+  },
   band(low, high) {
     const [from, to] = [Format.percent(low), Format.percent(high)];
     return from === to ? to : `${from.replace(" %", "")} – ${to}`;

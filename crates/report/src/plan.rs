@@ -4,7 +4,7 @@ use crate::number::{band, bytes_per_s, count, duration};
 use crate::style::shortened;
 use crate::table::{Align, Table};
 use crate::{Style, chart, heatmap};
-use pagetide_replay::{Plan, PolicyPlan, RecordingFacts, Role, percent};
+use pagetide_replay::{Plan, PolicyPlan, RecordingFacts, Role, percent, percent_exactly};
 
 /// Renders a plan for a terminal.
 #[must_use]
@@ -12,21 +12,14 @@ pub fn plan(plan: &Plan, style: Style) -> String {
     let facts = &plan.recording;
     let mut out = format!("{}\n\n", style.bold(&shortened(&title(facts), style.width())));
     out += &answer(plan, style);
+    if facts.evaluated_epochs == 0 || facts.footprint_bytes.0 == 0 {
+        // Nothing but zeros would follow.
+        return out;
+    }
     out += &style.heading("Recording");
     out += &recorded(plan, style);
-    out += &style.heading(&format!(
-        "Fast memory for a slowdown within {} (machine {})",
-        percent(plan.target_slowdown),
-        plan.machine.name
-    ));
-    out += &needs(plan, style);
-    if let Some(policy) = charted(plan).filter(|_| facts.accesses_per_s > 0.0) {
-        let size = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
-        let chart = chart::slowdown(policy, plan.target_slowdown, size, style);
-        if !chart.is_empty() {
-            out += &style.heading(&format!("Slowdown over fast memory, policy {}", policy.policy));
-            out += &chart;
-        }
+    if plan.nothing_to_compare().is_none() {
+        out += &compared(plan, style);
     }
     out += &style.heading("Heat over address and time");
     out += &heatmap::heatmap(&plan.heatmap, &plan.areas, style);
@@ -54,6 +47,34 @@ pub fn plan(plan: &Plan, style: Style) -> String {
     }
     out
 }
+
+/// What every policy needs, and the curve of the one that matters.
+fn compared(plan: &Plan, style: Style) -> String {
+    let mut out = style.heading(&format!(
+        "Fast memory for a slowdown within {} (machine {})",
+        percent_exactly(plan.target_slowdown),
+        plan.machine.name
+    ));
+    if plan.recommendation.is_none() {
+        out += &style.paragraph("  ", UNANSWERED);
+    }
+    out += &needs_table(plan, style);
+    if let Some(policy) = plan.shown_policy() {
+        let size = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
+        let chart = chart::slowdown(policy, plan.target_slowdown, size, style);
+        if !chart.is_empty() {
+            let best = if size.is_none() { ", the best of them" } else { "" };
+            let title = format!("Slowdown over fast memory, policy {}{best}", policy.policy);
+            out += &style.heading(&title);
+            out += &chart;
+        }
+    }
+    out
+}
+
+/// What the table of needs is good for where nothing is recommended.
+pub(crate) const UNANSWERED: &str = "None of these is a recommendation: they only compare the \
+    policies with one another, by what was recorded, read in the harshest way.";
 
 fn title(facts: &RecordingFacts) -> String {
     let target = if facts.target.is_empty() { &facts.name } else { &facts.target };
@@ -143,15 +164,17 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     fields
 }
 
-fn charted(plan: &Plan) -> Option<&PolicyPlan> {
-    match &plan.recommendation {
-        Some(answer) => plan.policies.iter().find(|p| p.policy == answer.policy),
-        None => plan.policies.iter().rfind(|p| p.role == Role::Candidate),
+/// What a policy needs: a size, or that no size keeps the target, or that nothing can be said.
+pub(crate) fn needs(plan: &Plan, policy: &PolicyPlan) -> String {
+    match policy.fast_bytes {
+        Some(bytes) => bytes.to_string(),
+        None if plan.nothing_to_compare().is_none() => "misses it".into(),
+        None => "–".into(),
     }
 }
 
 /// One line per policy; columns that do not fit are left out, the needed size never.
-fn needs(plan: &Plan, style: Style) -> String {
+fn needs_table(plan: &Plan, style: Style) -> String {
     let at = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
     let wide = style.width() >= 72;
     let mut columns = vec![("policy", Align::Left), ("needs", Align::Right)];
@@ -171,14 +194,7 @@ fn needs(plan: &Plan, style: Style) -> String {
             (_, Role::Bound) => " *",
             _ => "",
         };
-        let mut cells = vec![
-            format!("{}{mark}", policy.policy),
-            match policy.fast_bytes {
-                Some(bytes) => bytes.to_string(),
-                None if plan.recording.accesses_per_s > 0.0 => "misses it".into(),
-                None => "–".into(),
-            },
-        ];
+        let mut cells = vec![format!("{}{mark}", policy.policy), needs(plan, policy)];
         if heads.is_some() {
             let point = policy.at_recommended;
             let show = |text: Option<String>| text.unwrap_or_else(|| "–".into());

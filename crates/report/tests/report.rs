@@ -95,6 +95,17 @@ fn no_line_is_wider_than_asked_and_colour_changes_no_text() {
 }
 
 #[test]
+fn without_an_evaluated_epoch_the_reason_is_all_that_is_said() {
+    let mut plan = plan_of(&made::zipf(), &PlanOptions::default());
+    plan.recording.evaluated_epochs = 0;
+    plan.recommendation = None;
+    plan.why_not = Some("the recording is too short to tell".into());
+    let text = pagetide_report::plan(&plan, plain(80));
+    assert!(text.ends_with("No recommendation: the recording is too short to tell.\n"), "{text}");
+    assert_eq!(text.lines().count(), 3, "{text}");
+}
+
+#[test]
 fn the_word_is_slowdown() {
     let plan = plan_of(&made::zipf(), &PlanOptions::default());
     let page = html::page(&[html::Made::new(&made::zipf())]);

@@ -1,7 +1,7 @@
 //! Recommendations whose right answer is known, and the cases in which there is none.
 
 use crate::build::{Unit, bound, candidate, curve, cxl, hot_cold, input, near, plan_units};
-use pagetide_replay::{Certainty, PlanOptions, plan};
+use pagetide_replay::{Certainty, PlanOptions, percent_exactly, plan};
 use pagetide_types::Bytes;
 use proptest::prelude::*;
 
@@ -87,7 +87,80 @@ fn saturation_gives_an_upper_bound_that_holds() {
     assert!(answer.fast_bytes_low.as_f64() <= truth, "{answer:?}");
     let low = format!("as little as {} may do", answer.fast_bytes_low);
     assert!(answer.sentence.contains(&low), "{}", answer.sentence);
-    assert!(answer.sentence.ends_with("of the memory traffic is too hot to tell."));
+    assert!(answer.sentence.contains("is an upper bound"), "{}", answer.sentence);
+    assert!(answer.sentence.ends_with("of the memory traffic went to units too hot to measure."));
+}
+
+#[test]
+fn one_rule_says_how_sure_an_answer_is_however_much_is_saturated() {
+    // A tenth of the units saturated, with a growing share of what was measured, and the rest
+    // alike: the harshest reading needs less and less, the kindest always just the hot units.
+    let (mut bounds, mut none, mut last) = (0, 0, Bytes(u64::MAX));
+    for colder in [0.6, 1.0, 3.0, 10.0, 30.0, 100.0, 170.0, 250.0] {
+        let mut units = hot_cold(100, 1000, 200.0, colder);
+        units[..100].iter_mut().for_each(|unit| unit.saturated = true);
+        let plan = plan_units(&units);
+        let share = plan.recording.saturated_share;
+        let need = plan.policies[0].fast_bytes.unwrap();
+        assert!(need <= last, "{colder}: {need} after {last}");
+        last = need;
+        let nearly_all = need.as_f64() >= 0.9 * plan.recording.footprint_bytes.as_f64();
+        match (&plan.recommendation, &plan.why_not) {
+            (Some(answer), None) => {
+                assert!(!nearly_all, "{share}: {answer:?}");
+                assert_eq!(answer.certainty, Certainty::UpperBound, "{share}");
+                assert!(answer.sentence.contains("is an upper bound"), "{}", answer.sentence);
+                bounds += 1;
+            }
+            (None, Some(why_not)) => {
+                assert!(nearly_all, "{share}: {why_not}");
+                let bound = format!("between {} and {need}", Bytes::mib(2 * 97));
+                for said in ["too saturated to tell", &bound, "the upper bound is nearly all"] {
+                    assert!(why_not.contains(said), "{share}, no '{said}' in {why_not}");
+                }
+                none += 1;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(bounds >= 2 && none >= 2, "both outcomes are met: {bounds}, {none}");
+}
+
+#[test]
+fn what_ignores_the_budget_needs_all_of_the_memory() {
+    let units = hot_cold(100, 1000, 2e4, 100.0);
+    let mut all_fast = curve("all-fast", &units);
+    all_fast.fast_accesses.fill(all_fast.accesses);
+    let curves = vec![candidate(curve("rate", &units)), bound(all_fast)];
+    let plan = plan(input(curves), &cxl(), &PlanOptions::default());
+    assert_eq!(plan.policies[1].fast_bytes, Some(plan.recording.footprint_bytes));
+}
+
+#[test]
+fn without_an_answer_the_best_policy_is_shown() {
+    let units = hot_cold(100, 1000, 2e4, 10.0);
+    let mut worse = units.clone();
+    worse.rotate_left(500);
+    let shown = |epochs| {
+        let mut curves = [curve("rate", &units), curve("amp", &worse)];
+        curves.iter_mut().for_each(|curve| curve.epochs = epochs);
+        let plan = plan(input(curves.map(candidate).into()), &cxl(), &PlanOptions::default());
+        (plan.recommendation.is_some(), plan.shown_policy().map(|policy| policy.policy.clone()))
+    };
+    assert_eq!(shown(12), (true, Some("rate".into())), "the recommended one");
+    assert_eq!(shown(2), (false, Some("rate".into())), "too short: the one that needs least");
+}
+
+#[test]
+fn a_target_is_said_with_the_digits_that_it_has() {
+    assert_eq!(
+        [0.05, 0.0005, 0.0225, 0.07, 1.0].map(percent_exactly),
+        ["5 %", "0.05 %", "2.25 %", "7 %", "100 %"]
+    );
+    let options = PlanOptions { target_slowdown: 0.0005, ..PlanOptions::default() };
+    let curves = vec![candidate(curve("rate", &hot_cold(50, 1000, 2e4, 1000.0)))];
+    let answer = plan(input(curves), &cxl(), &options).recommendation.unwrap();
+    assert!(answer.sentence.contains("within 0.05 % under"), "{}", answer.sentence);
 }
 
 #[test]
@@ -144,7 +217,8 @@ fn what_is_too_little_to_plan_on_is_answered_in_words() {
     let mut never = normal;
     never.promoted = vec![u64::MAX >> 8; 11];
     for (curve, words) in [
-        (short, "too short to tell: 1 epoch was"),
+        (short.clone(), "too short to tell: 1 epoch was"),
+        (short, "4 epochs of 5 s at least"),
         (curve("rate", &[]), "no memory"),
         (curve("rate", &[Unit::default()]), "no access was seen"),
         (never, "no policy keeps"),

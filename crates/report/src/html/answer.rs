@@ -3,7 +3,7 @@
 
 use super::Subject;
 use crate::number::band;
-use pagetide_replay::{Certainty, Role, percent};
+use pagetide_replay::{Certainty, percent, percent_exactly};
 
 /// A question with its answer: a few characters, and a sentence.
 pub(super) struct Answer {
@@ -15,7 +15,7 @@ pub(super) struct Answer {
 /// The four answers of a plan; what it cannot tell, it says.
 pub(super) fn answers(subject: &Subject<'_>) -> Vec<Answer> {
     let plan = subject.plan;
-    let target = percent(plan.target_slowdown);
+    let target = percent_exactly(plan.target_slowdown);
     let Some(answer) = &plan.recommendation else {
         let why = plan.why_not.clone().unwrap_or_default();
         let open = |question| Answer { question, value: "–".into(), detail: String::new() };
@@ -80,17 +80,4 @@ pub(super) fn sentence(clause: &str) -> String {
     let Some(first) = letters.next() else { return String::new() };
     let end = if clause.ends_with('.') { "" } else { "." };
     format!("{}{}{end}", first.to_uppercase(), letters.as_str())
-}
-
-/// The policy whose curve stands out: the recommended one, or the most able candidate.
-pub(super) fn shown_policy<'a>(subject: &Subject<'a>) -> Option<&'a str> {
-    let plan = subject.plan;
-    match &plan.recommendation {
-        Some(answer) => Some(&answer.policy),
-        None => plan
-            .policies
-            .iter()
-            .rfind(|policy| policy.role == Role::Candidate)
-            .map(|policy| policy.policy.as_str()),
-    }
 }

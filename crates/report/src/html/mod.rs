@@ -47,6 +47,8 @@ struct Data<'a> {
 #[derive(Serialize)]
 struct Drawn<'a> {
     name: &'a str,
+    /// The policy whose curve stands out; none where there is no curve to draw.
+    shown: Option<&'a str>,
     plan: &'a Plan,
     pictures: &'a Pictures,
 }
@@ -65,7 +67,16 @@ pub fn html(
     let data = Data {
         tool: concat!("pagetide ", env!("CARGO_PKG_VERSION")),
         subjects: drawn
-            .map(|(s, name)| Drawn { name, plan: s.plan, pictures: s.pictures })
+            .map(|(subject, name)| Drawn {
+                name,
+                shown: subject
+                    .plan
+                    .shown_policy()
+                    .filter(|_| subject.plan.nothing_to_compare().is_none())
+                    .map(|policy| policy.policy.as_str()),
+                plan: subject.plan,
+                pictures: subject.pictures,
+            })
             .collect(),
     };
     let data = serde_json::to_string(&data).map_err(|_| std::fmt::Error)?;

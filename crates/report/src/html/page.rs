@@ -39,6 +39,8 @@ pub(super) struct View {
     pub(super) recorded: Vec<(String, String)>,
     pub(super) machine: Vec<(String, String)>,
     pub(super) no_curve: Option<String>,
+    /// What the table of needs is good for where there is one and nothing is recommended.
+    pub(super) unanswered: Option<&'static str>,
     /// Whether any of its policies is a bound.
     pub(super) bounds: bool,
     /// Policies whose curves are drawn from less than everything, and from what.
@@ -213,6 +215,8 @@ fn view(subject: &Subject<'_>, name: &str, at: usize) -> View {
         recorded: tables::recorded(subject),
         machine: tables::machine(subject),
         no_curve: pictures::no_curve(plan),
+        unanswered: (plan.recommendation.is_none() && plan.nothing_to_compare().is_none())
+            .then_some(crate::plan::UNANSWERED),
         bounds: plan.policies.iter().any(|policy| policy.role == Role::Bound),
         coarse: plan.policies.iter().filter_map(pictures::coarse).collect(),
         told: pictures::told(plan, at),

@@ -1,7 +1,6 @@
 //! The pictures' words: what each shows, for those who do not see it, and at which resolution.
 
 use super::Subject;
-use super::answer::shown_policy;
 use crate::number::{band, count, duration};
 use pagetide_replay::{Plan, Point, PolicyPlan, percent};
 
@@ -15,16 +14,7 @@ pub(super) struct Words {
 
 /// Why there is no curve over fast memory; none if there is one.
 pub(super) fn no_curve(plan: &Plan) -> Option<String> {
-    let facts = &plan.recording;
-    let points = plan.policies.first().map_or(0, |policy| policy.points.len());
-    let why = match () {
-        () if facts.footprint_bytes.0 == 0 => "no memory of the target was resident",
-        () if facts.evaluated_epochs == 0 => "no epoch could be evaluated: record for longer",
-        () if facts.accesses_per_s <= 0.0 => "no access was seen",
-        () if points < 2 => "no policy was replayed",
-        () => return None,
-    };
-    Some(format!("There is no curve to draw: {why}."))
+    plan.nothing_to_compare().map(|why| format!("There is no curve to draw: {why}."))
 }
 
 /// How to read the slowdowns of these plans.
@@ -43,8 +33,8 @@ pub(super) fn band_says(subjects: &[Subject<'_>]) -> String {
 /// The curves over fast memory of one plan.
 pub(super) fn over_fast_memory(subject: &Subject<'_>, what: &str) -> Words {
     let plan = subject.plan;
-    let name = shown_policy(subject).unwrap_or_default();
-    let policy = plan.policies.iter().find(|policy| policy.policy == name);
+    let policy = plan.shown_policy();
+    let name = policy.map_or("", |policy| policy.policy.as_str());
     let points = policy.map_or(&[][..], |policy| &policy.points);
     let value = |point: &Point| match what {
         "slowdown" => band(point.slowdown),

@@ -2,7 +2,7 @@
 
 use super::{Subject, date};
 use crate::number::{band, bytes_per_s, count, short_time};
-use crate::plan::recorded_fields;
+use crate::plan::{needs, recorded_fields};
 use pagetide_replay::{PolicyPlan, Role, percent};
 
 /// A row of the table of policies.
@@ -29,7 +29,7 @@ pub(super) fn policy_columns(subject: &Subject<'_>) -> Vec<String> {
 pub(super) fn policy_rows(subject: &Subject<'_>) -> Vec<PolicyRow> {
     let plan = subject.plan;
     let row = |policy: &PolicyPlan| {
-        let mut cells = vec![needs(subject, policy)];
+        let mut cells = vec![needs(plan, policy)];
         if plan.recommendation.is_some() {
             match policy.at_recommended {
                 Some(point) => cells.extend([
@@ -64,7 +64,7 @@ pub(super) fn needs_together(subjects: &[Subject<'_>]) -> Vec<PolicyRow> {
                 || "–".to_owned(),
                 |found| {
                     let mark = if chosen(subject, found) { " ←" } else { "" };
-                    needs(subject, found) + mark
+                    needs(subject.plan, found) + mark
                 },
             )
         };
@@ -81,14 +81,6 @@ pub(super) fn needs_together(subjects: &[Subject<'_>]) -> Vec<PolicyRow> {
 
 fn chosen(subject: &Subject<'_>, policy: &PolicyPlan) -> bool {
     subject.plan.recommendation.as_ref().is_some_and(|answer| answer.policy == policy.policy)
-}
-
-fn needs(subject: &Subject<'_>, policy: &PolicyPlan) -> String {
-    match policy.fast_bytes {
-        Some(bytes) => bytes.to_string(),
-        None if subject.plan.recording.accesses_per_s > 0.0 => "misses it".into(),
-        None => "–".into(),
-    }
 }
 
 /// A row of the table of areas; shares are percentages for a bar, 0 to 100.

@@ -44,6 +44,7 @@ fn every_number_of_a_page_is_one() {
     // What may be missing: what was not measured, does not exist, or was not there.
     let may_be_missing = [
         ".recommendation",
+        ".shown",
         ".decisions",
         ".replayed_capacities",
         ".hot_set",
@@ -99,8 +100,13 @@ fn what_cannot_be_told_is_said_in_words() {
     let page = page(&[Made::new(&made::saturated())]);
     let text = text(&page);
     assert!(text.contains("No answer") && text.contains("too saturated to tell"), "{text}");
+    assert!(text.contains("None of these is a recommendation"), "{text}");
+    assert_eq!(data(&page)["subjects"][0]["shown"], "lfu", "the best policy stands out");
+    let answered = super::page(&[Made::new(&made::zipf())]);
+    assert!(!answered.contains("None of these is a recommendation"));
     let idle = super::page(&[Made::new(&made::idle())]);
     assert!(idle.contains("There is no curve to draw: no access was seen."));
+    assert!(!idle.contains("What every policy needs"), "a table of dashes");
     let nothing = super::page(&[Made::new(&[])]);
     assert!(nothing.contains("no memory of the target was resident"));
 }

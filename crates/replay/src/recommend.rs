@@ -20,10 +20,7 @@ use pagetide_types::Bytes;
 use serde::Serialize;
 
 /// Evaluated epochs below which nothing is recommended.
-const SHORT: u32 = 3;
-/// Epochs that a recording must hold for a plan: those, and the first, which shows policies where
-/// to begin.
-pub const LEAST_EPOCHS: u32 = SHORT + 1;
+pub const LEAST_EPOCHS: u32 = 3;
 /// Policies that need at most this much more than the best are as good; the simplest is taken.
 const AS_GOOD: f64 = 1.01;
 /// Two readings of the observation that differ by less agree: the answer is an estimate.
@@ -187,11 +184,10 @@ fn choose<'a, 'b>(
     let Some(any) = candidates.first() else {
         return Err("no policy that can be run was replayed".to_owned());
     };
-    if any.curve.epochs < SHORT {
+    if any.curve.epochs < LEAST_EPOCHS {
         return Err(format!(
-            "the recording is too short to tell: {} evaluated, at least {SHORT} are needed; record \
-             for longer: {LEAST_EPOCHS} epochs of {} s at least, after the program has filled its \
-             memory, for the first shows policies where to begin",
+            "the recording is too short to tell: {} evaluated, and a plan needs at least \
+             {LEAST_EPOCHS} of {} s each after the program has filled its memory; record for longer",
             match any.curve.epochs {
                 0 => "no epoch could be".to_owned(),
                 1 => "1 epoch was".to_owned(),

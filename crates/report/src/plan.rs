@@ -105,17 +105,7 @@ fn recorded(plan: &Plan, style: Style) -> String {
 pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     let facts = &plan.recording;
     let told = plan.warm_up.epochs > 0 || plan.warm_up.warning().is_some();
-    let left_out = match () {
-        () if told => {
-            let shown = facts.evaluated_epochs + plan.warm_up.epochs < facts.epochs;
-            let begins = if shown { "; the next tells where to begin" } else { "" };
-            format!("; {}{begins}", plan.warm_up.note)
-        }
-        () if facts.evaluated_epochs + 1 == facts.epochs => {
-            "; the first tells where to begin".into()
-        }
-        () => String::new(),
-    };
+    let left_out = if told { format!("; {}", plan.warm_up.note) } else { String::new() };
     let time = format!(
         "{}, {} of {} epochs of {}{left_out}",
         duration(facts.seconds),

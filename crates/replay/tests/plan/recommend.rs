@@ -218,7 +218,7 @@ fn what_is_too_little_to_plan_on_is_answered_in_words() {
     never.promoted = vec![u64::MAX >> 8; 11];
     for (curve, words) in [
         (short.clone(), "too short to tell: 1 epoch was"),
-        (short, "4 epochs of 5 s at least"),
+        (short, "at least 3 of 5 s each"),
         (curve("rate", &[]), "no memory"),
         (curve("rate", &[Unit::default()]), "no access was seen"),
         (never, "no policy keeps"),

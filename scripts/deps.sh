@@ -10,7 +10,7 @@ build) ;;
 demo) packages+=(redis-server) ;;
 release) packages+=(autoconf automake autopoint bison flex gawk gettext python3) ;;
 test) packages+=(python3 python3-venv redis-server) ;;
-# QEMU, the guest's tools, and what unpacks its kernel (which is not installed).
+# QEMU, the guests' tools, and what unpacks its kernel (which is not installed).
 lab) packages+=(qemu-system-x86 busybox-static numactl ndctl daxctl xz-utils) ;;
 *) die "usage: deps.sh build|demo|test|release|lab" ;;
 esac

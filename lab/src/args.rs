@@ -1,6 +1,7 @@
 //! The command line; doc comments are the help.
 
 use clap::{Args, Parser, Subcommand};
+use pagetide_types::Bytes;
 use std::path::PathBuf;
 
 /// Boots a stock kernel in QEMU with tiers of memory, and runs commands in it
@@ -21,6 +22,12 @@ pub(crate) enum Action {
     Run(Run),
     /// List the topologies that are built in
     Topologies,
+    /// In a guest: programs with known accesses, and marks for the meter
+    Probe {
+        /// Which.
+        #[command(subcommand)]
+        probe: crate::probe::Probe,
+    },
 }
 
 /// What to run, and in which machine.
@@ -50,6 +57,19 @@ pub(crate) struct Run {
     /// Seconds within which the command must have ended
     #[arg(long, default_value_t = 600, value_name = "SECONDS")]
     pub(crate) timeout: u64,
+    /// Count misses of the caches by node and interval into this CSV file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) meter: Option<PathBuf>,
+    /// Count them also by unit of 2 MiB, into this CSV file, every tenth interval
+    #[arg(long, value_name = "FILE", requires = "meter")]
+    pub(crate) units: Option<PathBuf>,
+    /// Milliseconds of an interval
+    #[arg(long, default_value_t = 100, value_name = "MS", requires = "meter",
+          value_parser = clap::value_parser!(u32).range(10..))]
+    pub(crate) interval: u32,
+    /// The meter's last-level cache of each CPU
+    #[arg(long, default_value = "2M", value_name = "SIZE", requires = "meter")]
+    pub(crate) cache: Bytes,
     /// Say when the guest is ready
     #[arg(short, long)]
     pub(crate) verbose: bool,

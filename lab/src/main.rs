@@ -5,9 +5,11 @@ mod args;
 mod cache;
 mod guest;
 mod initramfs;
+mod meter;
 mod names;
 mod pack;
 mod prefix;
+mod probe;
 mod program;
 mod qemu;
 mod run;
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let cli = args::Cli::parse();
     let ended = match &cli.action {
         args::Action::Run(arguments) => run::run(arguments),
+        args::Action::Probe { probe } => probe::run(probe).map(|()| 0).map_err(Into::into),
         args::Action::Topologies => topologies(),
     };
     match ended {

@@ -4,7 +4,7 @@
 
 use crate::topology::Topology;
 use pagetide_types::Bytes;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The program, of Debian's package `qemu-system-x86`.
 pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
@@ -45,15 +45,10 @@ pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<S
     add("cpu", "max".into());
     add("m", memory(topology));
     add("smp", format!("{}", topology.cpus()));
-    for (option, value) in nodes(topology) {
-        add(option, value);
-    }
-    for (option, value) in distances(topology) {
-        add(option, value);
-    }
+    // NVDIMMs before nodes: `ranges` relies on the order.
     for (number, (it, path)) in topology.nvdimms.iter().zip(&paths.nvdimms).enumerate() {
         let share = if it.shared { "on" } else { "off" };
-        let (path, size) = (path.display(), mib(nvdimm_file(it.size)));
+        let (path, size) = (in_option(path), mib(nvdimm_file(it.size)));
         add(
             "object",
             format!("memory-backend-file,id=nv{number},share={share},mem-path={path},size={size}"),
@@ -66,6 +61,12 @@ pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<S
             ),
         );
     }
+    for (option, value) in nodes(topology) {
+        add(option, value);
+    }
+    for (option, value) in distances(topology) {
+        add(option, value);
+    }
     add("kernel", paths.kernel.display().to_string());
     add("initrd", paths.initrd.display().to_string());
     let extra = if topology.kernel.is_empty() { "" } else { " " };
@@ -76,12 +77,50 @@ pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<S
     all.extend(["-nodefaults", "-no-user-config", "-no-reboot"].map(Into::into));
     let mut add = |option: &str, value: String| all.extend([format!("-{option}"), value]);
     add("display", "none".into());
-    add("chardev", format!("file,id=console,path={}", paths.console.display()));
+    add("chardev", format!("file,id=console,path={}", in_option(&paths.console)));
     add("serial", "chardev:console".into());
     add("device", "virtio-serial-pci".into());
     for ((name, path), number) in PORTS.iter().zip(&paths.ports).zip(1..) {
-        add("chardev", format!("socket,id={name},path={}", path.display()));
+        add("chardev", format!("socket,id={name},path={}", in_option(path)));
         add("device", format!("virtserialport,chardev={name},name={name},nr={number}"));
+    }
+    all
+}
+
+/// A path inside of an option, where commas separate.
+pub(crate) fn in_option(path: &Path) -> String {
+    path.display().to_string().replace(',', ",,")
+}
+
+/// Where a plugin sees a node's memory.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Range {
+    /// The node.
+    pub(crate) node: u32,
+    /// The first address.
+    pub(crate) start: u64,
+    /// Bytes from there on.
+    pub(crate) size: Bytes,
+}
+
+/// Where a plugin sees which memory. QEMU 7.2 tells plugins the offset of the RAM block plus the
+/// address of its region in what contains it. Blocks lie behind one another in the order of their
+/// objects; a node's region is contained in the machine's memory, an NVDIMM's stands alone. With
+/// the NVDIMMs first no two ranges overlap.
+pub(crate) fn ranges(topology: &Topology) -> Vec<Range> {
+    let mut all = Vec::new();
+    let mut offset = 0;
+    for it in &topology.nvdimms {
+        all.push(Range { node: it.node, start: offset, size: it.size });
+        offset += nvdimm_file(it.size).0;
+    }
+    let mut address = 0;
+    for (node, it) in (0..).zip(&topology.nodes) {
+        if let Some(size) = it.memory {
+            all.push(Range { node, start: offset + address, size });
+            offset += size.0;
+            address += size.0;
+        }
     }
     all
 }
@@ -232,5 +271,28 @@ mod tests {
             assert!(line.contains(part), "{part} in {line}");
         }
         assert!(command_line("nvdimm").contains("share=off"));
+    }
+
+    #[test]
+    fn a_plugin_sees_no_address_twice() {
+        for name in Topology::names() {
+            let topology = Topology::load(name).unwrap();
+            let mut all = ranges(&topology);
+            all.sort_by_key(|range| range.start);
+            for pair in all.windows(2) {
+                assert!(pair[0].start + pair[0].size.0 <= pair[1].start, "{name}: {pair:?}");
+            }
+        }
+        let pairs = ranges(&Topology::load("two-pairs").unwrap());
+        let starts: Vec<u64> = pairs.iter().map(|range| range.start >> 20).collect();
+        assert_eq!(starts, [0, 1536, 3072, 5120]);
+        let pool = ranges(&Topology::load("pool").unwrap());
+        let expected = [(1, 0, Bytes::gib(1)), (0, 1040 << 20, Bytes::gib(1))];
+        assert_eq!(pool, expected.map(|(node, start, size)| Range { node, start, size }));
+    }
+
+    #[test]
+    fn commas_of_paths_do_not_separate() {
+        assert_eq!(in_option(Path::new("/a,b")), "/a,,b");
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     args::Run,
     cache::Cache,
     guest::{Guest, Sink, Sinks},
+    meter::{self, Meter},
     pack::{Load, pack},
     prefix::Prefixed,
     qemu::{self, PORTS, Paths},
@@ -31,10 +32,14 @@ pub(crate) fn run(run: &Run) -> anyhow::Result<i32> {
 
     let folder = tempfile::Builder::new().prefix("pagetide-lab-").tempdir()?;
     let initrd = folder.path().join("initrd");
+    let mut programs = run.with.clone();
+    if run.meter.is_some() {
+        programs.push(std::env::current_exe()?.display().to_string());
+    }
     let load = Load {
         command: run.command.clone(),
         environment: run.env.clone(),
-        programs: run.with.clone(),
+        programs,
         copies: run.copy.clone(),
     };
     pack(&load, &topology, &kernel)?.write(&initrd)?;
@@ -42,6 +47,7 @@ pub(crate) fn run(run: &Run) -> anyhow::Result<i32> {
         fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
     }
 
+    let plugin = run.meter.as_ref().map(|_| meter::plugin(&cache)).transpose()?;
     let mut guests = Vec::new();
     let mut archives = Vec::new();
     for number in 0..topology.guests {
@@ -60,7 +66,18 @@ pub(crate) fn run(run: &Run) -> anyhow::Result<i32> {
             err: output(&topology, number, Box::new(io::stderr())),
             files: Box::new(fs::File::create(&archive)?),
         };
-        let arguments = qemu::arguments(&topology, &paths, number);
+        let mut arguments = qemu::arguments(&topology, &paths, number);
+        if let Some(plugin) = &plugin {
+            let meter = Meter {
+                plugin: plugin.clone(),
+                out: home.join("meter"),
+                units: run.units.as_ref().map(|_| home.join("units")),
+                felt: None,
+                interval_ms: run.interval,
+                cache: run.cache,
+            };
+            arguments.extend(["-plugin".into(), meter.option(&topology)]);
+        }
         // One after the other: guests that share memory prepare it in turn.
         let mut guest = Guest::start(&arguments, &paths, sinks)?;
         let boot = guest.ready(Duration::from_secs(run.boot_timeout), &stop);
@@ -87,6 +104,11 @@ pub(crate) fn run(run: &Run) -> anyhow::Result<i32> {
         code = if code == 0 { ended } else { code };
     }
     for (number, archive) in (0..).zip(&archives) {
+        for (name, to) in [("meter", &run.meter), ("units", &run.units)] {
+            if let Some(to) = to {
+                keep(&archive.with_file_name(name), to, &topology, number)?;
+            }
+        }
         if let Some(out) = place(run, &topology, number)? {
             unpack(archive, &out)?;
         }
@@ -125,14 +147,14 @@ fn place(run: &Run, topology: &Topology, number: u32) -> anyhow::Result<Option<P
 
 /// Keeps the kernel's messages, if somebody asked for them.
 fn keep_console(run: &Run, topology: &Topology, number: u32, from: &Path) -> anyhow::Result<()> {
-    if let Some(path) = &run.console {
-        let to = if topology.guests == 1 {
-            path.clone()
-        } else {
-            PathBuf::from(format!("{}.{number}", path.display()))
-        };
-        fs::copy(from, &to).with_context(|| format!("cannot write {}", to.display()))?;
-    }
+    run.console.as_ref().map_or(Ok(()), |to| keep(from, to, topology, number))
+}
+
+/// Copies a guest's file to `to`, or to `to.NUMBER` if there are several guests.
+fn keep(from: &Path, to: &Path, topology: &Topology, number: u32) -> anyhow::Result<()> {
+    let several = PathBuf::from(format!("{}.{number}", to.display()));
+    let to = if topology.guests == 1 { to } else { &several };
+    fs::copy(from, to).with_context(|| format!("cannot write {}", to.display()))?;
     Ok(())
 }
 

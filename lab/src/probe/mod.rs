@@ -1,0 +1,10 @@
+//! Small programs with known accesses, to be run in a guest: what the meter is checked against,
+//! and what the emulated CPU is measured by.
+
+mod area;
+mod compute;
+mod mark;
+mod run;
+
+pub(crate) use compute::compute_ns;
+pub(crate) use run::{Probe, run};

@@ -18,6 +18,6 @@ cargo build --release --quiet -p pagetide
 as_root rm -rf "$recording"
 say "running as root: ${plan[*]}"
 as_root "${plan[@]}"
-say "the recording is in $recording; look again with: sudo $pagetide plan $recording"
+say "the recording is in $recording; look again with: $pagetide plan $recording"
 say "the plan with its pictures is in $PWD/$report: open it in a browser"
 say "your own program: sudo $pagetide plan -- ANY COMMAND"

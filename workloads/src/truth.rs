@@ -12,7 +12,7 @@ use crate::{
     worker::Counts,
 };
 use nix::time::{ClockId, clock_gettime};
-use pagetide_trace::{Area, Epoch, EpochRecord, Header, RecordingWriter, SCHEMA_VERSION};
+use pagetide_trace::{Area, Epoch, EpochRecord, Header, Owner, RecordingWriter, SCHEMA_VERSION};
 use pagetide_types::{
     AreaKind, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, ObjectId, Pid, UnitId, UnitKey,
     UnitSize,
@@ -56,7 +56,7 @@ impl Truth {
                 ("page_size".to_owned(), common.page_size.to_string()),
             ]),
         };
-        let writer = RecordingWriter::create(path, &header)
+        let writer = RecordingWriter::create(path, &header, Owner::behind_sudo())
             .map_err(|source| WorkloadError::Truth { source })?;
         Ok(Some(Self {
             writer,

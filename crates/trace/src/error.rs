@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -23,6 +24,20 @@ pub enum Error {
     DiskFull {
         /// The file that was being written.
         path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is somebody else's, and recordings are for their owners only.
+    #[error(
+        "{} cannot be read: it belongs to {}, and a recording is for its owner only; read it as \
+         that user (sudo), or make it yours: sudo chown -R \"$USER\" {}",
+        .path.display(), user(*.owner), .path.display()
+    )]
+    NotYours {
+        /// The recording's path.
+        path: PathBuf,
+        /// The number of the user whose it is.
+        owner: u32,
         /// What the system said.
         source: io::Error,
     },
@@ -132,9 +147,30 @@ impl Error {
         }
     }
 
+    /// Sorts an error of reading a file of the recording `recording`: of somebody else's the owner
+    /// is named.
+    pub(crate) fn reading(recording: &Path, file: &Path, source: io::Error) -> Self {
+        if source.kind() != io::ErrorKind::PermissionDenied {
+            return Self::io(file, source);
+        }
+        // The directory may be ours and the file not, or it cannot even be entered.
+        let found = [file, recording].into_iter().find_map(|path| path.metadata().ok());
+        match found {
+            Some(found) => {
+                Self::NotYours { path: recording.to_owned(), owner: found.uid(), source }
+            }
+            None => Self::io(file, source),
+        }
+    }
+
     pub(crate) fn damaged(path: &Path, reason: impl Into<String>) -> Self {
         Self::Damaged { path: path.to_owned(), reason: reason.into() }
     }
+}
+
+/// A user as people call them, as far as their number says.
+fn user(number: u32) -> String {
+    if number == 0 { "root".to_owned() } else { format!("the user with number {number}") }
 }
 
 /// The result of work on a recording.

@@ -1,44 +1,102 @@
-//! Files that are there whole or not at all: written under a temporary name, synchronised,
-//! renamed. Only the owner may read them.
+//! The directory of a recording that is written, and files that are there whole or not at all:
+//! written under a temporary name, synchronised, renamed. Only their owner may read them.
 
-use crate::{Error, Result, layout::temporary};
+use crate::{Error, Owner, Result, layout::temporary};
+use nix::{
+    fcntl::{OFlag, openat, renameat},
+    sys::stat::Mode,
+    unistd::{UnlinkatFlags, unlinkat},
+};
 use std::{
+    ffi::OsStr,
     fs::{self, DirBuilder, File, OpenOptions},
-    io::{ErrorKind, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt},
-    path::Path,
+    io::{self, ErrorKind, Write},
+    os::{
+        fd::AsRawFd,
+        unix::fs::{DirBuilderExt, OpenOptionsExt},
+    },
+    path::{Path, PathBuf},
 };
 
-/// Makes the directory of a new recording, mode 0700.
-pub(crate) fn make_directory(path: &Path) -> Result<()> {
-    DirBuilder::new().mode(0o700).create(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },
-        _ => Error::io(path, error),
-    })
+/// A directory of our own making, held open. Names in it are looked up from here: whoever may
+/// change what its path leads to cannot make us write elsewhere.
+#[derive(Debug)]
+pub(crate) struct Directory {
+    path: PathBuf,
+    open: File,
+    owner: Option<Owner>,
 }
 
-/// Writes `bytes` to `path`, mode 0600. On failure neither the file nor a temporary one is left.
-pub(crate) fn put(path: &Path, bytes: &[u8]) -> Result<()> {
-    let temporary = temporary(path);
-    let written = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&temporary)
-        .and_then(|mut file| {
+impl Directory {
+    /// Makes the directory of a new recording, mode 0700. It and its files are `owner`'s, if one
+    /// is named, or stay ours where files cannot be given away.
+    pub(crate) fn create(path: &Path, owner: Option<Owner>) -> Result<Self> {
+        DirBuilder::new().mode(0o700).create(path).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },
+            _ => Error::io(path, error),
+        })?;
+        let open = open_new(path).map_err(|error| Error::io(path, error))?;
+        let directory = Self { path: path.to_owned(), open, owner };
+        directory.give(&directory.open);
+        Ok(directory)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes `bytes` to the file at `path` in it, mode 0600. On failure neither the file nor a
+    /// temporary one is left.
+    pub(crate) fn put(&self, path: &Path, bytes: &[u8]) -> Result<()> {
+        let temporary = temporary(path);
+        let (name, temporary) = (name(path), name(&temporary));
+        let written = || -> io::Result<()> {
+            // Exclusive: of somebody else's file or link of that name we want nothing.
+            let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
+            let mode = Mode::S_IRUSR | Mode::S_IWUSR;
+            let mut file = File::from(openat(&self.open, temporary, flags, mode)?);
+            self.give(&file);
             file.write_all(bytes)?;
-            file.sync_all()
+            file.sync_all()?;
+            Ok(renameat(&self.open, temporary, &self.open, name)?)
+        };
+        written().map_err(|error| {
+            // The first error is the one to report; a second one here could not be helped.
+            let _ = unlinkat(&self.open, temporary, UnlinkatFlags::NoRemoveDir);
+            Error::io(path, error)
         })
-        .and_then(|()| fs::rename(&temporary, path));
-    written.map_err(|error| {
-        // The first error is the one to report; a second one here could not be helped.
-        let _ = fs::remove_file(&temporary);
-        Error::io(path, error)
-    })
+    }
+
+    /// Removes the file at `path` in it, if it is there.
+    pub(crate) fn remove(&self, path: &Path) {
+        // What cannot be removed stays; nobody relies on it.
+        let _ = unlinkat(&self.open, name(path), UnlinkatFlags::NoRemoveDir);
+    }
+
+    /// Makes the names in it durable.
+    pub(crate) fn sync(&self) -> Result<()> {
+        self.open.sync_all().map_err(|error| Error::io(&self.path, error))
+    }
+
+    fn give(&self, file: &File) {
+        if let Some(owner) = self.owner {
+            // Where that cannot be done it stays ours, and whoever opens it is told so.
+            let _ = owner.give(file);
+        }
+    }
 }
 
-/// Makes the names in directory `path` durable.
-pub(crate) fn sync_directory(path: &Path) -> Result<()> {
-    File::open(path).and_then(|directory| directory.sync_all()).map_err(|e| Error::io(path, e))
+/// Opens a directory that was made a moment ago, and makes sure that no other took its place.
+fn open_new(path: &Path) -> io::Result<File> {
+    let flags = (OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW).bits();
+    let open = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if fs::read_dir(format!("/proc/self/fd/{}", open.as_raw_fd()))?.next().is_some() {
+        return Err(io::Error::other("another directory took its place while it was made"));
+    }
+    Ok(open)
+}
+
+/// The last part of a path of a recording's file, which is never empty.
+fn name(path: &Path) -> &OsStr {
+    path.file_name().unwrap_or_default()
 }

@@ -71,7 +71,7 @@ pub(crate) struct Listing {
 
 /// Lists the directory `recording`; fails if a heat file is missing between others.
 pub(crate) fn list(recording: &Path) -> Result<Listing> {
-    let io_error = |e: io::Error| Error::io(recording, e);
+    let io_error = |e: io::Error| Error::reading(recording, recording, e);
     let mut heat = BTreeSet::new();
     let mut files = Vec::new();
     for entry in fs::read_dir(recording).map_err(io_error)? {

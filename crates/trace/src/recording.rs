@@ -64,7 +64,7 @@ impl Recording {
                 true
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            Err(error) => return Err(Error::io(&path.join(END), error)),
+            Err(error) => return Err(Error::reading(&path, &path.join(END), error)),
         };
         if listing.spans == 0 {
             return Err(Error::Empty { path });
@@ -184,7 +184,7 @@ fn read_header(path: &Path) -> Result<Header> {
         io::ErrorKind::NotFound if !path.exists() => not_a_recording("there is nothing"),
         io::ErrorKind::NotFound => not_a_recording("it has no recording.json"),
         io::ErrorKind::NotADirectory => not_a_recording("it is a file"),
-        _ => Error::io(&file, error),
+        _ => Error::reading(path, &file, error),
     })?;
     let version: Version =
         serde_json::from_slice(&text).map_err(|error| Error::damaged(&file, error.to_string()))?;

@@ -37,7 +37,7 @@ impl Sums {
         let text = match fs::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(Error::io(&path, error)),
+            Err(error) => return Err(Error::reading(recording, &path, error)),
         };
         let sums: Self = serde_json::from_slice(&text)
             .map_err(|error| Error::damaged(&path, error.to_string()))?;

@@ -31,7 +31,7 @@ impl TableFile {
         let path = part.path(recording, span);
         let bytes = fs::read(&path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Error::Missing { path: path.clone() },
-            _ => Error::io(&path, error),
+            _ => Error::reading(recording, &path, error),
         })?;
         Sums::check(recording, part, span, &bytes)?;
         let reader = guard(&path, || {

@@ -1,17 +1,16 @@
 //! Writes a recording, one span of epochs at a time.
 
 use crate::{
-    EpochRecord, Error, Header, Result, SCHEMA_VERSION, check, file, interleave,
+    EpochRecord, Error, Header, Owner, Result, SCHEMA_VERSION, check,
+    file::Directory,
+    interleave,
     layout::{END, HEADER, Part, sums_path},
     span_write,
     sums::Sums,
 };
 use pagetide_types::EpochId;
 use serde::{Deserialize, Serialize};
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 /// Seconds after which a span ends: what a crash may lose.
 const SPAN_SECONDS: f64 = 60.0;
@@ -32,7 +31,7 @@ pub(crate) struct End {
 /// or dropping the writer without [`Self::finish`], loses.
 #[derive(Debug)]
 pub struct RecordingWriter {
-    path: PathBuf,
+    directory: Directory,
     pending: Vec<EpochRecord>,
     pending_rows: usize,
     pending_s: f64,
@@ -52,26 +51,20 @@ pub struct RecordingWriter {
 }
 
 impl RecordingWriter {
-    /// Makes the directory `path` (mode 0700) with its header and nothing else.
+    /// Makes the directory `path` (mode 0700) with its header and nothing else. All of the
+    /// recording is `owner`'s if one is given, else ours.
     ///
     /// # Errors
     /// [`Error::Exists`] if there is anything at `path`; otherwise what the system said.
-    pub fn create(path: impl Into<PathBuf>, header: &Header) -> Result<Self> {
-        let path = path.into();
+    pub fn create(path: impl AsRef<Path>, header: &Header, owner: Option<Owner>) -> Result<Self> {
         if header.schema_version != SCHEMA_VERSION {
             let reason = format!("schema {} instead of {SCHEMA_VERSION}", header.schema_version);
             return Err(Error::Invalid { epoch: 0, reason });
         }
-        file::make_directory(&path)?;
-        put_json(&path.join(HEADER), header)
-            .and_then(|()| file::sync_directory(&path))
-            .inspect_err(|_| {
-                // Ours since a moment ago, and of no use; the error is reported in any case.
-                let _ = fs::remove_file(path.join(HEADER));
-                let _ = fs::remove_dir(&path);
-            })?;
-        Ok(Self {
-            path,
+        let directory = Directory::create(path.as_ref(), owner)?;
+        let written = put_json(&directory, HEADER, header).and_then(|()| directory.sync());
+        let writer = Self {
+            directory,
             pending: Vec::new(),
             pending_rows: 0,
             pending_s: 0.0,
@@ -85,7 +78,24 @@ impl RecordingWriter {
             span_growth: SPAN_GROWTH,
             span_seconds: SPAN_SECONDS,
             span_rows: SPAN_ROWS,
-        })
+        };
+        match written {
+            Ok(()) => Ok(writer),
+            Err(error) => {
+                writer.discard();
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes a recording without a complete span; another one stays.
+    pub fn discard(self) {
+        if self.spans > 0 {
+            return;
+        }
+        self.directory.remove(&self.path().join(HEADER));
+        // Goes only if it is empty; left behind it says itself that it is no recording.
+        let _ = fs::remove_dir(self.path());
     }
 
     /// For tests: ends a span after `epochs` epochs (1 to 255) or `rows` unit-epochs.
@@ -102,7 +112,7 @@ impl RecordingWriter {
     /// The recording's directory.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.path
+        self.directory.path()
     }
 
     /// Epochs taken so far, those of the span under way included.
@@ -155,25 +165,26 @@ impl RecordingWriter {
         if !self.pending.is_empty() {
             self.close_span()?;
         }
-        put_json(&self.path.join(END), &End { epochs: self.epochs, spans: self.spans })?;
-        file::sync_directory(&self.path)
+        put_json(&self.directory, END, &End { epochs: self.epochs, spans: self.spans })?;
+        self.directory.sync()
     }
 
     fn check_open(&self) -> Result<()> {
-        if self.ended { Err(Error::Ended { path: self.path.clone() }) } else { Ok(()) }
+        if self.ended { Err(Error::Ended { path: self.path().to_owned() }) } else { Ok(()) }
     }
 
     fn close_span(&mut self) -> Result<()> {
         let records = std::mem::take(&mut self.pending);
         (self.pending_rows, self.pending_s) = (0, 0.0);
-        self.write_span(&records).inspect_err(|_| {
+        if let Err(error) = self.write_span(&records) {
             self.ended = true;
-            // Part of a span is of no use; the error is reported in any case.
-            let _ = fs::remove_file(sums_path(&self.path, self.spans));
+            // Part of a span is of no use.
+            self.directory.remove(&sums_path(self.path(), self.spans));
             for part in Part::ALL {
-                let _ = fs::remove_file(part.path(&self.path, self.spans));
+                self.directory.remove(&part.path(self.path(), self.spans));
             }
-        })?;
+            return Err(error);
+        }
         self.spans += 1;
         self.span_epochs = (self.span_epochs * self.span_growth).min(interleave::MAX_EPOCHS);
         self.units_closed = self.units;
@@ -184,23 +195,24 @@ impl RecordingWriter {
         let mut sums = Sums::default();
         let mut tables = Vec::new();
         for part in Part::ALL {
-            let path = part.path(&self.path, self.spans);
+            let path = part.path(self.path(), self.spans);
             let bytes = span_write::table(part, records, self.units_closed)
                 .map_err(|error| Error::Encode { path: path.clone(), reason: error.to_string() })?;
             sums.insert(part, &bytes);
             tables.push((path, bytes));
         }
-        put_json(&sums_path(&self.path, self.spans), &sums)?;
+        put_json(&self.directory, sums_path(self.path(), self.spans), &sums)?;
         for (path, bytes) in tables {
-            file::put(&path, &bytes)?;
+            self.directory.put(&path, &bytes)?;
         }
-        file::sync_directory(&self.path)
+        self.directory.sync()
     }
 }
 
-fn put_json(path: &Path, value: &impl Serialize) -> Result<()> {
+fn put_json(directory: &Directory, name: impl AsRef<Path>, value: &impl Serialize) -> Result<()> {
+    let path = directory.path().join(name);
     let mut text = serde_json::to_vec_pretty(value)
-        .map_err(|error| Error::Encode { path: path.to_owned(), reason: error.to_string() })?;
+        .map_err(|error| Error::Encode { path: path.clone(), reason: error.to_string() })?;
     text.push(b'\n');
-    file::put(path, &text)
+    directory.put(&path, &text)
 }

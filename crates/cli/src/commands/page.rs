@@ -3,10 +3,10 @@
 use anyhow::{Context, Result, bail};
 use pagetide_replay::{Pictures, Plan, Split};
 use pagetide_report::{Subject, Together};
-use pagetide_trace::{Diff, Header, Recording};
+use pagetide_trace::{Diff, Header, Owner, Recording};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{OpenOptionsExt, chown};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -84,12 +84,11 @@ fn write(path: &Path, text: &str) -> Result<()> {
     let written = (|| -> std::io::Result<()> {
         let mut file =
             fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        let id = |name: &str| std::env::var(name).ok()?.parse::<u32>().ok();
-        if let (Some(user), Some(group)) = (id("SUDO_UID"), id("SUDO_GID")) {
-            // Without the right to give it away it stays ours.
-            let _ = chown(&temporary, Some(user), Some(group));
+        if let Some(owner) = Owner::behind_sudo() {
+            // Where files cannot be given away it stays ours.
+            let _ = owner.give(&file);
         }
+        file.write_all(text.as_bytes())?;
         fs::rename(&temporary, path)
     })();
     if written.is_err() {

@@ -2,7 +2,8 @@
 
 use crate::args::{AskedArgs, PlanArgs, ShareArg};
 use crate::commands::page::{self, Subjects};
-use crate::commands::{out, print_json, record};
+use crate::commands::record::{self, Output};
+use crate::commands::{out, print_json};
 use anyhow::{Context, Result, bail};
 use pagetide_policy::PolicySpec;
 use pagetide_replay::{
@@ -34,14 +35,15 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
     }
     let target = record::target(&arguments.target)?;
     let temporary;
-    let path = match &arguments.output {
-        Some(path) => path.as_path(),
+    let output = match &arguments.output {
+        Some(path) => Output::to_keep(path),
         None => {
             temporary = Temporary::new();
-            temporary.0.as_path()
+            Output { path: &temporary.0, owner: None }
         }
     };
-    let end = record::record(&target, &arguments.options, path, arguments.json)?;
+    let path = output.path;
+    let end = record::record(&target, &arguments.options, output, arguments.json)?;
     let plan = one(path, &policies, &machine, &arguments.asked)?;
     show(&plan, arguments.json)?;
     if let Some(page) = &arguments.report {

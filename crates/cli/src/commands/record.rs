@@ -7,7 +7,7 @@ use crate::{exit, interrupt};
 use anyhow::{Context, Result, bail};
 use pagetide_host::{Features, Host};
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
-use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION};
+use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, SCHEMA_VERSION};
 use pagetide_types::{Bytes, Pid};
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,7 +17,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     let target = target(&arguments.target)?;
-    let end = record(&target, &arguments.options, &arguments.output, false)?;
+    let output = Output::to_keep(&arguments.output);
+    let end = record(&target, &arguments.options, output, false)?;
     eprintln!("recorded to {}; next: pagetide plan {0}", arguments.output.display());
     Ok(code(end))
 }
@@ -48,12 +49,27 @@ pub(crate) fn target(arguments: &TargetArgs) -> Result<Target> {
     Ok(Target::Pids(arguments.pids.iter().map(|pid| Pid(*pid)).collect()))
 }
 
+/// Where a recording goes, and whose it is to be.
+#[derive(Clone, Copy)]
+pub(crate) struct Output<'a> {
+    pub(crate) path: &'a Path,
+    /// None: ours.
+    pub(crate) owner: Option<Owner>,
+}
+
+impl<'a> Output<'a> {
+    /// A recording that stays: for who called us, be it through sudo.
+    pub(crate) fn to_keep(path: &'a Path) -> Self {
+        Self { path, owner: Owner::behind_sudo() }
+    }
+}
+
 /// Records until the target ends, the time is up or the user interrupts. `output_aside`: what a
 /// command prints goes to standard error.
 pub(crate) fn record(
     target: &Target,
     options: &RecordOptions,
-    output: &Path,
+    Output { path: output, owner }: Output<'_>,
     output_aside: bool,
 ) -> Result<End> {
     if output.exists() {
@@ -80,13 +96,12 @@ pub(crate) fn record(
         clear_shared: options.clear_shared,
     };
     let header = header(&features, target, &settings, &observer);
-    let mut writer = RecordingWriter::create(output, &header)?;
+    let mut writer = RecordingWriter::create(output, &header, owner)?;
     let mut recorder = match Recorder::start(observer, host, target, settings) {
         Ok(recorder) => recorder,
         Err(error) => {
             // Nothing was recorded: leave no empty recording behind.
-            drop(writer);
-            let _ = std::fs::remove_dir_all(output);
+            writer.discard();
             return Err(error.into());
         }
     };

@@ -11,6 +11,7 @@ mod ends;
 mod json;
 mod kills;
 mod monitor;
+mod owner;
 mod pages;
 mod plan;
 mod progress;

@@ -2,7 +2,10 @@
 
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -87,6 +90,22 @@ pub(crate) fn finish(mut command: Command) -> Outcome {
 #[track_caller]
 pub(crate) fn pagetide(arguments: &str) -> Outcome {
     finish(command(arguments.split_whitespace()))
+}
+
+/// Runs a copy of the binary in `directory`, which it opens for all, as a user without rights.
+/// Another user cannot reach a build directory below root's own.
+#[track_caller]
+#[expect(clippy::unwrap_used, reason = "a test's own files")]
+pub(crate) fn as_nobody(directory: &TempDir, arguments: &str) -> Outcome {
+    let binary = directory.path().join("pagetide");
+    if !binary.exists() {
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        fs::copy(PAGETIDE, &binary).unwrap();
+        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let mut command = Command::new(&binary);
+    command.args(arguments.split_whitespace()).uid(65534).gid(65534);
+    finish(command)
 }
 
 /// `trace info` of a recording.

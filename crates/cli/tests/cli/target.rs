@@ -1,9 +1,7 @@
 //! Targets and outputs that cannot be: which code, what is said, and that nothing is left behind.
 
-use crate::run::{Outcome, PAGETIDE, finish, heat, pagetide, scratch, skip, turn};
+use crate::run::{Outcome, as_nobody, heat, pagetide, scratch, skip, turn};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 /// Tries to record a target into `path`.
@@ -77,17 +75,8 @@ fn others_than_root_are_told_what_they_lack() {
         let path = heat(&scratch(), "x");
         return record(&path, "-- true").fails(3, &["run as root", "CAP_BPF"]);
     }
-    // Another user cannot reach a build directory below root's own.
     let scratch = scratch();
-    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    let binary = scratch.path().join("pagetide");
-    fs::copy(PAGETIDE, &binary).unwrap();
-    fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).unwrap();
-    let nobody = |arguments: &str| {
-        let mut command = std::process::Command::new(&binary);
-        command.args(arguments.split_whitespace()).uid(65534).gid(65534);
-        finish(command)
-    };
+    let nobody = |arguments: &str| as_nobody(&scratch, arguments);
     let path = heat(&scratch, "x");
     let outcome = nobody(&format!("record -q -o {} -- true", path.display()));
     outcome.fails(3, &["not permitted", "run as root (sudo)", "CAP_BPF"]);

@@ -39,7 +39,7 @@ pub(crate) fn record_numbered(
         budget: 0.01,
         machine: [].into(),
     };
-    let mut writer = RecordingWriter::create(path, &header).unwrap();
+    let mut writer = RecordingWriter::create(path, &header, None).unwrap();
     let mut known = 0;
     for (n, e) in epochs.into_iter().enumerate() {
         let mut heat = EpochHeat::new(EpochId(e));

@@ -65,7 +65,7 @@ fn measure(
         machine: BTreeMap::new(),
     };
     let mut program = Program::new(memory, units);
-    let mut writer = RecordingWriter::create(path, &header)?;
+    let mut writer = RecordingWriter::create(path, &header, None)?;
     let (mut write_s, mut write_cpu_s) = (0.0, 0.0);
     let cpu = || cpu_s().unwrap_or(f64::NAN);
     for number in 0..epochs {

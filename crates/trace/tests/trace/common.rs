@@ -92,7 +92,8 @@ pub(crate) fn records(epochs: u32) -> Vec<EpochRecord> {
 
 /// Writes a finished recording with `span` epochs to a span.
 pub(crate) fn write(path: &Path, records: &[EpochRecord], span: usize) {
-    let mut writer = RecordingWriter::create(path, &header()).unwrap().with_span(span, usize::MAX);
+    let mut writer =
+        RecordingWriter::create(path, &header(), None).unwrap().with_span(span, usize::MAX);
     for record in records {
         writer.append(record.clone()).unwrap();
     }

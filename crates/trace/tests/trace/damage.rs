@@ -79,7 +79,8 @@ fn a_crash_loses_only_the_span_under_way() {
 fn a_writer_that_is_dropped_leaves_its_closed_spans() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
-    let mut writer = RecordingWriter::create(&path, &header()).unwrap().with_span(2, usize::MAX);
+    let mut writer =
+        RecordingWriter::create(&path, &header(), None).unwrap().with_span(2, usize::MAX);
     for record in records(5) {
         writer.append(record).unwrap();
     }
@@ -93,7 +94,8 @@ fn a_writer_that_is_dropped_leaves_its_closed_spans() {
 fn a_recording_without_a_complete_span_is_empty() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
-    let mut writer = RecordingWriter::create(&path, &header()).unwrap().with_span(2, usize::MAX);
+    let mut writer =
+        RecordingWriter::create(&path, &header(), None).unwrap().with_span(2, usize::MAX);
     writer.append(record(0, 0, 3)).unwrap();
     assert!(matches!(Recording::open(&path), Err(Error::Empty { .. })));
     drop(writer);

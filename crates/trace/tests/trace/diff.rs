@@ -216,7 +216,7 @@ fn base_pages_are_compared_with_huge_units_by_their_sum() {
     }
     let path = directory.path().join("a.heat");
     let header = Header { unit: UnitSize::Base, ..header() };
-    let mut writer = RecordingWriter::create(&path, &header).unwrap();
+    let mut writer = RecordingWriter::create(&path, &header, None).unwrap();
     writer.append(small).unwrap();
     writer.finish().unwrap();
     let b = Program::default().write(&directory.path().join("b.heat"));

@@ -13,6 +13,8 @@ mod foreign;
 #[cfg(test)]
 mod info;
 #[cfg(test)]
+mod owner;
+#[cfg(test)]
 mod round_trip;
 #[cfg(test)]
 mod writer;

@@ -54,7 +54,7 @@ fn a_reader_that_stops_early_does_not_hang() {
 fn a_span_also_ends_by_rows() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
-    let mut writer = RecordingWriter::create(&path, &header()).unwrap().with_span(100, 21);
+    let mut writer = RecordingWriter::create(&path, &header(), None).unwrap().with_span(100, 21);
     for record in records(6) {
         writer.append(record).unwrap();
     }

@@ -29,7 +29,8 @@ fn only_the_owner_can_read_a_recording() {
 fn a_span_is_four_tables_and_their_checksums_and_the_end_is_marked() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
-    let mut writer = RecordingWriter::create(&path, &header()).unwrap().with_span(2, usize::MAX);
+    let mut writer =
+        RecordingWriter::create(&path, &header(), None).unwrap().with_span(2, usize::MAX);
     assert_eq!(names(&path), ["recording.json"]);
     for record in records(3) {
         writer.append(record).unwrap();
@@ -65,7 +66,7 @@ fn a_span_is_four_tables_and_their_checksums_and_the_end_is_marked() {
 fn span_ends(length_s: f64, epochs: u32) -> Vec<u32> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
-    let mut writer = RecordingWriter::create(&path, &header()).unwrap();
+    let mut writer = RecordingWriter::create(&path, &header(), None).unwrap();
     let mut ends = Vec::new();
     for number in 0..epochs {
         let mut record = record(number, 0, 0);
@@ -90,7 +91,7 @@ fn an_existing_recording_is_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
     write(&path, &records(2), 1);
-    let error = RecordingWriter::create(&path, &header()).unwrap_err();
+    let error = RecordingWriter::create(&path, &header(), None).unwrap_err();
     assert!(matches!(&error, Error::Exists { path: at } if *at == path), "{error:?}");
     let text = error.to_string();
     assert!(text.contains(path.to_str().unwrap()) && text.contains("remove it"), "{text}");
@@ -101,7 +102,7 @@ fn an_existing_recording_is_not_overwritten() {
 fn a_missing_parent_directory_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("missing/a.heat");
-    let error = RecordingWriter::create(&path, &header()).unwrap_err();
+    let error = RecordingWriter::create(&path, &header(), None).unwrap_err();
     assert!(error.to_string().contains("missing/a.heat"), "{error}");
 }
 
@@ -110,7 +111,7 @@ fn a_header_of_another_schema_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
     let header = Header { schema_version: 9, ..header() };
-    let error = RecordingWriter::create(&path, &header).unwrap_err();
+    let error = RecordingWriter::create(&path, &header, None).unwrap_err();
     assert!(matches!(error, Error::Invalid { .. }) && !path.exists(), "{error:?}");
 }
 
@@ -137,7 +138,7 @@ fn a_record_that_breaks_its_contract_is_refused_and_leaves_the_writer_usable() {
     ];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
-    let mut writer = RecordingWriter::create(&path, &header()).unwrap();
+    let mut writer = RecordingWriter::create(&path, &header(), None).unwrap();
     writer.append(record(0, 0, 10)).unwrap();
     writer.append(record(1, 10, 1)).unwrap();
     for (reason, spoil) in spoils {
@@ -188,7 +189,8 @@ fn a_full_disk_ends_the_recording_and_leaves_its_complete_spans_and_nothing_else
         }
     };
     let path = disk.0.join("a.heat");
-    let mut writer = RecordingWriter::create(&path, &header()).unwrap().with_span(1, usize::MAX);
+    let mut writer =
+        RecordingWriter::create(&path, &header(), None).unwrap().with_span(1, usize::MAX);
     let mut complete = Vec::new();
     let error = loop {
         let number = u32::try_from(complete.len()).unwrap();
@@ -219,7 +221,8 @@ fn a_full_disk_ends_the_recording_and_leaves_its_complete_spans_and_nothing_else
 fn a_directory_that_disappears_is_an_error_with_its_path() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("a.heat");
-    let mut writer = RecordingWriter::create(&path, &header()).unwrap().with_span(1, usize::MAX);
+    let mut writer =
+        RecordingWriter::create(&path, &header(), None).unwrap().with_span(1, usize::MAX);
     fs::remove_dir_all(&path).unwrap();
     let error = writer.append(record(0, 0, 3)).unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error:?}");

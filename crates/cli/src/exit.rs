@@ -42,7 +42,7 @@ fn text(error: &anyhow::Error) -> String {
 
 fn code_of(error: &anyhow::Error) -> u8 {
     match error.chain().find_map(|cause| cause.downcast_ref::<ScanError>()) {
-        Some(ScanError::NotPermitted) => NOT_PERMITTED,
+        Some(ScanError::NotPermitted(_)) => NOT_PERMITTED,
         Some(
             ScanError::NoBtf
             | ScanError::Refused(_)
@@ -53,6 +53,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
         Some(
             ScanError::Gone(_)
             | ScanError::NoMemory(_)
+            | ScanError::Protected(_)
             | ScanError::VirtualMachine(_)
             | ScanError::Target(_),
         ) => BAD_TARGET,
@@ -81,7 +82,8 @@ mod tests {
 
     #[test]
     fn codes_survive_context() {
-        let error = Err::<(), _>(ScanError::NotPermitted).context("recording").unwrap_err();
+        let error = ScanError::NotPermitted("no rights".into());
+        let error = Err::<(), _>(error).context("recording").unwrap_err();
         assert_eq!(code_of(&error), NOT_PERMITTED);
         let error = anyhow::Error::from(ScanError::Gone(Pid(7)));
         assert_eq!(code_of(&error), BAD_TARGET);

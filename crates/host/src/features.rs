@@ -27,6 +27,20 @@ impl Capabilities {
         let implied = matches!(capability, Self::BPF | Self::PERFMON);
         self.0 >> capability & 1 == 1 || implied && self.0 >> Self::SYS_ADMIN & 1 == 1
     }
+
+    /// The names of those that recording needs and that it has not.
+    #[must_use]
+    pub fn lacking(self) -> Vec<&'static str> {
+        const NEEDED: [(u32, &str); 5] = [
+            (Capabilities::BPF, "CAP_BPF"),
+            (Capabilities::PERFMON, "CAP_PERFMON"),
+            (Capabilities::SYS_PTRACE, "CAP_SYS_PTRACE"),
+            (Capabilities::SYS_NICE, "CAP_SYS_NICE"),
+            (Capabilities::SYS_ADMIN, "CAP_SYS_ADMIN"),
+        ];
+        let lacks = |(capability, _): &&(u32, &str)| !self.has(*capability);
+        NEEDED.iter().filter(lacks).map(|(_, name)| *name).collect()
+    }
 }
 
 /// Whether parts of the kernel that the recorder stands on are in its type information.

@@ -66,7 +66,7 @@ fn physical_address(address: u64) -> Result<u64, ScanError> {
         .map_err(|error| ScanError::system("reading /proc/self/pagemap", error))?;
     match u64::from_ne_bytes(entry) & FRAME_MASK {
         // Frames are hidden from processes without CAP_SYS_ADMIN.
-        0 => Err(ScanError::NotPermitted),
+        0 => Err(ScanError::not_permitted()),
         frame => Ok(frame * PAGE as u64),
     }
 }

@@ -1,17 +1,15 @@
 //! What can go wrong when looking at another process's page tables, and what to do about it.
 
+use pagetide_host::{Features, Host};
 use pagetide_types::Pid;
 use std::io;
 
 /// Why a scan could not be made. The texts name the thing and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
-    /// Missing capability.
-    #[error(
-        "not permitted to load the page-table scan; run as root (sudo), or give the binary \
-         CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_SYS_NICE"
-    )]
-    NotPermitted,
+    /// Missing rights: which, and how to get them.
+    #[error("not permitted to read page tables: {0}")]
+    NotPermitted(String),
     /// No BTF in the kernel.
     #[error(
         "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing); \
@@ -39,6 +37,12 @@ pub enum ScanError {
     /// The target has no user memory.
     #[error("process {0} is a kernel thread or exiting: it has no memory of its own to watch")]
     NoMemory(Pid),
+    /// The target is kept from us though we have every right that there is.
+    #[error(
+        "the kernel lets nobody look into process {0}, root included, though all rights for it are \
+         there: a security module or a sandbox protects it; record another process"
+    )]
+    Protected(Pid),
     /// The target is a virtual machine monitor.
     #[error(
         "process {0} runs a virtual machine: its guest's accesses do not show in its page table, \
@@ -65,6 +69,28 @@ pub enum ScanError {
 }
 
 impl ScanError {
+    /// The kernel refused something for want of rights.
+    pub(crate) fn not_permitted() -> Self {
+        Self::lacking_rights(&Host::live().features())
+    }
+
+    /// [`Self::NotPermitted`] with what these features tell of our rights.
+    pub(crate) fn lacking_rights(features: &Features) -> Self {
+        let lacking = features.capabilities.lacking().join(", ");
+        Self::NotPermitted(match (lacking.as_str(), features.uid) {
+            ("", _) => "all capabilities are there, but hold only in a user namespace, as in a \
+                        rootless container; record from the host"
+                .to_owned(),
+            (lacking, Some(0)) => format!(
+                "root has no {lacking} here, as in most containers; start the container \
+                 privileged, or record from the host"
+            ),
+            (lacking, _) => {
+                format!("it takes {lacking}; run as root (sudo), or give the binary these")
+            }
+        })
+    }
+
     /// The last system error of a call that did `what`.
     pub(crate) fn last(what: impl Into<String>) -> Self {
         Self::system(what, io::Error::last_os_error())

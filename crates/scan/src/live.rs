@@ -107,7 +107,8 @@ impl Live {
         match self.advise(process, 0) {
             Ok(_) => Ok(()),
             Err(error) => Err(match error.raw_os_error() {
-                Some(libc::EPERM | libc::EACCES) => ScanError::NotPermitted,
+                // The rights were there when the scan was loaded.
+                Some(libc::EPERM | libc::EACCES) => ScanError::Protected(pid),
                 Some(libc::ESRCH) => ScanError::NoMemory(pid),
                 _ => ScanError::system(format!("process_madvise on process {pid}"), error),
             }),

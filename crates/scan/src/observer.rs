@@ -6,7 +6,7 @@ use crate::live::Live;
 use crate::nodes::NodeRange;
 use crate::self_test::{self, Finding, Report};
 use crate::walker::Walker;
-use pagetide_host::{Capabilities, Features, Host};
+use pagetide_host::{Features, Host};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -64,11 +64,8 @@ pub fn self_test(host: &Host, features: &Features) -> Result<Vec<Finding>, ScanE
 }
 
 fn load(host: &Host, features: &Features) -> Result<Walker, ScanError> {
-    let held = features.capabilities;
-    let needed = [Capabilities::BPF, Capabilities::PERFMON, Capabilities::SYS_PTRACE];
-    let bpf = held.has(Capabilities::SYS_ADMIN) || needed.iter().all(|cap| held.has(*cap));
-    if !bpf {
-        return Err(ScanError::NotPermitted);
+    if !features.capabilities.lacking().is_empty() {
+        return Err(ScanError::lacking_rights(features));
     }
     let map = host.node_map().map_err(|error| ScanError::Target(error.to_string()))?;
     let ranges: Vec<NodeRange> = map

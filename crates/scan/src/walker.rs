@@ -138,7 +138,7 @@ impl Walker {
         if fd < 0 {
             return Err(match -fd {
                 libc::ESRCH => ScanError::Gone(pid),
-                libc::EPERM => ScanError::NotPermitted,
+                libc::EPERM => ScanError::not_permitted(),
                 errno => ScanError::system(
                     format!("watching process {pid}"),
                     std::io::Error::from_raw_os_error(errno),

@@ -1,13 +1,13 @@
 //! A machine on which accessed bits cannot be cleared, or cannot be tested: nothing is recorded.
 
-use crate::run::{Outcome, command, finish, heat, scratch, skip, turn};
+use crate::run::{Outcome, command, finish, heat, recording, scratch, skip, sleeper, turn};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
 /// What holds of the kernel's `process_madvise` from then on, for us and our children: it does
-/// nothing, and says so (0 bytes done).
-fn clear_nothing() -> std::io::Result<()> {
+/// nothing, and says so (0 bytes done), or fails with an error.
+fn clear_nothing(error: u16) -> std::io::Result<()> {
     const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS: the system call's number, at offset 0
     const EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
     const RETURN: u16 = 0x06; // BPF_RET | BPF_K
@@ -17,7 +17,7 @@ fn clear_nothing() -> std::io::Result<()> {
     let mut steps = [
         step(LOAD, 0, 0, 0),
         step(EQUAL, 0, 1, number),
-        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO),
+        step(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | u32::from(error)),
         step(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
     let program = libc::sock_fprog { len: 4, filter: steps.as_mut_ptr() };
@@ -64,7 +64,7 @@ fn a_machine_that_clears_nothing_is_refused() {
         let ours = if doctor { command(["doctor"]) } else { record(&path) };
         let Some(mut blind) = in_a_namespace(name, "true", &ours) else { return };
         // SAFETY: it makes one system call.
-        unsafe { blind.pre_exec(clear_nothing) };
+        unsafe { blind.pre_exec(|| clear_nothing(0)) };
         let outcome = finish(blind);
         if doctor {
             assert_eq!(outcome.code, Some(4), "{outcome:?}");
@@ -85,4 +85,39 @@ fn a_machine_without_memory_for_the_test_is_refused() {
                 && mount --bind /run/meminfo /proc/meminfo";
     let Some(blind) = in_a_namespace(name, full, &record(&path)) else { return };
     is_refused(&finish(blind), &path, "too little memory is free");
+}
+
+#[test]
+fn a_process_that_the_kernel_keeps_from_root_is_said_to_be_protected() {
+    let name = "a_process_that_the_kernel_keeps_from_root_is_said_to_be_protected";
+    let Some(_turn) = turn(name) else { return };
+    let (scratch, target) = (scratch(), sleeper());
+    let path = heat(&scratch, "x");
+    // The self-test has passed before: it is not what fails.
+    let mut recording = recording(&path);
+    recording.args(["--pid", &target.pid().to_string()]);
+    // SAFETY: it makes one system call.
+    unsafe { recording.pre_exec(|| clear_nothing(13)) }; // EACCES
+    let outcome = finish(recording);
+    let process = format!("process {}", target.pid());
+    outcome.fails(5, &[&process, "root included", "record another process"]);
+    assert!(!outcome.err.contains("run as root"), "{}", outcome.err);
+    assert!(!path.exists(), "an empty recording was left behind");
+}
+
+#[test]
+fn root_without_a_capability_is_told_which() {
+    let name = "root_without_a_capability_is_told_which";
+    let Some(_turn) = turn(name) else { return };
+    if Command::new("setpriv").arg("--version").output().is_err() {
+        return skip(name, "setpriv(1) is not installed");
+    }
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let ours = record(&path);
+    let mut without = Command::new("setpriv");
+    without.arg("--bounding-set=-sys_nice").arg(ours.get_program()).args(ours.get_args());
+    let outcome = finish(without);
+    outcome.fails(3, &["not permitted", "root has no CAP_SYS_NICE", "privileged"]);
+    assert!(!path.exists(), "an empty recording was left behind");
 }

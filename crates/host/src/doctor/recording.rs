@@ -1,7 +1,7 @@
 //! What recording needs of the machine: architecture, rights, kernel, page tables.
 
 use super::{Finding, Status};
-use crate::{Capabilities, Features, KernelTypes};
+use crate::{Features, KernelTypes};
 use std::env::consts::ARCH;
 
 pub(super) fn findings(features: &Features) -> Vec<Finding> {
@@ -31,15 +31,7 @@ fn architecture(arch: &str) -> Finding {
 }
 
 fn rights(features: &Features) -> Finding {
-    const NEEDED: [(u32, &str); 5] = [
-        (Capabilities::BPF, "CAP_BPF"),
-        (Capabilities::PERFMON, "CAP_PERFMON"),
-        (Capabilities::SYS_PTRACE, "CAP_SYS_PTRACE"),
-        (Capabilities::SYS_NICE, "CAP_SYS_NICE"),
-        (Capabilities::SYS_ADMIN, "CAP_SYS_ADMIN"),
-    ];
-    let has = |(capability, _): &&(u32, &str)| !features.capabilities.has(*capability);
-    let lacking: Vec<&str> = NEEDED.iter().filter(has).map(|(_, name)| *name).collect();
+    let lacking = features.capabilities.lacking();
     let user = features.uid.map_or("unknown user".to_owned(), |uid| format!("uid {uid}"));
     if lacking.is_empty() {
         let meaning = "Enough to read page tables and to clear accessed bits.";

@@ -1,41 +1,120 @@
-//! What the user sees while a recording runs: a bar with the time when it is known, else a
-//! spinner; nothing when nobody looks.
+//! What the user sees while a recording runs: the time, second by second, and what is known of the
+//! epochs so far, as far as it fits into the terminal; nothing when nobody looks.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt;
+use std::io::stderr;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-pub(crate) struct Progress(ProgressBar);
+/// Cells of the bar.
+const BAR: usize = 12;
+/// Columns from which on there is room for the bar.
+const ROOM_FOR_BAR: usize = 60;
+
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    parts: Arc<Mutex<Vec<String>>>,
+}
 
 impl Progress {
-    /// A bar over `total` seconds, or a spinner.
-    pub(crate) fn new(total: Option<Duration>, quiet: bool) -> Self {
-        let bar = match total {
-            Some(total) => ProgressBar::new(total.as_secs().max(1)),
-            None => ProgressBar::new_spinner(),
-        };
-        let template = match total {
-            Some(_) => "recording {bar:12} {pos}/{len} s  {wide_msg}",
-            None => "recording {spinner} {elapsed}  {wide_msg}",
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style);
-        }
+    /// A line with the time, of `total` where that is known. `parts` are what to say before the
+    /// first epoch is over.
+    pub(crate) fn new(total: Option<Duration>, quiet: bool, parts: Vec<String>) -> Self {
+        let (bar, parts) = (ProgressBar::new_spinner(), Arc::new(Mutex::new(parts)));
         if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        bar.enable_steady_tick(Duration::from_millis(250));
-        Self(bar)
+        if let Ok(style) = ProgressStyle::with_template("{line}") {
+            let shown = Arc::clone(&parts);
+            let draw = move |state: &ProgressState, out: &mut dyn fmt::Write| {
+                let parts = shown.lock().unwrap_or_else(PoisonError::into_inner);
+                let width = terminal_size::terminal_size_of(stderr())
+                    .map_or(80, |(width, _)| usize::from(width.0));
+                // What cannot be drawn now is drawn at the next tick.
+                let _ = out.write_str(&line(state.elapsed(), total, &parts, width));
+            };
+            bar.set_style(style.with_key("line", draw));
+        }
+        bar.enable_steady_tick(Duration::from_millis(500));
+        Self { bar, parts }
     }
 
-    pub(crate) fn update(&self, seconds: f64, message: String) {
-        if self.0.length().is_some() {
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds")]
-            self.0.set_position(seconds as u64);
-        }
-        self.0.set_message(message);
+    /// What is known by now, the most important part first.
+    pub(crate) fn update(&self, parts: Vec<String>) {
+        *self.parts.lock().unwrap_or_else(PoisonError::into_inner) = parts;
+        self.bar.tick();
     }
 
     pub(crate) fn finish(&self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The line for a terminal of `width` columns: parts that do not fit are left out from the end.
+fn line(elapsed: Duration, total: Option<Duration>, parts: &[String], width: usize) -> String {
+    let seconds = elapsed.as_secs();
+    let mut line = match total.map(|total| total.as_secs().max(1)) {
+        Some(total) => {
+            let bar = match width {
+                ROOM_FOR_BAR.. => {
+                    let done = usize::try_from(seconds * BAR as u64 / total).unwrap_or(BAR);
+                    let done = done.min(BAR);
+                    format!("{}{} ", "█".repeat(done), "░".repeat(BAR - done))
+                }
+                _ => String::new(),
+            };
+            format!("recording {bar}{}/{total} s", seconds.min(total))
+        }
+        None => format!("recording {seconds} s"),
+    };
+    let mut joint = "  ";
+    for part in parts {
+        // The last column stays free: some terminals wrap when it is written.
+        if line.chars().count() + joint.len() + part.chars().count() >= width {
+            break;
+        }
+        line = line + joint + part;
+        joint = ", ";
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts() -> Vec<String> {
+        ["3 epochs", "100 % watched", "1.31 GiB in 2 processes", "cost 0.8 % of a core"]
+            .map(str::to_owned)
+            .into()
+    }
+
+    #[test]
+    fn every_second_is_shown_whatever_the_epoch() {
+        let at = |ms| line(Duration::from_millis(ms), Some(Duration::from_secs(60)), &parts(), 120);
+        assert!(
+            at(7_000).starts_with("recording █░░░░░░░░░░░ 7/60 s  3 epochs, "),
+            "{}",
+            at(7_000)
+        );
+        assert!(at(8_100).contains(" 8/60 s "), "{}", at(8_100));
+        assert!(at(61_000).contains("████████████ 60/60 s"), "{}", at(61_000));
+        let endless = line(Duration::from_secs(7), None, &[], 80);
+        assert_eq!(endless, "recording 7 s");
+    }
+
+    #[test]
+    fn no_line_is_cut_in_the_middle_of_a_part() {
+        for width in 20..140 {
+            let line = line(Duration::from_secs(7), Some(Duration::from_secs(60)), &parts(), width);
+            assert!(line.chars().count() < width || width < 18, "{width}: {line}");
+            let said = line.split_once(" s").map_or("", |(_, said)| said.trim_start());
+            let whole = parts().join(", ");
+            assert!(whole.starts_with(said), "{line}");
+            let end = whole[said.len()..].chars().next();
+            assert!(matches!(end, None | Some(',')) || said.is_empty(), "{width}: {line}");
+        }
+        assert!(line(Duration::ZERO, None, &parts(), 120).ends_with("cost 0.8 % of a core"));
     }
 }

@@ -6,6 +6,7 @@ use crate::unknown::Unknown;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result, bail};
 use pagetide_host::{Features, Host};
+use pagetide_replay::LEAST_EPOCHS;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
 use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, SCHEMA_VERSION};
 use pagetide_types::{Bytes, Pid};
@@ -13,10 +14,12 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
-    let target = target(&arguments.target)?;
+    let Some(target) = target(&arguments.target) else {
+        bail!("nothing to record; name a command after --, or give --pid or --cgroup");
+    };
     let output = Output::to_keep(&arguments.output);
     let end = record(&target, &arguments.options, output, false)?;
     eprintln!("recorded to {}; next: pagetide plan {0}", arguments.output.display());
@@ -83,6 +86,9 @@ pub(crate) fn record(
         let what = if parent.exists() { "is not a directory" } else { "does not exist" };
         bail!("{} {what}; make it, or write elsewhere", parent.display());
     }
+    if let Some(note) = too_short(options) {
+        eprintln!("pagetide: note: {note}");
+    }
     interrupt::listen();
     let host = Host::live();
     let features = host.features();
@@ -105,7 +111,8 @@ pub(crate) fn record(
             return Err(error.into());
         }
     };
-    let progress = Progress::new(options.limit, options.quiet);
+    let first = format!("the first epoch takes {}", time(options.epoch));
+    let progress = Progress::new(options.limit, options.quiet, vec![first]);
     // Writing a span takes long against the gaps of a burst: it has its own thread.
     let (send, receive) = mpsc::sync_channel::<EpochRecord>(4);
     let writing = thread::spawn(move || -> pagetide_trace::Result<()> {
@@ -159,7 +166,7 @@ fn watch(
         let (record, end) = recorder.epoch(&interrupt::asked)?;
         if let Some(record) = record {
             unknown.add(&record);
-            progress.update(record.epoch.start_s + record.epoch.length_s, summary(&record));
+            progress.update(summary(&record));
             if send.send(record).is_err() {
                 // The writer gave up and says why.
                 return Ok(End::Stopped);
@@ -171,19 +178,64 @@ fn watch(
     }
 }
 
-fn summary(record: &EpochRecord) -> String {
+/// What is known after an epoch, the most important part first.
+fn summary(record: &EpochRecord) -> Vec<String> {
     let epoch = &record.epoch;
     let plural = |count: u32, end| if count == 1 { "" } else { end };
     let epochs = epoch.epoch.0 + 1;
-    format!(
-        "{epochs} epoch{}, {:.0} % watched, {} in {} process{}, cost {:.1} % of a core",
-        plural(epochs, "s"),
-        epoch.watched_share * 100.0,
-        record.heat.resident(),
-        epoch.processes,
-        plural(epoch.processes, "es"),
-        epoch.recorder_s / epoch.length_s.max(1e-9) * 100.0
-    )
+    vec![
+        format!("{epochs} epoch{}", plural(epochs, "s")),
+        format!("{:.0} % watched", epoch.watched_share * 100.0),
+        format!(
+            "{} in {} process{}",
+            record.heat.resident(),
+            epoch.processes,
+            plural(epoch.processes, "es")
+        ),
+        format!("cost {:.1} % of a core", epoch.recorder_s / epoch.length_s.max(1e-9) * 100.0),
+    ]
+}
+
+/// That no plan can come of so few epochs, and what would help.
+fn too_short(options: &RecordOptions) -> Option<String> {
+    let (limit, epoch) = (options.limit?, options.epoch);
+    let fit = limit.as_secs_f64() / epoch.as_secs_f64();
+    let least = f64::from(LEAST_EPOCHS);
+    // A last epoch that is nearly as long as the others counts as one.
+    if fit + 0.2 >= least {
+        return None;
+    }
+    // One more than needed: the program has to fill its memory, too.
+    let longer = epoch.mul_f64(least + 1.0);
+    let most = limit.as_secs_f64() / (least + 1.0);
+    let shorter = (-3..=6)
+        .rev()
+        .flat_map(|power| [5.0, 2.0, 1.0].map(|digit| digit * 10f64.powi(power)))
+        .find(|length| *length <= most);
+    let shorter = shorter.map_or_else(String::new, |length| {
+        format!(", or --epoch {}", time(Duration::from_secs_f64(length)))
+    });
+    Some(format!(
+        "--for {} is {} of {}, and a plan needs at least {LEAST_EPOCHS} after the program has \
+         filled its memory: --for {}{shorter}",
+        time(limit),
+        match fit.floor() {
+            n if n < 1.0 => "less than one epoch".to_owned(),
+            n if n < 2.0 => "1 epoch".to_owned(),
+            n => format!("{n} epochs"),
+        },
+        time(epoch),
+        time(longer)
+    ))
+}
+
+/// A time as one writes it on the command line: `5s`, `200ms`.
+fn time(time: Duration) -> String {
+    match time.as_millis() {
+        ms if ms.is_multiple_of(1000) => format!("{}s", ms / 1000),
+        ms if ms < 10_000 => format!("{ms}ms"),
+        _ => format!("{:.1}s", time.as_secs_f64()),
+    }
 }
 
 fn header(features: &Features, target: &Target, options: &Options, observer: &Observer) -> Header {
@@ -212,5 +264,36 @@ fn header(features: &Features, target: &Target, options: &Options, observer: &Ob
         gaps_s: pagetide_scan::gaps_s(),
         budget: options.budget,
         machine,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(limit_ms: Option<u64>, epoch_ms: u64) -> Option<String> {
+        let of = Duration::from_millis;
+        too_short(&RecordOptions {
+            epoch: of(epoch_ms),
+            unit: pagetide_types::UnitSize::default(),
+            limit: limit_ms.map(of),
+            budget: 0.01,
+            clear_shared: false,
+            quiet: true,
+        })
+    }
+
+    #[test]
+    fn too_few_epochs_for_a_plan_are_said_with_what_helps() {
+        assert_eq!((note(None, 5000), note(Some(15_000), 5000)), (None, None));
+        assert_eq!(note(Some(14_500), 5000), None, "the last one is nearly as long");
+        let text = note(Some(12_000), 5000).unwrap();
+        assert_eq!(
+            text,
+            "--for 12s is 2 epochs of 5s, and a plan needs at least 3 after the program has filled \
+             its memory: --for 20s, or --epoch 2s"
+        );
+        let text = note(Some(2_000), 5000).unwrap();
+        assert!(text.contains("less than one epoch of 5s") && text.contains("--epoch 500ms"));
     }
 }

@@ -9,11 +9,23 @@ use std::time::Duration;
 
 /// Records which memory a program uses, and says how much fast memory it needs.
 #[derive(Parser, Debug)]
-#[command(name = "pagetide", version, max_term_width = 100)]
+#[command(name = "pagetide", version, max_term_width = 100, after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 }
+
+/// For scripts; docs/exit-codes.md tells more.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done; also when a plan has no recommendation (`.recommendation` of --json is null then)
+  1    failed: a recording that cannot be read, an output that exists, a full disk
+  2    the command line was not understood
+  3    a privilege is missing (doctor: 4)
+  4    this machine cannot be recorded on
+  5    the target does not exist or cannot be watched
+  130  interrupted; what was recorded is kept
+  any other: the recorded command's own";
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
@@ -22,10 +34,14 @@ pub(crate) enum Command {
     /// Say how much fast memory a program needs, and with which policy.
     ///
     /// Give recordings, or a command (after --), PIDs or a cgroup to record first.
+    ///
+    /// A recording that cannot tell is an answer, too: the exit code is 0, and `.recommendation`
+    /// of --json is null.
     Plan(PlanArgs),
     /// Write plans as one HTML page that needs no network, several side by side.
     ///
-    /// Give recordings, or one recording and several machines.
+    /// Every recording is planned for on every machine given: A B --machine X --machine Y makes
+    /// four plans, the most that fit.
     Report(ReportArgs),
     /// Look into recordings.
     #[command(subcommand)]
@@ -62,7 +78,8 @@ pub(crate) struct JsonArg {
 #[group(multiple = false)]
 pub(crate) struct TargetArgs {
     /// Processes to watch, with their descendants.
-    #[arg(short, long = "pid", value_delimiter = ',', value_name = "PID")]
+    #[arg(short, long = "pid", value_delimiter = ',', value_name = "PID",
+        value_parser = pid, allow_hyphen_values = true)]
     pub(crate) pids: Vec<i32>,
     /// A cgroup (v1 or v2) to watch: a path, absolute or below the mount point.
     #[arg(long, value_name = "PATH")]
@@ -75,17 +92,19 @@ pub(crate) struct TargetArgs {
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RecordOptions {
     /// Length of an epoch, the time between two decisions of a policy.
-    #[arg(long, default_value = "5s", value_parser = seconds, value_name = "TIME")]
+    #[arg(long, default_value = "5s", value_parser = seconds, value_name = "TIME",
+        allow_hyphen_values = true)]
     pub(crate) epoch: Duration,
     /// What gets a rate of its own, and is placed: regions of 2M, or single pages of 4K, which
     /// cost a recording 500 times the rows.
     #[arg(long, default_value = "2M", value_name = "2M|4K")]
     pub(crate) unit: UnitSize,
     /// Stop after this time; a command that was started is then ended, with all its descendants.
-    #[arg(long = "for", value_parser = seconds, value_name = "TIME")]
+    #[arg(long = "for", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) limit: Option<Duration>,
     /// Share of one core that observing may cost, in percent.
-    #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT")]
+    #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT",
+        allow_hyphen_values = true)]
     pub(crate) budget: f64,
     /// Also watch memory that several processes map, or that is locked. While its accessed bits
     /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
@@ -121,20 +140,21 @@ pub(crate) enum ShareArg {
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
     /// Recordings to plan for; with several, --fast is split between them.
-    #[arg(value_name = "RECORDING", conflicts_with_all = ["pids", "cgroup", "command"])]
+    #[arg(value_name = "RECORDING", conflicts_with_all = ["pids", "cgroup", "command"],
+        conflicts_with_all = ["output", "epoch", "unit", "limit", "budget", "clear_shared", "quiet"])]
     pub(crate) recordings: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
     /// Keep the recording here (default: it is removed after planning).
-    #[arg(short, long, value_name = "FILE", conflicts_with = "recordings")]
+    #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) asked: AskedArgs,
     /// The machine: a name, a TOML file, or `list` for the names.
-    #[arg(long, default_value = "cxl", value_name = "NAME|FILE")]
+    #[arg(long, default_value = "cxl", value_name = "NAME|FILE|list")]
     pub(crate) machine: String,
-    /// Fast memory to split between several recordings.
-    #[arg(long, value_name = "SIZE")]
+    /// Fast memory to split between several recordings, with a unit: 4G, 512M.
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
     pub(crate) fast: Option<Bytes>,
     /// How to split it; what the other ways would give is shown, too.
     #[arg(long, value_enum, default_value = "utility", value_name = "HOW", requires = "fast")]
@@ -157,27 +177,30 @@ pub(crate) struct PlanArgs {
 #[derive(Args, Debug)]
 pub(crate) struct AskedArgs {
     /// The slowdown to stay below, in percent.
-    #[arg(long, default_value = "5%", value_parser = percent, value_name = "PERCENT")]
+    #[arg(long, default_value = "5%", value_parser = percent, value_name = "PERCENT",
+        allow_hyphen_values = true)]
     pub(crate) target_slowdown: f64,
     /// Policies to consider (default: all), with options as in lru,rate:half-life=8,steps=4.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub(crate) policy: Vec<String>,
     /// Share of the run time that the program waits for memory, if you know it: `30%`, or a range
     /// such as `20-40%` (a profiler with stall counters tells).
-    #[arg(long, value_parser = percent_range, value_name = "PERCENT")]
+    #[arg(long, value_parser = percent_range, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) memory_share: Option<(f64, f64)>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ReportArgs {
     /// The recordings, up to four.
-    #[arg(value_name = "RECORDING", required = true)]
+    #[arg(value_name = "RECORDING")]
     pub(crate) recordings: Vec<PathBuf>,
-    /// The page to write, replacing an older one (default: NAME.html here for NAME.heat).
+    /// The page to write, replacing an older one of that name (default: NAME.html here for
+    /// NAME.heat, if there is none yet).
     #[arg(short, long, value_name = "FILE.html")]
     pub(crate) output: Option<PathBuf>,
-    /// The machine, a name or a TOML file; several are compared.
-    #[arg(long, default_value = "cxl", value_name = "NAME|FILE")]
+    /// The machine: a name, a TOML file, or `list` for the names; given several times, the
+    /// machines are compared.
+    #[arg(long, default_value = "cxl", value_name = "NAME|FILE|list")]
     pub(crate) machine: Vec<String>,
     #[command(flatten)]
     pub(crate) asked: AskedArgs,
@@ -228,43 +251,70 @@ pub(crate) struct DoctorArgs {
     pub(crate) no_self_test: bool,
 }
 
+/// The number of a process.
+fn pid(text: &str) -> Result<i32, String> {
+    match text.trim().parse::<i32>() {
+        Ok(pid) if pid > 0 => Ok(pid),
+        _ => Err(format!("'{text}' is not the number of a process; pgrep NAME prints them")),
+    }
+}
+
 /// `5`, `5s`, `200ms`, `2min`.
 fn seconds(text: &str) -> Result<Duration, String> {
-    let error = || format!("'{text}' is not a time; write for example 5s, 200ms or 2min");
     let (number, factor) = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
         .iter()
         .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
         .unwrap_or((text, 1.0));
-    let value: f64 = number.trim().parse().map_err(|_| error())?;
+    let value: f64 = number
+        .trim()
+        .parse()
+        .map_err(|_| format!("'{text}' is not a time; write for example 5s, 200ms or 2min"))?;
     if !(1e-3..1e7).contains(&(value * factor)) {
-        return Err(error());
+        return Err(format!("'{text}' is out of range: 1ms to 2777h, for example 5s or 2min"));
     }
     Ok(Duration::from_secs_f64(value * factor))
 }
 
+/// `4G`; a bare number could be bytes as well as what the writer is used to.
+fn size(text: &str) -> Result<Bytes, String> {
+    if text.trim().parse::<f64>().is_ok_and(|number| number > 0.0) {
+        return Err(format!("'{text}' has no unit; write {text}G or {text}M ({text}B for bytes)"));
+    }
+    text.parse().map_err(|error: pagetide_types::ParseBytesError| error.to_string())
+}
+
 /// `30%` or `20-40%`.
 fn percent_range(text: &str) -> Result<(f64, f64), String> {
-    let (low, high) = text.split_once('-').unwrap_or((text, text));
-    let (low, high) = (percent(low)?, percent(high)?);
+    let Some((low, high)) = text.split_once('-').filter(|(low, _)| !low.is_empty()) else {
+        return percent(text).map(|share| (share, share));
+    };
+    // One sign stands for both.
+    let sign = if high.ends_with('%') && !low.ends_with('%') { "%" } else { "" };
+    let (low, high) = (percent(&format!("{low}{sign}"))?, percent(high)?);
     if low > high {
         return Err(format!("'{text}' goes down; write the lower end first"));
     }
     Ok((low, high))
 }
 
-/// `5` and `5%` are 0.05.
+/// `5` and `5%` are 0.05; what may be meant as a fraction is asked about.
 fn percent(text: &str) -> Result<f64, String> {
-    let value: f64 = text
-        .strip_suffix('%')
-        .unwrap_or(text)
+    let (number, sign) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
+    let value: f64 = number
         .trim()
         .parse()
         .map_err(|_| format!("'{text}' is not a percentage; write for example 5%"))?;
-    if value > 0.0 && value <= 100.0 {
-        Ok(value / 100.0)
-    } else {
-        Err(format!("'{text}' is not between 0% and 100%"))
+    if !(value > 0.0 && value <= 100.0) {
+        return Err(format!("'{text}' is out of range: more than 0% and at most 100%"));
     }
+    if value < 1.0 && !sign {
+        let hundredfold = format!("{:.6}", value * 100.0);
+        let hundredfold = hundredfold.trim_end_matches('0').trim_end_matches('.');
+        return Err(format!(
+            "'{text}' may be {number}% or {hundredfold}%; write which, with the %"
+        ));
+    }
+    Ok(value / 100.0)
 }
 
 #[cfg(test)]
@@ -287,5 +337,19 @@ mod tests {
         assert_eq!(percent_range("20-40%"), Ok((0.2, 0.4)));
         assert!(percent_range("40-20%").is_err());
         assert!(percent("0").is_err() && percent("101").is_err() && percent("x").is_err());
+        assert_eq!(percent_range("30%"), Ok((0.3, 0.3)));
+        assert_eq!(percent_range("0.5-2%"), Ok((0.005, 0.02)));
+    }
+
+    #[test]
+    fn what_has_two_readings_is_asked_about() {
+        assert_eq!(percent("0.02%"), Ok(0.0002));
+        let both = percent("0.02").unwrap_err();
+        assert!(both.contains("0.02% or 2%"), "{both}");
+        assert!(percent_range("0.2-0.4").is_err_and(|error| error.contains("0.2% or 20%")));
+        assert_eq!(size("10G"), Ok(Bytes::gib(10)));
+        assert_eq!((size("4096B"), size("0")), (Ok(Bytes(4096)), Ok(Bytes(0))));
+        let unit = size("10").unwrap_err();
+        assert!(unit.contains("10G") && unit.contains("10B for bytes"), "{unit}");
     }
 }

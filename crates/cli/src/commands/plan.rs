@@ -16,10 +16,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
     if arguments.machine == "list" {
-        for name in Machine::names() {
-            out(&format!("{name:<20} {}\n", Machine::load(name)?.title))?;
-        }
-        return Ok(ExitCode::SUCCESS);
+        return list_machines();
     }
     // Everything that can be wrong is found before minutes of recording.
     let machine = Machine::load(&arguments.machine)?;
@@ -33,7 +30,12 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
     if arguments.fast.is_some() {
         bail!("--fast splits fast memory between recordings; name them");
     }
-    let target = record::target(&arguments.target)?;
+    let Some(target) = record::target(&arguments.target) else {
+        bail!(
+            "nothing to plan for; name a recording (pagetide plan app.heat), or what to record \
+             first: a command after --, --pid or --cgroup"
+        );
+    };
     let temporary;
     let output = match &arguments.output {
         Some(path) => Output::to_keep(path),
@@ -52,6 +54,14 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
         subjects.write(page, None)?;
     }
     Ok(record::code(end))
+}
+
+/// Prints the machines that are built in.
+pub(crate) fn list_machines() -> Result<ExitCode> {
+    for name in Machine::names() {
+        out(&format!("{name:<20} {}\n", Machine::load(name)?.title))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// A recording that only the plan is wanted of; removed on drop.

@@ -38,18 +38,16 @@ pub(crate) fn code(end: End) -> ExitCode {
     }
 }
 
-/// The target that the arguments name; exactly one kind.
-pub(crate) fn target(arguments: &TargetArgs) -> Result<Target> {
+/// The target that the arguments name, if they do; at most one kind.
+pub(crate) fn target(arguments: &TargetArgs) -> Option<Target> {
     if !arguments.command.is_empty() {
-        return Ok(Target::Command(arguments.command.clone()));
+        return Some(Target::Command(arguments.command.clone()));
     }
     if let Some(cgroup) = &arguments.cgroup {
-        return Ok(Target::Cgroup(cgroup.clone()));
+        return Some(Target::Cgroup(cgroup.clone()));
     }
-    if arguments.pids.is_empty() {
-        bail!("nothing to record; name a command after --, or give --pid or --cgroup");
-    }
-    Ok(Target::Pids(arguments.pids.iter().map(|pid| Pid(*pid)).collect()))
+    let pids: Vec<Pid> = arguments.pids.iter().map(|pid| Pid(*pid)).collect();
+    (!pids.is_empty()).then_some(Target::Pids(pids))
 }
 
 /// Where a recording goes, and whose it is to be.

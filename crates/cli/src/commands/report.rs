@@ -1,15 +1,24 @@
 //! `pagetide report`: plans as one page, several side by side.
 
-use crate::args::ReportArgs;
+use crate::args::{Arguments, ReportArgs};
 use crate::commands::page::{self, MOST, Subjects};
-use crate::commands::plan::{one, policies};
+use crate::commands::plan::{list_machines, one, policies};
 use anyhow::{Result, bail};
+use clap::CommandFactory;
+use clap::error::ErrorKind;
 use pagetide_replay::Machine;
 use pagetide_trace::Recording;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
+    if arguments.machine.iter().any(|name| name == "list") {
+        return list_machines();
+    }
+    let Some(first) = arguments.recordings.first() else {
+        let missing = "nothing to report on; name a RECORDING (pagetide report app.heat)";
+        Arguments::command().error(ErrorKind::MissingRequiredArgument, missing).exit();
+    };
     let machines: Vec<Machine> =
         arguments.machine.iter().map(|name| Machine::load(name)).collect::<Result<_, _>>()?;
     let policies = policies(&arguments.asked.policy)?;
@@ -17,7 +26,19 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     if plans > MOST {
         bail!("{plans} plans do not fit side by side; name recordings and machines for {MOST}");
     }
-    let output = arguments.output.clone().unwrap_or_else(|| beside(&arguments.recordings[0]));
+    let output = match &arguments.output {
+        Some(output) => output.clone(),
+        None => {
+            let output = beside(first);
+            if output.exists() {
+                bail!(
+                    "{0} already exists; remove it, or name the page with -o (-o {0} replaces it)",
+                    output.display()
+                );
+            }
+            output
+        }
+    };
     page::check(&output)?;
     // Before minutes of replay: whether all of them can be read at all.
     let recordings: Vec<Recording> =

@@ -18,7 +18,7 @@ fn a_target_is_needed() {
     let path = heat(&scratch, "x");
     let outcome = pagetide(&format!("record -o {}", path.display()));
     outcome.fails(1, &["nothing to record", "after --", "--pid", "--cgroup"]);
-    pagetide("plan").fails(1, &["nothing to record"]);
+    pagetide("plan").fails(1, &["nothing to plan for", "pagetide plan app.heat", "after --"]);
     assert!(!path.exists());
 }
 
@@ -40,6 +40,62 @@ fn values_that_make_no_sense_are_named_with_an_example() {
     pagetide("record -o x --pid me").fails(2, &["--pid", "'me'"]);
     pagetide("plan x --memory-share 40-20%").fails(2, &["--memory-share", "lower end first"]);
     pagetide("plan x --fast plenty").fails(2, &["--fast", "plenty"]);
+    pagetide("plan x --target-slowdown 0").fails(2, &["'0'", "more than 0%", "at most 100%"]);
+}
+
+#[test]
+fn values_with_two_readings_are_asked_about() {
+    pagetide("plan x --target-slowdown 0.02").fails(2, &["'0.02'", "0.02% or 2%", "the %"]);
+    pagetide("record -o x --budget 0.5 -- true").fails(2, &["--budget", "0.5% or 50%"]);
+    pagetide("plan x --fast 10").fails(2, &["--fast", "'10' has no unit", "10G", "10B for bytes"]);
+}
+
+#[test]
+fn values_below_zero_are_values_and_no_options() {
+    for (line, said) in [
+        ("plan x --target-slowdown -3%", "'-3%' is out of range"),
+        ("plan x --memory-share -3%", "'-3%' is out of range"),
+        ("record -o x --for -5s -- true", "'-5s' is out of range"),
+        ("record -o x -p -1", "'-1' is not the number of a process"),
+        ("plan x --fast -1G", "'-1G' is not an amount of memory"),
+    ] {
+        let outcome = pagetide(line);
+        outcome.fails(2, &[said]);
+        assert!(!outcome.err.contains("tip:"), "{line}: {}", outcome.err);
+    }
+}
+
+#[test]
+fn options_of_recording_are_refused_where_a_recording_is_given() {
+    for option in [
+        "--for 10s",
+        "--unit 4K",
+        "--epoch 1s",
+        "--budget 2%",
+        "--clear-shared",
+        "--quiet",
+        "--output y.heat",
+    ] {
+        let name = option.split(' ').next().unwrap_or_default();
+        pagetide(&format!("plan x.heat {option}"))
+            .fails(2, &["RECORDING", name, "cannot be used with"]);
+    }
+}
+
+#[test]
+fn the_machines_can_be_listed() {
+    let listed = pagetide("plan --machine list").succeeds().out;
+    assert!(listed.lines().any(|line| line.starts_with("cxl ")), "{listed}");
+    assert_eq!(pagetide("report --machine list").succeeds().out, listed);
+}
+
+#[test]
+fn help_tells_the_exit_codes() {
+    let help = pagetide("--help").succeeds().out;
+    for said in ["Exit codes:", "privilege is missing (doctor: 4)", "no recommendation", "130"] {
+        assert!(help.contains(said), "no '{said}' in {help}");
+    }
+    assert!(pagetide("plan --help").succeeds().out.contains("the exit code is 0"));
 }
 
 #[test]

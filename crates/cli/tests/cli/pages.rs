@@ -1,6 +1,6 @@
 //! Plans as pages: alone, side by side, and what stands in the way of one.
 
-use crate::run::{heat, pagetide, scratch};
+use crate::run::{command, finish, heat, pagetide, scratch};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -43,8 +43,37 @@ fn two_recordings_or_two_machines_stand_side_by_side() {
     let text = report(&format!("{} --machine cxl --machine pmshifter-optane", a.display()));
     assert!(text.contains(">cxl</th>") && text.contains(">pmshifter-optane</th>"));
     assert!(!text.contains("How the recordings agree"));
+    let text = report(&format!(
+        "{} {} --machine cxl --machine pmshifter-optane",
+        a.display(),
+        b.display()
+    ));
+    for name in ["a.heat on cxl", "b.heat on cxl", "a.heat on pmshifter", "b.heat on pmshifter"] {
+        assert!(text.contains(&format!(">{name}")), "no '{name}'");
+    }
     let alone = report(&a.display().to_string());
     assert!(!alone.contains("compared"));
+}
+
+#[test]
+fn a_page_that_nobody_named_replaces_none() {
+    let scratch = scratch();
+    let recording = heat(&scratch, "mine");
+    truth(&recording, "16M");
+    let page = scratch.path().join("mine.html");
+    fs::write(&page, "precious").unwrap();
+    let report = |more: &[&str]| {
+        let mut report = command(["report", "mine.heat"]);
+        report.args(more).current_dir(scratch.path());
+        finish(report)
+    };
+    report(&[]).fails(1, &["mine.html already exists", "-o mine.html replaces it"]);
+    assert_eq!(fs::read_to_string(&page).unwrap(), "precious");
+    report(&["-o", "mine.html"]).succeeds();
+    assert!(fs::read_to_string(&page).unwrap().starts_with("<!doctype html>"));
+    fs::remove_file(&page).unwrap();
+    report(&[]).succeeds();
+    assert!(page.exists());
 }
 
 #[test]

@@ -246,9 +246,12 @@ pub(crate) enum ExportFormat {
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub(crate) json: JsonArg,
-    /// Leave the self test out.
+    /// Leave the self-test out.
     #[arg(long)]
     pub(crate) no_self_test: bool,
+    /// List every test of the self-test.
+    #[arg(short, long, conflicts_with = "no_self_test")]
+    pub(crate) verbose: bool,
 }
 
 /// The number of a process.

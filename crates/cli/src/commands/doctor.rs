@@ -38,12 +38,12 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<ExitCode> {
     if arguments.json.json {
         print_json(&answer)?;
     } else {
-        out(&text(&answer, Style::of_stdout()))?;
+        out(&text(&answer, arguments.verbose, Style::of_stdout()))?;
     }
     Ok(if answer.can_record { ExitCode::SUCCESS } else { ExitCode::from(crate::exit::UNSUPPORTED) })
 }
 
-fn text(answer: &Answer, style: Style) -> String {
+fn text(answer: &Answer, verbose: bool, style: Style) -> String {
     let found = answer.findings.iter().map(|finding| FindingRow {
         mark: match finding.status {
             Status::Ok => Mark::Ok,
@@ -54,16 +54,11 @@ fn text(answer: &Answer, style: Style) -> String {
         value: finding.value.clone(),
         meaning: finding.meaning.clone(),
     });
-    let tested = answer.self_test.iter().map(|test| FindingRow {
-        mark: match (&test.skipped, test.passed()) {
-            (Some(_), _) => Mark::Note,
-            (None, true) => Mark::Ok,
-            (None, false) => Mark::Missing,
-        },
-        name: "self_test".to_owned(),
-        value: test.to_string(),
-        meaning: String::new(),
-    });
+    let tested = if verbose {
+        answer.self_test.iter().map(one_test).collect()
+    } else {
+        summary(&answer.self_test)
+    };
     let rows: Vec<FindingRow> = found.chain(tested).collect();
     let conclusion = match (&answer.problem, answer.can_record) {
         (None, true) => "This machine can record.".to_owned(),
@@ -71,4 +66,94 @@ fn text(answer: &Answer, style: Style) -> String {
         (None, false) => "This machine cannot record: see what is MISSING.".to_owned(),
     };
     pagetide_report::doctor(&rows, &conclusion, style)
+}
+
+const SELF_TEST: &str = "self-test";
+
+fn one_test(test: &pagetide_scan::Finding) -> FindingRow {
+    FindingRow {
+        mark: match (&test.skipped, test.passed()) {
+            (Some(_), _) => Mark::Note,
+            (None, true) => Mark::Ok,
+            (None, false) => Mark::Missing,
+        },
+        name: SELF_TEST.to_owned(),
+        value: test.to_string(),
+        meaning: String::new(),
+    }
+}
+
+/// All tests in a line, those that failed one by one.
+fn summary(tests: &[pagetide_scan::Finding]) -> Vec<FindingRow> {
+    let run: Vec<_> = tests.iter().filter(|test| test.skipped.is_none()).collect();
+    let passed: Vec<_> = run.iter().copied().filter(|test| test.passed()).collect();
+    let left_out: Vec<&str> = tests.iter().filter_map(|test| test.skipped.as_deref()).collect();
+    let mut rows: Vec<FindingRow> =
+        run.iter().filter(|test| !test.passed()).map(|test| one_test(test)).collect();
+    if tests.is_empty() {
+        return rows;
+    }
+    let mut value = format!("{} of {} tests passed", passed.len(), run.len());
+    if let Some(why) = left_out.first() {
+        value += &format!(", {} left out ({why})", left_out.len());
+    }
+    let least = |share: fn(&pagetide_scan::Finding) -> Option<f64>| {
+        passed.iter().filter_map(|test| share(test)).fold(1.0, f64::min) * 100.0
+    };
+    let meaning = format!(
+        "Known 4 KiB and 2 MiB pages were touched, few and many, in sequence and at random: at \
+         least {:.1} % of those touched were seen, {:.1} % of those seen were touched (--verbose \
+         lists the tests).",
+        least(|test| test.recall),
+        least(|test| test.precision)
+    );
+    let mark = if passed.is_empty() || !left_out.is_empty() { Mark::Note } else { Mark::Ok };
+    let meaning = if passed.is_empty() { String::new() } else { meaning };
+    rows.insert(0, FindingRow { mark, name: SELF_TEST.to_owned(), value, meaning });
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_types::PageSize;
+
+    fn test(recall: Option<f64>, skipped: Option<&str>) -> pagetide_scan::Finding {
+        pagetide_scan::Finding {
+            page: PageSize::Base,
+            spinning: 16,
+            random: false,
+            recall,
+            precision: recall,
+            skipped: skipped.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn the_self_test_is_one_line_and_what_failed_is_told_one_by_one() {
+        let good = vec![test(Some(0.998), None); 12];
+        let rows = summary(&good);
+        assert_eq!((rows.len(), rows[0].mark), (1, Mark::Ok));
+        assert_eq!(rows[0].value, "12 of 12 tests passed");
+        assert!(rows[0].meaning.contains("at least 99.8 % of those touched were seen"));
+        let mut mixed = good;
+        mixed[3] = test(None, Some("too little memory is free"));
+        mixed[5] = test(Some(0.5), None);
+        let rows = summary(&mixed);
+        assert_eq!(rows[0].value, "10 of 11 tests passed, 1 left out (too little memory is free)");
+        assert_eq!((rows[1].mark, rows.len()), (Mark::Missing, 2));
+        assert!(rows[1].value.contains("50.0 %"), "{}", rows[1].value);
+        assert!(summary(&[]).is_empty());
+    }
+
+    #[test]
+    fn all_tests_are_listed_on_request() {
+        let self_test = vec![test(Some(1.0), None); 12];
+        let answer = Answer { findings: Vec::new(), self_test, problem: None, can_record: true };
+        let lines = |verbose| {
+            let text = text(&answer, verbose, Style::new(80, false));
+            text.lines().filter(|line| line.contains(" self-test ")).count()
+        };
+        assert_eq!((lines(false), lines(true)), (1, 12));
+    }
 }

@@ -18,6 +18,7 @@ fn through_sudo(mut command: Command) -> Outcome {
 }
 
 #[track_caller]
+#[expect(clippy::unwrap_used, reason = "a test's own files")]
 fn is_the_callers(path: &Path, mode: u32) {
     let found = fs::symlink_metadata(path).unwrap();
     let owner = (found.uid(), found.gid(), found.permissions().mode() & 0o7777);
@@ -25,6 +26,7 @@ fn is_the_callers(path: &Path, mode: u32) {
 }
 
 #[track_caller]
+#[expect(clippy::unwrap_used, reason = "a test's own files")]
 fn is_the_callers_recording(path: &Path) {
     is_the_callers(path, 0o700);
     for file in path.read_dir().unwrap() {

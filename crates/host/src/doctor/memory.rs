@@ -2,6 +2,10 @@
 
 use super::{Finding, Status};
 use crate::{CgroupVersion, Features};
+use pagetide_types::Bytes;
+
+/// Share of the memory by which the nodes' sizes may fall short without a word.
+const UNSAID: f64 = 0.02;
 
 pub(super) fn findings(features: &Features) -> Vec<Finding> {
     vec![
@@ -35,13 +39,22 @@ fn nodes(features: &Features) -> Finding {
             format!("node {}: {}{cpus}", node.id, node.total)
         })
         .collect();
-    let meaning = match described.len() {
+    let mut meaning = match described.len() {
         0 | 1 => {
             "Recording and planning work. This machine has no slower memory to move pages to; \
              plan uses a model of one that has."
         }
         _ => "Recordings say on which node each page lay.",
-    };
+    }
+    .to_owned();
+    let on_nodes: Bytes = features.nodes.iter().map(|node| node.total).sum();
+    let elsewhere = features.total.saturating_sub(on_nodes);
+    if !described.is_empty() && elsewhere.as_f64() > UNSAID * features.total.as_f64() {
+        meaning += &format!(
+            " That is {elsewhere} less than the machine's memory: the kernel hands the rest out \
+             when it is needed, as in many virtual machines. It does not matter here."
+        );
+    }
     let value = if described.is_empty() { "unknown".into() } else { described.join(", ") };
     Finding::new("numa-nodes", value, Status::Ok, meaning)
 }

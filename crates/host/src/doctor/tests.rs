@@ -89,6 +89,19 @@ fn what_to_keep_in_mind() {
 }
 
 #[test]
+fn nodes_that_hold_less_than_the_machine_are_explained() {
+    let mut features = good();
+    let on_nodes = features.nodes.iter().map(|node| node.total.0).sum::<u64>();
+    features.total.0 = on_nodes + on_nodes / 100;
+    let (_, same) = status_of(&features, "numa-nodes");
+    assert!(!same.contains("less than"), "the kernel's own part needs no word: {same}");
+    features.total.0 = on_nodes + pagetide_types::Bytes::gib(64).0;
+    let (status, shown) = status_of(&features, "numa-nodes");
+    assert_eq!(status, Status::Ok);
+    assert!(shown.contains("64.0 GiB less than the machine's memory"), "{shown}");
+}
+
+#[test]
 fn a_machine_that_says_nothing_is_not_fine() {
     let findings = Features::default().findings();
     let missing: Vec<_> =

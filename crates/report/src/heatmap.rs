@@ -128,6 +128,7 @@ impl Scale {
                 text += &format!("  {shade} to {}", count(upto).replace(' ', "\u{a0}"));
             }
         }
+        text += "; sizes are means over time";
         style.dim(style.paragraph("  ", &text).trim_end()) + "\n"
     }
 }

@@ -115,7 +115,7 @@ fn areas(areas: &[AreaHeat], style: Style) -> String {
     }
     let wide = style.width() >= 64;
     let mut columns =
-        vec![("area", Align::Left), ("memory", Align::Right), ("accesses", Align::Right)];
+        vec![("area", Align::Left), ("memory, mean", Align::Right), ("accesses", Align::Right)];
     if wide {
         columns.insert(1, ("kind", Align::Left));
         columns.push(("per second", Align::Right));

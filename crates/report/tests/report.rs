@@ -106,9 +106,18 @@ fn without_an_evaluated_epoch_the_reason_is_all_that_is_said() {
 }
 
 #[test]
+fn sizes_beside_heat_are_said_to_be_means() {
+    let plan = plan_of(&made::zipf(), &PlanOptions::default());
+    assert!(pagetide_report::plan(&plan, plain(100)).contains("sizes are means over time"));
+    let info = pagetide_report::trace_info(&info(), &overview(), plain(100));
+    assert!(info.contains("memory, mean") && info.contains("sizes are means over time"), "{info}");
+    assert!(html::page(&[html::subject(&made::zipf())]).contains("memory, mean"));
+}
+
+#[test]
 fn the_word_is_slowdown() {
     let plan = plan_of(&made::zipf(), &PlanOptions::default());
-    let page = html::page(&[html::Made::new(&made::zipf())]);
+    let page = html::page(&[html::subject(&made::zipf())]);
     let texts = [
         pagetide_report::plan(&plan, plain(80)),
         pagetide_report::split(&split_of_two(), plain(80)),

@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use pagetide_replay::{Pictures, Plan, Split};
 use pagetide_report::{Subject, Together};
-use pagetide_trace::{Diff, Header, Owner, Recording};
+use pagetide_trace::{Diff, Owner, Recording};
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -16,43 +16,27 @@ pub(crate) const MOST: usize = 4;
 /// What a page is about.
 #[derive(Default)]
 pub(crate) struct Subjects {
-    made: Vec<Made>,
+    plans: Vec<Subject>,
     /// How the recordings of the first two differ, where that was looked at.
     pub(crate) diff: Option<Diff>,
 }
 
-struct Made {
-    plan: Plan,
-    pictures: Pictures,
-    header: Header,
-    finished: bool,
-}
-
 impl Subjects {
-    /// Adds a plan of a recording, which is read once more for its pictures.
+    /// Adds a plan of a recording, which is read once more for its pictures: what to draw depends
+    /// on the answer.
     pub(crate) fn add(&mut self, recording: &Recording, plan: Plan) -> Result<()> {
         let pictures = Pictures::read(recording, &plan)
             .with_context(|| format!("drawing {}", recording.path().display()))?;
         let (header, finished) = (recording.header().clone(), recording.finished());
-        self.made.push(Made { plan, pictures, header, finished });
+        self.plans.push(Subject { plan, pictures, header, finished });
         Ok(())
     }
 
     /// Writes the page, and says where.
     pub(crate) fn write(&self, path: &Path, split: Option<&Split>) -> Result<()> {
-        let subjects: Vec<Subject<'_>> = self
-            .made
-            .iter()
-            .map(|made| Subject {
-                plan: &made.plan,
-                pictures: &made.pictures,
-                header: &made.header,
-                finished: made.finished,
-            })
-            .collect();
         let together = Together { diff: self.diff.as_ref(), split };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs());
-        let page = pagetide_report::html(&subjects, together, now)?;
+        let page = pagetide_report::html(&self.plans, together, now)?;
         write(path, &page).with_context(|| format!("writing {}", path.display()))?;
         eprintln!("report: {} (open it in a browser)", path.display());
         Ok(())

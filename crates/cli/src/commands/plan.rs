@@ -11,7 +11,6 @@ use pagetide_replay::{
 };
 use pagetide_report::Style;
 use pagetide_trace::Recording;
-use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
@@ -44,15 +43,11 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
             Output { path: &temporary.0, owner: None }
         }
     };
-    let path = output.path;
     let end = record::record(&target, &arguments.options, output, arguments.json)?;
-    let plan = one(path, &policies, &machine, &arguments.asked)?;
+    let recording = Recording::open(output.path)?;
+    let plan = one(&recording, &policies, &machine, &arguments.asked)?;
     show(&plan, arguments.json)?;
-    if let Some(page) = &arguments.report {
-        let mut subjects = Subjects::default();
-        subjects.add(&Recording::open(path)?, plan)?;
-        subjects.write(page, None)?;
-    }
+    write_page(arguments, [(recording, plan)], None)?;
     Ok(record::code(end))
 }
 
@@ -103,7 +98,7 @@ fn whole(parts: &[String]) -> Vec<String> {
 }
 
 pub(crate) fn one(
-    path: &Path,
+    recording: &Recording,
     policies: &[PolicySpec],
     machine: &Machine,
     asked: &AskedArgs,
@@ -113,9 +108,8 @@ pub(crate) fn one(
         memory_share: asked.memory_share,
         ..PlanOptions::default()
     };
-    let recording = Recording::open(path)?;
-    plan_recording(&recording, policies, machine, &options)
-        .with_context(|| format!("planning for {}", path.display()))
+    plan_recording(recording, policies, machine, &options)
+        .with_context(|| format!("planning for {}", recording.path().display()))
 }
 
 fn from_recordings(
@@ -127,19 +121,24 @@ fn from_recordings(
         bail!("several recordings share fast memory: say how much there is with --fast SIZE");
     }
     check_weights(&arguments.weights, arguments.recordings.len())?;
-    let plans: Vec<Plan> = arguments
-        .recordings
-        .iter()
-        .map(|path| one(path, policies, machine, &arguments.asked))
+    // Before minutes of replay: whether all of them can be read at all.
+    let recordings: Vec<Recording> =
+        arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
+    let planned: Vec<(Recording, Plan)> = recordings
+        .into_iter()
+        .map(|recording| {
+            let plan = one(&recording, policies, machine, &arguments.asked)?;
+            Ok((recording, plan))
+        })
         .collect::<Result<_>>()?;
     let Some(fast) = arguments.fast else {
-        for plan in &plans {
+        for (_, plan) in &planned {
             show(plan, arguments.json)?;
         }
-        write_page(arguments, plans, None)?;
+        write_page(arguments, planned, None)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let mut sharers: Vec<Sharer> = plans.iter().map(Sharer::of).collect();
+    let mut sharers: Vec<Sharer> = planned.iter().map(|(_, plan)| Sharer::of(plan)).collect();
     for (sharer, weight) in sharers.iter_mut().zip(&arguments.weights) {
         sharer.claim = *weight;
     }
@@ -154,7 +153,7 @@ fn from_recordings(
     } else {
         out(&pagetide_report::split(&split, Style::of_stdout()))?;
     }
-    write_page(arguments, plans, Some(&split))?;
+    write_page(arguments, planned, Some(&split))?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -169,12 +168,16 @@ fn check_weights(weights: &[f64], recordings: usize) -> Result<()> {
     Ok(())
 }
 
-/// The page of plans of the recordings given, if one is wanted.
-fn write_page(arguments: &PlanArgs, plans: Vec<Plan>, split: Option<&Split>) -> Result<()> {
+/// The page of these plans, if one is wanted.
+fn write_page(
+    arguments: &PlanArgs,
+    planned: impl IntoIterator<Item = (Recording, Plan)>,
+    split: Option<&Split>,
+) -> Result<()> {
     let Some(page) = &arguments.report else { return Ok(()) };
     let mut subjects = Subjects::default();
-    for (path, plan) in std::iter::zip(&arguments.recordings, plans) {
-        subjects.add(&Recording::open(path)?, plan)?;
+    for (recording, plan) in planned {
+        subjects.add(&recording, plan)?;
     }
     subjects.write(page, split)
 }

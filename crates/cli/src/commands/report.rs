@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     let mut subjects = Subjects::default();
     for recording in &recordings {
         for machine in &machines {
-            let plan = one(recording.path(), &policies, machine, &arguments.asked)?;
+            let plan = one(recording, &policies, machine, &arguments.asked)?;
             subjects.add(recording, plan)?;
         }
     }

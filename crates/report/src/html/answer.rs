@@ -13,8 +13,8 @@ pub(super) struct Answer {
 }
 
 /// The four answers of a plan; what it cannot tell, it says.
-pub(super) fn answers(subject: &Subject<'_>) -> Vec<Answer> {
-    let plan = subject.plan;
+pub(super) fn answers(subject: &Subject) -> Vec<Answer> {
+    let plan = &subject.plan;
     let target = percent_exactly(plan.target_slowdown);
     let Some(answer) = &plan.recommendation else {
         let why = plan.why_not.clone().unwrap_or_default();

@@ -6,18 +6,18 @@ use pagetide_replay::percent;
 use pagetide_trace::Diff;
 
 /// Short names that tell the subjects apart: the recording's, the machine's, or both.
-pub(super) fn names(subjects: &[Subject<'_>]) -> Vec<String> {
-    let recording = |s: &Subject<'_>| {
+pub(super) fn names(subjects: &[Subject]) -> Vec<String> {
+    let recording = |s: &Subject| {
         let name = s.plan.recording.name.trim_end_matches('/');
         name.rsplit('/').next().unwrap_or(name).to_owned()
     };
-    let machine = |s: &Subject<'_>| s.plan.machine.name.clone();
-    let differ = |name: &dyn Fn(&Subject<'_>) -> String| {
+    let machine = |s: &Subject| s.plan.machine.name.clone();
+    let differ = |name: &dyn Fn(&Subject) -> String| {
         subjects.iter().enumerate().all(|(i, s)| subjects[..i].iter().all(|b| name(b) != name(s)))
     };
-    let both = |s: &Subject<'_>| format!("{} on {}", recording(s), machine(s));
-    let whole = |s: &Subject<'_>| s.plan.recording.name.clone();
-    let way: &dyn Fn(&Subject<'_>) -> String = match () {
+    let both = |s: &Subject| format!("{} on {}", recording(s), machine(s));
+    let whole = |s: &Subject| s.plan.recording.name.clone();
+    let way: &dyn Fn(&Subject) -> String = match () {
         () if differ(&recording) => &recording,
         () if differ(&machine) => &machine,
         () if differ(&both) => &both,

@@ -16,14 +16,14 @@ use pagetide_trace::{Diff, Header};
 use serde::Serialize;
 
 /// One plan of a page.
-#[derive(Clone, Copy, Debug)]
-pub struct Subject<'a> {
+#[derive(Clone, Debug)]
+pub struct Subject {
     /// The answer.
-    pub plan: &'a Plan,
+    pub plan: Plan,
     /// What is drawn beside it.
-    pub pictures: &'a Pictures,
+    pub pictures: Pictures,
     /// How it was recorded.
-    pub header: &'a Header,
+    pub header: Header,
     /// Whether the recorder ended the recording.
     pub finished: bool,
 }
@@ -58,7 +58,7 @@ struct Drawn<'a> {
 /// # Errors
 /// Only what writing to memory can fail with.
 pub fn html(
-    subjects: &[Subject<'_>],
+    subjects: &[Subject],
     together: Together<'_>,
     now_unix_s: u64,
 ) -> Result<String, std::fmt::Error> {
@@ -74,8 +74,8 @@ pub fn html(
                     .shown_policy()
                     .filter(|_| subject.plan.nothing_to_compare().is_none())
                     .map(|policy| policy.policy.as_str()),
-                plan: subject.plan,
-                pictures: subject.pictures,
+                plan: &subject.plan,
+                pictures: &subject.pictures,
             })
             .collect(),
     };

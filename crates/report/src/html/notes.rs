@@ -7,8 +7,8 @@ use crate::number::duration;
 use pagetide_types::UnitSize;
 
 /// The notes on one plan, most important first; most plans have none.
-pub(super) fn notes(subject: &Subject<'_>) -> Vec<String> {
-    let (plan, facts) = (subject.plan, &subject.plan.recording);
+pub(super) fn notes(subject: &Subject) -> Vec<String> {
+    let (plan, facts) = (&subject.plan, &subject.plan.recording);
     let mut notes = Vec::new();
     let gaps = &subject.pictures.timeline.gaps;
     if let Some(first) = gaps.first() {
@@ -51,7 +51,7 @@ pub(super) fn notes(subject: &Subject<'_>) -> Vec<String> {
 }
 
 /// What to mind when several plans stand side by side.
-pub(super) fn notes_together(subjects: &[Subject<'_>]) -> Vec<String> {
+pub(super) fn notes_together(subjects: &[Subject]) -> Vec<String> {
     let mut notes = Vec::new();
     let units: Vec<UnitSize> = subjects.iter().map(|s| s.plan.recording.unit).collect();
     if units.windows(2).any(|pair| pair[0] != pair[1]) {

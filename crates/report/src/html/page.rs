@@ -112,7 +112,7 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(
-        subjects: &[Subject<'_>],
+        subjects: &[Subject],
         names: &[String],
         together: Together<'_>,
         now_unix_s: u64,
@@ -184,8 +184,8 @@ fn shows(views: &[View]) -> Shows {
     }
 }
 
-fn view(subject: &Subject<'_>, name: &str, at: usize) -> View {
-    let plan = subject.plan;
+fn view(subject: &Subject, name: &str, at: usize) -> View {
+    let plan = &subject.plan;
     let facts = &plan.recording;
     let target = if facts.target.is_empty() { &facts.name } else { &facts.target };
     View {

@@ -18,7 +18,7 @@ pub(super) fn no_curve(plan: &Plan) -> Option<String> {
 }
 
 /// How to read the slowdowns of these plans.
-pub(super) fn band_says(subjects: &[Subject<'_>]) -> String {
+pub(super) fn band_says(subjects: &[Subject]) -> String {
     let band = subjects.iter().any(|s| s.plan.memory_share.low < s.plan.memory_share.high);
     let says = if band {
         "The line is the high end, which the recommendation keeps to; the band reaches down to the \
@@ -31,8 +31,8 @@ pub(super) fn band_says(subjects: &[Subject<'_>]) -> String {
 }
 
 /// The curves over fast memory of one plan.
-pub(super) fn over_fast_memory(subject: &Subject<'_>, what: &str) -> Words {
-    let plan = subject.plan;
+pub(super) fn over_fast_memory(subject: &Subject, what: &str) -> Words {
+    let plan = &subject.plan;
     let policy = plan.shown_policy();
     let name = policy.map_or("", |policy| policy.policy.as_str());
     let points = policy.map_or(&[][..], |policy| &policy.points);
@@ -126,7 +126,7 @@ pub(super) fn told(plan: &Plan, at: usize) -> Vec<Told> {
 }
 
 /// Heat over address and time.
-pub(super) fn heat(subject: &Subject<'_>) -> Words {
+pub(super) fn heat(subject: &Subject) -> Words {
     let picture = &subject.pictures.heat;
     let rows: usize = picture.areas.iter().map(|area| area.rows.len()).sum();
     let hottest = subject
@@ -173,7 +173,7 @@ pub(super) fn heat(subject: &Subject<'_>) -> Words {
 }
 
 /// Rates by rank.
-pub(super) fn rates(subject: &Subject<'_>) -> Words {
+pub(super) fn rates(subject: &Subject) -> Words {
     let rates = &subject.pictures.rates;
     let hottest = rates.steps.first().map_or(0.0, |step| step.rate_per_mib);
     let half: f64 = rates.steps.iter().map(|step| step.bytes.as_f64()).sum::<f64>() / 2.0;
@@ -213,7 +213,7 @@ pub(super) fn rates(subject: &Subject<'_>) -> Words {
 }
 
 /// From epoch to epoch.
-pub(super) fn timeline(subject: &Subject<'_>) -> Words {
+pub(super) fn timeline(subject: &Subject) -> Words {
     let timeline = &subject.pictures.timeline;
     let most = timeline.points.iter().map(|point| point.resident_bytes).max().unwrap_or_default();
     let point = match timeline.epochs_per_point {

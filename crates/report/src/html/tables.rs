@@ -15,7 +15,7 @@ pub(super) struct PolicyRow {
 }
 
 /// The columns beside the name, for one plan.
-pub(super) fn policy_columns(subject: &Subject<'_>) -> Vec<String> {
+pub(super) fn policy_columns(subject: &Subject) -> Vec<String> {
     let mut columns = vec!["needs".to_owned()];
     if let Some(answer) = &subject.plan.recommendation {
         columns.push(format!("hits at {}", answer.fast_bytes));
@@ -26,8 +26,8 @@ pub(super) fn policy_columns(subject: &Subject<'_>) -> Vec<String> {
 }
 
 /// One line per policy.
-pub(super) fn policy_rows(subject: &Subject<'_>) -> Vec<PolicyRow> {
-    let plan = subject.plan;
+pub(super) fn policy_rows(subject: &Subject) -> Vec<PolicyRow> {
+    let plan = &subject.plan;
     let row = |policy: &PolicyPlan| {
         let mut cells = vec![needs(plan, policy)];
         if plan.recommendation.is_some() {
@@ -52,19 +52,19 @@ pub(super) fn policy_rows(subject: &Subject<'_>) -> Vec<PolicyRow> {
 }
 
 /// The needs of every policy that any of the plans has, a column per plan.
-pub(super) fn needs_together(subjects: &[Subject<'_>]) -> Vec<PolicyRow> {
+pub(super) fn needs_together(subjects: &[Subject]) -> Vec<PolicyRow> {
     let mut rows: Vec<PolicyRow> = Vec::new();
     for policy in subjects.iter().flat_map(|subject| &subject.plan.policies) {
         if rows.iter().any(|row| row.name == policy.policy) {
             continue;
         }
-        let of = |subject: &Subject<'_>| {
+        let of = |subject: &Subject| {
             let found = subject.plan.policies.iter().find(|p| p.policy == policy.policy);
             found.map_or_else(
                 || "–".to_owned(),
                 |found| {
                     let mark = if chosen(subject, found) { " ←" } else { "" };
-                    needs(subject.plan, found) + mark
+                    needs(&subject.plan, found) + mark
                 },
             )
         };
@@ -79,7 +79,7 @@ pub(super) fn needs_together(subjects: &[Subject<'_>]) -> Vec<PolicyRow> {
     rows
 }
 
-fn chosen(subject: &Subject<'_>, policy: &PolicyPlan) -> bool {
+fn chosen(subject: &Subject, policy: &PolicyPlan) -> bool {
     subject.plan.recommendation.as_ref().is_some_and(|answer| answer.policy == policy.policy)
 }
 
@@ -95,7 +95,7 @@ pub(super) struct AreaRow {
 }
 
 /// One line per named area.
-pub(super) fn area_rows(subject: &Subject<'_>) -> Vec<AreaRow> {
+pub(super) fn area_rows(subject: &Subject) -> Vec<AreaRow> {
     let bar = |share: f64| format!("{:.2}", (share * 100.0).clamp(0.0, 100.0));
     let areas = subject.plan.areas.iter();
     areas
@@ -112,13 +112,13 @@ pub(super) fn area_rows(subject: &Subject<'_>) -> Vec<AreaRow> {
 }
 
 /// How it was recorded.
-pub(super) fn recorded(subject: &Subject<'_>) -> Vec<(String, String)> {
-    let header = subject.header;
+pub(super) fn recorded(subject: &Subject) -> Vec<(String, String)> {
+    let header = &subject.header;
     let mut rows = vec![("Target".to_owned(), header.target.clone())];
     if header.started_unix_s > 0 {
         rows.push(("Started".into(), date::utc(header.started_unix_s)));
     }
-    let fields = recorded_fields(subject.plan);
+    let fields = recorded_fields(&subject.plan);
     rows.extend(fields.into_iter().map(|(label, text)| (label.to_owned(), text)));
     let gaps: Vec<String> = header.gaps_s.iter().map(|gap| short_time(*gap)).collect();
     if !gaps.is_empty() {
@@ -135,7 +135,7 @@ pub(super) fn recorded(subject: &Subject<'_>) -> Vec<(String, String)> {
 }
 
 /// The machine that the plan is for.
-pub(super) fn machine(subject: &Subject<'_>) -> Vec<(String, String)> {
+pub(super) fn machine(subject: &Subject) -> Vec<(String, String)> {
     let machine = &subject.plan.machine;
     let mut rows = vec![("Machine".to_owned(), format!("{}: {}", machine.name, machine.title))];
     for tier in [machine.fast(), machine.slow()] {

@@ -2,8 +2,9 @@
 //! colour schemes, in a wide and a narrow window, and after zooming, choosing and printing.
 
 use super::browser::Browser;
-use super::{Made, page};
+use super::{deciding, page, subject};
 use crate::made;
+use pagetide_report::Subject;
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -27,11 +28,11 @@ struct Opened {
 }
 
 #[expect(clippy::unwrap_used, reason = "a test's own page")]
-fn opened(test: &str, made: &[Made]) -> Option<Opened> {
+fn opened(test: &str, subjects: &[Subject]) -> Option<Opened> {
     let browser = Browser::start(test)?;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
-    std::fs::write(&file, page(made)).unwrap();
+    std::fs::write(&file, page(subjects)).unwrap();
     Some(Opened { browser, _folder: folder, file })
 }
 
@@ -51,7 +52,7 @@ impl Opened {
 #[test]
 fn every_picture_is_drawn_in_light_and_dark_wide_and_narrow() {
     let test = "every_picture_is_drawn_in_light_and_dark_wide_and_narrow";
-    let Some(mut opened) = opened(test, &[Made::new(&made::zipf()).deciding()]) else { return };
+    let Some(mut opened) = opened(test, &[deciding(subject(&made::zipf()))]) else { return };
     let mut papers = Vec::new();
     for (width, scheme) in [(1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")] {
         let file = opened.file.clone();
@@ -87,7 +88,7 @@ fn every_picture_is_drawn_in_light_and_dark_wide_and_narrow() {
 #[test]
 fn zooming_choosing_and_printing_change_what_they_should() {
     let test = "zooming_choosing_and_printing_change_what_they_should";
-    let Some(mut opened) = opened(test, &[Made::new(&made::zipf())]) else { return };
+    let Some(mut opened) = opened(test, &[subject(&made::zipf())]) else { return };
     let file = opened.file.clone();
     opened.browser.open(&file, 1280, "dark");
     // A sum over the picture without the axis below it.
@@ -131,17 +132,16 @@ fn zooming_choosing_and_printing_change_what_they_should() {
 #[test]
 fn little_and_much_are_drawn_or_answered_in_words() {
     let test = "little_and_much_are_drawn_or_answered_in_words";
-    let Some(mut opened) = opened(test, &[Made::new(&[(10.0, false)])]) else { return };
+    let Some(mut opened) = opened(test, &[subject(&[(10.0, false)])]) else { return };
     for units in [made::idle(), Vec::new(), vec![(10.0, false)], made::saturated()] {
-        std::fs::write(&opened.file, page(&[Made::new(&units)])).unwrap();
+        std::fs::write(&opened.file, page(&[subject(&units)])).unwrap();
         let file = opened.file.clone();
         opened.browser.open(&file, 800, "light");
         let drawn = opened.browser.value(DRAWN);
         assert!(!drawn.as_str().unwrap().contains("not at all"), "{drawn}");
         opened.is_well();
     }
-    let three =
-        [made::zipf(), made::idle(), made::partly_saturated()].map(|units| Made::new(&units));
+    let three = [made::zipf(), made::idle(), made::partly_saturated()].map(|units| subject(&units));
     std::fs::write(&opened.file, page(&three)).unwrap();
     for width in [1280, 360] {
         let file = opened.file.clone();

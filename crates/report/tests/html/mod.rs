@@ -13,70 +13,52 @@ use pagetide_report::{Subject, Together, html};
 use pagetide_trace::Header;
 use pagetide_types::{Bytes, UnitSize};
 
-/// A plan with its pictures.
-pub(crate) struct Made {
-    pub(crate) plan: Plan,
-    pub(crate) pictures: Pictures,
-    pub(crate) header: Header,
-    pub(crate) finished: bool,
+/// A plan of these units with its pictures.
+pub(crate) fn subject(units: &[Unit]) -> Subject {
+    let plan = made::plan_of(units, &PlanOptions::default());
+    let pictures = pictures(&plan, units);
+    let header = Header {
+        schema_version: 1,
+        tool: "pagetide 0.1.0".into(),
+        started_unix_s: 1_790_000_000,
+        target: plan.recording.target.clone(),
+        unit: UnitSize::Huge,
+        epoch_s: 5.0,
+        gaps_s: vec![2e-5, 2e-2, 1.0],
+        budget: 0.01,
+        machine: [("kernel".to_owned(), "6.12.43".to_owned())].into(),
+    };
+    Subject { plan, pictures, header, finished: true }
 }
 
-impl Made {
-    pub(crate) fn new(units: &[Unit]) -> Self {
-        let plan = made::plan_of(units, &PlanOptions::default());
-        let pictures = pictures(&plan, units);
-        let header = Header {
-            schema_version: 1,
-            tool: "pagetide 0.1.0".into(),
-            started_unix_s: 1_790_000_000,
-            target: plan.recording.target.clone(),
-            unit: UnitSize::Huge,
-            epoch_s: 5.0,
-            gaps_s: vec![2e-5, 2e-2, 1.0],
-            budget: 0.01,
-            machine: [("kernel".to_owned(), "6.12.43".to_owned())].into(),
-        };
-        Self { plan, pictures, header, finished: true }
-    }
+/// Its third policy chooses, and is replayed on a sample at some sizes only.
+pub(crate) fn deciding(mut subject: Subject) -> Subject {
+    let choice = |epoch, choice: &str| Choice { epoch, choice: choice.into() };
+    let policy = &mut subject.plan.policies[2];
+    policy.replayed_capacities = Some(33);
+    policy.one_unit_in = 8;
+    policy.decisions = Some(Decisions {
+        fast_bytes: Bytes::mib(512),
+        choices: vec![choice(1, "lru"), choice(4, "lfu"), choice(9, "lru")],
+        epochs: (1..12).collect(),
+        figures: vec![Figure {
+            name: "hits".into(),
+            about: "share of hits".into(),
+            values: (1..12).map(|epoch| f64::from(epoch) / 12.0).collect(),
+        }],
+    });
+    subject
+}
 
-    /// Its third policy chooses, and is replayed on a sample at some sizes only.
-    pub(crate) fn deciding(mut self) -> Self {
-        let choice = |epoch, choice: &str| Choice { epoch, choice: choice.into() };
-        let policy = &mut self.plan.policies[2];
-        policy.replayed_capacities = Some(33);
-        policy.one_unit_in = 8;
-        policy.decisions = Some(Decisions {
-            fast_bytes: Bytes::mib(512),
-            choices: vec![choice(1, "lru"), choice(4, "lfu"), choice(9, "lru")],
-            epochs: (1..12).collect(),
-            figures: vec![Figure {
-                name: "hits".into(),
-                about: "share of hits".into(),
-                values: (1..12).map(|epoch| f64::from(epoch) / 12.0).collect(),
-            }],
-        });
-        self
-    }
-
-    pub(crate) fn named(mut self, name: &str) -> Self {
-        self.plan.recording.name = name.to_owned();
-        self
-    }
+pub(crate) fn named(mut subject: Subject, name: &str) -> Subject {
+    subject.plan.recording.name = name.to_owned();
+    subject
 }
 
 /// The page of some plans.
 #[expect(clippy::unwrap_used, reason = "a test's own page")]
-pub(crate) fn page(made: &[Made]) -> String {
-    let subjects: Vec<Subject<'_>> = made
-        .iter()
-        .map(|made| Subject {
-            plan: &made.plan,
-            pictures: &made.pictures,
-            header: &made.header,
-            finished: made.finished,
-        })
-        .collect();
-    html(&subjects, Together::default(), 1_790_000_000).unwrap()
+pub(crate) fn page(subjects: &[Subject]) -> String {
+    html(subjects, Together::default(), 1_790_000_000).unwrap()
 }
 
 /// Pictures as they would be of these units.

@@ -1,6 +1,6 @@
 //! What a page says, and what it embeds.
 
-use super::{Made, page};
+use super::{deciding, named, page, subject};
 use crate::made;
 use pagetide_replay::Gap;
 use serde_json::Value;
@@ -61,7 +61,7 @@ fn every_number_of_a_page_is_one() {
     let kinds = [made::zipf(), made::saturated(), made::partly_saturated(), made::idle()];
     let single = vec![(10.0, false)];
     for units in kinds.into_iter().chain([single, Vec::new()]) {
-        let page = page(&[Made::new(&units)]);
+        let page = page(&[subject(&units)]);
         let mut found = Vec::new();
         holes(&data(&page), "", &mut found);
         found.retain(|path| !may_be_missing.iter().any(|end| path.ends_with(end)));
@@ -75,7 +75,7 @@ fn every_number_of_a_page_is_one() {
 
 #[test]
 fn the_first_screen_answers_the_four_questions() {
-    let made = Made::new(&made::zipf());
+    let made = subject(&made::zipf());
     let answer = made.plan.recommendation.clone().unwrap();
     let page = page(&[made]);
     let (_, rest) = page.split_once("<section id=\"answer\"").unwrap();
@@ -97,23 +97,23 @@ fn the_first_screen_answers_the_four_questions() {
 
 #[test]
 fn what_cannot_be_told_is_said_in_words() {
-    let page = page(&[Made::new(&made::saturated())]);
+    let page = page(&[subject(&made::saturated())]);
     let text = text(&page);
     assert!(text.contains("No answer") && text.contains("too saturated to tell"), "{text}");
     assert!(text.contains("None of these is a recommendation"), "{text}");
     assert_eq!(data(&page)["subjects"][0]["shown"], "lfu", "the best policy stands out");
-    let answered = super::page(&[Made::new(&made::zipf())]);
+    let answered = super::page(&[subject(&made::zipf())]);
     assert!(!answered.contains("None of these is a recommendation"));
-    let idle = super::page(&[Made::new(&made::idle())]);
+    let idle = super::page(&[subject(&made::idle())]);
     assert!(idle.contains("There is no curve to draw: no access was seen."));
     assert!(!idle.contains("What every policy needs"), "a table of dashes");
-    let nothing = super::page(&[Made::new(&[])]);
+    let nothing = super::page(&[subject(&[])]);
     assert!(nothing.contains("no memory of the target was resident"));
 }
 
 #[test]
 fn holes_an_early_end_and_a_single_unit_are_noted() {
-    let mut made = Made::new(&[(10.0, false)]);
+    let mut made = subject(&[(10.0, false)]);
     made.finished = false;
     let gap = |after_epoch, epochs, start_s| Gap { after_epoch, epochs, start_s, end_s: 90.0 };
     made.pictures.timeline.gaps = vec![gap(3, 4, 20.0), gap(9, 1, 70.0)];
@@ -130,18 +130,18 @@ fn holes_an_early_end_and_a_single_unit_are_noted() {
 #[test]
 fn plans_stand_side_by_side_under_names_that_tell_them_apart() {
     let two = [
-        Made::new(&made::zipf()).named("a/x.heat"),
-        Made::new(&made::saturated()).named("b/y.heat/"),
+        named(subject(&made::zipf()), "a/x.heat"),
+        named(subject(&made::saturated()), "b/y.heat/"),
     ];
     let text = text(&page(&two));
     for said in ["Fast memory, compared", ">x.heat</th>", ">y.heat</th>", "Cannot tell"] {
         assert!(text.contains(said), "no '{said}' in {text}");
     }
-    let mut machines = [Made::new(&made::zipf()), Made::new(&made::zipf())];
+    let mut machines = [subject(&made::zipf()), subject(&made::zipf())];
     machines[1].plan.machine.name = "optane".into();
     let text = super::words::text(&page(&machines));
     assert!(text.contains(">cxl</th>") && text.contains(">optane</th>"), "{text}");
-    let mut mixed = [Made::new(&made::zipf()), Made::new(&made::zipf())];
+    let mut mixed = [subject(&made::zipf()), subject(&made::zipf())];
     mixed[0].plan.recording.unit = pagetide_types::UnitSize::Base;
     let text = super::words::text(&page(&mixed));
     assert!(text.contains("units of different sizes") && text.contains("1: redis.heat"), "{text}");
@@ -149,7 +149,7 @@ fn plans_stand_side_by_side_under_names_that_tell_them_apart() {
 
 #[test]
 fn a_hostile_name_stays_text() {
-    let mut made = Made::new(&made::zipf());
+    let mut made = subject(&made::zipf());
     let name = "</script><script>alert(1)</script><!--";
     made.plan.recording.target = name.into();
     made.header.target = name.into();
@@ -162,7 +162,7 @@ fn a_hostile_name_stays_text() {
 
 #[test]
 fn nothing_is_fetched() {
-    let page = page(&[Made::new(&made::zipf())]);
+    let page = page(&[subject(&made::zipf())]);
     for wrong in ["src=\"", "@import", "url(http", "fetch(", "XMLHttpRequest"] {
         assert!(!page.contains(wrong), "{wrong}");
     }
@@ -173,7 +173,7 @@ fn nothing_is_fetched() {
 
 #[test]
 fn what_a_policy_chose_and_from_what_its_curve_is_drawn_is_told() {
-    let page = page(&[Made::new(&made::zipf()).deciding()]);
+    let page = page(&[deciding(subject(&made::zipf()))]);
     for said in [
         "What lru told of its decisions",
         "It followed lru first and changed 2 times.",

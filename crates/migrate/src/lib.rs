@@ -1,0 +1,29 @@
+//! Movers: put pages where they were decided to be, by `move_pages(2)`, and check where they
+//! really are. Batches keep huge pages whole, several run at once over disjoint pages, and
+//! promotions and demotions overlap through what little is free, so that a full tier can be
+//! exchanged (after Nimble, ASPLOS 2019, sections 3.1.2 to 3.1.4; a true exchange needs the kernel).
+//!
+//! Holds the unsafe system calls of moving; never chooses pages.
+
+mod backoff;
+mod batch;
+mod kernel;
+mod live;
+mod mover;
+mod order;
+mod queue;
+mod refusal;
+mod report;
+#[cfg(any(test, feature = "simulated"))]
+mod simulated;
+
+pub use backoff::BackOff;
+pub use kernel::{Kernel, Moved, NodeRoom, Spot};
+pub use live::LiveKernel;
+pub use mover::{Mover, Options};
+pub use nix::errno::Errno;
+pub use order::{Order, Work};
+pub use refusal::Refusal;
+pub use report::{Amount, Direction, OrderReport, Report};
+#[cfg(any(test, feature = "simulated"))]
+pub use simulated::{SimPage, SimulatedKernel};

@@ -1,0 +1,129 @@
+//! Linux: `move_pages(2)`, `/proc/buddyinfo`, `/proc/vmstat`.
+
+use crate::kernel::{Kernel, Moved, NodeRoom, Spot};
+use nix::errno::Errno;
+use pagetide_host::Host;
+use pagetide_types::{NodeId, Pid, VirtAddr};
+use std::ptr;
+use std::time::Instant;
+
+/// Only pages that the process alone maps (linux/mempolicy.h).
+const MPOL_MF_MOVE: libc::c_int = 1 << 1;
+/// No status that the kernel writes.
+const UNSET: libc::c_int = libc::c_int::MIN;
+
+/// The kernel that we run on.
+#[derive(Debug)]
+pub struct LiveKernel {
+    host: Host,
+    start: Instant,
+}
+
+impl LiveKernel {
+    /// The kernel whose `/proc` is `host`'s; the system calls go to the one that we run on.
+    #[must_use]
+    pub fn new(host: Host) -> Self {
+        Self { host, start: Instant::now() }
+    }
+}
+
+impl Kernel for LiveKernel {
+    fn locate(&self, pid: Pid, pages: &[VirtAddr]) -> Result<Vec<Spot>, Errno> {
+        let mut status = vec![UNSET; pages.len()];
+        call(pid, pages, None, &mut status)?;
+        Ok(status.into_iter().map(|status| spot(status).unwrap_or(UNKNOWN)).collect())
+    }
+
+    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId) -> Moved {
+        let mut status = vec![UNSET; pages.len()];
+        let nodes = vec![libc::c_int::from(to.0); pages.len()];
+        let result = call(pid, pages, Some(&nodes), &mut status);
+        Moved { status: status.into_iter().map(spot).collect(), result }
+    }
+
+    fn room(&self, node: NodeId) -> NodeRoom {
+        let room = self.host.room(node);
+        NodeRoom { free: room.free, huge_blocks: room.huge_blocks, floor: room.floor }
+    }
+
+    fn splits(&self) -> u64 {
+        self.host.vm_counter("thp_migration_split").unwrap_or(0)
+    }
+
+    fn now_ns(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+/// A query that says nothing of a page.
+const UNKNOWN: Spot = Spot::Not(Errno::EINVAL);
+
+fn spot(status: libc::c_int) -> Option<Spot> {
+    match u16::try_from(status) {
+        Ok(node) => Some(Spot::On(NodeId(node))),
+        Err(_) if status == UNSET => None,
+        Err(_) => Some(Spot::Not(Errno::from_raw(status.saturating_neg()))),
+    }
+}
+
+/// One call; `nodes` as long as `pages`, or none to ask where they are.
+fn call(
+    pid: Pid,
+    pages: &[VirtAddr],
+    nodes: Option<&[libc::c_int]>,
+    status: &mut [libc::c_int],
+) -> Result<u64, Errno> {
+    debug_assert!(pages.len() == status.len());
+    debug_assert!(nodes.is_none_or(|nodes| nodes.len() == pages.len()));
+    let addresses: Vec<*const libc::c_void> =
+        pages.iter().map(|page| page.0 as *const libc::c_void).collect();
+    // SAFETY: all arrays have `pages.len()` elements and live through the call; the addresses are
+    // the target's and are only looked up in its page table. Moving a page never changes what
+    // the target reads from it.
+    let left = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            pid.0,
+            addresses.len(),
+            addresses.as_ptr(),
+            nodes.map_or(ptr::null(), <[_]>::as_ptr),
+            status.as_mut_ptr(),
+            MPOL_MF_MOVE,
+        )
+    };
+    Errno::result(left).map(i64::unsigned_abs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::hint::black_box;
+
+    fn me() -> Pid {
+        Pid(std::process::id().cast_signed())
+    }
+
+    #[test]
+    fn our_own_pages_are_found_and_what_is_not_mapped_is_not() {
+        let kernel = LiveKernel::new(Host::live());
+        let memory = black_box(vec![1u8; 16 << 12]);
+        let first = (memory.as_ptr() as u64).next_multiple_of(4096);
+        let found = match kernel.locate(me(), &[VirtAddr(first), VirtAddr(0x1000)]) {
+            Ok(found) => found,
+            Err(errno) => {
+                eprintln!("SKIPPED our_own_pages_are_found_and_what_is_not_mapped_is_not: {errno}");
+                return;
+            }
+        };
+        assert!(matches!(found[0], Spot::On(_)), "{found:?}");
+        assert!(matches!(found[1], Spot::Not(Errno::EFAULT | Errno::ENOENT)), "{found:?}");
+    }
+
+    #[test]
+    fn nobody_is_not_there_to_be_moved() {
+        let kernel = LiveKernel::new(Host::live());
+        let moved = kernel.relocate(Pid(1 << 23), &[VirtAddr(0x1000)], NodeId(0));
+        assert!(matches!(moved.result, Err(Errno::ESRCH | Errno::ENOSYS | Errno::EPERM)));
+        assert_eq!(moved.status, [None]);
+    }
+}

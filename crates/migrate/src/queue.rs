@@ -1,0 +1,221 @@
+//! What waits to be moved, and what there is room for. Promotions and demotions run against each
+//! other through the free memory of the nodes: a promotion goes when the fast node can take it
+//! now, and would still keep its reserve once all demotions are done; else a demotion goes first.
+
+use crate::Refusal;
+use crate::kernel::Kernel;
+use crate::order::{BASE_PER_HUGE, Page};
+use crate::report::{Direction, Fate};
+use pagetide_types::{Bytes, NodeId, Pid};
+use std::collections::{BTreeMap, VecDeque};
+
+/// One page that waits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Number of its order.
+    pub(crate) order: usize,
+    pub(crate) direction: Direction,
+    pub(crate) pid: Pid,
+    pub(crate) page: Page,
+    /// Where it is thought to be.
+    pub(crate) from: NodeId,
+    pub(crate) to: NodeId,
+}
+
+/// What a thread is to do next.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Move these: of one process, one size, to one node.
+    Batch(Vec<Entry>),
+    /// Wait until another thread is through with its batch.
+    Wait,
+    /// Nothing is left.
+    Finished,
+}
+
+/// Free memory of a node as far as we know, in base pages.
+#[derive(Clone, Copy, Debug)]
+struct Tank {
+    free: i64,
+    /// Blocks of 2 MiB.
+    huge: i64,
+    floor: i64,
+    reserve: i64,
+    /// What queued and running moves will free.
+    expected: i64,
+}
+
+/// How much one call takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) huge: usize,
+    pub(crate) base: usize,
+    /// Huge pages may be moved in pieces.
+    pub(crate) split: bool,
+}
+
+/// See the module.
+pub(crate) struct Queue<'a> {
+    kernel: &'a dyn Kernel,
+    sizes: Sizes,
+    lanes: [VecDeque<Entry>; 2],
+    tanks: BTreeMap<NodeId, Tank>,
+    running: usize,
+    /// What became of the pages that are through.
+    pub(crate) done: Vec<(Entry, Page, Fate)>,
+}
+
+impl<'a> Queue<'a> {
+    pub(crate) fn new(
+        kernel: &'a dyn Kernel,
+        sizes: Sizes,
+        reserve: &BTreeMap<NodeId, Bytes>,
+        promote: VecDeque<Entry>,
+        demote: VecDeque<Entry>,
+    ) -> Self {
+        let mut tanks = BTreeMap::new();
+        for entry in promote.iter().chain(&demote) {
+            for node in [entry.from, entry.to] {
+                tanks.entry(node).or_insert_with(|| {
+                    let room = kernel.room(node);
+                    Tank {
+                        free: pages(room.free),
+                        huge: room.huge_blocks.cast_signed(),
+                        floor: pages(room.floor),
+                        reserve: reserve.get(&node).map_or(0, |bytes| pages(*bytes)),
+                        expected: 0,
+                    }
+                });
+            }
+            if let Some(tank) = tanks.get_mut(&entry.from) {
+                tank.expected += size(entry.page);
+            }
+        }
+        Self { kernel, sizes, lanes: [promote, demote], tanks, running: 0, done: Vec::new() }
+    }
+
+    /// The next batch. What can never go is refused on the way.
+    pub(crate) fn next(&mut self) -> Next {
+        loop {
+            let mut blocked = None;
+            for lane in 0..self.lanes.len() {
+                match self.fits(lane) {
+                    None => {}
+                    Some(Ok(count)) => return Next::Batch(self.take(lane, count)),
+                    Some(Err(why)) => {
+                        blocked.get_or_insert((lane, why));
+                    }
+                }
+            }
+            match blocked {
+                None if self.running == 0 => return Next::Finished,
+                None => return Next::Wait,
+                Some(_) if self.running > 0 => return Next::Wait,
+                Some((lane, why)) => self.refuse_head(lane, why),
+            }
+        }
+    }
+
+    /// How many of the first entries of a lane may go as one batch now; none if it is empty.
+    fn fits(&mut self, lane: usize) -> Option<Result<usize, Refusal>> {
+        let first = *self.lanes[lane].front()?;
+        let huge = first.page.huge;
+        let most = if huge { self.sizes.huge } else { self.sizes.base }.max(1);
+        let alike =
+            |entry: &&Entry| (entry.pid, entry.to, entry.page.huge) == (first.pid, first.to, huge);
+        let run = self.lanes[lane].iter().take(most).take_while(alike).count();
+        let whole = huge && !self.sizes.split;
+        let tank = self.tanks.get_mut(&first.to)?;
+        let room = (tank.free - tank.floor).min(tank.free + tank.expected - tank.reserve);
+        let fit = usize::try_from(room.max(0) / size(first.page)).unwrap_or(usize::MAX).min(run);
+        if fit == 0 {
+            return Some(Err(Refusal::NoRoom));
+        }
+        if !whole {
+            return Some(Ok(fit));
+        }
+        if tank.huge <= 0 {
+            // Others free some, too; what is on its way to the free lists is not seen.
+            tank.huge = self.kernel.room(first.to).huge_blocks.cast_signed();
+        }
+        match usize::try_from(tank.huge.max(0)).unwrap_or(0).min(fit) {
+            0 => Some(Err(Refusal::NoHugePage)),
+            fit => Some(Ok(fit)),
+        }
+    }
+
+    fn take(&mut self, lane: usize, count: usize) -> Vec<Entry> {
+        let batch: Vec<Entry> = self.lanes[lane].drain(..count).collect();
+        for entry in &batch {
+            self.fill(entry.to, entry.page, 1);
+        }
+        self.running += 1;
+        batch
+    }
+
+    /// `pages` times the page more on the node, or less.
+    fn fill(&mut self, node: NodeId, page: Page, times: i64) {
+        if let Some(tank) = self.tanks.get_mut(&node) {
+            tank.free -= times * size(page);
+            tank.huge -= if page.huge { times } else { 0 };
+        }
+    }
+
+    fn leave(&mut self, entry: &Entry) {
+        if let Some(tank) = self.tanks.get_mut(&entry.from) {
+            tank.expected -= size(entry.page);
+        }
+    }
+
+    /// Gives up the entries at the head of a lane that are refused alike.
+    fn refuse_head(&mut self, lane: usize, why: Refusal) {
+        let Some(first) = self.lanes[lane].front().copied() else { return };
+        while let Some(entry) = self.lanes[lane].front().copied() {
+            // Smaller pages may still find room.
+            if (entry.to, entry.page.huge) != (first.to, first.page.huge) {
+                break;
+            }
+            self.lanes[lane].pop_front();
+            self.leave(&entry);
+            self.done.push((entry, entry.page, Fate::Refused(why)));
+        }
+    }
+
+    /// Takes in what became of a batch: entry, page (of a split one each piece), where it was, and
+    /// its fate.
+    pub(crate) fn finish(
+        &mut self,
+        batch: &[Entry],
+        fates: impl Iterator<Item = (usize, Page, Option<NodeId>, Fate)>,
+    ) {
+        self.running -= 1;
+        for (at, page, from, fate) in fates {
+            let entry = batch[at];
+            match (fate, from) {
+                (Fate::Moved, Some(from)) => self.fill(from, page, -1),
+                (Fate::Moved, None) => {}
+                _ => self.fill(entry.to, page, -1),
+            }
+            self.done.push((entry, page, fate));
+        }
+        for entry in batch {
+            self.leave(entry);
+        }
+    }
+
+    /// Refuses everything that still waits.
+    pub(crate) fn give_up(&mut self, why: Refusal) {
+        for lane in &mut self.lanes {
+            let rest = lane.drain(..).map(|entry| (entry, entry.page, Fate::Refused(why)));
+            self.done.extend(rest);
+        }
+    }
+}
+
+fn size(page: Page) -> i64 {
+    if page.huge { BASE_PER_HUGE.cast_signed() } else { 1 }
+}
+
+fn pages(bytes: Bytes) -> i64 {
+    (bytes.0 >> 12).cast_signed()
+}

@@ -4,6 +4,8 @@
 
 mod amp_pages;
 mod book;
+mod decider;
+mod limit;
 mod noise;
 mod options;
 mod period;
@@ -15,6 +17,8 @@ mod shadow;
 mod slots;
 
 pub use book::{Known, UnitBook, observed};
+pub use decider::{Decider, Now};
+pub use limit::{Chosen, Limits, Worth, within};
 pub use options::{OptionInfo, PolicyOptions, SpecError};
 pub use policy::{
     Class, EpochView, FigureInfo, Fixed, Needs, Observation, Placement, Policy, PolicyInfo,

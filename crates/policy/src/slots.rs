@@ -83,6 +83,15 @@ impl Slots {
         self.slots = slots;
     }
 
+    /// Takes in where the units of the heat that arrived last really are, which rows are fast:
+    /// they come first, otherwise the order stays. Closes the holes.
+    pub fn settle(&mut self, heat: &EpochHeat, fast: &[bool]) {
+        let rows = rows(heat);
+        self.slots.retain(|slot| slot.unit.is_some());
+        self.slots
+            .sort_by_key(|slot| slot.unit.is_some_and(|unit| !fast[rows[unit.index()] as usize]));
+    }
+
     /// Decides: closes the holes and orders by `keys` (one per row of the heat that arrived
     /// last, lowest first), equal keys in their previous order.
     pub fn rank(&mut self, heat: &EpochHeat, keys: &[u32]) {
@@ -154,6 +163,22 @@ mod tests {
 
     fn pages(pages: u64) -> Bytes {
         Bytes(pages << 12)
+    }
+
+    #[test]
+    fn what_is_found_fast_comes_first_and_equal_keys_leave_it_there() {
+        let mut heat = EpochHeat::new(EpochId(0));
+        for unit in 0..5 {
+            let (unit, flags, node) = (UnitId(unit), HeatFlags::SAMPLED, NodeId(0));
+            heat.push(HeatRow { unit, rate: 0.0, flags, pages: 1, watched: 0, touched: 0, node });
+        }
+        let mut slots = Slots::new();
+        slots.arrive(&heat);
+        let fast = [false, true, false, true, false];
+        slots.settle(&heat, &fast);
+        slots.rank(&heat, &[7; 5]);
+        assert_eq!(slots.units().map(|unit| unit.0).collect::<Vec<_>>(), [1, 3, 0, 2, 4]);
+        assert_eq!(slots.cut(&heat, Bytes::kib(8)), fast);
     }
 
     #[test]

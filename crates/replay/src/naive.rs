@@ -4,9 +4,7 @@
 
 use crate::ReplayOptions;
 use crate::rehearsal::Rehearsal;
-use pagetide_policy::{
-    EpochView, Fixed, Moves, Placement, Policy, PolicySpec, Slots, UnitBook, moves,
-};
+use pagetide_policy::{Decider, Moves, Now, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 
 /// What one policy achieved at one capacity; fields as in [`crate::Curve`].
@@ -32,35 +30,21 @@ pub struct AtCapacity {
 
 /// One policy at one capacity, epoch by epoch.
 pub struct NaiveReplay {
-    policy: Policy,
-    spec: PolicySpec,
+    decider: Decider,
     capacity: Bytes,
-    slots: Slots,
-    book: UnitBook,
 }
 
 impl NaiveReplay {
     /// A replay that has seen no epoch.
     #[must_use]
     pub fn new(spec: &PolicySpec, capacity: Bytes) -> Self {
-        Self {
-            policy: spec.build(),
-            spec: spec.clone(),
-            capacity,
-            slots: Slots::new(),
-            book: UnitBook::default(),
-        }
+        Self { decider: Decider::new(spec), capacity }
     }
 
     /// Lives through an epoch: which rows of `heat` were fast in it.
     pub fn arrive(&mut self, heat: &EpochHeat) -> Vec<bool> {
-        self.book.update(heat);
-        self.slots.arrive(heat);
-        match self.policy {
-            Policy::Fixed(Fixed::AllFast) => vec![true; heat.len()],
-            Policy::Fixed(Fixed::AllSlow) => vec![false; heat.len()],
-            _ => self.slots.cut(heat, self.capacity),
-        }
+        self.decider.arrive(heat);
+        self.decider.fast(heat, self.capacity)
     }
 
     /// Decides at the end of the epoch that arrived last, `length_s` seconds long, in which `fast`
@@ -73,25 +57,14 @@ impl NaiveReplay {
         next: &EpochHeat,
         fast: &[bool],
     ) -> Moves {
-        let Policy::Rank(policy) = &mut self.policy else { return Moves::default() };
-        let needs = self.spec.info().needs;
-        let mut keys = vec![0; heat.len()];
-        let view = EpochView {
-            heat,
-            book: &self.book,
-            length_s,
-            settling,
-            oracle: needs.oracle.then_some(next),
-            placement: needs.placement.then_some(Placement { fast, capacity: self.capacity }),
-        };
-        policy.rank(&view, &mut keys);
-        self.slots.rank(heat, &keys);
-        moves(&self.slots, heat, fast, &self.slots.cut(heat, self.capacity))
+        let (capacity, next) = (self.capacity, Some(next));
+        let now = Now { length_s, settling, capacity, fast, next };
+        self.decider.decide(heat, &now)
     }
 
     /// The units from the fastest memory to the slowest.
     pub fn units(&self) -> impl Iterator<Item = UnitId> + '_ {
-        self.slots.units()
+        self.decider.units()
     }
 }
 

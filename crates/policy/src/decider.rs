@@ -1,0 +1,98 @@
+//! A tenant's policy at work, epoch by epoch: the same order, cut and moves in the replay of a
+//! recording and in the live loop.
+
+use crate::moves;
+use crate::{EpochView, Fixed, Moves, Observation, Placement, Policy, PolicySpec, Slots, UnitBook};
+use pagetide_types::{Bytes, EpochHeat, UnitId};
+
+/// What a decision is made on, beside the heat of the epoch that just ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Now<'a> {
+    /// How long that epoch was, seconds.
+    pub length_s: f64,
+    /// See [`EpochView::settling`].
+    pub settling: bool,
+    /// The tenant's fast memory from now on.
+    pub capacity: Bytes,
+    /// Which rows of the heat are fast.
+    pub fast: &'a [bool],
+    /// What the next epoch will bring, where it is known (replay).
+    pub next: Option<&'a EpochHeat>,
+}
+
+/// One policy, the order of its units, and what it remembers of them.
+pub struct Decider {
+    policy: Policy,
+    spec: PolicySpec,
+    slots: Slots,
+    book: UnitBook,
+}
+
+impl Decider {
+    /// A policy that has seen no epoch.
+    #[must_use]
+    pub fn new(spec: &PolicySpec) -> Self {
+        Self {
+            policy: spec.build(),
+            spec: spec.clone(),
+            slots: Slots::new(),
+            book: UnitBook::default(),
+        }
+    }
+
+    /// Lives through an epoch; once for each, in order.
+    pub fn arrive(&mut self, heat: &EpochHeat) {
+        self.book.update(heat);
+        self.slots.arrive(heat);
+    }
+
+    /// Where the units of the epoch that arrived last were seen, if that is known: what is fast
+    /// comes first, otherwise the order stays. A replay goes without, and takes every move that it
+    /// decided on for made.
+    pub fn settle(&mut self, heat: &EpochHeat, fast: &[bool]) {
+        self.slots.settle(heat, fast);
+    }
+
+    /// Which rows of the epoch that arrived last are fast, if every decision was carried out.
+    #[must_use]
+    pub fn fast(&self, heat: &EpochHeat, capacity: Bytes) -> Vec<bool> {
+        match self.policy {
+            Policy::Fixed(Fixed::AllFast) => vec![true; heat.len()],
+            Policy::Fixed(Fixed::AllSlow) => vec![false; heat.len()],
+            _ => self.slots.cut(heat, capacity),
+        }
+    }
+
+    /// Decides at the end of the epoch that arrived last.
+    pub fn decide(&mut self, heat: &EpochHeat, now: &Now<'_>) -> Moves {
+        let Policy::Rank(policy) = &mut self.policy else { return Moves::default() };
+        let needs = self.spec.info().needs;
+        let mut keys = vec![0; heat.len()];
+        let placement = Placement { fast: now.fast, capacity: now.capacity };
+        let view = EpochView {
+            heat,
+            book: &self.book,
+            length_s: now.length_s,
+            settling: now.settling,
+            oracle: now.next.filter(|_| needs.oracle),
+            placement: needs.placement.then_some(placement),
+        };
+        policy.rank(&view, &mut keys);
+        self.slots.rank(heat, &keys);
+        moves(&self.slots, heat, now.fast, &self.slots.cut(heat, now.capacity))
+    }
+
+    /// The units from the fastest memory to the slowest.
+    pub fn units(&self) -> impl DoubleEndedIterator<Item = UnitId> + '_ {
+        self.slots.units()
+    }
+
+    /// What the last decision saw and chose, if the policy tells.
+    #[must_use]
+    pub fn observation(&self) -> Option<Observation> {
+        match &self.policy {
+            Policy::Rank(policy) => policy.observation(),
+            Policy::Fixed(_) => None,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! What limits a policy from outside, once for all: the tenant's fast memory and what it holds of
+//! it, bytes per decision, what cannot be moved, and moves that would cost more than they bring.
+//!
+//! Moves are taken in the order of want. A demotion is made only for room that is needed: what
+//! else a policy would have elsewhere stays where it is until then.
+
+use crate::slots::rows;
+use crate::{Decider, Moves};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
+
+/// What a move costs and brings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worth {
+    /// By how much an access to fast memory is faster, ns.
+    pub gain_ns: f64,
+    /// What moving a base page takes, us.
+    pub base_us: f64,
+    /// What moving a huge page takes, us.
+    pub huge_us: f64,
+    /// The time in which a move must have brought what it cost, seconds.
+    pub within_s: f64,
+}
+
+impl Worth {
+    /// What a unit's being fast brings in the time, seconds.
+    fn gain(&self, heat: &EpochHeat, row: usize) -> f64 {
+        f64::from(heat.memory_rate(row)) * self.gain_ns * 1e-9 * self.within_s
+    }
+
+    /// What moving it takes, seconds.
+    fn cost(&self, heat: &EpochHeat, row: usize) -> f64 {
+        if heat.flags[row].has(HeatFlags::HUGE) {
+            self.huge_us * 1e-6 * f64::from(heat.pages[row]) / 512.0
+        } else {
+            self.base_us * 1e-6 * f64::from(heat.pages[row])
+        }
+    }
+}
+
+/// The limits of one decision.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// Fast memory that the tenant may have.
+    pub capacity: Bytes,
+    /// What it has.
+    pub held: Bytes,
+    /// Bytes that may move, either way.
+    pub most: Bytes,
+    /// Per row: whether it may move.
+    pub movable: &'a [bool],
+    /// Which promotions are worth it; all, if nothing is known of costs.
+    pub worth: Option<Worth>,
+}
+
+/// Moves within the limits, as rows of the heat.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chosen {
+    /// To fast memory, the most wanted first.
+    pub promote: Vec<usize>,
+    /// To slow memory, the least wanted first.
+    pub demote: Vec<usize>,
+    /// Promotions that were not worth their cost.
+    pub unworthy: usize,
+    /// Promotions for which there was no room, no movable unit to make some, or that were over
+    /// the bytes of this decision.
+    pub without_room: usize,
+}
+
+/// The part of `moves`, which `decider` just decided on, that keeps to the limits.
+#[must_use]
+pub fn within(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: &Limits<'_>) -> Chosen {
+    let rows = rows(heat);
+    let row = |unit: &UnitId| rows[unit.index()] as usize;
+    let mut wish = vec![Wish::Stay; heat.len()];
+    for (up, down) in &moves.exchange {
+        (wish[row(up)], wish[row(down)]) = (Wish::Up, Wish::Down);
+    }
+    moves.promote.iter().for_each(|unit| wish[row(unit)] = Wish::Up);
+    moves.demote.iter().for_each(|unit| wish[row(unit)] = Wish::Down);
+    let wishes = |which: Wish| {
+        let order = decider.units().map(|unit| row(&unit));
+        order.filter(|row| wish[*row] == which && limits.movable[*row]).collect::<Vec<_>>()
+    };
+    let (ups, mut downs) = (wishes(Wish::Up), wishes(Wish::Down));
+    downs.reverse();
+    choose(&ups, &downs, heat, limits)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Stay,
+    Up,
+    Down,
+}
+
+fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits<'_>) -> Chosen {
+    let bytes = |row: usize| i128::from(heat.bytes(row).0);
+    let mut chosen = Chosen::default();
+    let mut room = i128::from(limits.capacity.0) - i128::from(limits.held.0);
+    let mut left = i128::from(limits.most.0);
+    let mut downs = downs.iter().copied().peekable();
+    // Too much is held: that comes first, whatever it costs.
+    while room < 0
+        && let Some(row) = downs.next_if(|row| bytes(*row) <= left)
+    {
+        room += bytes(row);
+        left -= bytes(row);
+        chosen.demote.push(row);
+    }
+    for (at, up) in ups.iter().copied().enumerate() {
+        // The demotions that make room for it.
+        let mut ahead = downs.clone();
+        let mut making = Vec::new();
+        let mut made = room;
+        while made < bytes(up)
+            && let Some(row) = ahead.next()
+        {
+            made += bytes(row);
+            making.push(row);
+        }
+        let moved = bytes(up) + making.iter().map(|row| bytes(*row)).sum::<i128>();
+        if made < bytes(up) || moved > left {
+            chosen.without_room = ups.len() - at;
+            break;
+        }
+        if let Some(worth) = &limits.worth {
+            let lost: f64 = making.iter().map(|row| worth.gain(heat, *row)).sum();
+            let cost: f64 = making.iter().map(|row| worth.cost(heat, *row)).sum();
+            if worth.gain(heat, up) - lost < worth.cost(heat, up) + cost {
+                chosen.unworthy += 1;
+                continue;
+            }
+        }
+        room = made - bytes(up);
+        left -= moved;
+        downs = ahead;
+        chosen.promote.push(up);
+        chosen.demote.extend(making);
+    }
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Now, PolicySpec};
+    use pagetide_types::{EpochId, HeatRow, NodeId};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    const PAGE: u64 = 4096;
+
+    /// Units of some pages with their rates.
+    fn heat(units: &[(u16, f32)]) -> EpochHeat {
+        let mut heat = EpochHeat::new(EpochId(0));
+        for (unit, (pages, rate)) in (0..).zip(units) {
+            heat.push(HeatRow {
+                unit: UnitId(unit),
+                rate: *rate,
+                flags: HeatFlags::SAMPLED | HeatFlags::ACCESSED,
+                pages: *pages,
+                watched: *pages,
+                touched: *pages,
+                node: NodeId(0),
+            });
+        }
+        heat
+    }
+
+    fn held(heat: &EpochHeat, fast: &[bool]) -> Bytes {
+        (0..heat.len()).filter(|row| fast[*row]).map(|row| heat.bytes(row)).sum()
+    }
+
+    /// What policy rate chooses.
+    fn chosen(
+        heat: &EpochHeat,
+        fast: &[bool],
+        movable: &[bool],
+        (capacity, most): (u64, u64),
+        worth: Option<Worth>,
+    ) -> Chosen {
+        let spec: PolicySpec = "rate:half-life=0,sure=0,worth=0".parse().unwrap();
+        let mut decider = Decider::new(&spec);
+        decider.arrive(heat);
+        decider.settle(heat, fast);
+        let capacity = Bytes(capacity * PAGE);
+        let now = Now { length_s: 1.0, settling: false, capacity, fast, next: None };
+        let moves = decider.decide(heat, &now);
+        let most = Bytes(most * PAGE);
+        let limits = Limits { capacity, held: held(heat, fast), most, movable, worth };
+        within(&decider, &moves, heat, &limits)
+    }
+
+    #[test]
+    fn room_is_made_only_where_it_is_needed() {
+        let heat = heat(&[(1, 1.0), (1, 4.0), (1, 64.0), (1, 16.0)]);
+        let fast = [true, true, false, false];
+        let found = chosen(&heat, &fast, &[true; 4], (3, 99), None);
+        assert_eq!((found.promote, found.demote), (vec![2, 3], vec![0]));
+        let found = chosen(&heat, &fast, &[true; 4], (4, 99), None);
+        assert_eq!((found.promote, found.demote), (vec![2, 3], vec![]));
+    }
+
+    #[test]
+    fn too_much_is_given_back_the_coldest_first() {
+        let heat = heat(&[(1, 1.0), (1, 4.0), (1, 64.0)]);
+        let found = chosen(&heat, &[true; 3], &[true; 3], (1, 99), None);
+        assert_eq!((found.promote, found.demote), (vec![], vec![0, 1]));
+    }
+
+    #[test]
+    fn what_cannot_move_is_passed_over() {
+        let heat = heat(&[(1, 1.0), (1, 4.0), (1, 64.0), (1, 16.0)]);
+        let fast = [true, true, false, false];
+        let found = chosen(&heat, &fast, &[false, true, false, true], (2, 99), None);
+        assert_eq!((found.promote, found.demote), (vec![3], vec![1]));
+    }
+
+    #[test]
+    fn a_decision_moves_so_many_bytes_at_most() {
+        let heat = heat(&[(1, 1.0), (1, 4.0), (1, 64.0), (1, 16.0)]);
+        let fast = [true, true, false, false];
+        let found = chosen(&heat, &fast, &[true; 4], (2, 3), None);
+        assert_eq!((found.promote, found.demote), (vec![2], vec![0]));
+        assert_eq!(found.without_room, 1);
+    }
+
+    #[test]
+    fn a_move_must_bring_what_it_costs() {
+        let heat = heat(&[(1, 1.0), (1, 40.0), (1, 1000.0), (1, 60.0), (1, 0.0)]);
+        let fast = [true, false, false, false, false];
+        // 10 us a move, 100 ns an access: 100 accesses pay for one.
+        let worth = Worth { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
+        let found = chosen(&heat, &fast, &[true; 5], (3, 99), Some(worth));
+        assert_eq!(found.promote, [2, 3]);
+        assert_eq!(found.demote, [] as [usize; 0], "there was room");
+        let found = chosen(&heat, &fast, &[true; 5], (5, 99), Some(worth));
+        assert_eq!(
+            (found.promote, found.unworthy),
+            (vec![2, 3], 2),
+            "80 accesses do not, nor none"
+        );
+        // In exchange for unit 0 a move costs twice and brings less.
+        let found = chosen(&heat, &fast, &[true; 5], (1, 99), Some(worth));
+        assert_eq!((found.promote, found.demote), (vec![2], vec![0]));
+    }
+
+    proptest! {
+        #[test]
+        fn never_over_the_limits_and_nothing_twice(
+            units in vec((1u16..5, 0.0f32..100.0, any::<bool>(), any::<bool>()), 0..40),
+            capacity in 0u64..60,
+            most in 0u64..60,
+        ) {
+            let heat = heat(&units.iter().map(|u| (u.0, u.1)).collect::<Vec<_>>());
+            let fast: Vec<bool> = units.iter().map(|u| u.2).collect();
+            let movable: Vec<bool> = units.iter().map(|u| u.3).collect();
+            let found = chosen(&heat, &fast, &movable, (capacity, most), None);
+            let sum = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row).0).sum::<u64>();
+            let (up, down) = (sum(&found.promote), sum(&found.demote));
+            prop_assert!(up + down <= most * PAGE);
+            let before = held(&heat, &fast).0;
+            // What is held falls to the capacity, or at least does not grow.
+            prop_assert!(before - down + up <= before.max(capacity * PAGE));
+            if up > 0 {
+                prop_assert!(before - down + up <= capacity * PAGE);
+            }
+            let mut all = [found.promote.clone(), found.demote.clone()].concat();
+            all.sort_unstable();
+            let count = all.len();
+            all.dedup();
+            prop_assert_eq!(all.len(), count);
+            prop_assert!(found.promote.iter().all(|row| !fast[*row] && movable[*row]));
+            prop_assert!(found.demote.iter().all(|row| fast[*row] && movable[*row]));
+        }
+    }
+}

@@ -126,6 +126,7 @@ impl Census {
                 dirty: row.dirty > 0,
                 huge: row.huge,
                 node: row.node,
+                spread: row.spread,
                 uncleared: refs.is_none() || uncleared,
                 sharing,
                 memory,

@@ -39,9 +39,9 @@ pub use error::ScanError;
 pub use follow::Target;
 pub use nodes::NodeRange;
 pub use observer::{Observer, self_test};
-pub use recorder::{End, Options, Recorder};
+pub use recorder::{End, Options, Place, Recorder};
 pub use self_test::Finding;
-pub use walker::{Range, Row, RowBits, Walker, Watch};
+pub use walker::{Range, Row, RowBits, Spread, Walker, Watch};
 
 /// The gaps between clearing and looking, seconds, ascending.
 #[must_use]

@@ -4,7 +4,7 @@ use crate::error::ScanError;
 use pagetide_types::NodeId;
 
 // As in walk.h.
-const MAX_NODES: usize = 8;
+pub(crate) const MAX_NODES: usize = 8;
 const MAX_RANGES: usize = 32;
 
 /// Physical page frames from `start_pfn` up to the next entry's belong to `node`.
@@ -48,6 +48,21 @@ impl NodeSlots {
         ranges.iter().map(|range| (range.start_pfn, number(range.node))).collect()
     }
 
+    /// All nodes, ascending.
+    pub(crate) fn all(&self) -> &[NodeId] {
+        &self.nodes
+    }
+
+    /// The program's counts per number, of `present` pages; with one node it counts nothing.
+    pub(crate) fn spread(&self, counts: [u16; MAX_NODES], present: u16) -> [u16; MAX_NODES] {
+        if self.nodes.len() > 1 {
+            return counts;
+        }
+        let mut spread = [0; MAX_NODES];
+        spread[0] = present;
+        spread
+    }
+
     /// The node that holds most, by the program's counts per number.
     pub(crate) fn main(&self, counts: &[u16; MAX_NODES]) -> NodeId {
         let most = self.nodes.iter().zip(counts).max_by_key(|(_, count)| **count);
@@ -77,6 +92,7 @@ mod tests {
         let slots = NodeSlots::new(&[range(0, 3), range(100, 3)]).unwrap();
         assert_eq!(slots.ranges(&[range(0, 3), range(100, 3)]), []);
         assert_eq!(slots.main(&[0; 8]), NodeId(3));
+        assert_eq!(slots.spread([0; 8], 5), [5, 0, 0, 0, 0, 0, 0, 0]);
         let many: Vec<NodeRange> = (0..9).map(|n| range(u64::from(n) * 100, n)).collect();
         let refused = NodeSlots::new(&many).unwrap_err().to_string();
         assert!(refused.contains("has 9 in 9"), "{refused}");

@@ -4,7 +4,7 @@ use crate::evidence::Evidence;
 use crate::pages::{Mask, Pages};
 use crate::refs::Kind;
 use crate::shared::Sharing;
-use crate::walker::Range;
+use crate::walker::{Range, Spread};
 use pagetide_types::{NodeId, Pid, UnitId};
 use std::mem::replace;
 
@@ -25,6 +25,8 @@ pub(crate) struct Piece {
     pub(crate) huge: bool,
     /// Where most of them lie.
     pub(crate) node: NodeId,
+    /// How many of them lie on each node.
+    pub(crate) spread: Spread,
     /// Its accessed bits cannot be cleared.
     pub(crate) uncleared: bool,
     /// How `clear_refs` clears them; None of the hugetlb pool.
@@ -108,6 +110,7 @@ impl Piece {
             dirty: false,
             huge,
             node: NodeId(0),
+            spread: [512, 0, 0, 0, 0, 0, 0, 0],
             uncleared: false,
             sharing: Sharing::Own,
             memory: Box::default(),

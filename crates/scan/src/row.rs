@@ -1,5 +1,6 @@
 //! What is asked of the page-table walk, and what it answers.
 
+use crate::nodes::MAX_NODES;
 use pagetide_types::NodeId;
 
 /// A range of user addresses, both ends multiples of 4 KiB.
@@ -31,7 +32,12 @@ pub struct Row {
     pub huge: bool,
     /// The node that holds most of them.
     pub node: NodeId,
+    /// How many of them each node holds.
+    pub spread: Spread,
 }
+
+/// Base pages by node, in the order of the walk's nodes ([`crate::Walker::nodes`]).
+pub type Spread = [u16; MAX_NODES];
 
 /// One bit per base page of a row's 2 MiB region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

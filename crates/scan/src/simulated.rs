@@ -152,6 +152,7 @@ impl Eyes for Simulated {
                     dirty: 0,
                     huge: self.huge,
                     node: NodeId(0),
+                    spread: [present, 0, 0, 0, 0, 0, 0, 0],
                 });
             }
         }

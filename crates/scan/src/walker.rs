@@ -5,11 +5,11 @@ use crate::activity::Activity;
 use crate::direct_map;
 use crate::error::ScanError;
 use crate::nodes::{NodeRange, NodeSlots};
-pub use crate::row::{Range, Row, RowBits};
+pub use crate::row::{Range, Row, RowBits, Spread};
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, ProgramInput};
-use pagetide_types::Pid;
+use pagetide_types::{NodeId, Pid};
 use skeleton::{WalkSkel, WalkSkelBuilder, types};
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -95,6 +95,12 @@ impl Walker {
         let mut walker = Self { skeleton, bss, bits: false, nodes: slots };
         walker.find_direct_map()?;
         Ok(walker)
+    }
+
+    /// The nodes that pages are counted by, ascending.
+    #[must_use]
+    pub fn nodes(&self) -> &[NodeId] {
+        self.nodes.all()
     }
 
     /// From now on reports single base pages, too.
@@ -254,6 +260,7 @@ impl Walker {
                 dirty: row.dirty,
                 huge: row.level > 1,
                 node: nodes.main(&row.node),
+                spread: nodes.spread(row.node, row.present),
             }));
             if self.bits {
                 bits.extend(bss.bits[..found].iter().map(|bit| RowBits {

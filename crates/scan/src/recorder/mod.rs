@@ -1,9 +1,12 @@
 //! The recorder: epoch by epoch, which processes belong to the target, what of their memory is
 //! resident, how hot it is, and what it cost to find out.
 
+mod places;
 mod record;
 mod refs;
 mod resident;
+
+pub use places::Place;
 
 use crate::budget::{Costs, Plan};
 use crate::burst::{Bursts, Outcome};
@@ -108,6 +111,8 @@ pub struct Recorder {
     /// CPU time that the last epoch took to turn what was seen into a record and to write it.
     ending_ns: u64,
     crowded: bool,
+    /// Somebody moved pages since the last census.
+    moved: bool,
     started_ns: u64,
     last_cpu: Duration,
 }
@@ -150,6 +155,7 @@ impl Recorder {
             census_ns: 0,
             ending_ns: 0,
             crowded: false,
+            moved: false,
             started_ns,
             last_cpu: Duration::ZERO,
         };

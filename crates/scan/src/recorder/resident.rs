@@ -72,7 +72,8 @@ impl Recorder {
     /// Finds out what is resident, if it is time: a dear census is taken less often.
     pub(super) fn take_census(&mut self, budget: f64) {
         let every = (self.census_ns as f64 / (budget * CENSUS_SHARE)).ceil().max(1.0);
-        if self.epoch > 0 && !u64::from(self.epoch).is_multiple_of(whole(every)) {
+        let moved = std::mem::take(&mut self.moved);
+        if !(moved || self.epoch == 0 || u64::from(self.epoch).is_multiple_of(whole(every))) {
             return;
         }
         let cpu = self.live.cpu();

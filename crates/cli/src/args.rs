@@ -1,5 +1,6 @@
 //! The command line. Doc comments are the help texts.
 
+use crate::live_args::RunArgs;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pagetide_types::{Bytes, UnitSize};
 use pagetide_workloads::Workload;
@@ -38,6 +39,10 @@ pub(crate) enum Command {
     /// A recording that cannot tell is an answer, too: the exit code is 0, and `.recommendation`
     /// of --json is null.
     Plan(PlanArgs),
+    /// Keep a program's hot memory in fast memory: observe it, decide, move its pages.
+    ///
+    /// Give a command (after --), PIDs or a cgroup. Needs a machine with two tiers of memory.
+    Run(RunArgs),
     /// Write plans as one HTML page that needs no network, several side by side.
     ///
     /// Every recording is planned for on every machine given: A B --machine X --machine Y makes
@@ -263,7 +268,7 @@ fn pid(text: &str) -> Result<i32, String> {
 }
 
 /// `5`, `5s`, `200ms`, `2min`.
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let (number, factor) = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
         .iter()
         .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
@@ -301,7 +306,7 @@ fn percent_range(text: &str) -> Result<(f64, f64), String> {
 }
 
 /// `5` and `5%` are 0.05; what may be meant as a fraction is asked about.
-fn percent(text: &str) -> Result<f64, String> {
+pub(crate) fn percent(text: &str) -> Result<f64, String> {
     let (number, sign) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
     let value: f64 = number
         .trim()

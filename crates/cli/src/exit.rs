@@ -1,5 +1,6 @@
 //! Exit codes: what a script can tell from them. Documented in docs/exit-codes.md.
 
+use pagetide_manager::TierError;
 use pagetide_scan::ScanError;
 use std::process::{ExitCode, ExitStatus};
 
@@ -41,6 +42,11 @@ fn text(error: &anyhow::Error) -> String {
 }
 
 fn code_of(error: &anyhow::Error) -> u8 {
+    if error.chain().any(|cause| {
+        matches!(cause.downcast_ref(), Some(TierError::OneNode(_) | TierError::OneTier(_)))
+    }) {
+        return UNSUPPORTED;
+    }
     match error.chain().find_map(|cause| cause.downcast_ref::<ScanError>()) {
         Some(ScanError::NotPermitted(_)) => NOT_PERMITTED,
         Some(

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod exit;
 mod interrupt;
+mod live_args;
 mod progress;
 mod unknown;
 

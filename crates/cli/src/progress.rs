@@ -18,9 +18,14 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// A line with the time, of `total` where that is known. `parts` are what to say before the
+    /// A line with what is being done and the time, of `total` where that is known. `parts` are what to say before the
     /// first epoch is over.
-    pub(crate) fn new(total: Option<Duration>, quiet: bool, parts: Vec<String>) -> Self {
+    pub(crate) fn new(
+        doing: &'static str,
+        total: Option<Duration>,
+        quiet: bool,
+        parts: Vec<String>,
+    ) -> Self {
         let (bar, parts) = (ProgressBar::new_spinner(), Arc::new(Mutex::new(parts)));
         if quiet {
             bar.set_draw_target(ProgressDrawTarget::hidden());
@@ -32,7 +37,7 @@ impl Progress {
                 let width = terminal_size::terminal_size_of(stderr())
                     .map_or(80, |(width, _)| usize::from(width.0));
                 // What cannot be drawn now is drawn at the next tick.
-                let _ = out.write_str(&line(state.elapsed(), total, &parts, width));
+                let _ = out.write_str(&line(doing, state.elapsed(), total, &parts, width));
             };
             bar.set_style(style.with_key("line", draw));
         }
@@ -46,13 +51,24 @@ impl Progress {
         self.bar.tick();
     }
 
+    /// A line that stays.
+    pub(crate) fn say(&self, line: &str) {
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
 /// The line for a terminal of `width` columns: parts that do not fit are left out from the end.
-fn line(elapsed: Duration, total: Option<Duration>, parts: &[String], width: usize) -> String {
+fn line(
+    doing: &str,
+    elapsed: Duration,
+    total: Option<Duration>,
+    parts: &[String],
+    width: usize,
+) -> String {
     let seconds = elapsed.as_secs();
     let mut line = match total.map(|total| total.as_secs().max(1)) {
         Some(total) => {
@@ -64,9 +80,9 @@ fn line(elapsed: Duration, total: Option<Duration>, parts: &[String], width: usi
                 }
                 _ => String::new(),
             };
-            format!("recording {bar}{}/{total} s", seconds.min(total))
+            format!("{doing} {bar}{}/{total} s", seconds.min(total))
         }
-        None => format!("recording {seconds} s"),
+        None => format!("{doing} {seconds} s"),
     };
     let mut joint = "  ";
     for part in parts {
@@ -92,7 +108,15 @@ mod tests {
 
     #[test]
     fn every_second_is_shown_whatever_the_epoch() {
-        let at = |ms| line(Duration::from_millis(ms), Some(Duration::from_secs(60)), &parts(), 120);
+        let at = |ms| {
+            line(
+                "recording",
+                Duration::from_millis(ms),
+                Some(Duration::from_secs(60)),
+                &parts(),
+                120,
+            )
+        };
         assert!(
             at(7_000).starts_with("recording █░░░░░░░░░░░ 7/60 s  3 epochs, "),
             "{}",
@@ -100,14 +124,20 @@ mod tests {
         );
         assert!(at(8_100).contains(" 8/60 s "), "{}", at(8_100));
         assert!(at(61_000).contains("████████████ 60/60 s"), "{}", at(61_000));
-        let endless = line(Duration::from_secs(7), None, &[], 80);
+        let endless = line("recording", Duration::from_secs(7), None, &[], 80);
         assert_eq!(endless, "recording 7 s");
     }
 
     #[test]
     fn no_line_is_cut_in_the_middle_of_a_part() {
         for width in 20..140 {
-            let line = line(Duration::from_secs(7), Some(Duration::from_secs(60)), &parts(), width);
+            let line = line(
+                "recording",
+                Duration::from_secs(7),
+                Some(Duration::from_secs(60)),
+                &parts(),
+                width,
+            );
             assert!(line.chars().count() < width || width < 18, "{width}: {line}");
             let said = line.split_once(" s").map_or("", |(_, said)| said.trim_start());
             let whole = parts().join(", ");
@@ -115,6 +145,9 @@ mod tests {
             let end = whole[said.len()..].chars().next();
             assert!(matches!(end, None | Some(',')) || said.is_empty(), "{width}: {line}");
         }
-        assert!(line(Duration::ZERO, None, &parts(), 120).ends_with("cost 0.8 % of a core"));
+        assert!(
+            line("recording", Duration::ZERO, None, &parts(), 120)
+                .ends_with("cost 0.8 % of a core")
+        );
     }
 }

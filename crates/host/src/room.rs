@@ -34,6 +34,14 @@ impl Host {
         free_blocks(&self.text("proc/buddyinfo").unwrap_or_default(), node).1
     }
 
+    /// How long a read of a node's memory takes from the CPUs nearest to it, as the firmware says
+    /// (HMAT), ns; none where it says nothing.
+    #[must_use]
+    pub fn read_latency_ns(&self, node: NodeId) -> Option<u32> {
+        let path = format!("sys/devices/system/node/node{node}/access0/initiators/read_latency");
+        self.text(path)?.parse().ok().filter(|ns| *ns > 0)
+    }
+
     /// A counter of `/proc/vmstat`; none where the kernel has no such counter.
     #[must_use]
     pub fn vm_counter(&self, name: &str) -> Option<u64> {
@@ -124,6 +132,11 @@ Node 1, zone   Normal
         assert_eq!(room.floor, Bytes((31 + 1000) * 4096));
         assert_eq!(host.huge_blocks(NodeId(1)), 2);
         assert_eq!(host.room(NodeId(2)), Room::default());
+        fake.file("sys/devices/system/node/node1/access0/initiators/read_latency", "350\n");
+        assert_eq!(
+            (host.read_latency_ns(NodeId(0)), host.read_latency_ns(NodeId(1))),
+            (None, Some(350))
+        );
     }
 
     #[test]

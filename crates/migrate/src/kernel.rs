@@ -57,3 +57,21 @@ pub trait Kernel: Sync {
     /// A clock that only goes forward, ns.
     fn now_ns(&self) -> u64;
 }
+
+impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
+    fn locate(&self, pid: Pid, pages: &[VirtAddr]) -> Result<Vec<Spot>, Errno> {
+        (**self).locate(pid, pages)
+    }
+    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId) -> Moved {
+        (**self).relocate(pid, pages, to)
+    }
+    fn room(&self, node: NodeId) -> NodeRoom {
+        (**self).room(node)
+    }
+    fn splits(&self) -> u64 {
+        (**self).splits()
+    }
+    fn now_ns(&self) -> u64 {
+        (**self).now_ns()
+    }
+}

@@ -337,9 +337,22 @@ mod tests {
         let demote = (0..10).map(|i| down(10 + i, u64::from(i))).collect();
         let report = run(&mut mover, &Work { promote, demote });
         assert_eq!(report.refused(Refusal::Stuck), huge(10));
-        // Two went up before it was known that nothing would come down; no more after that.
-        assert!(report.promoted.huge_pages <= 2, "{report:?}");
-        assert_eq!(report.promoted.huge_pages + report.refused(Refusal::NoRoom).huge_pages, 10);
+        assert_eq!(report.refused(Refusal::NoRoom), huge(10));
+        assert_eq!(mover.kernel().free(FAST), (2 * 512, 2 * 512));
+    }
+
+    #[test]
+    fn where_both_nodes_are_full_the_reserve_is_lent_and_given_back() {
+        let kernel = SimulatedKernel::two_tiers(12 * 512, 10 * 512);
+        put(&kernel, 0..10, FAST);
+        put(&kernel, 10..20, SLOW);
+        let reserve = BTreeMap::from([(FAST, Bytes::mib(4))]);
+        let mut mover = Mover::new(kernel, Options { reserve, threads: 2, ..Options::default() });
+        let promote = (0..10).map(|i| up(i, 10 + u64::from(i))).collect();
+        let demote = (0..10).map(|i| down(10 + i, u64::from(i))).collect();
+        let report = run(&mut mover, &Work { promote, demote });
+        assert_eq!((report.promoted, report.demoted), (huge(10), huge(10)));
+        assert_eq!(mover.kernel().free(FAST), (2 * 512, 0), "at the end, and at the least");
     }
 
     #[test]

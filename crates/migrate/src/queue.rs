@@ -1,6 +1,7 @@
 //! What waits to be moved, and what there is room for. Promotions and demotions run against each
-//! other through the free memory of the nodes: a promotion goes when the fast node can take it
-//! now, and would still keep its reserve once all demotions are done; else a demotion goes first.
+//! other through the free memory of the nodes: a promotion goes when the fast node can take it and
+//! keep its reserve, else a demotion goes first. Only where nothing can go otherwise, for the slow
+//! node is full as well, a promotion takes from the reserve what the demotions will give back.
 
 use crate::Refusal;
 use crate::kernel::Kernel;
@@ -98,26 +99,31 @@ impl<'a> Queue<'a> {
     pub(crate) fn next(&mut self) -> Next {
         loop {
             let mut blocked = None;
-            for lane in 0..self.lanes.len() {
-                match self.fits(lane) {
-                    None => {}
-                    Some(Ok(count)) => return Next::Batch(self.take(lane, count)),
-                    Some(Err(why)) => {
-                        blocked.get_or_insert((lane, why));
+            for reserved in [true, false] {
+                for lane in 0..self.lanes.len() {
+                    match self.fits(lane, reserved) {
+                        None => {}
+                        Some(Ok(count)) => return Next::Batch(self.take(lane, count)),
+                        Some(Err(why)) => {
+                            blocked.get_or_insert((lane, why));
+                        }
                     }
+                }
+                if self.running > 0 {
+                    // What is under way may make room.
+                    return Next::Wait;
                 }
             }
             match blocked {
-                None if self.running == 0 => return Next::Finished,
-                None => return Next::Wait,
-                Some(_) if self.running > 0 => return Next::Wait,
+                None => return Next::Finished,
                 Some((lane, why)) => self.refuse_head(lane, why),
             }
         }
     }
 
     /// How many of the first entries of a lane may go as one batch now; none if it is empty.
-    fn fits(&mut self, lane: usize) -> Option<Result<usize, Refusal>> {
+    /// `reserved`: the reserve is not touched.
+    fn fits(&mut self, lane: usize, reserved: bool) -> Option<Result<usize, Refusal>> {
         let first = *self.lanes[lane].front()?;
         let huge = first.page.huge;
         let most = if huge { self.sizes.huge } else { self.sizes.base }.max(1);
@@ -126,7 +132,8 @@ impl<'a> Queue<'a> {
         let run = self.lanes[lane].iter().take(most).take_while(alike).count();
         let whole = huge && !self.sizes.split;
         let tank = self.tanks.get_mut(&first.to)?;
-        let room = (tank.free - tank.floor).min(tank.free + tank.expected - tank.reserve);
+        let above = if reserved { 0 } else { tank.expected };
+        let room = (tank.free - tank.floor).min(tank.free + above - tank.reserve);
         let fit = usize::try_from(room.max(0) / size(first.page)).unwrap_or(usize::MAX).min(run);
         if fit == 0 {
             return Some(Err(Refusal::NoRoom));

@@ -16,6 +16,9 @@ pub struct Now<'a> {
     pub capacity: Bytes,
     /// Which rows of the heat are fast.
     pub fast: &'a [bool],
+    /// Which rows may move; all, if there are none. The others keep their places and what they
+    /// take of the capacity.
+    pub movable: Option<&'a [bool]>,
     /// What the next epoch will bring, where it is known (replay).
     pub next: Option<&'a EpochHeat>,
 }
@@ -79,7 +82,12 @@ impl Decider {
         };
         policy.rank(&view, &mut keys);
         self.slots.rank(heat, &keys);
-        moves(&self.slots, heat, now.fast, &self.slots.cut(heat, now.capacity))
+        let fixed = |row: usize| match now.movable {
+            Some(movable) if !movable[row] => Some(now.fast[row]),
+            _ => None,
+        };
+        let wanted = self.slots.cut_around(heat, now.capacity, fixed);
+        moves(&self.slots, heat, now.fast, &wanted)
     }
 
     /// The units from the fastest memory to the slowest.

@@ -1,5 +1,6 @@
 //! What limits a policy from outside, once for all: the tenant's fast memory and what it holds of
-//! it, bytes per decision, what cannot be moved, and moves that would cost more than they bring.
+//! it, bytes per decision, and moves that would cost more than they bring. (What cannot be moved
+//! is known to the [`Decider`] before.)
 //!
 //! Moves are taken in the order of want. A demotion is made only for room that is needed: what
 //! else a policy would have elsewhere stays where it is until then.
@@ -39,15 +40,13 @@ impl Worth {
 
 /// The limits of one decision.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits<'a> {
+pub struct Limits {
     /// Fast memory that the tenant may have.
     pub capacity: Bytes,
     /// What it has.
     pub held: Bytes,
     /// Bytes that may move, either way.
     pub most: Bytes,
-    /// Per row: whether it may move.
-    pub movable: &'a [bool],
     /// Which promotions are worth it; all, if nothing is known of costs.
     pub worth: Option<Worth>,
 }
@@ -68,7 +67,7 @@ pub struct Chosen {
 
 /// The part of `moves`, which `decider` just decided on, that keeps to the limits.
 #[must_use]
-pub fn within(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: &Limits<'_>) -> Chosen {
+pub fn within(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: &Limits) -> Chosen {
     let rows = rows(heat);
     let row = |unit: &UnitId| rows[unit.index()] as usize;
     let mut wish = vec![Wish::Stay; heat.len()];
@@ -79,7 +78,7 @@ pub fn within(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: &Limit
     moves.demote.iter().for_each(|unit| wish[row(unit)] = Wish::Down);
     let wishes = |which: Wish| {
         let order = decider.units().map(|unit| row(&unit));
-        order.filter(|row| wish[*row] == which && limits.movable[*row]).collect::<Vec<_>>()
+        order.filter(|row| wish[*row] == which).collect::<Vec<_>>()
     };
     let (ups, mut downs) = (wishes(Wish::Up), wishes(Wish::Down));
     downs.reverse();
@@ -93,7 +92,7 @@ enum Wish {
     Down,
 }
 
-fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits<'_>) -> Chosen {
+fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> Chosen {
     let bytes = |row: usize| i128::from(heat.bytes(row).0);
     let mut chosen = Chosen::default();
     let mut room = i128::from(limits.capacity.0) - i128::from(limits.held.0);
@@ -184,10 +183,17 @@ mod tests {
         decider.arrive(heat);
         decider.settle(heat, fast);
         let capacity = Bytes(capacity * PAGE);
-        let now = Now { length_s: 1.0, settling: false, capacity, fast, next: None };
+        let now = Now {
+            length_s: 1.0,
+            settling: false,
+            capacity,
+            fast,
+            movable: Some(movable),
+            next: None,
+        };
         let moves = decider.decide(heat, &now);
         let most = Bytes(most * PAGE);
-        let limits = Limits { capacity, held: held(heat, fast), most, movable, worth };
+        let limits = Limits { capacity, held: held(heat, fast), most, worth };
         within(&decider, &moves, heat, &limits)
     }
 

@@ -103,10 +103,26 @@ impl Slots {
     /// Which rows of the heat that arrived last are fast under a budget: those that end within.
     #[must_use]
     pub fn cut(&self, heat: &EpochHeat, budget: Bytes) -> Vec<bool> {
+        self.cut_around(heat, budget, |_| None)
+    }
+
+    /// The same where some rows cannot move: `fixed` says where those are. What is fixed in fast
+    /// memory has its part of the budget first, what is fixed in slow memory has none.
+    pub fn cut_around(
+        &self,
+        heat: &EpochHeat,
+        budget: Bytes,
+        fixed: impl Fn(usize) -> Option<bool>,
+    ) -> Vec<bool> {
         let rows = rows(heat);
-        let mut fast = vec![false; heat.len()];
-        let mut end = Bytes(0);
+        let fixed: Vec<Option<bool>> = (0..heat.len()).map(fixed).collect();
+        let mut fast: Vec<bool> = fixed.iter().map(|fixed| *fixed == Some(true)).collect();
+        let held = (0..heat.len()).filter(|row| fast[*row]).map(|row| heat.bytes(row));
+        let mut end: Bytes = held.sum();
         for slot in &self.slots {
+            if slot.unit.is_some_and(|unit| fixed[rows[unit.index()] as usize].is_some()) {
+                continue;
+            }
             end += Bytes(slot.pages << 12);
             if end > budget {
                 break;
@@ -163,6 +179,22 @@ mod tests {
 
     fn pages(pages: u64) -> Bytes {
         Bytes(pages << 12)
+    }
+
+    #[test]
+    fn what_cannot_move_takes_its_part_where_it_is() {
+        let mut heat = EpochHeat::new(EpochId(0));
+        for unit in 0..6 {
+            let (unit, flags, node) = (UnitId(unit), HeatFlags::SAMPLED, NodeId(0));
+            heat.push(HeatRow { unit, rate: 0.0, flags, pages: 1, watched: 0, touched: 0, node });
+        }
+        let mut slots = Slots::new();
+        slots.arrive(&heat);
+        let fixed = |row| [Some(false), None, None, None, None, Some(true)][row];
+        let fast = slots.cut_around(&heat, Bytes::kib(12), fixed);
+        assert_eq!(fast, [false, true, true, false, false, true]);
+        let none = slots.cut_around(&heat, Bytes(0), fixed);
+        assert_eq!(none, [false, false, false, false, false, true]);
     }
 
     #[test]

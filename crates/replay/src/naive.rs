@@ -57,8 +57,8 @@ impl NaiveReplay {
         next: &EpochHeat,
         fast: &[bool],
     ) -> Moves {
-        let (capacity, next) = (self.capacity, Some(next));
-        let now = Now { length_s, settling, capacity, fast, next };
+        let next = Some(next);
+        let now = Now { length_s, settling, capacity: self.capacity, fast, movable: None, next };
         self.decider.decide(heat, &now)
     }
 

@@ -5,6 +5,7 @@ mod chart;
 mod doctor;
 mod heatmap;
 mod html;
+mod live;
 mod number;
 mod plan;
 mod policies;
@@ -15,6 +16,7 @@ mod table;
 
 pub use doctor::{FindingRow, Mark, doctor};
 pub use html::{Subject, Together, html};
+pub use live::{epoch_parts, run_summary};
 pub use plan::plan;
 pub use policies::{OptionRow, PolicyRow, policies};
 pub use recording::{trace_diff, trace_info};

@@ -6,6 +6,7 @@ mod plan;
 mod policies;
 mod record;
 mod report;
+mod run;
 mod shell;
 mod trace;
 
@@ -19,6 +20,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Record(arguments) => record::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Trace(command) => trace::run(&command),
         Command::Doctor(arguments) => doctor::run(&arguments),

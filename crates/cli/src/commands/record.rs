@@ -110,7 +110,7 @@ pub(crate) fn record(
         }
     };
     let first = format!("the first epoch takes {}", time(options.epoch));
-    let progress = Progress::new(options.limit, options.quiet, vec![first]);
+    let progress = Progress::new("recording", options.limit, options.quiet, vec![first]);
     // Writing a span takes long against the gaps of a burst: it has its own thread.
     let (send, receive) = mpsc::sync_channel::<EpochRecord>(4);
     let writing = thread::spawn(move || -> pagetide_trace::Result<()> {
@@ -143,7 +143,7 @@ pub(crate) fn record(
     end.with_context(context)
 }
 
-fn note_killed(pids: &[Pid]) {
+pub(crate) fn note_killed(pids: &[Pid]) {
     if !pids.is_empty() {
         let pids: Vec<_> = pids.iter().map(ToString::to_string).collect();
         eprintln!(

@@ -1,0 +1,189 @@
+//! `pagetide run`: observes a target, and moves its pages between tiers as a policy decides.
+
+use crate::commands::record::{code, note_killed, target};
+use crate::commands::{out, print_json};
+use crate::interrupt;
+use crate::live_args::RunArgs;
+use crate::progress::Progress;
+use anyhow::{Context, Result, bail};
+use pagetide_host::Host;
+use pagetide_manager::{
+    AlwaysMigrate, Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers,
+};
+use pagetide_migrate::{LiveKernel, Mover};
+use pagetide_policy::{Class, PolicySpec, Worth};
+use pagetide_replay::Machine;
+use pagetide_report::Style;
+use pagetide_scan::{End, Observer, Options, Recorder, ScanError};
+use pagetide_types::{NodeId, UnitSize};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
+    // Everything that can be wrong is found before anything is started.
+    let target = target(&arguments.target)?;
+    let policy = policy(&arguments.policy)?;
+    let machine = Machine::load(&arguments.machine)?;
+    let host = Host::live();
+    let tiers = tiers(&host, arguments)?;
+    let log = arguments.log.as_deref().map(Log::create).transpose()?;
+    let settings = Settings {
+        policy,
+        budget: Budget {
+            fast: arguments.fast,
+            reserve: arguments.reserve,
+            rate: arguments.move_rate,
+        },
+        worth: worth(&host, &tiers, &machine, arguments),
+        dry_run: arguments.dry_run,
+        target: target.describe(),
+    };
+    interrupt::listen();
+    let features = host.features();
+    if let (Some(2..), false) = (features.numa_balancing, arguments.dry_run) {
+        eprintln!(
+            "pagetide: note: the kernel's own tiering is on (numa_balancing) and moves pages, \
+             too; sysctl kernel.numa_balancing=0 leaves them to pagetide"
+        );
+    }
+    let observer = Observer::start(&host, &features)?;
+    let recorder = Recorder::start(
+        observer,
+        host.clone(),
+        &target,
+        Options {
+            epoch: arguments.epoch,
+            unit: UnitSize::Huge,
+            budget: arguments.budget,
+            limit: arguments.limit,
+            output_aside: arguments.json,
+            clear_shared: arguments.clear_shared,
+        },
+    )?;
+    let mover = Mover::new(LiveKernel::new(host), moving(arguments));
+    let mut manager = Manager::new(recorder, mover, tiers, Box::new(AlwaysMigrate), settings);
+    let progress = Progress::new("managing", arguments.limit, arguments.quiet, Vec::new());
+    let end = watch(&mut manager, arguments, &progress, log);
+    progress.finish();
+    if end.as_ref().is_ok_and(|end| !matches!(end, End::TargetEnded(_))) {
+        // A command that cannot be observed any more goes on: it is not to suffer from us.
+        note_killed(&manager.tracker().terminate());
+    }
+    if arguments.json {
+        print_json(manager.summary())?;
+    } else if manager.summary().epochs > 0 {
+        out(&pagetide_report::run_summary(manager.summary(), Style::of_stdout()))?;
+    }
+    Ok(code(end?))
+}
+
+/// A policy that can be run.
+fn policy(name: &str) -> Result<PolicySpec> {
+    let policy: PolicySpec = name.parse()?;
+    if policy.info().class == Class::Bound {
+        bail!(
+            "policy {} is a bound to compare with and cannot be run: it knows the future, or \
+             ignores the budget; `pagetide policies` lists those that can",
+            policy.info().name
+        );
+    }
+    Ok(policy)
+}
+
+/// The tiers; in a dry run on one node such as are assumed.
+fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
+    let nodes = |numbers: &[u16]| numbers.iter().copied().map(NodeId).collect::<Vec<_>>();
+    match Tiers::read(host, &nodes(&arguments.fast_nodes), &nodes(&arguments.slow_nodes)) {
+        Err(TierError::OneNode(node)) if arguments.dry_run => match arguments.fast {
+            Some(Amount::Bytes(_)) => Ok(Tiers::assumed(host)),
+            _ => bail!(
+                "one memory node ({node}): say with --fast SIZE how much fast memory to assume"
+            ),
+        },
+        tiers => Ok(tiers?),
+    }
+}
+
+/// What moves cost and bring here.
+fn worth(host: &Host, tiers: &Tiers, machine: &Machine, arguments: &RunArgs) -> Option<Worth> {
+    if arguments.payback.is_zero() {
+        return None;
+    }
+    let latency = |nodes: &[NodeId]| {
+        nodes
+            .iter()
+            .map(|node| host.read_latency_ns(*node))
+            .collect::<Option<Vec<u32>>>()?
+            .into_iter()
+            .min()
+    };
+    let here = match (latency(&tiers.fast), latency(&tiers.slow)) {
+        (Some(fast), Some(slow)) if slow > fast => Some(f64::from(slow - fast)),
+        _ => None,
+    };
+    let modelled = machine.tiers[1].read_latency_ns - machine.tiers[0].read_latency_ns;
+    Some(Worth {
+        gain_ns: here.unwrap_or(modelled),
+        base_us: machine.migration.page_4k_us,
+        huge_us: machine.migration.page_2m_us,
+        within_s: arguments.payback.as_secs_f64(),
+    })
+}
+
+fn moving(arguments: &RunArgs) -> pagetide_migrate::Options {
+    pagetide_migrate::Options {
+        threads: arguments.move_threads.into(),
+        split: arguments.split_huge,
+        time: Some(arguments.move_time.unwrap_or(arguments.epoch)),
+        ..pagetide_migrate::Options::default()
+    }
+}
+
+/// Epoch by epoch until something ends it.
+fn watch(
+    manager: &mut Manager<Recorder, LiveKernel>,
+    arguments: &RunArgs,
+    progress: &Progress,
+    mut log: Option<Log>,
+) -> Result<End> {
+    loop {
+        let (line, end) = match manager.epoch(&interrupt::asked) {
+            // A command may end before the first look at it.
+            Err(ScanError::Gone(_)) => return Ok(End::TargetEnded(manager.tracker().status())),
+            other => other?,
+        };
+        if let Some(line) = line {
+            if let Some(log) = &mut log {
+                log.write(&line)?;
+            }
+            let parts = pagetide_report::epoch_parts(&line);
+            if arguments.verbose {
+                progress.say(&parts.join(", "));
+            }
+            progress.update(parts);
+        }
+        if let Some(end) = end {
+            return Ok(end);
+        }
+    }
+}
+
+/// A line per epoch.
+struct Log(BufWriter<File>, std::path::PathBuf);
+
+impl Log {
+    fn create(path: &std::path::Path) -> Result<Self> {
+        let file = File::create(path)
+            .with_context(|| format!("the log {} cannot be written", path.display()))?;
+        Ok(Self(BufWriter::new(file), path.to_owned()))
+    }
+
+    fn write(&mut self, line: &EpochLine) -> Result<()> {
+        let text = serde_json::to_string(line)?;
+        // Whole lines, also for those who read while we write.
+        writeln!(self.0, "{text}")
+            .and_then(|()| self.0.flush())
+            .with_context(|| format!("the log {} cannot be written", self.1.display()))
+    }
+}

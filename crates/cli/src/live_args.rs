@@ -1,0 +1,111 @@
+//! Arguments of the commands that move pages: `run` and `bench`.
+
+use crate::args::{TargetArgs, percent, seconds};
+use clap::Args;
+use pagetide_manager::Amount;
+use pagetide_types::Bytes;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Args, Debug)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+    /// The policy that decides, with options as in rate:half-life=8 (`pagetide policies` lists them).
+    #[arg(long, default_value = "rate", value_name = "NAME")]
+    pub(crate) policy: String,
+    /// Most fast memory that the target may have, as bytes or a share of the fast tier (default:
+    /// all that is free).
+    #[arg(long, value_name = "SIZE|PERCENT")]
+    pub(crate) fast: Option<Amount>,
+    /// What stays free of the fast tier (default: 1% and at least 16 MiB, above the kernel's own
+    /// reserve).
+    #[arg(long, value_name = "SIZE|PERCENT")]
+    pub(crate) reserve: Option<Amount>,
+    /// Length of an epoch, the time between two decisions.
+    #[arg(long, default_value = "5s", value_parser = epoch, value_name = "TIME")]
+    pub(crate) epoch: Duration,
+    /// Stop after this time; a command that was started is then ended, with all its descendants.
+    #[arg(long = "for", value_parser = seconds, value_name = "TIME")]
+    pub(crate) limit: Option<Duration>,
+    /// Decide, and move nothing. On a machine with one memory node --fast says how much fast memory
+    /// to assume.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Nodes of the fast tier (default: as the kernel's memory tiers say).
+    #[arg(long, value_delimiter = ',', value_name = "NODE")]
+    pub(crate) fast_nodes: Vec<u16>,
+    /// Nodes of slower tiers (default: the others).
+    #[arg(long, value_delimiter = ',', value_name = "NODE")]
+    pub(crate) slow_nodes: Vec<u16>,
+    /// A move must have brought what it costs within this time; `0` moves whatever the policy wants.
+    #[arg(long, default_value = "10s", value_parser = seconds_or_0, value_name = "TIME")]
+    pub(crate) payback: Duration,
+    /// Machine model for what moves cost, and for latencies where the firmware gives none: a name
+    /// or a TOML file.
+    #[arg(long, default_value = "cxl", value_name = "NAME|FILE")]
+    pub(crate) machine: String,
+    /// Most bytes that may move in one second, either way (default: no limit).
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) move_rate: Option<Bytes>,
+    /// Longest time that the moves after one epoch may take (default: as long as an epoch).
+    #[arg(long, value_parser = seconds, value_name = "TIME")]
+    pub(crate) move_time: Option<Duration>,
+    /// Threads that move pages.
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64), value_name = "N")]
+    pub(crate) move_threads: u16,
+    /// Move huge pages in pieces where no free huge page is left for them.
+    #[arg(long)]
+    pub(crate) split_huge: bool,
+    /// Share of one core that observing may cost, in percent.
+    #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT")]
+    pub(crate) budget: f64,
+    /// Also watch memory that several processes map, or that is locked. While its accessed bits
+    /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
+    #[arg(long)]
+    pub(crate) clear_shared: bool,
+    /// Write a line of JSON per epoch: what was seen, decided and done.
+    #[arg(long, value_name = "FILE.jsonl")]
+    pub(crate) log: Option<PathBuf>,
+    /// Say after every epoch what was done.
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub(crate) verbose: bool,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Print the summary as JSON with stable keys.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// At least 200 ms: a burst of looks must fit into an epoch.
+fn epoch(text: &str) -> Result<Duration, String> {
+    let epoch = seconds(text)?;
+    if epoch < Duration::from_millis(200) {
+        return Err(format!("'{text}' is too short; an epoch takes at least 200ms"));
+    }
+    Ok(epoch)
+}
+
+/// A time, or none.
+fn seconds_or_0(text: &str) -> Result<Duration, String> {
+    match text.trim_end_matches(char::is_alphabetic).parse::<f64>() {
+        Ok(0.0) => Ok(Duration::ZERO),
+        _ => seconds(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn epochs_may_be_short_but_not_too_short() {
+        assert_eq!(epoch("200ms"), Ok(Duration::from_millis(200)));
+        assert!(epoch("199ms").is_err_and(|error| error.contains("at least 200ms")));
+        assert_eq!(seconds_or_0("0"), Ok(Duration::ZERO));
+        assert_eq!(seconds_or_0("0s"), Ok(Duration::ZERO));
+        assert_eq!(seconds_or_0("2s"), Ok(Duration::from_secs(2)));
+        assert!(seconds_or_0("soon").is_err());
+    }
+}

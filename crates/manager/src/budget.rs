@@ -1,0 +1,149 @@
+//! How much fast memory the target may have, and what must stay free.
+
+use crate::Tiers;
+use pagetide_types::Bytes;
+use std::str::FromStr;
+
+/// Bytes, or a share of the fast tier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Amount {
+    /// So much.
+    Bytes(Bytes),
+    /// This share of the fast tier, 0 to 1.
+    Share(f64),
+}
+
+impl Amount {
+    /// How much that is of `all`.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of u64")]
+    pub fn of(self, all: Bytes) -> Bytes {
+        match self {
+            Self::Bytes(bytes) => bytes,
+            Self::Share(share) => Bytes((all.as_f64() * share.clamp(0.0, 1.0)) as u64),
+        }
+    }
+}
+
+impl FromStr for Amount {
+    type Err = String;
+
+    /// `64G`, or `25%`.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let Some(percent) = text.trim().strip_suffix('%') else {
+            return text.parse().map(Self::Bytes).map_err(|_| {
+                format!("'{text}' is no amount of memory; write for example 512M, 64G or 25%")
+            });
+        };
+        match percent.trim().parse::<f64>() {
+            Ok(value) if (0.0..=100.0).contains(&value) => Ok(Self::Share(value / 100.0)),
+            _ => Err(format!("'{text}' is not between 0% and 100%")),
+        }
+    }
+}
+
+/// What the target may use of the fast tier.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// At most so much; none: all that nobody else uses.
+    pub fast: Option<Amount>,
+    /// What stays free of the fast tier, for new memory and for exchanges; none: a hundredth of
+    /// it, at least 16 MiB (a batch of huge pages), above the mark where the kernel reclaims.
+    pub reserve: Option<Amount>,
+    /// Bytes that may move in one second; none: no limit.
+    pub rate: Option<Bytes>,
+}
+
+/// What is known of the fast tier at the end of an epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FastNow {
+    /// Its size.
+    pub(crate) total: Bytes,
+    /// Free of it.
+    pub(crate) free: Bytes,
+    /// Below so much free the kernel reclaims.
+    pub(crate) floor: Bytes,
+    /// The target's part.
+    pub(crate) held: Bytes,
+}
+
+impl Budget {
+    /// What stays free.
+    pub(crate) fn reserve(&self, total: Bytes, floor: Bytes) -> Bytes {
+        match self.reserve {
+            Some(amount) => amount.of(total).max(floor),
+            None => floor + Bytes(total.0 / 100).max(Bytes::mib(16)),
+        }
+    }
+
+    /// What the target may have: what it holds and what is free beyond the reserve, up to its
+    /// budget. Less than it holds if the reserve is not there.
+    pub(crate) fn capacity(&self, now: &FastNow) -> Bytes {
+        let reserve = self.reserve(now.total, now.floor);
+        let possible = (now.held + now.free).saturating_sub(reserve);
+        self.fast.map_or(possible, |fast| fast.of(now.total).min(possible))
+    }
+
+    /// Bytes that one decision may move.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    pub(crate) fn per_epoch(&self, length_s: f64) -> Bytes {
+        self.rate.map_or(Bytes(u64::MAX), |rate| Bytes((rate.as_f64() * length_s.max(0.0)) as u64))
+    }
+}
+
+/// The budget in words, for the summary.
+pub(crate) fn describe(budget: &Budget, tiers: &Tiers, reserve: Bytes) -> String {
+    let most = match budget.fast {
+        Some(amount) => format!("at most {}", amount.of(tiers.fast_total())),
+        None => "what is free".to_owned(),
+    };
+    format!("{most} of {}, {reserve} kept free", tiers.fast_total())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NO_LIMIT: Budget = Budget { fast: None, reserve: None, rate: None };
+
+    fn now(free: u64, held: u64) -> FastNow {
+        let (total, floor) = (Bytes::gib(1), Bytes::mib(8));
+        FastNow { total, floor, free: Bytes::mib(free), held: Bytes::mib(held) }
+    }
+
+    #[test]
+    fn amounts_are_bytes_or_shares() {
+        assert_eq!("64M".parse(), Ok(Amount::Bytes(Bytes::mib(64))));
+        assert_eq!("25 %".parse::<Amount>().unwrap().of(Bytes::gib(4)), Bytes::gib(1));
+        for wrong in ["", "x", "101%", "-1%", "%"] {
+            assert!(wrong.parse::<Amount>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn all_that_is_free_but_the_reserve_or_the_budget_if_that_is_less() {
+        // A hundredth of 1 GiB is less than 16 MiB; 8 MiB are the kernel's.
+        assert_eq!(NO_LIMIT.reserve(Bytes::gib(1), Bytes::mib(8)), Bytes::mib(24));
+        assert_eq!(NO_LIMIT.reserve(Bytes::gib(100), Bytes::mib(8)), Bytes::mib(1032));
+        assert_eq!(NO_LIMIT.capacity(&now(224, 300)), Bytes::mib(500));
+        let budget = Budget { fast: Some(Amount::Share(0.25)), ..NO_LIMIT };
+        assert_eq!(budget.capacity(&now(224, 300)), Bytes::mib(256));
+        assert_eq!(budget.capacity(&now(54, 100)), Bytes::mib(130));
+    }
+
+    #[test]
+    fn a_missing_reserve_is_taken_from_what_is_held() {
+        assert_eq!(NO_LIMIT.capacity(&now(4, 300)), Bytes::mib(280));
+        assert_eq!(NO_LIMIT.capacity(&now(4, 10)), Bytes(0));
+        let reserve = Some(Amount::Bytes(Bytes::mib(1)));
+        let own = Budget { reserve, ..NO_LIMIT };
+        assert_eq!(own.capacity(&now(108, 0)), Bytes::mib(100), "never below the kernel's mark");
+    }
+
+    #[test]
+    fn a_rate_is_bytes_per_second_of_the_epoch() {
+        assert_eq!(NO_LIMIT.per_epoch(5.0), Bytes(u64::MAX));
+        let budget = Budget { rate: Some(Bytes::mib(100)), ..NO_LIMIT };
+        assert_eq!(budget.per_epoch(0.2), Bytes::mib(20));
+    }
+}

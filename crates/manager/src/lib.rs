@@ -1,0 +1,18 @@
+//! The live loop: observe, decide, move, epoch by epoch, for one target. Keeps the budget, the free
+//! reserve and the governor's word outside of the policies; contains no policy, and moves nothing
+//! by itself.
+
+mod budget;
+mod governor;
+mod manager;
+mod place;
+mod seen;
+mod summary;
+mod tiers;
+
+pub use budget::{Amount, Budget};
+pub use governor::{AlwaysMigrate, Counters, Governor, Verdict};
+pub use manager::{Manager, Settings};
+pub use seen::{Tracker, Watched};
+pub use summary::{EpochLine, Summary};
+pub use tiers::{TierError, Tiers};

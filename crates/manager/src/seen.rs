@@ -1,0 +1,36 @@
+//! What the loop is told of the target, epoch by epoch.
+
+use pagetide_scan::{End, Place, Recorder, ScanError};
+use pagetide_trace::EpochRecord;
+
+/// One epoch, as it was observed.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// Its heat; none if it was too short to tell anything.
+    pub record: Option<EpochRecord>,
+    /// Where the units lie.
+    pub places: Vec<Place>,
+    /// Why there will be no further epoch.
+    pub end: Option<End>,
+}
+
+/// Watches a target. Says what it saw and how much of the truth that is (the flags of the heat),
+/// epoch by epoch, and refuses to serve when it is blind.
+pub trait Tracker {
+    /// Observes for an epoch. `stop` is asked now and then whether to end early; `moved`: pages
+    /// were moved since the last one.
+    ///
+    /// # Errors
+    /// When the machine refuses; a target that ends is no error.
+    fn epoch(&mut self, stop: &dyn Fn() -> bool, moved: bool) -> Result<Watched, ScanError>;
+}
+
+impl Tracker for Recorder {
+    fn epoch(&mut self, stop: &dyn Fn() -> bool, moved: bool) -> Result<Watched, ScanError> {
+        if moved {
+            self.look_again();
+        }
+        let (record, end) = Self::epoch(self, stop)?;
+        Ok(Watched { record, places: self.places(), end })
+    }
+}

@@ -1,0 +1,107 @@
+//! What the loop says: a line per epoch, and a summary at the end.
+
+use pagetide_migrate::Report;
+use pagetide_types::Bytes;
+use serde::Serialize;
+
+/// One epoch: what was seen, decided and done.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct EpochLine {
+    /// Its number, from 0.
+    pub epoch: u32,
+    /// When it began, seconds since the start.
+    pub start_s: f64,
+    /// Its length, seconds, without the moves after it.
+    pub length_s: f64,
+    /// CPU seconds that observing took.
+    pub observer_s: f64,
+    /// Resident memory of the target.
+    pub resident: Bytes,
+    /// Of it, in fast memory at the start of the epoch.
+    pub held: Bytes,
+    /// Free in the fast tier when it was decided.
+    pub free: Bytes,
+    /// Fast memory that the target could have.
+    pub capacity: Bytes,
+    /// Estimated accesses per second.
+    pub accesses_per_s: f64,
+    /// Share of them that went to what lay in fast memory; none without accesses.
+    pub fast_share: Option<f64>,
+    /// Memory that was watched for accesses, share of the resident pages.
+    pub watched_share: f64,
+    /// Whether the governor let pages move.
+    pub migrate: bool,
+    /// What the policy chose, where it chooses between ways.
+    pub choice: Option<&'static str>,
+    /// Bytes that were to be promoted.
+    pub promote: Bytes,
+    /// Bytes that were to be demoted.
+    pub demote: Bytes,
+    /// Promotions left out because they would not bring what they cost.
+    pub unworthy: usize,
+    /// Promotions left out for want of room, or over the bytes of one epoch.
+    pub without_room: usize,
+    /// Units that refused before and were not asked.
+    pub backed_off: usize,
+    /// What the moves did; none in a dry run, or where there were none.
+    pub moves: Option<Report>,
+}
+
+/// A whole run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    /// What was managed.
+    pub target: String,
+    /// The policy with its options.
+    pub policy: String,
+    /// The governor.
+    pub governor: String,
+    /// Fast nodes.
+    pub fast_nodes: Vec<u16>,
+    /// Slow nodes.
+    pub slow_nodes: Vec<u16>,
+    /// How the tiers were found.
+    pub tiers_from: String,
+    /// The budget in words.
+    pub budget: String,
+    /// Nothing was moved.
+    pub dry_run: bool,
+    /// Epochs.
+    pub epochs: u32,
+    /// Their length together, seconds.
+    pub seconds: f64,
+    /// CPU seconds that observing took.
+    pub observer_s: f64,
+    /// Bytes that were decided to be promoted.
+    pub promote: Bytes,
+    /// Bytes that were decided to be demoted.
+    pub demote: Bytes,
+    /// Bytes that were demoted after they had been promoted.
+    pub promoted_then_demoted: Bytes,
+    /// Epochs in which the governor let nothing be promoted.
+    pub stood_still: u32,
+    /// All moves together.
+    pub moves: Report,
+    /// The first epoch.
+    pub first: EpochLine,
+    /// The last epoch.
+    pub last: EpochLine,
+}
+
+impl Summary {
+    pub(crate) fn add(&mut self, line: &EpochLine) {
+        if self.epochs == 0 {
+            self.first = line.clone();
+        }
+        self.epochs += 1;
+        self.seconds += line.length_s;
+        self.observer_s += line.observer_s;
+        self.promote += line.promote;
+        self.demote += line.demote;
+        self.stood_still += u32::from(!line.migrate);
+        if let Some(moves) = &line.moves {
+            self.moves.add(moves);
+        }
+        self.last = line.clone();
+    }
+}

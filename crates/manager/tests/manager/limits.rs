@@ -1,0 +1,92 @@
+//! Whatever the heat: never over the budget, the reserve kept, nothing lost.
+
+use crate::world::{EVERYTHING, FAST, SLOW, Unit, World, settings, unit};
+use pagetide_manager::{Amount, Budget};
+use pagetide_migrate::SimPage;
+use pagetide_types::Bytes;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+fn units() -> impl Strategy<Value = Vec<Unit>> {
+    let page = (0u8..12, any::<bool>()).prop_map(|(kind, fast)| {
+        let page = SimPage::on(if fast { FAST } else { SLOW });
+        match kind {
+            0 => SimPage { pinned: true, ..page },
+            1 => SimPage { shared: true, ..page },
+            2 => SimPage { returns: true, ..page },
+            3 => SimPage { busy: true, ..page },
+            _ => page,
+        }
+    });
+    vec((0u8..6, page).prop_map(|(heat, page)| Unit { rate: f32::from(heat), page }), 1..24)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn never_over_the_budget_and_the_reserve_is_kept(
+        units in units(),
+        rates in vec(vec(0u8..6, 24), 1..5),
+        spare in 9u64..20,
+        budget in 0u64..30,
+        limited in any::<bool>(),
+    ) {
+        let on_fast = units.iter().filter(|unit| unit.page.node == FAST).count() as u64;
+        let fast = limited.then(|| Amount::Bytes(Bytes::mib(2 * budget)));
+        let stuck = |unit: &&Unit| unit.page.pinned || unit.page.shared || unit.page.busy || unit.page.returns;
+        let stays = units.iter().filter(stuck).filter(|unit| unit.page.node == FAST).count() as u64;
+        let mut world =
+            World::new(on_fast + spare, 64, &units, settings(Budget { fast, ..EVERYTHING }));
+        let mut before = on_fast;
+        for rates in rates {
+            world.manager.tracker().rates =
+                rates.iter().take(units.len()).map(|rate| f32::from(*rate)).collect();
+            world.epoch();
+            // 16 MiB are the reserve; there were 18 free at least.
+            prop_assert!(world.free() >= Bytes::mib(16), "{}", world.free());
+            let held = world.fast().len() as u64;
+            if limited {
+                prop_assert!(held <= budget.max(before), "{held} of {budget}, {before} before");
+            }
+            before = held;
+            // Nothing is lost.
+            let all = (0..units.len() as u64).filter(|at| {
+                world.kernel.at(crate::world::PID, pagetide_types::VirtAddr(at << 21)).is_some()
+            });
+            prop_assert_eq!(all.count(), units.len());
+        }
+        // Who refuses is passed over until the budget is kept.
+        for _ in 0..units.len() {
+            world.epoch();
+        }
+        if limited {
+            let held = world.fast().len() as u64;
+            prop_assert!(held <= budget.max(stays), "{held} of {budget}, {stays} stay");
+        }
+    }
+
+    #[test]
+    fn no_more_bytes_move_than_a_second_allows(units in units(), rate in 0u64..12) {
+        let limit = Bytes::mib(2 * rate);
+        let mut world =
+            World::new(48, 64, &units, settings(Budget { rate: Some(limit), ..EVERYTHING }));
+        for _ in 0..3 {
+            let line = world.epoch();
+            let moved = line.moves.unwrap_or_default().moved().bytes();
+            prop_assert!(moved <= limit, "{moved} of {limit}");
+        }
+    }
+}
+
+#[test]
+fn a_full_tier_is_exchanged_and_full_again() {
+    // Eight huge pages of reserve, four of them free.
+    let units: Vec<Unit> =
+        (0..40u8).map(|at| if at < 20 { unit(1.0, FAST) } else { unit(100.0, SLOW) }).collect();
+    let mut world = World::new(24, 64, &units, settings(EVERYTHING));
+    world.epoch();
+    world.epoch();
+    assert_eq!(world.fast(), (20..36).collect::<Vec<_>>(), "four gave the reserve back");
+    assert_eq!(world.free(), Bytes::mib(16));
+}

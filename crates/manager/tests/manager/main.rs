@@ -1,0 +1,6 @@
+//! The loop over a simulated kernel and a tracker that knows the truth: budgets, reserve, back-off,
+//! governor, dry runs.
+
+mod limits;
+mod moves;
+mod world;

@@ -1,0 +1,129 @@
+//! What is decided is done, and what cannot be done is left alone.
+
+use crate::world::{EVERYTHING, FAST, SLOW, Unit, World, settings, unit};
+use pagetide_manager::{Amount, Budget, Counters, Governor, Settings, Verdict};
+use pagetide_migrate::{Refusal, SimPage};
+use pagetide_policy::Worth;
+use pagetide_types::Bytes;
+
+/// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
+fn upside_down() -> Vec<Unit> {
+    let cold = (0..16).map(|_| unit(1.0, FAST));
+    cold.chain((0..16).map(|_| unit(1000.0, SLOW))).collect()
+}
+
+#[test]
+fn the_hot_set_is_fast_after_one_epoch_and_then_nothing_moves() {
+    // Sixteen units and the default reserve of eight.
+    let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
+    let line = world.epoch();
+    assert_eq!(line.fast_share.map(|share| (share * 1000.0).round()), Some(1.0));
+    assert_eq!(world.fast(), (16..32).collect::<Vec<_>>());
+    for _ in 0..5 {
+        let line = world.epoch();
+        assert!(line.fast_share > Some(0.99) && line.moves.is_none(), "{line:?}");
+    }
+    let summary = world.manager.summary();
+    assert_eq!(summary.moves.promoted.bytes(), Bytes::mib(32));
+    assert_eq!(summary.moves.demoted.bytes(), Bytes::mib(32));
+    assert_eq!((summary.epochs, summary.promoted_then_demoted), (6, Bytes(0)));
+    assert_eq!(world.manager.tracker().told, 1, "the tracker looks again after moves only");
+}
+
+#[test]
+fn what_went_up_for_nothing_is_counted() {
+    let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
+    world.epoch();
+    world.manager.tracker().rates.rotate_left(16);
+    world.epoch();
+    assert_eq!(world.manager.summary().promoted_then_demoted, Bytes::mib(32));
+}
+
+#[test]
+fn a_unit_that_refuses_gives_its_place_to_the_next_and_is_asked_again_later() {
+    let mut units: Vec<Unit> = (0..4).map(|_| unit(10.0, SLOW)).collect();
+    units[2] = Unit { rate: 1000.0, page: SimPage { shared: true, ..SimPage::on(SLOW) } };
+    // Room for two, beside the reserve.
+    let mut world = World::new(10, 64, &units, settings(EVERYTHING));
+    world.epoch();
+    assert_eq!(world.fast(), [0]);
+    let line = world.epoch();
+    assert_eq!((world.fast(), line.backed_off), (vec![0, 1], 1));
+    let mut asked = 0;
+    for _ in 0..30 {
+        let line = world.epoch();
+        let moves = line.moves.unwrap_or_default();
+        asked += moves.refused(Refusal::Shared).huge_pages;
+    }
+    // With exchanges: unit 0 or 1 makes room for it and is promoted again.
+    assert!((2..=5).contains(&asked), "asked {asked} times in 30 epochs");
+}
+
+/// Stops after the first epoch.
+struct OnceOnly(Vec<Counters>);
+
+impl Governor for OnceOnly {
+    fn judge(&mut self, counters: &Counters) -> Verdict {
+        self.0.push(*counters);
+        if self.0.len() == 1 { Verdict::Migrate } else { Verdict::StandStill }
+    }
+    fn name(&self) -> &'static str {
+        "once-only"
+    }
+}
+
+#[test]
+fn the_governor_stands_outside_and_stops_promotions() {
+    let governor = Box::new(OnceOnly(Vec::new()));
+    let mut world = World::governed(24, 64, &upside_down(), settings(EVERYTHING), governor);
+    world.epoch();
+    world.manager.tracker().rates.rotate_left(16);
+    for _ in 0..3 {
+        let line = world.epoch();
+        assert!(!line.migrate && line.moves.is_none());
+    }
+    assert_eq!(world.fast(), (16..32).collect::<Vec<_>>());
+    let summary = world.manager.summary();
+    assert_eq!((summary.stood_still, summary.governor.as_str()), (3, "once-only"));
+}
+
+#[test]
+fn what_is_not_worth_its_cost_stays() {
+    let worth = Worth { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
+    let units: Vec<Unit> = [1000.0, 300.0, 0.0].map(|rate| unit(rate, SLOW)).to_vec();
+    let settings = Settings { worth: Some(worth), ..settings(EVERYTHING) };
+    let mut world = World::new(64, 64, &units, settings);
+    let line = world.epoch();
+    assert_eq!((world.fast(), line.unworthy), (vec![0], 2));
+}
+
+#[test]
+fn a_dry_run_moves_nothing_and_decides_as_if_it_had() {
+    let settings = Settings { dry_run: true, ..settings(EVERYTHING) };
+    let mut world = World::new(24, 64, &upside_down(), settings);
+    let line = world.epoch();
+    assert_eq!((line.promote, line.demote), (Bytes::mib(32), Bytes::mib(32)));
+    let line = world.epoch();
+    assert_eq!((line.promote, line.demote), (Bytes(0), Bytes(0)));
+    assert!(line.fast_share > Some(0.99));
+    assert_eq!(world.kernel.calls().0, 0);
+    assert_eq!(world.fast(), (0..16).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_process_that_ends_is_no_error() {
+    let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
+    world.epoch();
+    world.kernel.end(crate::world::PID);
+    let line = world.epoch();
+    assert_eq!((line.resident, line.moves), (Bytes(0), None));
+}
+
+#[test]
+fn a_budget_is_taken_from_what_is_held() {
+    let fast = Some(Amount::Bytes(Bytes::mib(8)));
+    let units: Vec<Unit> = (0..8u8).map(|i| unit(f32::from(i), FAST)).collect();
+    let mut world = World::new(32, 64, &units, settings(Budget { fast, ..EVERYTHING }));
+    world.epoch();
+    assert_eq!(world.fast(), [4, 5, 6, 7]);
+}

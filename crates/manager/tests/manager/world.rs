@@ -1,0 +1,160 @@
+//! A process on a simulated machine of two tiers, and the tracker that sees it.
+
+use pagetide_host::Host;
+use pagetide_manager::{
+    AlwaysMigrate, Budget, EpochLine, Governor, Manager, Settings, Tiers, Tracker, Watched,
+};
+use pagetide_migrate::{Mover, Options, SimPage, SimulatedKernel};
+use pagetide_scan::{Place, Range, ScanError};
+use pagetide_trace::{Epoch, EpochRecord};
+use pagetide_types::{
+    Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, Pid, UnitId, VirtAddr,
+};
+use std::path::Path;
+use std::sync::Arc;
+
+pub(crate) const FAST: NodeId = NodeId(0);
+pub(crate) const SLOW: NodeId = NodeId(1);
+pub(crate) const PID: Pid = Pid(42);
+const HUGE: u64 = 2 << 20;
+
+/// What a unit of 2 MiB is, and how hot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unit {
+    pub(crate) rate: f32,
+    pub(crate) page: SimPage,
+}
+
+/// A unit on a node.
+pub(crate) fn unit(rate: f32, node: NodeId) -> Unit {
+    Unit { rate, page: SimPage::on(node) }
+}
+
+/// Sees the rates as they are, and where the pages lie on the kernel.
+pub(crate) struct Truth {
+    kernel: Arc<SimulatedKernel>,
+    pub(crate) rates: Vec<f32>,
+    pub(crate) epochs: u32,
+    /// How often it was told that pages had moved.
+    pub(crate) told: u32,
+}
+
+impl Tracker for Truth {
+    fn epoch(&mut self, _: &dyn Fn() -> bool, moved: bool) -> Result<Watched, ScanError> {
+        self.told += u32::from(moved);
+        let mut heat = EpochHeat::new(EpochId(self.epochs));
+        let mut places = Vec::new();
+        for (number, rate) in (0u32..).zip(&self.rates) {
+            let start = u64::from(number) * HUGE;
+            let Some(node) = self.kernel.at(PID, VirtAddr(start)) else { continue };
+            let seen = if *rate > 0.0 { HeatFlags::ACCESSED } else { HeatFlags::UNSEEN };
+            heat.push(HeatRow {
+                unit: UnitId(number),
+                rate: *rate,
+                flags: HeatFlags::SAMPLED | HeatFlags::HUGE | seen,
+                pages: 512,
+                watched: 512,
+                touched: 512,
+                node,
+            });
+            places.push(Place {
+                unit: UnitId(number),
+                pid: PID,
+                range: Range { start, end: start + HUGE },
+                huge: true,
+                nodes: vec![(node, 512)],
+            });
+        }
+        let epoch = Epoch {
+            epoch: EpochId(self.epochs),
+            start_s: f64::from(self.epochs),
+            length_s: 1.0,
+            watched_share: 1.0,
+            ..Epoch::default()
+        };
+        self.epochs += 1;
+        let record = EpochRecord { epoch, heat, ..EpochRecord::default() };
+        Ok(Watched { record: Some(record), places, end: None })
+    }
+}
+
+/// Two nodes with so many huge pages, as sysfs shows them.
+pub(crate) fn tiers(fast: u64, slow: u64) -> Tiers {
+    let root = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: String| {
+        let path = root.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/"))).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let nodes = "sys/devices/system/node";
+    write(&format!("{nodes}/online"), "0-1\n".into());
+    for (node, pages, cpus) in [(0, fast, "0\n"), (1, slow, "\n")] {
+        let dir = format!("{nodes}/node{node}");
+        write(&format!("{dir}/meminfo"), format!("Node {node} MemTotal: {} kB\n", pages * 2048));
+        write(&format!("{dir}/cpulist"), cpus.into());
+        write(&format!("{dir}/distance"), if node == 0 { "10 20\n" } else { "20 10\n" }.into());
+    }
+    Tiers::read(&Host::new(root.path()), &[], &[]).unwrap()
+}
+
+/// All that is free, and nothing kept back.
+pub(crate) const EVERYTHING: Budget = Budget { fast: None, reserve: None, rate: None };
+
+/// Rates as they are seen, at once.
+pub(crate) fn settings(budget: Budget) -> Settings {
+    Settings {
+        policy: "rate:half-life=0,sure=0,worth=0".parse().unwrap(),
+        budget,
+        worth: None,
+        dry_run: false,
+        target: "test".into(),
+    }
+}
+
+/// A process of these units, and its manager.
+pub(crate) struct World {
+    pub(crate) kernel: Arc<SimulatedKernel>,
+    pub(crate) manager: Manager<Truth, Arc<SimulatedKernel>>,
+}
+
+impl World {
+    /// `fast` and `slow`: huge pages of the nodes.
+    pub(crate) fn new(fast: u64, slow: u64, units: &[Unit], settings: Settings) -> Self {
+        Self::governed(fast, slow, units, settings, Box::new(AlwaysMigrate))
+    }
+
+    pub(crate) fn governed(
+        fast: u64,
+        slow: u64,
+        units: &[Unit],
+        settings: Settings,
+        governor: Box<dyn Governor>,
+    ) -> Self {
+        let kernel = Arc::new(SimulatedKernel::two_tiers(fast * 512, slow * 512));
+        for (number, unit) in (0..).zip(units) {
+            let (start, end) = (VirtAddr(number * HUGE), VirtAddr((number + 1) * HUGE));
+            kernel.map(PID, start, end, true, unit.page);
+        }
+        let rates = units.iter().map(|unit| unit.rate).collect();
+        let tracker = Truth { kernel: Arc::clone(&kernel), rates, epochs: 0, told: 0 };
+        let mover = Mover::new(Arc::clone(&kernel), Options::default());
+        let manager = Manager::new(tracker, mover, tiers(fast, slow), governor, settings);
+        Self { kernel, manager }
+    }
+
+    /// One epoch.
+    pub(crate) fn epoch(&mut self) -> EpochLine {
+        self.manager.epoch(&|| false).unwrap().0.unwrap()
+    }
+
+    /// Which units are in fast memory.
+    pub(crate) fn fast(&self) -> Vec<u64> {
+        let here = |number: &u64| self.kernel.at(PID, VirtAddr(number * HUGE)) == Some(FAST);
+        (0..64).filter(here).collect()
+    }
+
+    /// Free memory of the fast node.
+    pub(crate) fn free(&self) -> Bytes {
+        Bytes(self.kernel.free(FAST).0 << 12)
+    }
+}

@@ -1,0 +1,139 @@
+//! The summary of `pagetide run`: what moved, what refused and why.
+
+use crate::Style;
+use crate::number::{duration, short_time};
+use crate::table::{Align, Table};
+use pagetide_manager::{EpochLine, Summary};
+use pagetide_migrate::Amount;
+use pagetide_replay::percent;
+use pagetide_types::Bytes;
+
+/// One epoch for who watches, the most important part first.
+#[must_use]
+pub fn epoch_parts(line: &EpochLine) -> Vec<String> {
+    let moved = match &line.moves {
+        Some(moves) => format!("up {}, down {}", moves.promoted.bytes(), moves.demoted.bytes()),
+        None if line.promote.0 + line.demote.0 > 0 => {
+            format!("would move up {}, down {}", line.promote, line.demote)
+        }
+        None if !line.migrate => "stands still".to_owned(),
+        None => "nothing to move".to_owned(),
+    };
+    let mut parts = vec![format!("epoch {}", line.epoch), moved];
+    parts.push(format!("{} in fast memory", line.held));
+    parts.extend(line.fast_share.map(|share| format!("{} of accesses there", percent(share))));
+    parts
+}
+
+fn served(line: &EpochLine) -> String {
+    line.fast_share.map_or_else(String::new, |share| format!(", {} of accesses", percent(share)))
+}
+
+/// Renders the summary of a run.
+#[must_use]
+pub fn run_summary(summary: &Summary, style: Style) -> String {
+    let title = if summary.dry_run { "Dry run of" } else { "Run of" };
+    let mut out = style.bold(&format!("{title} {}\n", summary.target));
+    for (label, text) in fields(summary) {
+        out += &style.field(label, &text);
+    }
+    if !summary.moves.refused.is_empty() {
+        out += &style.heading("What stayed, and why");
+        let columns = [("reason", Align::Left), ("pages", Align::Right), ("", Align::Left)];
+        let mut table = Table::new(style, &columns);
+        for (why, amount) in &summary.moves.refused {
+            table.row(&[why.to_string(), pages(*amount), why.meaning()]);
+        }
+        out += &table.render();
+    }
+    out
+}
+
+fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
+    let list = |nodes: &[u16]| {
+        let names: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+        if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+    };
+    let mut fields = vec![
+        ("Time", format!("{} in {} epochs", duration(summary.seconds), summary.epochs)),
+        (
+            "Tiers",
+            format!(
+                "fast node {}, slow node {} ({})",
+                list(&summary.fast_nodes),
+                list(&summary.slow_nodes),
+                summary.tiers_from
+            ),
+        ),
+        ("Budget", summary.budget.clone()),
+        ("Policy", format!("{}; governor: {}", summary.policy, summary.governor)),
+    ];
+    let moves = &summary.moves;
+    if summary.dry_run {
+        let text = format!("up {}, down {}; nothing was moved", summary.promote, summary.demote);
+        fields.push(("Decided", text));
+    } else {
+        fields.push(("Moved up", moved(moves.promoted)));
+        fields.push(("Moved down", moved(moves.demoted)));
+        if summary.promoted_then_demoted > Bytes(0) {
+            let text = format!("{}, after they had been moved up", summary.promoted_then_demoted);
+            fields.push(("Of these", text));
+        }
+        if !moves.moved_back.is_zero() {
+            let text = format!(
+                "{}, by somebody else: the kernel's own tiering, perhaps (see pagetide doctor)",
+                moved(moves.moved_back)
+            );
+            fields.push(("Moved back", text));
+        }
+        fields.push((
+            "Split",
+            format!(
+                "{} huge pages by the kernel in order to move them, {} found in pieces",
+                moves.splits, moves.found_split
+            ),
+        ));
+    }
+    if summary.stood_still > 0 {
+        fields.push(("Stood still", format!("{} epochs", summary.stood_still)));
+    }
+    fields.push((
+        "In fast",
+        format!("{} at first, {} at last", now(&summary.first), now(&summary.last)),
+    ));
+    let seconds = |ns: u64| ns as f64 * 1e-9;
+    fields.push((
+        "Cost",
+        format!(
+            "observing {} of one core; moving {} in {} calls, the longest {}, looking where \
+             pages are {}",
+            percent(summary.observer_s / summary.seconds.max(1e-9)),
+            short_time(seconds(moves.moving_ns)),
+            moves.calls,
+            short_time(seconds(moves.longest_call_ns)),
+            short_time(seconds(moves.looking_ns)),
+        ),
+    ));
+    fields
+}
+
+fn now(line: &EpochLine) -> String {
+    format!("{} of {}{}", line.held, line.resident, served(line))
+}
+
+fn moved(amount: Amount) -> String {
+    if amount.is_zero() {
+        return "nothing".to_owned();
+    }
+    format!("{}: {}", amount.bytes(), pages(amount))
+}
+
+fn pages(amount: Amount) -> String {
+    let parts = [(amount.huge_pages, "2 MiB"), (amount.base_pages, "4 KiB")];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(pages, _)| *pages > 0)
+        .map(|(pages, size)| format!("{pages} x {size}"))
+        .collect();
+    parts.join(", ")
+}

@@ -1,6 +1,5 @@
 //! How much fast memory the target may have, and what must stay free.
 
-use crate::Tiers;
 use pagetide_types::Bytes;
 use std::str::FromStr;
 
@@ -92,12 +91,12 @@ impl Budget {
 }
 
 /// The budget in words, for the summary.
-pub(crate) fn describe(budget: &Budget, tiers: &Tiers, reserve: Bytes) -> String {
+pub(crate) fn describe(budget: &Budget, total: Bytes, reserve: Bytes) -> String {
     let most = match budget.fast {
-        Some(amount) => format!("at most {}", amount.of(tiers.fast_total())),
+        Some(amount) => format!("at most {}", amount.of(total)),
         None => "what is free".to_owned(),
     };
-    format!("{most} of {}, {reserve} kept free", tiers.fast_total())
+    format!("{most} of {total} of fast memory, {reserve} kept free")
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let (fast, held, now) = self.placement(heat, layout, &found, &rooms);
         let capacity = self.settings.budget.capacity(&now);
         let reserve = self.settings.budget.reserve(now.total, now.floor);
-        self.summary.budget = describe(&self.settings.budget, &self.tiers, reserve);
+        self.summary.budget = describe(&self.settings.budget, now.total, reserve);
         self.decider.arrive(heat);
         self.decider.settle(heat, &fast);
         let mut line = EpochLine {

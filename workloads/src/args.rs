@@ -20,6 +20,10 @@ pub struct Common {
     /// Size of the pages that hold the memory: 4K or 2M
     #[arg(long, value_name = "SIZE", default_value = "2M")]
     pub page_size: UnitSize,
+    /// NUMA node to put the memory on at first; it may be moved from there (default: as the kernel
+    /// does)
+    #[arg(long, value_name = "N")]
+    pub node: Option<u16>,
     /// Threads that access the memory
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub threads: u32,
@@ -98,6 +102,7 @@ pub(crate) mod tests {
             accesses: None,
             seed: 1,
             page_size: UnitSize::Base,
+            node: None,
             threads: 1,
             rate: None,
             truth: None,

@@ -106,7 +106,7 @@ fn collect(
             *sum += n;
         }
         if let (Some(truth), true) = (truth.as_mut(), result.is_ok()) {
-            result = truth.epoch(epoch, until, counts);
+            result = truth.epoch(epoch, until, counts, terms.region);
             if result.is_err() {
                 terms.stop.set();
             }

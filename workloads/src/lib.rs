@@ -9,6 +9,7 @@ mod error;
 mod graph;
 mod memory;
 mod pace;
+mod placement;
 mod programs;
 mod redis;
 mod registry;

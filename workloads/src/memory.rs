@@ -2,12 +2,14 @@
 //! begins. Nothing else of a workload lives in it, and nothing else is in the truth.
 
 use crate::{
+    args::Common,
     error::{Result, WorkloadError, bad, system},
+    placement,
     stop::Stop,
 };
 use memmap2::{Advice, MmapMut, UncheckedAdvice};
 use pagetide_host::Host;
-use pagetide_types::{Bytes, Pid, UnitSize, VirtAddr};
+use pagetide_types::{Bytes, NodeId, Pid, UnitSize, VirtAddr};
 use std::{
     io,
     num::NonZeroUsize,
@@ -59,6 +61,41 @@ impl Region {
         let region = Self { map, skip, len, page, huge: Bytes(0) };
         region.name();
         Ok(region)
+    }
+
+    /// The memory that the arguments ask for, populated.
+    pub(crate) fn of(size: Bytes, common: &Common, stop: &Stop) -> Result<Self> {
+        let Some(node) = common.node else { return Self::populated(size, common.page_size, stop) };
+        let node = NodeId(node);
+        let free = Host::live().room(node).free;
+        if free < size {
+            // The kernel would kill processes to make room on just this node.
+            return bad(
+                "node",
+                &node,
+                format!("it has {free} free; choose another, or a smaller --size"),
+            );
+        }
+        placement::prefer_only(Some(node)).map_err(system("bind memory to a node"))?;
+        let region = Self::populated(size, common.page_size, stop);
+        placement::prefer_only(None).map_err(system("bind memory to no node"))?;
+        region
+    }
+
+    /// The node that holds most of every unit, by a sample of 8 of its pages.
+    pub(crate) fn nodes(&self, unit: UnitSize) -> io::Result<Vec<NodeId>> {
+        const SAMPLES: u64 = 8;
+        let (start, _) = self.range();
+        let step = (unit.bytes().0 / SAMPLES).max(4096);
+        let samples = index(unit.bytes().0 / step);
+        let pages: Vec<VirtAddr> =
+            (0..self.len).step_by(index(step)).map(|offset| VirtAddr(start.0 + offset)).collect();
+        let found = placement::nodes(&pages)?;
+        let most = |nodes: &[Option<NodeId>]| {
+            let known = nodes.iter().flatten().copied();
+            known.max_by_key(|node| nodes.iter().filter(|other| **other == Some(*node)).count())
+        };
+        Ok(found.chunks(samples).map(|nodes| most(nodes).unwrap_or_default()).collect())
     }
 
     /// Maps and touches every page once, in address order, and looks which pages were obtained;
@@ -199,6 +236,29 @@ mod tests {
             let large = Region::map(size, UnitSize::Huge).err().unwrap().to_string();
             assert!(large.contains("smaller --size"), "{large}");
         }
+    }
+
+    #[test]
+    fn memory_is_where_it_was_asked_for() {
+        let host = Host::live();
+        let online = host.online_nodes().unwrap();
+        for node in &online {
+            let common = Common { node: Some(node.0), ..crate::args::tests::short(1.0) };
+            let region = match Region::of(Bytes::mib(6), &common, &Stop::default()) {
+                Ok(region) => region,
+                Err(error) => {
+                    eprintln!("SKIPPED memory_is_where_it_was_asked_for: {error}");
+                    return;
+                }
+            };
+            match region.nodes(UnitSize::Huge) {
+                Ok(nodes) => assert_eq!(nodes, [*node; 3]),
+                Err(error) => eprintln!("SKIPPED memory_is_where_it_was_asked_for: {error}"),
+            }
+        }
+        let common = Common { node: Some(999), ..crate::args::tests::short(1.0) };
+        let refused = Region::of(Bytes::mib(6), &common, &Stop::default()).err().unwrap();
+        assert!(refused.to_string().contains("--node 999"), "{refused}");
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //!
 //! Object 0 is the process's anonymous memory; a unit's index is its virtual address divided by
 //! the unit size. Every unit of the measured memory is in every epoch; nothing else is. The
-//! counts are exact; the recording rounds the rates made from them to within 1.6 %.
+//! counts are exact, and the nodes are those where the units are at the end of the epoch; the
+//! recording rounds the rates made from them to within 1.6 %.
 
 use crate::{
     args::Common,
@@ -75,7 +76,15 @@ impl Truth {
     }
 
     /// Appends an epoch that began where the one before ended.
-    pub(crate) fn epoch(&mut self, epoch: u32, until: Duration, counts: &Counts) -> Result<()> {
+    pub(crate) fn epoch(
+        &mut self,
+        epoch: u32,
+        until: Duration,
+        counts: &Counts,
+        region: &Region,
+    ) -> Result<()> {
+        // Where it cannot be looked up (a container without that right) all is on node 0.
+        let nodes = region.nodes(self.unit).unwrap_or_default();
         let length_s = until.saturating_sub(self.ended).as_secs_f64();
         let cpu_s = cpu_seconds();
         let mut record = EpochRecord {
@@ -88,7 +97,7 @@ impl Truth {
                 watched_share: 1.0,
                 ..Epoch::default()
             },
-            heat: self.heat(EpochId(epoch), length_s, counts),
+            heat: self.heat(EpochId(epoch), length_s, counts, &nodes),
             ..EpochRecord::default()
         };
         if epoch == 0 {
@@ -110,7 +119,7 @@ impl Truth {
         self.writer.append(record).map_err(|source| WorkloadError::Truth { source })
     }
 
-    fn heat(&self, epoch: EpochId, length_s: f64, counts: &Counts) -> EpochHeat {
+    fn heat(&self, epoch: EpochId, length_s: f64, counts: &Counts, nodes: &[NodeId]) -> EpochHeat {
         let mut heat = EpochHeat::new(epoch);
         let size = if self.huge { HeatFlags::HUGE } else { HeatFlags(0) };
         // Populating wrote to every page.
@@ -134,7 +143,7 @@ impl Truth {
                 pages,
                 watched: pages,
                 touched,
-                node: NodeId(0),
+                node: nodes.get(index(unit.into())).copied().unwrap_or_default(),
             });
         }
         heat

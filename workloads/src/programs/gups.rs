@@ -21,7 +21,7 @@ pub struct Gups {
 impl Program for Gups {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
         self.common.check()?;
-        let region = Region::populated(self.size, self.common.page_size, &session.stop)?;
+        let region = Region::of(self.size, &self.common, &session.stop)?;
         session.ready("gups", &region, "")?;
         let len = region.len();
         let did = drive(session, "gups", &self.common, &region, |worker| {

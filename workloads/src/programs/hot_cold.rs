@@ -111,7 +111,7 @@ impl HotCold {
 impl Program for HotCold {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
         self.check()?;
-        let region = Region::populated(self.size, self.common.page_size, &session.stop)?;
+        let region = Region::of(self.size, &self.common, &session.stop)?;
         let layout = Layout::new(self, region.len())?;
         let share = self.hot_share(region.len());
         let more = format!("hot={} ratio={} hot_share={share:.6}", self.hot.0, self.ratio);

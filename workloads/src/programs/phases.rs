@@ -90,7 +90,7 @@ impl Program for Phases {
         positive("every", self.every, TEN_YEARS)?;
         share("elsewhere", self.elsewhere)?;
         self.working_sets(self.size.0)?;
-        let region = Region::populated(self.size, self.common.page_size, &session.stop)?;
+        let region = Region::of(self.size, &self.common, &session.stop)?;
         let sets = self.working_sets(region.len())?;
         let more = format!("sets={} every={}", sets.len(), self.every);
         session.ready("phases", &region, &more)?;

@@ -56,7 +56,7 @@ impl Program for PointerChase {
             let remedy = format!("give a multiple of 8 bytes, at most --size, {}", self.size);
             return bad("slot", &slot, remedy);
         }
-        let region = Region::populated(self.size, self.common.page_size, &session.stop)?;
+        let region = Region::of(self.size, &self.common, &session.stop)?;
         link(&region, slot, self.common.seed, &session.stop);
         let slots = region.len() / slot;
         session.ready("pointer-chase", &region, format_args!("slots={slots}"))?;

@@ -102,7 +102,7 @@ impl Program for Spin {
         self.common.check()?;
         let shift = self.common.page_size.shift();
         let picked = self.picked()?;
-        let region = Region::populated(self.size, self.common.page_size, &session.stop)?;
+        let region = Region::of(self.size, &self.common, &session.stop)?;
         session.ready("spin", &region, format_args!("touched={}", picked.len()))?;
         let count = picked.len() as u64;
         let did = drive(session, "spin", &self.common, &region, |worker| {

@@ -37,7 +37,7 @@ impl Program for Strided {
         if self.size.0 / stride < threads {
             return bad("threads", &threads, "more than there are strides; give fewer");
         }
-        let region = Region::populated(self.size, self.common.page_size, &session.stop)?;
+        let region = Region::of(self.size, &self.common, &session.stop)?;
         let more = format!("stride={}", self.stride.0);
         session.ready("strided", &region, &more)?;
         // Every thread reads a part of its own in order.

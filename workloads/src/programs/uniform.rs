@@ -21,7 +21,7 @@ pub struct Uniform {
 impl Program for Uniform {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
         self.common.check()?;
-        let region = Region::populated(self.size, self.common.page_size, &session.stop)?;
+        let region = Region::of(self.size, &self.common, &session.stop)?;
         session.ready("uniform", &region, "")?;
         let len = region.len();
         let did = drive(session, "uniform", &self.common, &region, |worker| {

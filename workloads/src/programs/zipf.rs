@@ -60,7 +60,7 @@ impl Zipf {
 impl Program for Zipf {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
         self.check()?;
-        let region = Region::populated(self.size, self.common.page_size, &session.stop)?;
+        let region = Region::of(self.size, &self.common, &session.stop)?;
         let objects = region.len() / self.object.0;
         let more = format!("objects={objects} exponent={}", self.exponent);
         session.ready("zipf", &region, &more)?;

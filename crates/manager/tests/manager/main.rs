@@ -3,4 +3,5 @@
 
 mod limits;
 mod moves;
+#[expect(clippy::unwrap_used, reason = "tests of their own making")]
 mod world;

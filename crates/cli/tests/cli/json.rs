@@ -11,7 +11,7 @@ const PAGE: &str = include_str!("../../../../docs/json.md");
 const PLAN_PAGE: &str = include_str!("../../../../docs/plan-json.md");
 
 /// A page's part under the heading of a command.
-fn section(command: &str) -> &'static str {
+pub(crate) fn section(command: &str) -> &'static str {
     let heading = format!("\n## {command}\n");
     let (_, rest) = PAGE.split_once(&heading).unwrap_or_else(|| panic!("no heading {command}"));
     rest.split("\n## ").next().unwrap_or_default()
@@ -35,7 +35,7 @@ fn keys(value: &Value, free: Option<&str>, into: &mut BTreeSet<String>) {
 
 /// Every key is documented in the text, and every key that starts a row of its tables is there.
 #[track_caller]
-fn are_documented(json: &Value, free: Option<&str>, text: &str) {
+pub(crate) fn are_documented(json: &Value, free: Option<&str>, text: &str) {
     let mut found = BTreeSet::new();
     keys(json, free, &mut found);
     let band = ["low".to_owned(), "high".to_owned()];

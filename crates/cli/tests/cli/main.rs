@@ -10,6 +10,7 @@ mod disk;
 mod ends;
 mod json;
 mod kills;
+mod live;
 mod monitor;
 mod owner;
 mod pages;

@@ -1,0 +1,74 @@
+//! `run` on a machine with one memory node, where nothing can be moved: what it answers, and dry
+//! runs. Real moves are tried in the lab (`make test-lab`).
+
+use crate::json::{are_documented, section};
+use crate::run::{Outcome, PAGETIDE, pagetide, scratch, skip, turn};
+use serde_json::Value;
+use std::fs;
+
+/// Whether this machine has one memory node; said aloud if not.
+fn one_node(test: &str) -> bool {
+    let online = fs::read_to_string("/sys/devices/system/node/online").unwrap_or_default();
+    let one = !online.contains([',', '-']);
+    if !one {
+        skip(test, "this machine has several memory nodes");
+    }
+    one
+}
+
+#[test]
+fn one_memory_node_is_answered_with_what_can_be_done() {
+    if !one_node("one_memory_node_is_answered_with_what_can_be_done") {
+        return;
+    }
+    let said = ["one memory node (0)", "nothing to move", "pagetide doctor", "--dry-run"];
+    pagetide("run -- true").fails(4, &said);
+    pagetide("run --dry-run -- true").fails(1, &["one memory node (0)", "--fast SIZE"]);
+    pagetide("run --dry-run --fast 10% -- true").fails(1, &["--fast SIZE"]);
+}
+
+#[test]
+fn what_cannot_be_run_is_named() {
+    pagetide("run --policy clairvoyant -- true").fails(1, &["clairvoyant is a bound"]);
+    pagetide("run --policy rat -- true").fails(1, &["'rat'", "did you mean 'rate'"]);
+    pagetide("run --fast-nodes 999 -- true").fails(1, &["node 999 does not exist"]);
+    pagetide("run --epoch 100ms -- true").fails(2, &["'100ms' is too short", "200ms"]);
+    pagetide("run --fast much -- true").fails(2, &["'much'", "25%"]);
+    pagetide("run --reserve 101% -- true").fails(2, &["101%"]);
+    pagetide("run --machine x -- true").fails(1, &["no machine 'x'"]);
+    pagetide("run").fails(1, &["after --", "--pid", "--cgroup"]);
+}
+
+/// A dry run of a program with a hot set, in epochs of half a second.
+fn dry_run(options: &str) -> Outcome {
+    let workload = "workload hot-cold --size 96M --hot 16M --rate 200000 --seconds 30";
+    pagetide(&format!(
+        "run -q --dry-run --fast 64M --epoch 500ms --for 3s {options} -- {PAGETIDE} {workload}"
+    ))
+}
+
+#[test]
+fn a_dry_run_decides_and_moves_nothing() {
+    let test = "a_dry_run_decides_and_moves_nothing";
+    let Some(_turn) = turn(test).filter(|_| one_node(test)) else { return };
+    let scratch = scratch();
+    let log = scratch.path().join("log.jsonl");
+    let said = dry_run(&format!("--json --log {}", log.display())).succeeds().json();
+    are_documented(&said, Some("refused"), section("run"));
+    assert_eq!(said["dry_run"], Value::Bool(true));
+    assert_eq!(said["moves"]["calls"], 0);
+    let lines = fs::read_to_string(&log).unwrap_or_default();
+    let lines: Vec<Value> =
+        lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    assert_eq!(said["epochs"].as_u64(), Some(lines.len() as u64));
+    for line in &lines {
+        let amount = |key: &str| line[key].as_u64().unwrap_or(u64::MAX);
+        assert!(amount("held") <= 64 << 20, "over the assumed size: {line}");
+        assert!(amount("capacity") <= 64 << 20);
+        assert_eq!(line["moves"], Value::Null);
+    }
+    let words = dry_run("").succeeds().out;
+    for word in ["Dry run of", "nothing was moved", "of 64.0 MiB of fast memory"] {
+        assert!(words.contains(word), "no '{word}' in {words}");
+    }
+}

@@ -3,8 +3,18 @@
 use crate::run::{pagetide, scratch};
 use std::fs;
 
-const COMMANDS: [&str; 9] =
-    ["record", "plan", "report", "trace", "doctor", "policies", "workload", "completions", "man"];
+const COMMANDS: [&str; 10] = [
+    "record",
+    "plan",
+    "run",
+    "report",
+    "trace",
+    "doctor",
+    "policies",
+    "workload",
+    "completions",
+    "man",
+];
 
 #[test]
 fn the_commands_are_all_known_to_this_test() {

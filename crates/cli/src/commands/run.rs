@@ -22,7 +22,9 @@ use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     // Everything that can be wrong is found before anything is started.
-    let target = target(&arguments.target)?;
+    let Some(target) = target(&arguments.target) else {
+        bail!("nothing to manage; name a command after --, or give --pid or --cgroup");
+    };
     let policy = policy(&arguments.policy)?;
     let machine = Machine::load(&arguments.machine)?;
     let host = Host::live();

@@ -8,7 +8,7 @@ say "format"
 cargo fmt --all --check
 
 say "lints"
-cargo clippy --workspace --all-targets --quiet -- -D warnings
+cargo clippy --workspace --all-targets --features pagetide-lab/guests --quiet -- -D warnings
 
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

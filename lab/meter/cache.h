@@ -53,15 +53,17 @@ static bool cache_access(struct cache *cache, uint64_t line)
 {
 	/* Neighbouring lines go to neighbouring sets; the fold keeps large strides apart. */
 	uint32_t *set = cache->sets[(line ^ line >> 15) & cache->set_mask];
-	uint32_t tag = (uint32_t)line + 1;
-	int way = 0;
+	uint32_t tag = (uint32_t)line + 1, newer = tag;
 
-	while (way < WAYS - 1 && set[way] != tag)
-		way++;
-	bool hit = set[way] == tag;
-	memmove(set + 1, set, (size_t)way * sizeof *set);
-	set[0] = tag;
-	return hit;
+	for (int way = 0; way < WAYS; way++) {
+		uint32_t there = set[way];
+
+		set[way] = newer;
+		if (there == tag)
+			return true;
+		newer = there;
+	}
+	return false;
 }
 
 #endif

@@ -21,36 +21,37 @@
 
 #include "table.h"
 
-#define STREAMS 32
+#define STREAMS 16
 #define MOST_OUTSTANDING 256
 /* Debts below this are not worth a system call. */
 #define SLEEP_NS 100000
 /* What a sleep took too long is made up for later, up to this. */
-#define CREDIT_NS 50000000
+#define CREDIT_NS 20000000
 
-struct felt_node {
-	double latency_ns;
-	double line_ns;
+/* What one vCPU's misses in one node take, indexed by [store]. All 0 where nothing is to be felt
+ * (yet): so what feeling itself takes is part of what is measured before. */
+struct felt_times {
+	double latency_ns[2];
+	double line_ns[2];
 	unsigned int outstanding;
-	/* When its channel is free. */
-	_Atomic int64_t busy_until;
 };
 
 struct felt {
-	struct felt_node nodes[NODES + 1];
+	/* When the nodes' channels are free. */
+	_Atomic int64_t busy_until[NODES + 1];
 	/* The emulated CPU's own time for a load that misses, which a wait already contains. */
 	double own_ns;
-	_Atomic bool on;
 };
 
 struct felt_cpu {
+	struct felt_times times[NODES + 1];
 	/* What this vCPU has still to wait; below 0 what it has waited too long. */
 	int64_t debt;
 	uint64_t streams[STREAMS];
 	unsigned int next_stream;
 	/* When the lines that are on their way arrive, by node. */
 	int64_t slots[NODES + 1][MOST_OUTSTANDING];
-	unsigned int next_slot;
+	unsigned int next_slot[NODES + 1];
 };
 
 static int64_t now_ns(void)
@@ -59,6 +60,31 @@ static int64_t now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* The CPU's own counter as nanoseconds: a miss cannot afford to ask the kernel. */
+static struct {
+	int64_t start_ns;
+	uint64_t start_ticks;
+	double ns_per_tick;
+} ticks;
+
+static void start_ticks(void)
+{
+	ticks.start_ns = now_ns();
+	ticks.start_ticks = __builtin_ia32_rdtsc();
+	struct timespec time = { 0, 20000000 };
+
+	nanosleep(&time, NULL);
+	double ns = (double)(now_ns() - ticks.start_ns);
+	ticks.ns_per_tick = ns / (double)(__builtin_ia32_rdtsc() - ticks.start_ticks);
+}
+
+static int64_t fast_now_ns(void)
+{
+	uint64_t since = __builtin_ia32_rdtsc() - ticks.start_ticks;
+
+	return (int64_t)((double)since * ticks.ns_per_tick);
 }
 
 /* Whether `line` is next to a line that missed lately; remembers it. */
@@ -76,54 +102,55 @@ static bool continues_stream(struct felt_cpu *cpu, uint64_t line)
 	return false;
 }
 
-/* Takes the channel for one line, from `from` at the earliest; when it is through. */
-static int64_t take_channel(struct felt_node *node, int64_t from)
+/* Takes a channel for `line_ns`, from `from` at the earliest; when the line is through. */
+static int64_t take_channel(_Atomic int64_t *busy_until, int64_t from, int64_t line_ns)
 {
-	int64_t busy = atomic_load_explicit(&node->busy_until, memory_order_relaxed);
+	int64_t busy = atomic_load_explicit(busy_until, memory_order_relaxed);
 	int64_t until;
 
 	do {
-		until = (busy > from ? busy : from) + (int64_t)node->line_ns;
-	} while (!atomic_compare_exchange_weak_explicit(&node->busy_until, &busy, until,
+		until = (busy > from ? busy : from) + line_ns;
+	} while (!atomic_compare_exchange_weak_explicit(busy_until, &busy, until,
 							memory_order_relaxed, memory_order_relaxed));
 	return until;
 }
 
+/* Holds the vCPU up for what it owes. */
 static void pay(struct felt_cpu *cpu)
 {
-	int64_t before = now_ns();
+	int64_t before = fast_now_ns();
 	struct timespec time = { cpu->debt / 1000000000, cpu->debt % 1000000000 };
 
 	nanosleep(&time, NULL);
-	cpu->debt -= now_ns() - before;
+	cpu->debt -= fast_now_ns() - before;
 	if (cpu->debt < -CREDIT_NS)
 		cpu->debt = -CREDIT_NS;
 }
 
 /* One miss: charges its time to the vCPU and holds it up when it owes enough. */
-static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int number, uint64_t vaddr,
+static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uint64_t vaddr,
 		 bool store)
 {
-	struct felt_node *node = &felt->nodes[number];
-	bool stream = continues_stream(cpu, vaddr >> 6);
-	int64_t present = now_ns() + cpu->debt;
-	int64_t start = present;
+	const struct felt_times *times = &cpu->times[node];
+	bool waits = !continues_stream(cpu, vaddr >> 6) && !store;
+	int64_t present = fast_now_ns() + cpu->debt;
+	/* The line sets out when a slot is free. A load that waits needs none: it is the last. */
+	int64_t *slot = &cpu->slots[node][cpu->next_slot[node]];
+	int64_t start = !waits && *slot > present ? *slot : present;
+	int64_t through = take_channel(&felt->busy_until[node], start,
+				       (int64_t)times->line_ns[store]);
+	int64_t arrives = start + (int64_t)times->latency_ns[store];
 
-	if (stream || store) {
-		int64_t *slot = &cpu->slots[number][cpu->next_slot++ % node->outstanding];
-
-		if (*slot > start)
-			start = *slot;
-		int64_t line = start + (int64_t)node->latency_ns;
-		int64_t through = take_channel(node, start);
-		*slot = line > through ? line : through;
-		cpu->debt += start - present;
+	if (through > arrives)
+		arrives = through;
+	if (waits) {
+		int64_t wait = arrives - present - (int64_t)felt->own_ns;
+		cpu->debt += wait > 0 ? wait : 0;
 	} else {
-		int64_t line = start + (int64_t)(node->latency_ns - felt->own_ns);
-		int64_t through = take_channel(node, start);
-		int64_t done = line > through ? line : through;
-		if (done > present)
-			cpu->debt += done - present;
+		cpu->debt += start - present;
+		*slot = arrives;
+		if (++cpu->next_slot[node] >= times->outstanding)
+			cpu->next_slot[node] = 0;
 	}
 	if (cpu->debt > SLEEP_NS)
 		pay(cpu);

@@ -154,7 +154,7 @@ static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t 
 	count(&cpu->table.nodes[node].misses[kernel][store]);
 	if (meter.units && !kernel)
 		count_unit(&cpu->table, vaddr, node, store);
-	if (atomic_load_explicit(&meter.felt.on, memory_order_acquire))
+	if (meter.felt_path)
 		feel(&meter.felt, &cpu->felt, node, vaddr, store);
 }
 
@@ -178,31 +178,26 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 }
 
 /* Reads the times when they are there, and removes the file: the lab waits for that. Lines:
- * "own NS", then "NODE LATENCY_NS LINE_NS OUTSTANDING" in the guest's time. */
+ * "own NS", then, by vCPU and node, "CPU NODE READ_NS WRITE_NS READ_LINE_NS WRITE_LINE_NS
+ * OUTSTANDING", in the guest's time. */
 static void look_for_times(void)
 {
 	FILE *file = meter.felt_path ? fopen(meter.felt_path, "r") : NULL;
-	struct felt *felt = &meter.felt;
-	unsigned int number, outstanding;
-	double latency, line;
+	struct felt_times times;
+	int number;
+	unsigned int node;
 
 	if (!file)
 		return;
-	if (fscanf(file, "own %lf", &felt->own_ns) != 1)
-		felt->own_ns = 0;
-	while (fscanf(file, "%u %lf %lf %u", &number, &latency, &line, &outstanding) == 4) {
-		if (number > NODES || outstanding < 1 || outstanding > MOST_OUTSTANDING)
-			continue;
-		struct felt_node *node = &felt->nodes[number];
-		node->latency_ns = latency;
-		node->line_ns = line;
-		node->outstanding = outstanding;
-	}
+	if (fscanf(file, "own %lf", &meter.felt.own_ns) != 1)
+		meter.felt.own_ns = 0;
+	while (fscanf(file, "%d %u %lf %lf %lf %lf %u", &number, &node, &times.latency_ns[0],
+		      &times.latency_ns[1], &times.line_ns[0], &times.line_ns[1],
+		      &times.outstanding) == 7)
+		if (number < meter.cpu_count && node < NODES &&
+		    times.outstanding <= MOST_OUTSTANDING)
+			meter.cpus[number]->felt.times[node] = times;
 	fclose(file);
-	for (unsigned int i = 0; i <= NODES; i++)
-		if (!felt->nodes[i].outstanding)
-			felt->nodes[i].outstanding = 1;
-	atomic_store_explicit(&felt->on, true, memory_order_release);
 	unlink(meter.felt_path);
 }
 
@@ -293,6 +288,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 	if (meter.units)
 		fprintf(meter.units, "seconds,mark,address,node,reads,writes\n");
 	meter.started = now_ns();
+	if (meter.felt_path)
+		start_ticks();
 	if (pthread_create(&thread, NULL, write_intervals, NULL)) {
 		fprintf(stderr, "meter: no thread\n");
 		return 1;

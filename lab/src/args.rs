@@ -19,7 +19,7 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Action {
     /// Boot a machine, run a command in it as root, exit with its exit code
-    Run(Run),
+    Run(Box<Run>),
     /// List the topologies that are built in
     Topologies,
     /// In a guest: programs with known accesses, and marks for the meter
@@ -32,6 +32,7 @@ pub(crate) enum Action {
 
 /// What to run, and in which machine.
 #[derive(Debug, Args)]
+#[command(args_override_self = true)]
 pub(crate) struct Run {
     /// The machine: a name that `topologies` lists, or a TOML file
     #[arg(short, long, default_value = crate::topology::Topology::DEFAULT, value_name = "NAME|FILE")]
@@ -70,6 +71,13 @@ pub(crate) struct Run {
     /// The meter's last-level cache of each CPU
     #[arg(long, default_value = "2M", value_name = "SIZE", requires = "meter")]
     pub(crate) cache: Bytes,
+    /// Make memory as slow in the guest's own clock as on this machine: a name or a TOML file as
+    /// of `pagetide plan --machine`
+    #[arg(long, value_name = "NAME|FILE", requires = "meter")]
+    pub(crate) felt: Option<String>,
+    /// How much slower than the machine the guest lives; measured if not given
+    #[arg(long, value_name = "FACTOR", requires = "felt", value_parser = factor)]
+    pub(crate) dilation: Option<f64>,
     /// Say when the guest is ready
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -96,5 +104,12 @@ fn variable(text: &str) -> Result<(String, String), String> {
             Ok((key.to_owned(), value.to_owned()))
         }
         _ => Err("write KEY=VALUE, for example RUST_LOG=debug".into()),
+    }
+}
+
+fn factor(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if (1.0..=1000.0).contains(&factor) => Ok(factor),
+        _ => Err("write a number from 1 to 1000".into()),
     }
 }

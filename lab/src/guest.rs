@@ -56,6 +56,7 @@ pub(crate) enum GuestError {
 #[derive(Debug)]
 enum Word {
     Connected(UnixStream),
+    Said(String),
     Ready,
     Exit(i32),
     Failed(String),
@@ -80,6 +81,7 @@ pub(crate) struct Guest {
     qemu: Child,
     words: mpsc::Receiver<Word>,
     answer: Option<UnixStream>,
+    said: Vec<String>,
     readers: Vec<JoinHandle<io::Result<()>>>,
     console: PathBuf,
     complaints: PathBuf,
@@ -118,6 +120,7 @@ impl Guest {
             qemu,
             words,
             answer: None,
+            said: Vec::new(),
             readers,
             console,
             complaints,
@@ -140,11 +143,17 @@ impl Guest {
         }
     }
 
-    /// Lets a guest that is ready run its command.
-    pub(crate) fn go(&mut self) -> Result<(), GuestError> {
+    /// What its `before` command has said.
+    pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
+        self.said.iter().map(String::as_str)
+    }
+
+    /// Lets a guest that is ready run its command; tells it its CPU's dilation if known.
+    pub(crate) fn go(&mut self, dilation: Option<f64>) -> Result<(), GuestError> {
         self.started = Instant::now();
+        let dilation = dilation.map_or_else(String::new, |dilation| format!(" {dilation:.2}"));
         let told = match &mut self.answer {
-            Some(stream) => stream.write_all(b"go\n"),
+            Some(stream) => stream.write_all(format!("go{dilation}\n").as_bytes()),
             None => Err(io::ErrorKind::NotConnected.into()),
         };
         told.map_err(|error| GuestError::Lost(error.to_string(), self.last_lines()))
@@ -169,6 +178,7 @@ impl Guest {
         loop {
             match self.words.recv_timeout(LOOK) {
                 Ok(Word::Connected(stream)) => self.answer = Some(stream),
+                Ok(Word::Said(line)) => self.said.push(line),
                 Ok(Word::Failed(why)) => return Err(GuestError::Failed(why, self.last_lines())),
                 Ok(word) => return Ok(Some(word)),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
@@ -224,19 +234,27 @@ impl Guest {
         let _ = self.qemu.wait();
     }
 
+    /// What the kernel said when it killed a process for want of memory.
+    pub(crate) fn out_of_memory(&self) -> Option<String> {
+        let console = fs::read(&self.console).ok()?;
+        let console = String::from_utf8_lossy(&console);
+        Some(console.lines().find(|line| line.contains("Out of memory: "))?.trim_end().to_owned())
+    }
+
     /// The end of what kernel, setup and QEMU itself have said.
     fn last_lines(&self) -> String {
-        let mut text = String::new();
-        for path in [&self.console, &self.complaints] {
-            let content = fs::read(path).unwrap_or_default();
-            let content = String::from_utf8_lossy(&content);
-            let lines: Vec<&str> = content.lines().filter(|line| !line.is_empty()).collect();
-            for line in &lines[lines.len().saturating_sub(LAST_LINES)..] {
-                text += &format!("  {}\n", line.trim_end());
-            }
-        }
-        if text.is_empty() { "  (nothing)".into() } else { text.trim_end().into() }
+        let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+        last_lines(&read(&self.console)) + &last_lines(&read(&self.complaints))
     }
+}
+
+/// The last lines of `text`, or, if the kernel panicked, those from there on; indented.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> =
+        text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let panic = lines.iter().position(|line| line.contains("Kernel panic"));
+    let from = panic.unwrap_or(lines.len().saturating_sub(LAST_LINES));
+    lines[from..].iter().take(LAST_LINES).map(|line| format!("  {line}\n")).collect()
 }
 
 impl Drop for Guest {
@@ -296,11 +314,37 @@ fn listen(listener: &UnixListener, words: &mpsc::Sender<Word>) -> io::Result<()>
 
 fn word(line: &str) -> Word {
     match line.split_once(' ').unwrap_or((line, "")) {
+        ("said", line) => Word::Said(line.to_owned()),
         ("ready", _) => Word::Ready,
         ("exit", code) if code.parse::<i32>().is_ok() => {
             Word::Exit(code.parse().unwrap_or_default())
         }
         ("failed", why) => Word::Failed(why.to_owned()),
         _ => Word::Failed(format!("it said '{line}'")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_shown_or_the_panic() {
+        let many: String = (0..100).map(|number| format!("line {number}\r\n\n")).collect();
+        let shown = last_lines(&many);
+        assert!(shown.starts_with("  line 85\n") && shown.ends_with("  line 99\n"), "{shown}");
+        let shown = last_lines(&many.replace("line 50", "Kernel panic - not syncing"));
+        assert!(shown.starts_with("  Kernel panic"), "{shown}");
+        assert!(shown.ends_with("  line 64\n"), "{shown}");
+        assert_eq!(last_lines(""), "");
+    }
+
+    #[test]
+    fn what_the_guest_says_is_understood() {
+        assert!(matches!(word("ready"), Word::Ready));
+        assert!(matches!(word("exit 130"), Word::Exit(130)));
+        assert!(matches!(word("exit"), Word::Failed(why) if why.contains("'exit'")));
+        assert!(matches!(word("said compute 1"), Word::Said(line) if line == "compute 1"));
+        assert!(matches!(word("failed insmod x"), Word::Failed(why) if why == "insmod x"));
     }
 }

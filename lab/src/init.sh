@@ -38,8 +38,11 @@ done </lab/modules.list
 
 # In a shell of its own: what it changes does not reach the command, and it may exit.
 sh -e /lab/setup >/dev/console 2>&1 9>&- || end "failed setup: exit code $?"
+[ ! -e /lab/before ] || sh /lab/before 2>&1 9>&- | sed 's/^/said /' >&9
 echo ready >&9
-read -r _ <&9
+# The answer: go, and the dilation of this CPU if that was measured.
+read -r _ PAGETIDE_DILATION <&9
+export PAGETIDE_DILATION
 
 cd /root || end "failed cd /root"
 sh /lab/command >"$(port out)" 2>"$(port err)" </dev/null 9>&-

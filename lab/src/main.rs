@@ -3,6 +3,7 @@
 
 mod args;
 mod cache;
+mod felt;
 mod guest;
 mod initramfs;
 mod meter;

@@ -23,6 +23,8 @@ pub(crate) struct Load {
     pub(crate) command: Vec<String>,
     /// Environment of the command.
     pub(crate) environment: Vec<(String, String)>,
+    /// A shell command to run when all is ready, before the command; its lines go to the lab.
+    pub(crate) before: Option<String>,
     /// Other programs to take along, with their libraries.
     pub(crate) programs: Vec<String>,
     /// Files and folders of the host, and where they go.
@@ -40,6 +42,9 @@ pub(crate) fn pack(load: &Load, topology: &Topology, kernel: &Kernel) -> anyhow:
     modules(&mut tree, topology, kernel)?;
     tree.script("lab/setup", format!("{}\n", topology.setup));
 
+    if let Some(before) = &load.before {
+        tree.script("lab/before", format!("{before}\n"));
+    }
     for name in TOOLS {
         if let Some(path) = program::find(name) {
             add_program(&mut tree, &path, &Path::new("/usr/bin").join(name))?;
@@ -101,7 +106,7 @@ fn command(tree: &mut Initramfs, load: &Load, applets: &[String]) -> anyhow::Res
     };
     let known = name.contains('/')
         && load.copies.iter().any(|(_, guest)| Path::new(name).starts_with(guest));
-    let taken = load.programs.iter().any(|program| program == name);
+    let taken = load.programs.iter().any(|program| Path::new(program).ends_with(name));
     let name = if applets.contains(name) || known || taken && !name.contains('/') {
         name.clone()
     } else {

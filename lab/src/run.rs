@@ -2,160 +2,229 @@
 
 use crate::{
     args::Run,
-    cache::Cache,
+    cache::{Cache, Kernel},
+    felt::{self, Times},
     guest::{Guest, Sink, Sinks},
     meter::{self, Meter},
     pack::{Load, pack},
     prefix::Prefixed,
+    probe::compute_ns,
     qemu::{self, PORTS, Paths},
     topology::Topology,
 };
-use anyhow::Context;
+use anyhow::{Context, ensure};
+use pagetide_replay::Machine;
 use std::{
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
     process::Command,
     sync::{Arc, atomic::AtomicBool},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
+
+/// Measures the emulated CPU, in the guest, by the program that all metered guests have.
+const MEASURE: &str = "pagetide-lab probe times";
+/// How long the meter may take to read a file.
+const METER_READS: Duration = Duration::from_secs(30);
+
+/// All that the guests of one run share.
+struct Lab<'a> {
+    run: &'a Run,
+    topology: Topology,
+    machine: Option<Machine>,
+    kernel: Kernel,
+    plugin: Option<PathBuf>,
+    folder: tempfile::TempDir,
+    stop: Arc<AtomicBool>,
+}
+
+/// One guest and its files.
+struct Running {
+    guest: Guest,
+    home: PathBuf,
+    dilation: Option<f64>,
+}
 
 /// Runs the command; its exit code, or of several guests' the first that is not 0.
 pub(crate) fn run(run: &Run) -> anyhow::Result<i32> {
     let topology = Topology::load(&run.topology)?;
+    let machine = run.felt.as_deref().map(Machine::load).transpose()?;
+    if let Some(machine) = &machine {
+        felt::tiers(&topology, machine)?;
+    }
     let cache = Cache::find()?;
     let kernel = cache.kernel()?;
+    let plugin = run.meter.as_ref().map(|_| meter::plugin(&cache)).transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
-
     let folder = tempfile::Builder::new().prefix("pagetide-lab-").tempdir()?;
-    let initrd = folder.path().join("initrd");
-    let mut programs = run.with.clone();
-    if run.meter.is_some() {
-        programs.push(std::env::current_exe()?.display().to_string());
-    }
-    let load = Load {
-        command: run.command.clone(),
-        environment: run.env.clone(),
-        programs,
-        copies: run.copy.clone(),
-    };
-    pack(&load, &topology, &kernel)?.write(&initrd)?;
-    if let Some(out) = &run.out {
-        fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+    let lab = Lab { run, topology, machine, kernel, plugin, folder, stop };
+    lab.run()
+}
+
+impl Lab<'_> {
+    fn run(&self) -> anyhow::Result<i32> {
+        pack(&self.load()?, &self.topology, &self.kernel)?.write(&self.initrd())?;
+        if let Some(out) = &self.run.out {
+            fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+        }
+        // One after the other: guests that share memory prepare it in turn.
+        let mut guests = (0..self.topology.guests)
+            .map(|number| self.boot(number))
+            .collect::<anyhow::Result<Vec<_>>>()?;
+        for running in &mut guests {
+            running.guest.go(running.dilation)?;
+        }
+        let mut code = 0;
+        for (number, running) in (0..).zip(&mut guests) {
+            let limit = Duration::from_secs(self.run.timeout);
+            let ended = running.guest.finish(limit, &self.stop);
+            self.keep(&running.home.join("console"), self.run.console.as_deref(), number)?;
+            let ended = ended?;
+            if let Some(line) = running.guest.out_of_memory() {
+                eprintln!("note: the guest ran out of memory: {line}");
+            }
+            code = if code == 0 { ended } else { code };
+        }
+        for (number, running) in (0..).zip(&guests) {
+            self.bring_back(number, &running.home)?;
+        }
+        Ok(code)
     }
 
-    let plugin = run.meter.as_ref().map(|_| meter::plugin(&cache)).transpose()?;
-    let mut guests = Vec::new();
-    let mut archives = Vec::new();
-    for number in 0..topology.guests {
-        let home = folder.path().join(number.to_string());
+    fn initrd(&self) -> PathBuf {
+        self.folder.path().join("initrd")
+    }
+
+    fn load(&self) -> anyhow::Result<Load> {
+        let mut programs = self.run.with.clone();
+        if self.plugin.is_some() {
+            programs.push(std::env::current_exe()?.display().to_string());
+        }
+        Ok(Load {
+            command: self.run.command.clone(),
+            environment: self.run.env.clone(),
+            before: self.machine.as_ref().map(|_| MEASURE.to_owned()),
+            programs,
+            copies: self.run.copy.clone(),
+        })
+    }
+
+    /// Boots guest `number` until it is ready for the command.
+    fn boot(&self, number: u32) -> anyhow::Result<Running> {
+        let home = self.folder.path().join(number.to_string());
         fs::create_dir(&home)?;
         let paths = Paths {
-            kernel: kernel.image.clone(),
-            initrd: initrd.clone(),
+            kernel: self.kernel.image.clone(),
+            initrd: self.initrd(),
             console: home.join("console"),
             ports: PORTS.iter().map(|name| home.join(name)).collect(),
-            nvdimms: nvdimms(&topology, folder.path(), &home)?,
+            nvdimms: self.nvdimms(&home)?,
         };
-        let archive = home.join("files.tar");
         let sinks = Sinks {
-            out: output(&topology, number, Box::new(io::stdout())),
-            err: output(&topology, number, Box::new(io::stderr())),
-            files: Box::new(fs::File::create(&archive)?),
+            out: self.output(number, Box::new(io::stdout())),
+            err: self.output(number, Box::new(io::stderr())),
+            files: Box::new(fs::File::create(home.join("files.tar"))?),
         };
-        let mut arguments = qemu::arguments(&topology, &paths, number);
-        if let Some(plugin) = &plugin {
+        let mut arguments = qemu::arguments(&self.topology, &paths, number);
+        if let Some(plugin) = &self.plugin {
             let meter = Meter {
                 plugin: plugin.clone(),
                 out: home.join("meter"),
-                units: run.units.as_ref().map(|_| home.join("units")),
-                felt: None,
-                interval_ms: run.interval,
-                cache: run.cache,
+                units: self.run.units.as_ref().map(|_| home.join("units")),
+                felt: self.machine.as_ref().map(|_| home.join("felt")),
+                interval_ms: self.run.interval,
+                cache: self.run.cache,
             };
-            arguments.extend(["-plugin".into(), meter.option(&topology)]);
+            arguments.extend(["-plugin".into(), meter.option(&self.topology)]);
         }
-        // One after the other: guests that share memory prepare it in turn.
         let mut guest = Guest::start(&arguments, &paths, sinks)?;
-        let boot = guest.ready(Duration::from_secs(run.boot_timeout), &stop);
-        keep_console(run, &topology, number, &paths.console)?;
-        let boot = boot?;
-        if run.verbose {
-            eprintln!(
-                "guest {number}: Linux {} ready after {:.1} s",
-                kernel.version,
-                boot.as_secs_f64()
-            );
+        let boot = guest.ready(Duration::from_secs(self.run.boot_timeout), &self.stop);
+        self.keep(&paths.console, self.run.console.as_deref(), number)?;
+        let (boot, version) = (boot?.as_secs_f64(), &self.kernel.version);
+        self.say(&format!("guest {number}: Linux {version} ready after {boot:.1} s"));
+        let dilation = self.make_felt(&guest, &home)?;
+        Ok(Running { guest, home, dilation })
+    }
+
+    /// Tells the meter the times of the machine, if there is one; the dilation.
+    fn make_felt(&self, guest: &Guest, home: &Path) -> anyhow::Result<Option<f64>> {
+        let Some(machine) = &self.machine else { return Ok(None) };
+        let times = Times::parse(guest.said())?;
+        let measured = times.compute / compute_ns(200);
+        let dilation = self.run.dilation.unwrap_or(measured);
+        let fastest = felt::fastest_stream_gb_s(&times, dilation);
+        self.say(&format!(
+            "felt: {dilation:.1} times slower than {} (measured {measured:.1}); a stream of one \
+             CPU reaches {fastest:.0} GB/s at most",
+            machine.name
+        ));
+        let table = felt::table(&self.topology, machine, dilation, times.chase)?;
+        let path = home.join("felt");
+        fs::write(home.join("felt.new"), table)?;
+        fs::rename(home.join("felt.new"), &path)?;
+        let since = Instant::now();
+        while path.exists() {
+            ensure!(since.elapsed() < METER_READS, "the meter does not read its times");
+            thread::sleep(Duration::from_millis(20));
         }
-        guests.push((guest, paths.console));
-        archives.push(archive);
+        Ok(Some(dilation))
     }
-    for (guest, _) in &mut guests {
-        guest.go()?;
-    }
-    let mut code = 0;
-    for (number, (guest, console)) in (0..).zip(&mut guests) {
-        let ended = guest.finish(Duration::from_secs(run.timeout), &stop);
-        keep_console(run, &topology, number, console)?;
-        let ended = ended?;
-        code = if code == 0 { ended } else { code };
-    }
-    for (number, archive) in (0..).zip(&archives) {
-        for (name, to) in [("meter", &run.meter), ("units", &run.units)] {
-            if let Some(to) = to {
-                keep(&archive.with_file_name(name), to, &topology, number)?;
-            }
+
+    /// The files of a guest's NVDIMMs, created where they are not there yet.
+    fn nvdimms(&self, own: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let mut all = Vec::new();
+        for (number, nvdimm) in self.topology.nvdimms.iter().enumerate() {
+            let folder = if nvdimm.shared { self.folder.path() } else { own };
+            let path = folder.join(format!("nvdimm{number}"));
+            fs::OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .open(&path)?
+                .set_len(qemu::nvdimm_file(nvdimm.size).0)?;
+            all.push(path);
         }
-        if let Some(out) = place(run, &topology, number)? {
-            unpack(archive, &out)?;
+        Ok(all)
+    }
+
+    /// Several guests' lines are told apart by their number.
+    fn output(&self, number: u32, sink: Sink) -> Sink {
+        if self.topology.guests == 1 { sink } else { Box::new(Prefixed::new(number, sink)) }
+    }
+
+    /// Copies what a guest left to where the user asked for it.
+    fn bring_back(&self, number: u32, home: &Path) -> anyhow::Result<()> {
+        for (name, to) in [("meter", &self.run.meter), ("units", &self.run.units)] {
+            self.keep(&home.join(name), to.as_deref(), number)?;
+        }
+        if let Some(out) = &self.run.out {
+            let several = out.join(number.to_string());
+            let to = if self.topology.guests == 1 { out } else { &several };
+            fs::create_dir_all(to)?;
+            unpack(&home.join("files.tar"), to)?;
+        }
+        Ok(())
+    }
+
+    /// Copies a guest's file to `to`, or to `to.NUMBER` if there are several guests.
+    fn keep(&self, from: &Path, to: Option<&Path>, number: u32) -> anyhow::Result<()> {
+        let Some(to) = to else { return Ok(()) };
+        let several = PathBuf::from(format!("{}.{number}", to.display()));
+        let to = if self.topology.guests == 1 { to } else { &several };
+        fs::copy(from, to).with_context(|| format!("cannot write {}", to.display()))?;
+        Ok(())
+    }
+
+    fn say(&self, what: &str) {
+        if self.run.verbose {
+            eprintln!("{what}");
         }
     }
-    Ok(code)
-}
-
-/// The files of the guest's NVDIMMs, created where they are not there yet.
-fn nvdimms(topology: &Topology, shared: &Path, own: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut all = Vec::new();
-    for (number, nvdimm) in topology.nvdimms.iter().enumerate() {
-        let path = if nvdimm.shared { shared } else { own }.join(format!("nvdimm{number}"));
-        fs::OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)?
-            .set_len(qemu::nvdimm_file(nvdimm.size).0)?;
-        all.push(path);
-    }
-    Ok(all)
-}
-
-/// Several guests' lines are told apart by their number.
-fn output(topology: &Topology, number: u32, sink: Sink) -> Sink {
-    if topology.guests == 1 { sink } else { Box::new(Prefixed::new(number, sink)) }
-}
-
-/// Where a guest's files go: `--out`, or below it a folder for each of several guests.
-fn place(run: &Run, topology: &Topology, number: u32) -> anyhow::Result<Option<PathBuf>> {
-    let Some(out) = &run.out else { return Ok(None) };
-    let place = if topology.guests == 1 { out.clone() } else { out.join(number.to_string()) };
-    fs::create_dir_all(&place)?;
-    Ok(Some(place))
-}
-
-/// Keeps the kernel's messages, if somebody asked for them.
-fn keep_console(run: &Run, topology: &Topology, number: u32, from: &Path) -> anyhow::Result<()> {
-    run.console.as_ref().map_or(Ok(()), |to| keep(from, to, topology, number))
-}
-
-/// Copies a guest's file to `to`, or to `to.NUMBER` if there are several guests.
-fn keep(from: &Path, to: &Path, topology: &Topology, number: u32) -> anyhow::Result<()> {
-    let several = PathBuf::from(format!("{}.{number}", to.display()));
-    let to = if topology.guests == 1 { to } else { &several };
-    fs::copy(from, to).with_context(|| format!("cannot write {}", to.display()))?;
-    Ok(())
 }
 
 fn unpack(archive: &Path, to: &Path) -> anyhow::Result<()> {
@@ -169,11 +238,7 @@ fn unpack(archive: &Path, to: &Path) -> anyhow::Result<()> {
         .arg(to)
         .status()
         .context("cannot run tar")?;
-    anyhow::ensure!(
-        tar.success(),
-        "the guest's files did not arrive whole; some are in {}",
-        to.display()
-    );
+    ensure!(tar.success(), "the guest's files did not arrive whole; some are in {}", to.display());
     io::stdout().flush()?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 mod area;
 mod compute;
+mod device;
 mod mark;
 mod run;
 

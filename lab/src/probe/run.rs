@@ -3,11 +3,17 @@
 use super::{
     area::{Area, LINE},
     compute_ns,
+    device::Device,
     mark::Marks,
 };
 use clap::{Args, Subcommand};
 use pagetide_types::Bytes;
-use std::{io, time::Instant};
+use std::{
+    io,
+    path::PathBuf,
+    thread,
+    time::{Duration, Instant},
+};
 
 /// A program with known accesses.
 #[derive(Debug, Subcommand)]
@@ -21,6 +27,21 @@ pub(crate) enum Probe {
     Touch(Touch),
     /// How long computing, following pointers and streaming take, in nanoseconds
     Times(Times),
+    /// Write a number into a device's memory
+    Poke(Place),
+    /// Wait until a number is in a device's memory
+    Await(Place),
+}
+
+/// A number in a device's memory.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// The device, such as /dev/dax0.0
+    device: PathBuf,
+    /// Where in it, a multiple of 8
+    offset: u64,
+    /// The number
+    number: u64,
 }
 
 /// What to touch.
@@ -55,11 +76,11 @@ pub(crate) struct Times {
     /// Memory to use on each
     #[arg(long, default_value = "32M")]
     size: Bytes,
-    /// Rounds of which the best counts
-    #[arg(long, default_value_t = 3)]
+    /// Rounds, of which the best and the median are printed
+    #[arg(long, default_value_t = 9)]
     rounds: u32,
     /// Loads of each chase
-    #[arg(long, default_value_t = 200_000)]
+    #[arg(long, default_value_t = 20_000)]
     loads: usize,
 }
 
@@ -69,6 +90,13 @@ pub(crate) fn run(probe: &Probe) -> io::Result<()> {
         Probe::Mark { number } => Marks::open()?.set(*number),
         Probe::Touch(touch) => touch_lines(touch)?,
         Probe::Times(times) => print_times(times)?,
+        Probe::Poke(at) => Device::open(&at.device, at.offset)?.write(at.number),
+        Probe::Await(at) => {
+            let device = Device::open(&at.device, at.offset)?;
+            while device.read() != at.number {
+                thread::sleep(Duration::from_millis(10));
+            }
+        }
     }
     Ok(())
 }
@@ -88,23 +116,29 @@ fn touch_lines(touch: &Touch) -> io::Result<()> {
     }
     marks.set(0);
     let lines = area.size() / LINE * touch.rounds as usize;
-    println!("touched node={} address={:#x} lines={lines}", touch.node, area.address());
+    let (address, size) = (area.address(), area.size());
+    println!("touched node={} address={address:#x} size={size} lines={lines}", touch.node);
     Ok(())
 }
 
 fn print_times(times: &Times) -> io::Result<()> {
-    println!("compute {:.1}", compute_ns(times.rounds * 50));
+    println!("compute {:.1}", compute_ns(times.rounds * 20));
     for &node in &times.nodes {
         let area = Area::on_node(node, times.size, true)?;
-        let chase = best(times.rounds, || chase_ns(&area, times.loads));
-        let stream = best(times.rounds, || stream_ns(&area));
-        println!("node {node} chase {chase:.1} stream {stream:.1}");
+        let [chase, chases] = of_rounds(times.rounds, || chase_ns(&area, times.loads));
+        let [stream, streams] = of_rounds(times.rounds, || stream_ns(&area));
+        println!(
+            "node {node} chase {chase:.1} median {chases:.1} stream {stream:.1} median {streams:.1}"
+        );
     }
     Ok(())
 }
 
-fn best(rounds: u32, mut measure: impl FnMut() -> f64) -> f64 {
-    (0..rounds).map(|_| measure()).fold(f64::INFINITY, f64::min)
+/// The least, and the median.
+fn of_rounds(rounds: u32, mut measure: impl FnMut() -> f64) -> [f64; 2] {
+    let mut all: Vec<f64> = (0..rounds.max(1)).map(|_| measure()).collect();
+    all.sort_by(f64::total_cmp);
+    [all[0], all[all.len() / 2]]
 }
 
 /// Nanoseconds per load when each load's address comes from the one before, all over the area.

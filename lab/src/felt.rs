@@ -1,0 +1,190 @@
+//! Memory that is felt to be slow: how long the meter holds up a CPU, from a machine's model and
+//! the dilation of the emulated CPU.
+
+use crate::topology::Topology;
+use pagetide_replay::{Machine, Tier};
+use std::fmt::Write as _;
+
+/// Bytes of a line.
+const LINE: f64 = 64.0;
+/// `MOST_OUTSTANDING` of `lab/meter/felt.h`.
+const MOST_OUTSTANDING: u32 = 256;
+
+/// Why nothing can be felt.
+#[derive(Debug, thiserror::Error, PartialEq)]
+pub(crate) enum FeltError {
+    /// The model has too few tiers.
+    #[error("topology '{topology}' has {nodes} tiers, but machine '{machine}' only {tiers}")]
+    Tiers {
+        /// The topology.
+        topology: String,
+        /// Its tiers: nodes of different latency.
+        nodes: usize,
+        /// The machine.
+        machine: String,
+        /// Its tiers.
+        tiers: usize,
+    },
+    /// The probe in the guest said something else.
+    #[error("the guest's measurement of its CPU cannot be read: '{0}'")]
+    Times(String),
+}
+
+/// What `probe times` measured in the guest, in nanoseconds of its clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Times {
+    /// Computing without a miss.
+    pub(crate) compute: f64,
+    /// A load that depends on the one before, and misses.
+    pub(crate) chase: f64,
+    /// One line of a stream.
+    pub(crate) stream: f64,
+}
+
+impl Times {
+    /// Reads the lines of `probe times`; of nodes the first.
+    pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, FeltError> {
+        let mut times = Self::default();
+        for line in lines {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let number = |word: &str| {
+                word.parse::<f64>().ok().filter(|number| *number > 0.0 && number.is_finite())
+            };
+            let wrong = || FeltError::Times(line.to_owned());
+            match words[..] {
+                ["compute", compute] => times.compute = number(compute).ok_or_else(wrong)?,
+                ["node", _, "chase", chase, "median", _, "stream", stream, "median", _] => {
+                    if times.chase == 0.0 {
+                        times.chase = number(chase).ok_or_else(wrong)?;
+                        times.stream = number(stream).ok_or_else(wrong)?;
+                    }
+                }
+                _ => return Err(wrong()),
+            }
+        }
+        if times.compute == 0.0 || times.chase == 0.0 {
+            return Err(FeltError::Times("nothing".into()));
+        }
+        Ok(times)
+    }
+}
+
+/// The tier of each node: nodes of equal latency are one tier, the lowest is tier 0.
+pub(crate) fn tiers(topology: &Topology, machine: &Machine) -> Result<Vec<usize>, FeltError> {
+    let mut latencies: Vec<u32> = topology.nodes.iter().map(|node| node.latency_ns).collect();
+    latencies.sort_unstable();
+    latencies.dedup();
+    if latencies.len() > machine.tiers.len() {
+        return Err(FeltError::Tiers {
+            topology: topology.name.clone(),
+            nodes: latencies.len(),
+            machine: machine.name.clone(),
+            tiers: machine.tiers.len(),
+        });
+    }
+    let tier = |latency| latencies.iter().take_while(|it| **it < latency).count();
+    Ok(topology.nodes.iter().map(|node| tier(node.latency_ns)).collect())
+}
+
+/// The file that the meter reads: what every CPU's miss in every node takes in the guest's clock,
+/// which runs `dilation` times as fast as the machine's.
+pub(crate) fn table(
+    topology: &Topology,
+    machine: &Machine,
+    dilation: f64,
+    own_ns: f64,
+) -> Result<String, FeltError> {
+    let tiers = tiers(topology, machine)?;
+    let mut text = format!("own {own_ns:.1}\n");
+    let mut cpu = 0;
+    for (from, node) in topology.nodes.iter().enumerate() {
+        for _ in 0..node.cpus {
+            for (to, tier) in tiers.iter().enumerate() {
+                let it = &machine.tiers[*tier];
+                let hop = topology.latency_ns(from, to) - topology.nodes[to].latency_ns;
+                let latency = |ns: f64| (ns + f64::from(hop)) * dilation;
+                // Writing to a String cannot fail.
+                let _ = writeln!(
+                    text,
+                    "{cpu} {to} {:.1} {:.1} {:.3} {:.3} {}",
+                    latency(it.read_latency_ns),
+                    latency(it.write_latency_ns),
+                    LINE / it.read_bandwidth_gb_s * dilation,
+                    LINE / it.write_bandwidth_gb_s * dilation,
+                    outstanding(it),
+                );
+            }
+            cpu += 1;
+        }
+    }
+    Ok(text)
+}
+
+/// Lines that must be on their way at a time for a stream to reach the tier's bandwidth.
+fn outstanding(tier: &Tier) -> u32 {
+    let lines = (tier.read_latency_ns * tier.read_bandwidth_gb_s)
+        .max(tier.write_latency_ns * tier.write_bandwidth_gb_s)
+        / LINE;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+    let lines = lines.ceil().clamp(1.0, f64::from(MOST_OUTSTANDING)) as u32;
+    lines
+}
+
+/// The bandwidth at which the emulated CPU itself streams, in the machine's time: a faster tier
+/// is not felt to be as fast as it is.
+pub(crate) fn fastest_stream_gb_s(times: &Times, dilation: f64) -> f64 {
+    LINE / times.stream * dilation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cxl() -> Machine {
+        Machine::load("cxl").unwrap()
+    }
+
+    #[test]
+    fn the_times_of_the_machine_are_dilated() {
+        let topology = Topology::load("two-tiers").unwrap();
+        let text = table(&topology, &cxl(), 10.0, 300.0).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines.len(), lines[0]), (5, "own 300.0"));
+        // CXL: 250 ns and 28 GB/s; 64 bytes take 2.29 ns, 110 lines are on their way.
+        assert!(lines[2].starts_with("0 1 2500.0 2500.0 22.857 "), "{text}");
+        assert!(lines[2].ends_with(" 110"), "{text}");
+        assert_eq!(lines[4].strip_prefix("1 "), lines[2].strip_prefix("0 "));
+    }
+
+    #[test]
+    fn the_other_socket_is_a_hop_away() {
+        let topology = Topology::load("two-pairs").unwrap();
+        assert_eq!(tiers(&topology, &cxl()), Ok(vec![0, 0, 1, 1]));
+        let text = table(&topology, &cxl(), 1.0, 0.0).unwrap();
+        assert!(text.contains("\n0 2 250.0 ") && text.contains("\n0 3 320.0 "), "{text}");
+        assert!(text.contains("\n1 2 320.0 ") && text.contains("\n1 3 250.0 "), "{text}");
+    }
+
+    #[test]
+    fn a_machine_with_too_few_tiers_is_named() {
+        let topology = Topology::load("three-tiers").unwrap();
+        let error = table(&topology, &cxl(), 1.0, 0.0).unwrap_err().to_string();
+        assert_eq!(error, "topology 'three-tiers' has 3 tiers, but machine 'cxl' only 2");
+    }
+
+    #[test]
+    fn what_the_probe_says_is_read_or_refused() {
+        let lines = [
+            "compute 400.5",
+            "node 0 chase 300 median 310 stream 20 median 22",
+            "node 1 chase 9 median 9 stream 9 median 9",
+        ];
+        let times = Times { compute: 400.5, chase: 300.0, stream: 20.0 };
+        assert_eq!(Times::parse(lines), Ok(times));
+        assert_eq!(fastest_stream_gb_s(&times, 10.0).round(), 32.0);
+        for wrong in ["", "compute 0", "compute x", "node 0 chase 1", "Killed"] {
+            assert!(Times::parse([wrong]).is_err(), "{wrong}");
+        }
+        assert!(Times::parse(["compute 5"]).is_err());
+    }
+}

@@ -1,0 +1,89 @@
+//! Felt memory against machine files. Times are compared, so the CPUs must be free: elsewhere the
+//! tests say that they are skipped.
+
+use crate::lab::{can_boot, lab, ran};
+use nix::time::{ClockId, clock_gettime};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Whether two threads get nearly all of two CPUs.
+#[expect(clippy::unwrap_used, reason = "a test's own clock and output")]
+fn cpus_are_free() -> bool {
+    let spin = || {
+        let cpu = || Duration::from(clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).unwrap());
+        let (before, started) = (cpu(), Instant::now());
+        while started.elapsed() < Duration::from_millis(500) {}
+        (cpu() - before).as_secs_f64() / started.elapsed().as_secs_f64()
+    };
+    let other = thread::spawn(spin);
+    let mine = spin();
+    mine.min(other.join().unwrap()) > 0.95
+}
+
+/// What `probe times` says of a node, in the machine's time: nanoseconds of a chase, GB/s of a
+/// stream.
+struct Felt {
+    chase_ns: f64,
+    stream_gb_s: f64,
+}
+
+/// Both nodes; None, and why, where times cannot be compared.
+#[expect(clippy::unwrap_used, reason = "a test's own clock and output")]
+fn felt(test: &str, options: &[&str]) -> Option<[Felt; 2]> {
+    let why = || {
+        eprintln!("SKIPPED {test}: other programs take the CPUs, so times say nothing");
+        None
+    };
+    if !can_boot(test) || !cpus_are_free() {
+        return why();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let run = ran(lab()
+        .arg("--meter")
+        .arg(folder.path().join("meter"))
+        .args(options)
+        .args(["-v", "--", "sh", "-ec"])
+        .arg("echo dilation $PAGETIDE_DILATION; pagetide-lab probe times --nodes 0,1"));
+    assert_eq!(run.code, 0, "{run:?}");
+    eprintln!("{}{}", run.err, run.out);
+    if !cpus_are_free() {
+        return why();
+    }
+    let words = |prefix: &str| -> Vec<f64> {
+        let line = run.out.lines().find_map(|line| line.strip_prefix(prefix)).unwrap();
+        line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
+    let dilation = words("dilation")[0];
+    let node = |prefix| {
+        let [_, chase, _, stream] = words(prefix)[..] else { panic!("{}", run.out) };
+        Felt { chase_ns: chase / dilation, stream_gb_s: 64.0 / (stream / dilation) }
+    };
+    Some([node("node 0"), node("node 1")])
+}
+
+#[track_caller]
+fn within_a_tenth(felt: f64, machine: f64) {
+    assert!((felt / machine - 1.0).abs() < 0.1, "felt {felt:.1}, the machine's is {machine}");
+}
+
+#[test]
+fn a_chase_and_a_stream_are_as_slow_as_on_the_machine() {
+    let test = "a_chase_and_a_stream_are_as_slow_as_on_the_machine";
+    if let Some([fast, slow]) = felt(test, &["--felt", "disaggregated-pcm"]) {
+        within_a_tenth(fast.chase_ns, 60.0);
+        within_a_tenth(slow.chase_ns, 340.0);
+        within_a_tenth(slow.stream_gb_s, 3.4);
+    }
+}
+
+#[test]
+fn a_faster_machine_needs_more_dilation() {
+    let test = "a_faster_machine_needs_more_dilation";
+    if let Some([fast, slow]) = felt(test, &["--felt", "cxl", "--dilation", "40"]) {
+        within_a_tenth(fast.chase_ns, 100.0);
+        within_a_tenth(slow.chase_ns, 250.0);
+        within_a_tenth(slow.stream_gb_s, 28.0);
+    }
+}

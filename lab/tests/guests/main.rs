@@ -1,0 +1,9 @@
+//! What is shown in guests. Each test boots at least one: minutes in all, so `make test-lab` runs
+//! them, not `make test`.
+
+mod boot;
+mod felt;
+mod lab;
+mod meter;
+mod topologies;
+mod with_pagetide;

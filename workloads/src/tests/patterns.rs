@@ -154,7 +154,7 @@ fn growing_phases_begin_at_the_same_byte() {
 #[test]
 fn amp_runs_its_programs_in_turn() {
     let ran = run_with_truth(
-        "amp --size 64M --favour lru,lfu,random --every 0.2 --each 0.8 --seconds 2 \
+        "amp --size 64M --favour lru,lfu,random --scale 0.05 --each 0.8 --seconds 2 \
          --truth-epoch 0.2 --cold 0.1",
     );
     assert_eq!(ran.heats.len(), 10);
@@ -173,6 +173,33 @@ fn amp_runs_its_programs_in_turn() {
             assert!((cold - 0.1).abs() < 0.02, "epoch {epoch}: {cold}");
         }
     }
+}
+
+#[test]
+fn amp_as_published_stays_longer_on_a_set_and_passes_over_all_memory() {
+    let ran = run_with_truth(
+        "amp --size 64M --source code --favour lru,lfu,random --scale 0.02 --each 1.6 --seconds 4 \
+         --truth-epoch 0.4 --rate 1000000",
+    );
+    assert_eq!(ran.heats.len(), 10);
+    let mut cold = std::collections::BTreeSet::new();
+    for (epoch, heat) in ran.heats.iter().enumerate() {
+        // 32 units: 4 sets of 8, each for 0.4 s; or the upper half, and every 0.04 s a pass over
+        // the next of 16 subsets, which begin at the first byte.
+        let favoured: Vec<usize> = match epoch {
+            0..4 => (epoch * 8..epoch * 8 + 8).collect(),
+            4..8 => (16..32).collect(),
+            _ => (0..32).collect(),
+        };
+        let all: f32 = heat.rate.iter().sum();
+        let within: f32 = favoured.iter().map(|unit| heat.rate[*unit]).sum();
+        assert!(within > 0.9 * all, "epoch {epoch}: {:?}", heat.rate);
+        if (4..8).contains(&epoch) {
+            cold.extend((0..16).filter(|unit| heat.rate[*unit] > 0.0));
+        }
+    }
+    // 40 passes if the machine is not too busy.
+    assert!(cold.len() >= 8, "{cold:?}");
 }
 
 #[test]

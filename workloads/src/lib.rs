@@ -9,7 +9,6 @@ mod error;
 mod graph;
 mod memory;
 mod pace;
-mod placement;
 mod programs;
 mod redis;
 mod registry;

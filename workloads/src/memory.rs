@@ -4,11 +4,11 @@
 use crate::{
     args::Common,
     error::{Result, WorkloadError, bad, system},
-    placement,
     stop::Stop,
 };
 use memmap2::{Advice, MmapMut, UncheckedAdvice};
 use pagetide_host::Host;
+use pagetide_migrate::{Kernel, LiveKernel, Spot, on_node};
 use pagetide_types::{Bytes, NodeId, Pid, UnitSize, VirtAddr};
 use std::{
     io,
@@ -76,10 +76,8 @@ impl Region {
                 format!("it has {free} free; choose another, or a smaller --size"),
             );
         }
-        placement::prefer_only(Some(node)).map_err(system("bind memory to a node"))?;
-        let region = Self::populated(size, common.page_size, stop);
-        placement::prefer_only(None).map_err(system("bind memory to no node"))?;
-        region
+        on_node(node, || Self::populated(size, common.page_size, stop))
+            .map_err(system("put memory on a node"))?
     }
 
     /// The node that holds most of every unit, by a sample of 8 of its pages.
@@ -90,12 +88,16 @@ impl Region {
         let samples = index(unit.bytes().0 / step);
         let pages: Vec<VirtAddr> =
             (0..self.len).step_by(index(step)).map(|offset| VirtAddr(start.0 + offset)).collect();
-        let found = placement::nodes(&pages)?;
-        let most = |nodes: &[Option<NodeId>]| {
-            let known = nodes.iter().flatten().copied();
-            known.max_by_key(|node| nodes.iter().filter(|other| **other == Some(*node)).count())
+        let me = Pid(i32::try_from(std::process::id()).unwrap_or_default());
+        let found = LiveKernel::new(Host::live()).locate(me, &pages)?;
+        let most = |spots: &[Spot]| {
+            let same = |spot: &Spot| spots.iter().filter(|other| *other == spot).count();
+            match spots.iter().max_by_key(|spot| same(spot)) {
+                Some(Spot::On(node)) => *node,
+                _ => NodeId::default(),
+            }
         };
-        Ok(found.chunks(samples).map(|nodes| most(nodes).unwrap_or_default()).collect())
+        Ok(found.chunks(samples).map(most).collect())
     }
 
     /// Maps and touches every page once, in address order, and looks which pages were obtained;

@@ -1,6 +1,6 @@
 //! The command line. Doc comments are the help texts.
 
-use crate::live_args::RunArgs;
+use crate::live_args::{BenchCommand, RunArgs};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pagetide_types::{Bytes, UnitSize};
 use pagetide_workloads::Workload;
@@ -43,6 +43,9 @@ pub(crate) enum Command {
     ///
     /// Give a command (after --), PIDs or a cgroup. Needs a machine with two tiers of memory.
     Run(RunArgs),
+    /// Measure what moving pages costs on this machine.
+    #[command(subcommand)]
+    Bench(BenchCommand),
     /// Write plans as one HTML page that needs no network, several side by side.
     ///
     /// Every recording is planned for on every machine given: A B --machine X --machine Y makes

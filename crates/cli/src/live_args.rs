@@ -1,9 +1,9 @@
 //! Arguments of the commands that move pages: `run` and `bench`.
 
 use crate::args::{TargetArgs, percent, seconds};
-use clap::Args;
+use clap::{Args, Subcommand};
 use pagetide_manager::Amount;
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, UnitSize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -74,6 +74,43 @@ pub(crate) struct RunArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print the summary as JSON with stable keys.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum BenchCommand {
+    /// Throughput of moves by page size, batch, threads and mode, and what a move is made of.
+    ///
+    /// Moves memory of its own, and checks its contents. On a machine with one memory node only
+    /// the parts are measured that need no second one.
+    Migrate(BenchMigrateArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct BenchMigrateArgs {
+    /// Memory to move, each way.
+    #[arg(long, default_value = "64M", value_name = "SIZE")]
+    pub(crate) size: Bytes,
+    /// Page sizes.
+    #[arg(long, value_delimiter = ',', default_value = "2M,4K", value_name = "2M|4K")]
+    pub(crate) page_size: Vec<UnitSize>,
+    /// Pages per call (default: 1, 8 and all pages of 2M; 1, 64, 512 and all pages of 4K).
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    pub(crate) batch: Vec<usize>,
+    /// Threads that move at once.
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4", value_name = "N")]
+    pub(crate) threads: Vec<usize>,
+    /// Rounds; figures are medians.
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub(crate) rounds: usize,
+    /// The fast node (default: as the kernel's memory tiers say).
+    #[arg(long, value_name = "NODE")]
+    pub(crate) fast_node: Option<u16>,
+    /// The slow node (default: the nearest slower one).
+    #[arg(long, value_name = "NODE")]
+    pub(crate) slow_node: Option<u16>,
+    /// Print JSON with stable keys instead of tables.
     #[arg(long)]
     pub(crate) json: bool,
 }

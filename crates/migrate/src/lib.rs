@@ -7,10 +7,12 @@
 
 mod backoff;
 mod batch;
+pub mod bench;
 mod kernel;
 mod live;
 mod mover;
 mod order;
+mod own;
 mod queue;
 mod refusal;
 mod report;
@@ -23,6 +25,7 @@ pub use live::LiveKernel;
 pub use mover::{Mover, Options};
 pub use nix::errno::Errno;
 pub use order::{Order, Work};
+pub use own::on_node;
 pub use refusal::Refusal;
 pub use report::{Amount, Direction, OrderReport, Report};
 #[cfg(any(test, feature = "simulated"))]

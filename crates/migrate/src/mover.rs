@@ -66,6 +66,11 @@ impl<K: Kernel> Mover<K> {
         &self.kernel
     }
 
+    /// Ends it, and gives the kernel back.
+    pub fn into_kernel(self) -> K {
+        self.kernel
+    }
+
     /// How it moves.
     pub fn options_mut(&mut self) -> &mut Options {
         &mut self.options

@@ -1,6 +1,7 @@
 //! Plans and recordings as text for a terminal (tables, charts, heatmaps) and as HTML pages. Computes no results;
 //! every figure comes from [`pagetide_replay`].
 
+mod bench;
 mod chart;
 mod doctor;
 mod heatmap;
@@ -14,6 +15,7 @@ mod split;
 mod style;
 mod table;
 
+pub use bench::bench_migrate;
 pub use doctor::{FindingRow, Mark, doctor};
 pub use html::{Subject, Together, html};
 pub use live::{epoch_parts, run_summary};

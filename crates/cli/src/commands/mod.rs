@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod bench;
 mod doctor;
 mod page;
 mod plan;
@@ -20,6 +21,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
     match command {
         Command::Record(arguments) => record::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Bench(command) => bench::run(&command),
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Trace(command) => trace::run(&command),

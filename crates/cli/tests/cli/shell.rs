@@ -3,10 +3,11 @@
 use crate::run::{pagetide, scratch};
 use std::fs;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 11] = [
     "record",
     "plan",
     "run",
+    "bench",
     "report",
     "trace",
     "doctor",

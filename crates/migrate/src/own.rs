@@ -1,0 +1,33 @@
+//! Our own memory: where new memory of this thread goes (`set_mempolicy(2)`).
+
+use pagetide_types::NodeId;
+use std::{io, ptr};
+
+// linux/mempolicy.h
+const MPOL_DEFAULT: libc::c_int = 0;
+const MPOL_BIND: libc::c_int = 2;
+/// Most nodes of a kernel.
+const MAX_NODES: usize = 1024;
+
+/// Runs `make` while new memory of this thread comes from one node alone. The memory does not
+/// remember: nothing keeps it from being moved later. Where the node has too little free memory,
+/// the kernel kills processes to make some: look first.
+///
+/// # Errors
+/// When there is no such node, or the kernel does not let us choose.
+pub fn on_node<T>(node: NodeId, make: impl FnOnce() -> T) -> io::Result<T> {
+    let mut mask = [0u64; MAX_NODES / 64];
+    let at = usize::from(node.0);
+    *mask.get_mut(at / 64).ok_or(io::ErrorKind::InvalidInput)? = 1 << (at % 64);
+    set(MPOL_BIND, mask.as_ptr())?;
+    let made = make();
+    set(MPOL_DEFAULT, ptr::null())?;
+    Ok(made)
+}
+
+/// `mask`: [`MAX_NODES`] bits, or null.
+fn set(mode: libc::c_int, mask: *const u64) -> io::Result<()> {
+    // SAFETY: the mask holds MAX_NODES bits and lives through the call, or there is none.
+    let failed = unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask, MAX_NODES + 1) };
+    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}

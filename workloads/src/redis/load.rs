@@ -24,7 +24,7 @@ use std::{
 #[derive(Args, Clone, Debug)]
 pub struct Load {
     /// Keys to fill the server with
-    #[arg(long, value_name = "N", default_value_t = 1_200_000)]
+    #[arg(long, value_name = "N", default_value_t = 400_000)]
     pub keys: u64,
     /// Bytes of each value
     #[arg(long, value_name = "BYTES", default_value_t = 1000)]

@@ -182,7 +182,11 @@ fn choose<'a, 'b>(
     target: f64,
 ) -> Result<&'b Candidate<'a>, String> {
     let Some(any) = candidates.first() else {
-        return Err("no policy that can be run was replayed".to_owned());
+        return Err(
+            "every policy given is a bound, only to compare with; add one that can be run, \
+                    such as rate (pagetide policies lists them)"
+                .to_owned(),
+        );
     };
     if any.curve.epochs < LEAST_EPOCHS {
         return Err(format!(
@@ -199,6 +203,13 @@ fn choose<'a, 'b>(
     if facts.footprint_bytes.0 == 0 {
         return Err("no memory of the target was resident".to_owned());
     }
+    if facts.uncleared_share > UNCLEARED {
+        return Err(format!(
+            "the recording cannot tell: the accessed bits of {} of the memory cannot be cleared \
+             (shared or locked pages), so its heat is unknown; record with --clear-shared",
+            percent(facts.uncleared_share)
+        ));
+    }
     if any.curve.accesses <= 0.0 && facts.cached_share > 0.0 {
         return Err(format!(
             "all that is accessed fits into the CPU caches ({} per core): how fast the memory is \
@@ -208,13 +219,6 @@ fn choose<'a, 'b>(
     }
     if any.curve.accesses <= 0.0 {
         return Err("no access was seen: the target was idle, or nothing of it was watched".into());
-    }
-    if facts.uncleared_share > UNCLEARED {
-        return Err(format!(
-            "the recording cannot tell: the accessed bits of {} of the memory cannot be cleared \
-             (shared or locked pages), so its heat is unknown",
-            percent(facts.uncleared_share)
-        ));
     }
     let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
     let Some(least) = needs.iter().flatten().min() else {

@@ -233,7 +233,20 @@ fn what_is_too_little_to_plan_on_is_answered_in_words() {
     let mut uncleared = input(vec![candidate(curve("rate", &hot_cold(5, 10, 1000.0, 100.0)))]);
     uncleared.facts.uncleared_share = 0.6;
     let why_not = plan(uncleared, &cxl(), &PlanOptions::default()).why_not.unwrap();
-    assert!(why_not.contains("cannot be cleared"), "{why_not}");
+    assert!(
+        why_not.contains("cannot be cleared") && why_not.contains("--clear-shared"),
+        "{why_not}"
+    );
+    // Of what is unknown nobody can say that it is idle, or that the caches hold it.
+    for cached_share in [0.0, 1.0] {
+        let mut idle = input(vec![candidate(curve("rate", &[Unit::default()]))]);
+        (idle.facts.uncleared_share, idle.facts.cached_share) = (0.9, cached_share);
+        let why_not = plan(idle, &cxl(), &PlanOptions::default()).why_not.unwrap();
+        assert!(why_not.contains("cannot be cleared"), "{why_not}");
+    }
+    let bounds = input(vec![bound(curve("clairvoyant", &hot_cold(5, 10, 1000.0, 100.0)))]);
+    let why_not = plan(bounds, &cxl(), &PlanOptions::default()).why_not.unwrap();
+    assert!(why_not.contains("is a bound") && why_not.contains("rate"), "{why_not}");
 }
 
 #[test]

@@ -28,8 +28,15 @@ pub(crate) fn bytes_per_s(value: f64) -> String {
 /// A band of shares: `0.8 – 5 %`.
 pub(crate) fn band(band: Band) -> String {
     let (low, high) = (percent(band.low), percent(band.high));
-    let low = low.trim_end_matches(" %").replace("below ", "<");
-    if low == high.trim_end_matches(" %") { high } else { format!("{low} – {high}") }
+    if low == high {
+        return high;
+    }
+    format!("{} – {high}", low.trim_end_matches(" %").replace("below ", "<"))
+}
+
+/// So many of something: `1 epoch`, `7 epochs`.
+pub(crate) fn many(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Seconds: `42 s`, `5 min 10 s`, `2 h 3 min`.
@@ -85,6 +92,8 @@ mod tests {
         assert_eq!(band(Band { low: 0.008, high: 0.05 }), "0.8 – 5 %");
         assert_eq!(band(Band { low: 0.05, high: 0.05 }), "5 %");
         assert_eq!(band(Band { low: 0.0001, high: 0.05 }), "<0.1 – 5 %");
+        assert_eq!(band(Band { low: 0.0001, high: 0.0005 }), "below 0.1 %");
+        assert_eq!([many(1, "epoch"), many(0, "epoch")], ["1 epoch", "0 epochs"]);
         assert_eq!(duration(4.96), "5 s");
         assert_eq!(duration(2.5), "2.5 s");
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The report of a recording (`pagetide trace info`), and of two side by side (`trace diff`).
 
-use crate::number::{count, duration, short_time};
+use crate::number::{count, duration, many, short_time};
 use crate::style::{short_name, shortened};
 use crate::table::{Align, Table};
 use crate::{Style, heatmap};
@@ -30,7 +30,7 @@ pub fn trace_info(info: &Info, overview: &Overview, style: Style) -> String {
 fn fields(info: &Info) -> Vec<(&'static str, String)> {
     let mut fields = vec![
         ("Target", info.target.clone()),
-        ("Time", format!("{} in {} epochs", duration(info.seconds), info.epochs)),
+        ("Time", format!("{} in {}", duration(info.seconds), many(info.epochs, "epoch"))),
     ];
     if !info.finished {
         let state = "not ended by its recorder: killed, or still at work; what is here is whole";
@@ -52,11 +52,11 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
         (
             "Units",
             format!(
-                "{} of {} in {} areas of {} objects, {}",
+                "{} of {} in {} of {}, {}",
                 count(info.units as f64),
                 info.unit,
-                info.areas,
-                info.objects,
+                many(info.areas, "area"),
+                many(info.objects, "object"),
                 match info.processes {
                     1 => "1 process".to_owned(),
                     n => format!("{n} processes at most"),

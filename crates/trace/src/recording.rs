@@ -181,7 +181,9 @@ fn read_header(path: &Path) -> Result<Header> {
     let not_a_recording =
         |reason: &str| Error::NotARecording { path: path.to_owned(), reason: reason.to_owned() };
     let text = fs::read(&file).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound if !path.exists() => not_a_recording("there is nothing"),
+        io::ErrorKind::NotFound if !path.exists() => {
+            not_a_recording("there is nothing of that name")
+        }
         io::ErrorKind::NotFound => not_a_recording("it has no recording.json"),
         io::ErrorKind::NotADirectory => not_a_recording("it is a file"),
         _ => Error::reading(path, &file, error),

@@ -53,14 +53,22 @@ pub(crate) fn check(path: &Path) -> Result<()> {
         let what = if parent.exists() { "is not a directory" } else { "does not exist" };
         bail!("{} {what}; make it, or write the report elsewhere", parent.display());
     }
-    if path.is_dir() {
-        bail!("{} is a directory; name a file for the report", path.display());
+    match path.metadata() {
+        Ok(there) if there.is_dir() => {
+            bail!("{} is a directory; name a file for the report", path.display())
+        }
+        // A pipe or a device would be replaced by the page.
+        Ok(there) if !there.is_file() => {
+            bail!("{} is no ordinary file; name one for the report", path.display())
+        }
+        _ => {}
     }
     Ok(())
 }
 
 /// Addresses and command lines are nobody else's business: only the owner can read the page. Under
-/// sudo that is who called it, not root: the page is for their browser.
+/// sudo that is who called it, not root: the page is for their browser. A link in its place is
+/// replaced and not followed.
 fn write(path: &Path, text: &str) -> Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));

@@ -43,12 +43,12 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
             Output { path: &temporary.0, owner: None }
         }
     };
-    let end = record::record(&target, &arguments.options, output, arguments.json)?;
+    let recorded = record::record(&target, &arguments.options, output, arguments.json)?;
     let recording = Recording::open(output.path)?;
     let plan = one(&recording, &policies, &machine, &arguments.asked)?;
     show(&plan, arguments.json)?;
     write_page(arguments, [(recording, plan)], None)?;
-    Ok(record::code(end))
+    Ok(record::code(recorded.end))
 }
 
 /// Prints the machines that are built in.

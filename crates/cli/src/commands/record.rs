@@ -21,8 +21,17 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
         bail!("nothing to record; name a command after --, or give --pid or --cgroup");
     };
     let output = Output::to_keep(&arguments.output);
-    let end = record(&target, &arguments.options, output, false)?;
-    eprintln!("recorded to {}; next: pagetide plan {0}", arguments.output.display());
+    let Recorded { end, epochs } = record(&target, &arguments.options, output, false)?;
+    let path = arguments.output.display();
+    if epochs < LEAST_EPOCHS {
+        let plural = if epochs == 1 { "" } else { "s" };
+        eprintln!(
+            "recorded {epochs} epoch{plural} to {path}, too few for a plan: that takes \
+             {LEAST_EPOCHS} at least; pagetide trace info {path} shows what is there"
+        );
+    } else {
+        eprintln!("recorded {epochs} epochs to {path}; next: pagetide plan {path}");
+    }
     Ok(code(end))
 }
 
@@ -50,6 +59,13 @@ pub(crate) fn target(arguments: &TargetArgs) -> Option<Target> {
     (!pids.is_empty()).then_some(Target::Pids(pids))
 }
 
+/// How a recording went.
+pub(crate) struct Recorded {
+    pub(crate) end: End,
+    /// Epochs that it holds.
+    pub(crate) epochs: u32,
+}
+
 /// Where a recording goes, and whose it is to be.
 #[derive(Clone, Copy)]
 pub(crate) struct Output<'a> {
@@ -72,7 +88,7 @@ pub(crate) fn record(
     options: &RecordOptions,
     Output { path: output, owner }: Output<'_>,
     output_aside: bool,
-) -> Result<End> {
+) -> Result<Recorded> {
     if output.exists() {
         bail!("{} already exists; remove it or name another file", output.display());
     }
@@ -119,8 +135,13 @@ pub(crate) fn record(
         }
         writer.finish()
     });
-    let mut unknown = Unknown::default();
-    let end = watch(&mut recorder, &progress, &send, &mut unknown);
+    let (mut unknown, mut epochs) = (Unknown::default(), 0);
+    let end = watch(&mut recorder, &progress, |record| {
+        unknown.add(&record);
+        epochs += 1;
+        // If nobody takes it the writer gave up, and says why.
+        send.send(record).is_ok()
+    });
     progress.finish();
     if let Some(note) = unknown.note(options.clear_shared) {
         eprintln!("pagetide: note: {note}");
@@ -140,7 +161,7 @@ pub(crate) fn record(
     }
     let context = || format!("recording to {}", output.display());
     written.with_context(context)?;
-    end.with_context(context)
+    Ok(Recorded { end: end.with_context(context)?, epochs })
 }
 
 pub(crate) fn note_killed(pids: &[Pid]) {
@@ -153,20 +174,17 @@ pub(crate) fn note_killed(pids: &[Pid]) {
     }
 }
 
-/// Epoch by epoch until something ends it.
+/// Epoch by epoch until something ends it, or `take` wants no more.
 fn watch(
     recorder: &mut Recorder,
     progress: &Progress,
-    send: &mpsc::SyncSender<EpochRecord>,
-    unknown: &mut Unknown,
+    mut take: impl FnMut(EpochRecord) -> bool,
 ) -> Result<End, ScanError> {
     loop {
         let (record, end) = recorder.epoch(&interrupt::asked)?;
         if let Some(record) = record {
-            unknown.add(&record);
             progress.update(summary(&record));
-            if send.send(record).is_err() {
-                // The writer gave up and says why.
+            if !take(record) {
                 return Ok(End::Stopped);
             }
         }

@@ -17,7 +17,10 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     }
     let Some(first) = arguments.recordings.first() else {
         let missing = "nothing to report on; name a RECORDING (pagetide report app.heat)";
-        Arguments::command().error(ErrorKind::MissingRequiredArgument, missing).exit();
+        let mut all = Arguments::command();
+        all.build();
+        let own = all.find_subcommand_mut("report").cloned().unwrap_or(all);
+        own.clone().error(ErrorKind::MissingRequiredArgument, missing).exit();
     };
     let machines: Vec<Machine> =
         arguments.machine.iter().map(|name| Machine::load(name)).collect::<Result<_, _>>()?;

@@ -32,8 +32,11 @@ fn the_commands_exit_code_is_passed_on() {
     let Some(_turn) = turn("the_commands_exit_code_is_passed_on") else { return };
     let scratch = scratch();
     let path = heat(&scratch, "x");
-    finish(shell(&path, &[], "sleep 2; exit 7")).fails(7, &["ended with exit status: 7"]);
+    let next = format!("epochs to {0}; next: pagetide plan {0}", path.display());
+    finish(shell(&path, &[], "sleep 2; exit 7")).fails(7, &["ended with exit status: 7", &next]);
     is_whole(&path);
+    let short = heat(&scratch, "short");
+    finish(shell(&short, &[], "sleep 0.1; exit 7")).fails(7, &["recorded 1 epoch to", "too few"]);
     let path = heat(&scratch, "killed");
     finish(shell(&path, &[], "sleep 1.2; kill -9 $$")).fails(128 + 9, &["signal: 9"]);
     is_whole(&path);

@@ -69,6 +69,12 @@ fn a_page_that_nobody_named_replaces_none() {
     };
     report(&[]).fails(1, &["mine.html already exists", "-o mine.html replaces it"]);
     assert_eq!(fs::read_to_string(&page).unwrap(), "precious");
+    // A link is replaced, and not followed.
+    let link = scratch.path().join("link.html");
+    std::os::unix::fs::symlink(&page, &link).unwrap();
+    report(&["-o", "link.html"]).succeeds();
+    assert!(!link.is_symlink());
+    assert_eq!(fs::read_to_string(&page).unwrap(), "precious");
     report(&["-o", "mine.html"]).succeeds();
     assert!(fs::read_to_string(&page).unwrap().starts_with("<!doctype html>"));
     fs::remove_file(&page).unwrap();
@@ -97,6 +103,7 @@ fn what_stands_in_the_way_of_a_page_is_said_in_words() {
         .fails(1, &["does not exist", "make it"]);
     let folder = scratch.path().display();
     pagetide(&format!("plan {a} --report {folder}")).fails(1, &["is a directory", "name a file"]);
-    pagetide("report").fails(2, &["RECORDING"]);
+    pagetide("report").fails(2, &["RECORDING", "Usage: pagetide report"]);
+    pagetide(&format!("report {a} -o /dev/null")).fails(1, &["/dev/null is no ordinary file"]);
     assert!(!page.exists());
 }

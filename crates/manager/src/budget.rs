@@ -30,9 +30,9 @@ impl FromStr for Amount {
     /// `64G`, or `25%`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let Some(percent) = text.trim().strip_suffix('%') else {
-            return text.parse().map(Self::Bytes).map_err(|_| {
-                format!("'{text}' is no amount of memory; write for example 512M, 64G or 25%")
-            });
+            return Bytes::with_unit(text)
+                .map(Self::Bytes)
+                .map_err(|error| format!("{error}; or a share, for example 25%"));
         };
         match percent.trim().parse::<f64>() {
             Ok(value) if (0.0..=100.0).contains(&value) => Ok(Self::Share(value / 100.0)),
@@ -114,7 +114,7 @@ mod tests {
     fn amounts_are_bytes_or_shares() {
         assert_eq!("64M".parse(), Ok(Amount::Bytes(Bytes::mib(64))));
         assert_eq!("25 %".parse::<Amount>().unwrap().of(Bytes::gib(4)), Bytes::gib(1));
-        for wrong in ["", "x", "101%", "-1%", "%"] {
+        for wrong in ["", "x", "101%", "-1%", "%", "10"] {
             assert!(wrong.parse::<Amount>().is_err(), "{wrong}");
         }
     }

@@ -28,6 +28,20 @@ impl Bytes {
     pub const fn gib(n: u64) -> Self {
         Self(n << 30)
     }
+    /// Reads an amount with its unit: a bare number may be bytes as well as what its writer is
+    /// used to.
+    ///
+    /// # Errors
+    /// What is wrong, in words for a command line.
+    pub fn with_unit(text: &str) -> Result<Self, String> {
+        let bare = text.trim();
+        if bare.parse::<f64>().is_ok_and(|number| number > 0.0) {
+            return Err(format!(
+                "'{bare}' has no unit; write {bare}G or {bare}M ({bare}B for bytes)"
+            ));
+        }
+        text.parse().map_err(|error: ParseBytesError| error.to_string())
+    }
     /// The same amount as a float, for ratios.
     #[must_use]
     pub fn as_f64(self) -> f64 {
@@ -128,6 +142,16 @@ mod tests {
         for text in ["", "G", "-1G", "1.2.3G", "64X", "99999999999T", "1e400G"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn an_amount_without_a_unit_is_asked_about() {
+        assert_eq!(Bytes::with_unit("10G"), Ok(Bytes::gib(10)));
+        assert_eq!(Bytes::with_unit("4096B"), Ok(Bytes(4096)));
+        assert_eq!(Bytes::with_unit("0"), Ok(Bytes(0)));
+        let unit = Bytes::with_unit("10").err().unwrap_or_default();
+        assert!(unit.contains("10G") && unit.contains("10B for bytes"), "{unit}");
+        assert!(Bytes::with_unit("plenty").is_err());
     }
 
     #[test]

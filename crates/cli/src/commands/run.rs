@@ -15,9 +15,12 @@ use pagetide_policy::{Class, PolicySpec, Worth};
 use pagetide_replay::Machine;
 use pagetide_report::Style;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError};
+use pagetide_trace::Owner;
 use pagetide_types::{NodeId, UnitSize};
-use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
@@ -171,21 +174,47 @@ fn watch(
     }
 }
 
-/// A line per epoch.
-struct Log(BufWriter<File>, std::path::PathBuf);
+/// A line per epoch; without any it is removed on drop.
+struct Log {
+    out: BufWriter<File>,
+    path: PathBuf,
+    written: bool,
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        if !self.written {
+            // An empty file that stays is in nobody's way but the next run's.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
 
 impl Log {
-    fn create(path: &std::path::Path) -> Result<Self> {
-        let file = File::create(path)
-            .with_context(|| format!("the log {} cannot be written", path.display()))?;
-        Ok(Self(BufWriter::new(file), path.to_owned()))
+    fn create(path: &Path) -> Result<Self> {
+        // As recordings: nothing is replaced, and only who called us reads the addresses in it.
+        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+        let file = match made {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                bail!("{} already exists; remove it or name another file", path.display())
+            }
+            made => {
+                made.with_context(|| format!("the log {} cannot be written", path.display()))?
+            }
+        };
+        if let Some(owner) = Owner::behind_sudo() {
+            // Where files cannot be given away it stays ours.
+            let _ = owner.give(&file);
+        }
+        Ok(Self { out: BufWriter::new(file), path: path.to_owned(), written: false })
     }
 
     fn write(&mut self, line: &EpochLine) -> Result<()> {
         let text = serde_json::to_string(line)?;
         // Whole lines, also for those who read while we write.
-        writeln!(self.0, "{text}")
-            .and_then(|()| self.0.flush())
-            .with_context(|| format!("the log {} cannot be written", self.1.display()))
+        self.written = true;
+        writeln!(self.out, "{text}")
+            .and_then(|()| self.out.flush())
+            .with_context(|| format!("the log {} cannot be written", self.path.display()))
     }
 }

@@ -34,6 +34,7 @@ fn what_cannot_be_run_is_named() {
     pagetide("run --fast-nodes 999 -- true").fails(1, &["node 999 does not exist"]);
     pagetide("run --epoch 100ms -- true").fails(2, &["'100ms' is too short", "200ms"]);
     pagetide("run --fast much -- true").fails(2, &["'much'", "25%"]);
+    pagetide("run --fast 10 -- true").fails(2, &["'10' has no unit", "10G", "25%"]);
     pagetide("run --reserve 101% -- true").fails(2, &["101%"]);
     pagetide("run --machine x -- true").fails(1, &["no machine 'x'"]);
     pagetide("run").fails(1, &["after --", "--pid", "--cgroup"]);
@@ -45,6 +46,20 @@ fn dry_run(options: &str) -> Outcome {
     pagetide(&format!(
         "run -q --dry-run --fast 64M --epoch 500ms --for 3s {options} -- {PAGETIDE} {workload}"
     ))
+}
+
+#[test]
+fn a_log_replaces_nothing_and_goes_if_nothing_was_written() {
+    let test = "a_log_replaces_nothing_and_goes_if_nothing_was_written";
+    let Some(_turn) = turn(test).filter(|_| one_node(test)) else { return };
+    let scratch = scratch();
+    let log = scratch.path().join("log.jsonl");
+    let line = format!("run --dry-run --fast 64M --log {}", log.display());
+    pagetide(&format!("{line} --pid 8388608")).fails(5, &["does not exist"]);
+    assert!(!log.exists(), "an empty log was left behind");
+    fs::write(&log, "precious").unwrap_or_default();
+    pagetide(&format!("{line} -- true")).fails(1, &["log.jsonl already exists", "another file"]);
+    assert_eq!(fs::read_to_string(&log).unwrap_or_default(), "precious");
 }
 
 #[test]

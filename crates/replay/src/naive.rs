@@ -48,7 +48,7 @@ impl NaiveReplay {
     }
 
     /// Decides at the end of the epoch that arrived last, `length_s` seconds long, in which `fast`
-    /// rows were fast; `settling` as in [`EpochView::settling`].
+    /// rows were fast; `settling` as in [`pagetide_policy::EpochView::settling`].
     pub fn decide(
         &mut self,
         heat: &EpochHeat,

@@ -119,6 +119,7 @@ fn the_hot_set_is_found_behind_a_warm_up() {
 }
 
 /// What `rate` serves with half of the memory fast.
+#[expect(clippy::unwrap_used, reason = "a test's own plan")]
 fn served_by_half(recording: &Recording) -> f64 {
     let plan = plan_recording(recording, &all_policies(), &cxl(), &PlanOptions::default()).unwrap();
     let rate = plan.policies.iter().find(|policy| policy.policy == "rate").unwrap();

@@ -6,6 +6,7 @@ mod exit;
 mod interrupt;
 mod live_args;
 mod progress;
+mod short;
 mod unknown;
 
 use clap::Parser;

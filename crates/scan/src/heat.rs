@@ -14,6 +14,8 @@ struct Sum {
     most: u16,
     rate: f32,
     flags: HeatFlags,
+    /// A part was not watched and may have been accessed.
+    open: bool,
     watched: u16,
     touched: u16,
     node: NodeId,
@@ -70,6 +72,8 @@ impl HeatTable {
             }
             sum.watched = (sum.watched + sample.own()).min(512);
             sum.touched = (sum.touched + sample.touched.min(sample.own())).min(512);
+        } else {
+            sum.open |= may_be_accessed(piece.rate, cores);
         }
         sum.flags |= flags;
     }
@@ -78,7 +82,7 @@ impl HeatTable {
     pub(crate) fn finish(&self, epoch: EpochId) -> EpochHeat {
         let mut heat = EpochHeat::new(epoch);
         for (unit, sum) in (0u32..).zip(&self.sums).filter(|(_, sum)| sum.seen && sum.most > 0) {
-            let flags = concluded(sum.flags, sum.rate);
+            let flags = concluded(sum.flags, sum.rate, sum.open);
             let sampled = flags.has(HeatFlags::SAMPLED);
             heat.push(HeatRow {
                 unit: UnitId(unit),
@@ -99,12 +103,18 @@ impl HeatTable {
     }
 }
 
+/// Whether a part of a unit that was not watched may have been accessed all the same: nobody has
+/// ever looked, or it was accessed before; and its process ran.
+pub(crate) fn may_be_accessed(rate: Option<f32>, cores: f32) -> bool {
+    cores > 0.0 && rate != Some(0.0)
+}
+
 /// What the flags of all parts of a unit say of the whole: one part that was seen makes it seen,
-/// but as long as one is unknown nobody knows that it was not.
-pub(crate) fn concluded(flags: HeatFlags, rate: f32) -> HeatFlags {
+/// but as long as one is unknown, or was not watched (`open`), nobody knows that it was not.
+pub(crate) fn concluded(flags: HeatFlags, rate: f32, open: bool) -> HeatFlags {
     if !flags.has(HeatFlags::SAMPLED) || flags.has(HeatFlags::ACCESSED) {
         flags
-    } else if flags.has(HeatFlags::UNCLEARED) {
+    } else if flags.has(HeatFlags::UNCLEARED) || open {
         HeatFlags(flags.0 & !HeatFlags::SAMPLED.0)
     } else if rate == 0.0 {
         flags | HeatFlags::UNSEEN
@@ -136,10 +146,28 @@ mod tests {
     #[test]
     fn a_unit_with_an_unknown_part_is_not_unseen() {
         let (sampled, unknown) = (HeatFlags::SAMPLED, HeatFlags::UNCLEARED);
-        assert_eq!(concluded(sampled, 0.0), sampled | HeatFlags::UNSEEN);
-        assert_eq!(concluded(sampled | unknown, 0.0), unknown);
+        assert_eq!(concluded(sampled, 0.0, false), sampled | HeatFlags::UNSEEN);
+        assert_eq!(concluded(sampled | unknown, 0.0, false), unknown);
         let seen = sampled | HeatFlags::ACCESSED | unknown;
-        assert_eq!(concluded(seen, 0.0), seen);
+        assert_eq!(concluded(seen, 0.0, true), seen);
+    }
+
+    #[test]
+    fn a_unit_with_a_part_that_nobody_watched_is_not_idle() {
+        // Two processes map the same pages; of the second it was seen that it does not touch them.
+        let flags = |rate, cores| {
+            let mut table = HeatTable::default();
+            table.begin(1);
+            table.add(&piece(0, 0, 300, rate), None, cores);
+            let second = piece(1, 0x1000_0000, 300, 0.0);
+            let sample = Sample { watched: true, ..Sample::new(1, second.range, &second) };
+            table.add(&second, Some(&sample), 1.0);
+            table.finish(EpochId(0)).flags[0]
+        };
+        assert_eq!(flags(5.0, 1.0), HeatFlags::default());
+        let unseen = HeatFlags::SAMPLED | HeatFlags::UNSEEN;
+        assert_eq!(flags(0.0, 1.0), unseen, "nor did the first when it was watched");
+        assert_eq!(flags(5.0, 0.0), unseen, "it did not run");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! numbers follow each other, and looks at nothing but a rate and some bits of each.
 
 use super::{Mask, Pages, REGION, turned};
-use crate::heat::concluded;
+use crate::heat::{concluded, may_be_accessed};
 use crate::piece::Piece;
 use crate::sample::Sample;
 use crate::units::{Run, Units};
@@ -16,6 +16,8 @@ struct Part<'a> {
     resident: Mask,
     /// Of all pages that can be cleared.
     flags: HeatFlags,
+    /// It was observed at least once.
+    known: bool,
     /// Rate of all pages, or of the single ones.
     rate: f32,
     rates: Option<&'a [f32; REGION]>,
@@ -73,7 +75,7 @@ impl PageHeat {
         heat.pages.resize(heat.unit.len(), 1);
         self.uncleared = 0;
         for (flags, rate) in heat.flags.iter_mut().zip(&heat.rate) {
-            *flags = concluded(*flags, *rate);
+            *flags = concluded(*flags, *rate, false);
             self.uncleared += u64::from(flags.has(HeatFlags::UNCLEARED));
         }
         let count = |flag| heat.flags.iter().map(move |flags| u16::from(flags.has(flag)));
@@ -116,6 +118,7 @@ impl<'a> Part<'a> {
             pages,
             resident: turned(&pages.resident, pages.skew),
             flags,
+            known: piece.rate.is_some(),
             rate: piece.mean_rate() * cores,
             rates: pages.rates().filter(|_| !piece.huge),
             watched: if piece.huge || sample.is_none() { Mask::default() } else { pages.watched },
@@ -165,17 +168,20 @@ impl<'a> Part<'a> {
 fn add_shared_run(group: &[(UnitId, Part<'_>)], run: &Run, heat: &mut EpochHeat) {
     each(run, union(group)[run.word], |unit, page| {
         let (mut sum, mut all, mut node) = (0.0, HeatFlags::default(), NodeId(0));
+        let mut open = false;
         for (_, part) in group {
             if part.resident[run.word] >> (page % 64) & 1 != 0 {
                 let (rate, flags) = part.page(part.number(page));
                 sum += rate;
                 all |= flags;
                 node = part.node;
+                let watched = flags.has(HeatFlags::SAMPLED);
+                open |= !watched && may_be_accessed(part.known.then_some(rate), part.cores);
             }
         }
         heat.unit.push(unit);
         heat.rate.push(sum);
-        heat.flags.push(all);
+        heat.flags.push(concluded(all, sum, open));
         heat.node.push(node);
     });
 }
@@ -246,6 +252,25 @@ mod tests {
         let heat = collect(&pieces, &mut units);
         assert_eq!(places(&mut units), [7 * 512 + 1, 7 * 512 + 2, 7 * 512 + 3]);
         assert_eq!(heat.rate, [6.0, 12.0, 6.0]);
+    }
+
+    #[test]
+    fn a_page_that_one_process_was_not_watched_on_is_not_idle() {
+        let mut units = Units::of(UnitSize::Base);
+        let busy = piece(0, 7, &[3, 4], &mut units);
+        let mut idle = Piece { rate: Some(0.0), ..piece(1, 7, &[4, 5], &mut units) };
+        idle.pages.as_mut().unwrap().watched = [0b11_0000, 0, 0, 0, 0, 0, 0, 0];
+        let sample = Sample { watched: true, ..Sample::new(1, idle.range, &idle) };
+        let heat = PageHeat::default().collect(
+            EpochId(0),
+            &[busy, idle],
+            &mut units,
+            |piece| (piece == 1).then_some(&sample),
+            |_| Some(2.0),
+        );
+        let unseen = HeatFlags::SAMPLED | HeatFlags::UNSEEN;
+        assert_eq!(heat.flags, [HeatFlags::default(), HeatFlags::default(), unseen]);
+        assert_eq!(heat.watched, [0, 0, 1]);
     }
 
     #[test]

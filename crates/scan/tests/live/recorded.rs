@@ -3,8 +3,9 @@
 use crate::child::Child;
 use pagetide_host::{Capabilities, Host};
 use pagetide_scan::{Observer, Options, Recorder, Target};
+use pagetide_testing::skip;
 use pagetide_trace::EpochRecord;
-use pagetide_types::{HeatFlags, ObjectId, UnitKey};
+use pagetide_types::{HeatFlags, HeatRow, ObjectId, UnitKey};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,17 +14,42 @@ use std::time::Duration;
 /// for its turn loses accessed bits to whoever else reads them (DAMON).
 static ONE: Mutex<()> = Mutex::new(());
 
-/// One unit in the last epoch.
+/// Epochs that a recording has at most. What a test waits for takes one to three on an idle
+/// machine; on a busy one what is cleared in turns has its turn less often, and a process may get
+/// no CPU time while it is looked at.
+const MOST_EPOCHS: usize = 40;
+
+/// CPU time in an epoch of a second from which on a child went round all its pages many times.
+const RAN_S: f64 = 0.1;
+
+/// One unit in one epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Seen {
     pub(crate) rate: f32,
     pub(crate) flags: HeatFlags,
     pub(crate) pages: u16,
+    touched: u16,
+    length_s: f64,
+    target_cpu_s: f64,
 }
 
 impl Seen {
     pub(crate) fn has(&self, flag: HeatFlags) -> bool {
         self.flags.has(flag)
+    }
+
+    /// Whether the children ran in that epoch, so that what they touch over and over was touched.
+    pub(crate) fn ran(&self) -> bool {
+        self.target_cpu_s >= RAN_S
+    }
+
+    /// Each page that was seen was accessed at least once: the rate says so, whatever the speed of
+    /// the machine. A factor of 20 is left to older, colder epochs that are averaged in.
+    #[track_caller]
+    pub(crate) fn has_a_rate_that_explains_what_was_seen(&self) {
+        let accesses = f64::from(self.rate) * self.length_s;
+        let few = self.touched < 64 || !self.ran();
+        assert!(few || accesses > f64::from(self.touched) / 20.0, "{self:?}");
     }
 }
 
@@ -36,65 +62,80 @@ pub(crate) struct Recorded {
 /// which it says.
 pub(crate) fn alone(test: &str) -> Option<MutexGuard<'static, ()>> {
     if !Host::live().features().capabilities.has(Capabilities::SYS_ADMIN) {
-        eprintln!("SKIPPED {test}: reading page tables needs root");
+        skip(test, "reading page tables needs root");
         return None;
     }
     Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Recorded {
-    /// Records `children` for `epochs` epochs of a second.
-    pub(crate) fn of(children: &[&Child], epochs: u32, clear_shared: bool) -> Self {
+    /// Records `children` in epochs of a second until `enough` is true of what was recorded, or
+    /// for so long that it never will be.
+    pub(crate) fn until(
+        children: &[&Child],
+        clear_shared: bool,
+        enough: impl Fn(&Self) -> bool,
+    ) -> Self {
         let host = Host::live();
         let observer = Observer::start(&host, &host.features()).unwrap();
         let options = Options {
             epoch: Duration::from_secs(1),
             budget: 0.05,
-            limit: Some(Duration::from_secs(u64::from(epochs))),
             clear_shared,
             ..Options::default()
         };
         let target = Target::Pids(children.iter().map(|child| child.pid()).collect());
         let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
-        let (mut records, mut units) = (Vec::new(), Vec::new());
-        loop {
+        let mut recorded = Self { epochs: Vec::new(), units: Vec::new() };
+        while recorded.epochs.len() < MOST_EPOCHS && !enough(&recorded) {
             let (record, end) = recorder.epoch(&|| false).unwrap();
-            if let Some(record) = record {
-                units.extend(record.new_units.iter().copied());
-                records.push(record);
-            }
-            if end.is_some() {
-                return Self { epochs: records, units };
+            assert_eq!(end, None, "the children go on");
+            let record = record.unwrap();
+            recorded.units.extend(record.new_units.iter().copied());
+            recorded.epochs.push(record);
+        }
+        recorded
+    }
+
+    /// The units of an object by their index, in all epochs in which they are there.
+    pub(crate) fn units_of(&self, object: ObjectId) -> HashMap<u64, Vec<Seen>> {
+        let mut units: HashMap<u64, Vec<Seen>> = HashMap::new();
+        for record in &self.epochs {
+            for HeatRow { unit, rate, flags, pages, touched, .. } in record.heat.rows() {
+                let key = self.units[unit.index()];
+                if key.object == object {
+                    let (length_s, target_cpu_s) =
+                        (record.epoch.length_s, record.epoch.target_cpu_s);
+                    let seen = Seen { rate, flags, pages, touched, length_s, target_cpu_s };
+                    units.entry(key.index).or_default().push(seen);
+                }
             }
         }
+        units
     }
 
-    /// The units of an object in the last epoch, by their index.
-    pub(crate) fn units_of(&self, object: ObjectId) -> HashMap<u64, Seen> {
-        let heat = &self.epochs.last().unwrap().heat;
-        let rows = heat.rows().map(|row| (self.units[row.unit.index()], row));
-        let of_object = rows.filter(|(key, _)| key.object == object);
-        of_object
-            .map(|(key, row)| {
-                (key.index, Seen { rate: row.rate, flags: row.flags, pages: row.pages })
-            })
-            .collect()
-    }
-
-    /// The object of `units` resident units, with an area for which `is` holds.
-    pub(crate) fn object(
+    /// The objects with an area for which `is` holds and so many units.
+    pub(crate) fn objects(
         &self,
         units: usize,
         is: impl Fn(&pagetide_trace::Area) -> bool,
-    ) -> ObjectId {
+    ) -> Vec<ObjectId> {
         let areas = self.epochs.iter().flat_map(|epoch| &epoch.new_areas);
-        let mut objects = areas.filter(|area| is(area)).map(|area| area.object);
-        objects.find(|object| self.units_of(*object).len() == units).unwrap()
+        let mut objects: Vec<_> = areas.filter(|area| is(area)).map(|area| area.object).collect();
+        objects.sort_unstable();
+        objects.dedup();
+        objects.retain(|object| self.units_of(*object).len() == units);
+        objects
     }
 
-    /// The private memory that holds the unit at that place: no file is as long as addresses are high.
-    pub(crate) fn private_object(&self, index: u64) -> ObjectId {
+    /// The units from that place on, in order, in all epochs in which they are there; none if they
+    /// are not all known. No file is as long as addresses of private memory are high.
+    pub(crate) fn private(&self, first: u64, units: usize) -> Vec<Vec<Seen>> {
         let mut areas = self.epochs.iter().flat_map(|epoch| &epoch.new_areas);
-        areas.find(|area| (area.first..area.end).contains(&index)).unwrap().object
+        let Some(area) = areas.find(|area| (area.first..area.end).contains(&first)) else {
+            return Vec::new();
+        };
+        let mut all = self.units_of(area.object);
+        (first..first + units as u64).map_while(|index| all.remove(&index)).collect()
     }
 }

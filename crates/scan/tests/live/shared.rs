@@ -1,15 +1,14 @@
 //! Memory that two processes map: counted once, and seen with `clear_shared` only.
 
 use crate::child::{Area, Child, HUGE, PAGE, rest};
-use crate::recorded::{Recorded, alone};
+use crate::recorded::{Recorded, Seen, alone};
 use pagetide_types::{AreaKind, HeatFlags};
-use std::collections::HashSet;
 
 const UNITS: usize = 8;
 
 /// Two processes map `UNITS` units; one of them touches the first half over and over, and (beside
-/// it) `private` pages of its own.
-fn pair(private: usize) -> [Child; 2] {
+/// it) `private` pages of its own. Recorded until `enough` is true of what `shared` says.
+fn recorded(private: usize, clear_shared: bool, enough: impl Fn(&[Vec<Seen>]) -> bool) -> Recorded {
     let area = Area::shared(UNITS * HUGE);
     let idle = Child::fork(|| area.write(0, area.len), rest);
     let own = Area::private(private.max(1) * PAGE);
@@ -23,34 +22,53 @@ fn pair(private: usize) -> [Child; 2] {
             own.read(0, private * PAGE);
         },
     );
-    [busy, idle]
+    Recorded::until(&[&busy, &idle], clear_shared, |recorded| {
+        let units = shared(recorded);
+        units.len() == UNITS && enough(&units)
+    })
 }
 
-fn recorded(private: usize, clear_shared: bool) -> Recorded {
-    let children = pair(private);
-    Recorded::of(&[&children[0], &children[1]], 5, clear_shared)
+/// The units of the shared memory in order, in all epochs in which they are there; none as long as
+/// not all are known.
+fn shared(recorded: &Recorded) -> Vec<Vec<Seen>> {
+    let objects = recorded.objects(UNITS, |area| area.kind == AreaKind::Shared);
+    assert!(objects.len() <= 1, "counted twice");
+    let mut units: Vec<_> =
+        objects.into_iter().flat_map(|object| recorded.units_of(object)).collect();
+    units.sort_unstable_by_key(|(index, _)| *index);
+    units.into_iter().map(|(_, seen)| seen).collect()
+}
+
+fn once(unit: &[Seen], flag: HeatFlags) -> bool {
+    unit.iter().any(|seen| seen.has(flag))
 }
 
 #[test]
 fn shared_memory_is_counted_once_and_marked_as_unknown() {
     let Some(_alone) = alone("shared_memory_is_counted_once_and_marked_as_unknown") else { return };
-    let recorded = recorded(0, false);
-    let units = recorded.units_of(recorded.object(UNITS, |area| area.kind == AreaKind::Shared));
-    for (index, unit) in &units {
-        assert_eq!(unit.pages, 512, "{index}");
-        assert!(
-            unit.has(HeatFlags::UNCLEARED) && !unit.has(HeatFlags::SAMPLED),
-            "{index} {unit:?}"
-        );
+    let marked = |unit: &Vec<Seen>| unit.last().is_some_and(|s| s.has(HeatFlags::UNCLEARED));
+    let recorded = recorded(0, false, |units| units.iter().all(marked));
+    let units = shared(&recorded);
+    assert_eq!(units.len(), UNITS);
+    for unit in units {
+        let last = unit.last().unwrap();
+        assert_eq!(last.pages, 512, "{last:?}");
+        assert!(last.has(HeatFlags::UNCLEARED) && !last.has(HeatFlags::SAMPLED), "{last:?}");
     }
-    let areas = recorded.epochs.iter().flat_map(|epoch| &epoch.new_areas);
-    let shared = areas.filter(|area| area.kind == AreaKind::Shared).map(|area| area.object);
-    let objects: HashSet<_> =
-        shared.filter(|object| recorded.units_of(*object).len() == UNITS).collect();
-    assert_eq!(objects.len(), 1, "counted twice");
-    let last = &recorded.epochs.last().unwrap();
-    let shared = (UNITS * HUGE) as u64;
-    assert!(last.epoch.uncleared_bytes >= shared);
+    let uncleared = recorded.epochs.last().unwrap().epoch.uncleared_bytes;
+    assert!(uncleared >= (UNITS * HUGE) as u64, "{uncleared}");
+}
+
+/// What must be true of the memory that was touched, in whatever epoch.
+fn is_hot(unit: &[Seen]) {
+    assert!(once(unit, HeatFlags::ACCESSED), "{unit:?}");
+    for seen in unit {
+        seen.has_a_rate_that_explains_what_was_seen();
+        if seen.has(HeatFlags::SAMPLED) && seen.ran() {
+            // Also where only the process that does not touch it had its turn.
+            assert!(seen.has(HeatFlags::ACCESSED) && seen.rate > 0.0, "{seen:?} of {unit:?}");
+        }
+    }
 }
 
 #[test]
@@ -60,19 +78,24 @@ fn shared_memory_is_seen_if_the_user_lets_it_be_cleared() {
     };
     // With private memory all translations can be flushed, without only what is seen is believed.
     for private in [512, 0] {
-        let recorded = recorded(private, true);
-        let units = recorded.units_of(recorded.object(UNITS, |area| area.kind == AreaKind::Shared));
-        for (index, unit) in &units {
-            if *index < UNITS as u64 / 2 {
-                assert!(unit.has(HeatFlags::SAMPLED) && unit.has(HeatFlags::ACCESSED), "{unit:?}");
-                assert!(unit.rate > 512.0, "{private} {index}: {unit:?}");
-            } else {
-                assert!(!unit.has(HeatFlags::ACCESSED), "{private} {index}: {unit:?}");
-            }
-            let cold = *index >= UNITS as u64 / 2;
-            assert!(unit.has(HeatFlags::UNSEEN) || !cold || private == 0, "{index}: {unit:?}");
+        let flushed = private > 0;
+        let recorded = recorded(private, true, |units| {
+            let (hot, cold) = units.split_at(UNITS / 2);
+            hot.iter().all(|unit| once(unit, HeatFlags::ACCESSED))
+                && (!flushed || cold.iter().all(|unit| once(unit, HeatFlags::UNSEEN)))
+        });
+        let units = shared(&recorded);
+        assert_eq!(units.len(), UNITS);
+        let (hot, cold) = units.split_at(UNITS / 2);
+        hot.iter().for_each(|unit| is_hot(unit));
+        for unit in cold {
+            assert!(!once(unit, HeatFlags::ACCESSED), "{private}: {unit:?}");
+            let unseen = |seen: &Seen| seen.has(HeatFlags::UNSEEN) && seen.ran();
+            assert!(flushed || !unit.iter().any(unseen), "{private}: {unit:?}");
+            assert!(!flushed || once(unit, HeatFlags::UNSEEN), "{private}: {unit:?}");
         }
-        let last = &recorded.epochs.last().unwrap().epoch;
-        assert!(last.longest_clear_s > 0.0 && last.clear_s >= last.longest_clear_s, "{last:?}");
+        let all = || recorded.epochs.iter().map(|record| &record.epoch);
+        assert!(all().all(|epoch| epoch.clear_s >= epoch.longest_clear_s));
+        assert!(all().any(|epoch| epoch.longest_clear_s > 0.0));
     }
 }

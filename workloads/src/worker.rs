@@ -171,10 +171,13 @@ impl<'r> Worker<'r> {
         self.epoch += 1;
     }
 
-    /// Reports the last epoch; returns the checksum and when the thread ended.
+    /// Reports what epochs are left, several if the thread was put aside over the end of one;
+    /// returns the checksum and when the thread ended.
     pub(crate) fn finish(mut self) -> (u64, Duration) {
-        let now = self.terms.start.elapsed();
-        let until = self.epoch_end().map_or(now, |end| now.min(end)).min(self.terms.duration);
+        let until = self.terms.start.elapsed().min(self.terms.duration);
+        while let Some(end) = self.epoch_end().filter(|end| *end < until) {
+            self.report(end);
+        }
         self.report(until);
         (self.checksum, until)
     }
@@ -212,5 +215,40 @@ impl<'r> Worker<'r> {
         let value = word.load(Ordering::Relaxed);
         word.store(change(value), Ordering::Relaxed);
         self.sum(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_types::{Bytes, UnitSize};
+    use std::sync::mpsc;
+
+    /// The ends of the epochs that a thread reports which begins 10 s after the start.
+    fn reported(duration_ms: u64) -> Vec<(u32, u128)> {
+        let region = Region::map(Bytes(4096), UnitSize::Base).unwrap();
+        let terms = Terms {
+            region: &region,
+            stop: Stop::default(),
+            start: Instant::now().checked_sub(Duration::from_secs(10)).unwrap(),
+            duration: Duration::from_millis(duration_ms),
+            epoch: Some(Duration::from_millis(300)),
+            shift: 12,
+            pages: false,
+            threads: 1,
+            rate: None,
+            accesses: None,
+        };
+        let (tallies, arrived) = mpsc::channel();
+        let mut worker = Worker::new(0, &terms, tallies);
+        assert_eq!(worker.batch(), None);
+        assert_eq!(worker.finish().1, terms.duration);
+        arrived.iter().map(|tally| (tally.epoch, tally.until.as_millis())).collect()
+    }
+
+    #[test]
+    fn a_thread_that_was_put_aside_over_the_end_reports_every_epoch() {
+        assert_eq!(reported(1000), [(0, 300), (1, 600), (2, 900), (3, 1000)]);
+        assert_eq!(reported(600), [(0, 300), (1, 600)]);
     }
 }

@@ -3,6 +3,7 @@
 use super::{number, read, run, run_until, run_with_truth};
 use crate::stop::Stop;
 use nix::sys::signal::{Signal, raise};
+use pagetide_testing::undisturbed;
 use pagetide_types::{AreaKind, HeatFlags, ObjectId, UnitSize};
 use std::{thread, time::Duration};
 
@@ -75,11 +76,18 @@ fn flags_say_what_was_seen() {
 
 #[test]
 fn a_rate_is_kept() {
-    let printed = run("uniform --size 4M --rate 200000 --threads 2 --seconds 1").unwrap();
-    let made = number(&printed, "accesses");
-    assert!((120_000.0..=201_000.0).contains(&made), "{printed}");
-    let printed = run("uniform --size 4M --rate 3 --seconds 1").unwrap();
-    assert!((3.0..=4.0).contains(&number(&printed, "accesses")), "{printed}");
+    undisturbed("a_rate_is_kept", 5, || {
+        for (rate, threads, least, most) in [(200_000, 2, 120_000.0, 201_000.0), (3, 1, 3.0, 4.0)] {
+            let line = format!("uniform --size 4M --rate {rate} --threads {threads} --seconds 1");
+            let made = number(&run(&line).unwrap(), "accesses");
+            assert!(made <= most, "{made} in a second");
+            // What a busy machine kept it from is not made up for.
+            if made < least {
+                return Err(format!("{made} in a second instead of {rate}"));
+            }
+        }
+        Ok(())
+    });
 }
 
 #[test]
@@ -88,19 +96,22 @@ fn an_early_end_leaves_a_whole_truth() {
     let path = folder.path().join("truth.heat");
     let stop = Stop::default();
     let line = format!(
-        "uniform --size 4M --seconds 60 --rate 1000 --threads 3 --truth-epoch 0.1 --truth {}",
+        "uniform --size 4M --seconds 600 --rate 1000 --threads 3 --truth-epoch 0.1 --truth {}",
         path.display()
     );
     let printed = thread::scope(|scope| {
         let (line, until) = (&line, stop.clone());
         let running = scope.spawn(move || run_until(line, until).unwrap());
-        thread::sleep(Duration::from_millis(350));
+        // Spans of 1 and 3 epochs.
+        while !running.is_finished() && !path.join("heat-00001.parquet").exists() {
+            thread::sleep(Duration::from_millis(10));
+        }
         stop.set();
         running.join().unwrap()
     });
     let ran = read(folder, printed);
     let epochs = ran.recording.epochs().len();
-    assert!((3..40).contains(&epochs), "{epochs} epochs");
+    assert!((4..6000).contains(&epochs), "{epochs} epochs");
     assert!(ran.printed.contains("ready") && ran.printed.contains("done"), "{}", ran.printed);
 }
 

@@ -12,6 +12,9 @@ struct Sum {
     /// count once, different parts of a unit add up.
     here: u16,
     most: u16,
+    /// The same of pages whose bits cannot be cleared.
+    unknown_here: u16,
+    unknown_most: u16,
     rate: f32,
     flags: HeatFlags,
     /// A part was not watched and may have been accessed.
@@ -25,7 +28,6 @@ struct Sum {
 #[derive(Debug, Default)]
 pub(crate) struct HeatTable {
     sums: Vec<Sum>,
-    uncleared: u64,
 }
 
 impl HeatTable {
@@ -33,7 +35,6 @@ impl HeatTable {
     pub(crate) fn begin(&mut self, units: usize) {
         self.sums.clear();
         self.sums.resize(units, Sum::default());
-        self.uncleared = 0;
     }
 
     /// Adds a piece; pieces come sorted by process. `cores`: CPU time that its process used per
@@ -41,7 +42,7 @@ impl HeatTable {
     pub(crate) fn add(&mut self, piece: &Piece, sample: Option<&Sample>, cores: f32) {
         let sum = &mut self.sums[piece.unit.index()];
         if !sum.seen || sum.process != piece.process {
-            sum.here = 0;
+            (sum.here, sum.unknown_here) = (0, 0);
         }
         sum.seen = true;
         sum.process = piece.process;
@@ -57,11 +58,13 @@ impl HeatTable {
         }
         if piece.unknown() {
             flags |= HeatFlags::UNCLEARED;
-            self.uncleared += u64::from(piece.present);
+            sum.unknown_here += piece.present;
         } else {
-            self.uncleared += u64::from(piece.shared());
+            sum.unknown_here += piece.shared();
             sum.rate += piece.rate.unwrap_or(0.0) * cores;
         }
+        sum.unknown_here = sum.unknown_here.min(512);
+        sum.unknown_most = sum.unknown_most.max(sum.unknown_here);
         if let Some(sample) = sample.filter(|sample| sample.watched && !piece.unknown()) {
             flags |= HeatFlags::SAMPLED;
             if sample.accessed {
@@ -99,7 +102,7 @@ impl HeatTable {
 
     /// Resident pages of this epoch whose bits could not be cleared.
     pub(crate) fn uncleared_pages(&self) -> u64 {
-        self.uncleared
+        self.sums.iter().map(|sum| u64::from(sum.unknown_most)).sum()
     }
 }
 
@@ -141,6 +144,13 @@ mod tests {
         table.add(&piece(1, 0x1000_0000, 300, 7.0), None, 1.0);
         let heat = table.finish(EpochId(0));
         assert_eq!((heat.pages[0], heat.rate[0]), (300, 12.0));
+        assert_eq!(table.uncleared_pages(), 0);
+        // A third process has locked them, and a fourth a part of them.
+        let locked =
+            |process, present| Piece { uncleared: true, ..piece(process, 0, present, 0.0) };
+        table.add(&locked(2, 300), None, 1.0);
+        table.add(&locked(3, 200), None, 1.0);
+        assert_eq!((table.finish(EpochId(0)).pages[0], table.uncleared_pages()), (300, 300));
     }
 
     #[test]

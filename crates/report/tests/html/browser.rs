@@ -1,21 +1,32 @@
 //! A headless Chromium, driven over its debugging pipe (Chrome DevTools Protocol): commands go to
 //! its file descriptor 3 and answers come from 4, each a JSON object that a zero byte ends.
 
+use pagetide_testing::skip;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+/// So long a browser may say nothing, and what must come true in a page may take.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A browser with one page; ended when dropped.
 pub(super) struct Browser {
     child: Child,
     to: ChildStdin,
-    from: BufReader<ChildStdout>,
+    /// Its messages, as a thread of their own reads them.
+    from: Receiver<Value>,
     session: String,
     sent: u64,
+    /// Documents that have been loaded, by the names that navigating gave them.
+    loaded: HashSet<String>,
     /// Errors and warnings that the page caused, and addresses that it asked for.
     pub(super) complaints: Vec<String>,
     pub(super) requests: Vec<String>,
@@ -31,7 +42,7 @@ impl Browser {
             asked.is_ok_and(|output| output.status.success())
         };
         let Some(name) = NAMES.iter().find(|name| found(name)) else {
-            eprintln!("SKIPPED {test}: no chromium here; install the package chromium");
+            skip(test, "no chromium here; install the package chromium");
             return None;
         };
         let profile = tempfile::tempdir().unwrap();
@@ -46,13 +57,26 @@ impl Browser {
             .spawn()
             .unwrap();
         let to = child.stdin.take().unwrap();
-        let from = BufReader::new(child.stdout.take().unwrap());
+        let mut messages = BufReader::new(child.stdout.take().unwrap());
+        let (said, from) = mpsc::channel();
+        thread::spawn(move || {
+            let mut bytes = Vec::new();
+            while messages.read_until(0, &mut bytes).is_ok_and(|read| read > 0) {
+                bytes.pop();
+                let message = serde_json::from_slice(&bytes).unwrap();
+                if said.send(message).is_err() {
+                    break;
+                }
+                bytes.clear();
+            }
+        });
         let mut browser = Self {
             child,
             to,
             from,
             session: String::new(),
             sent: 0,
+            loaded: HashSet::new(),
             complaints: Vec::new(),
             requests: Vec::new(),
             _profile: profile,
@@ -64,6 +88,7 @@ impl Browser {
         for domain in ["Runtime", "Log", "Page", "Network"] {
             browser.ask(&format!("{domain}.enable"), &json!({}));
         }
+        browser.ask("Page.setLifecycleEventsEnabled", &json!({ "enabled": true }));
         Some(browser)
     }
 
@@ -85,11 +110,10 @@ impl Browser {
     }
 
     fn next(&mut self) -> Value {
-        let mut bytes = Vec::new();
-        let read = self.from.read_until(0, &mut bytes).unwrap();
-        assert!(read > 0, "the browser ended");
-        bytes.pop();
-        let event: Value = serde_json::from_slice(&bytes).unwrap();
+        let event = match self.from.recv_timeout(PATIENCE) {
+            Ok(event) => event,
+            Err(error) => panic!("the browser ended or says nothing: {error}"),
+        };
         let params = &event["params"];
         match event["method"].as_str() {
             // The tests read pixels back, which makes the renderer give advice.
@@ -99,6 +123,9 @@ impl Browser {
             }
             Some("Runtime.consoleAPICalled") if params["type"] != "log" => {
                 self.complaints.push(params.to_string());
+            }
+            Some("Page.lifecycleEvent") if params["name"] == "load" => {
+                self.loaded.insert(params["loaderId"].as_str().unwrap_or("?").to_owned());
             }
             Some("Network.requestWillBeSent") => {
                 self.requests.push(params["request"]["url"].as_str().unwrap_or("?").to_owned());
@@ -115,8 +142,26 @@ impl Browser {
         self.ask("Emulation.setDeviceMetricsOverride", &size);
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
         self.ask("Emulation.setEmulatedMedia", &media);
-        self.ask("Page.navigate", &json!({ "url": format!("file://{}", file.display()) }));
-        while self.next()["method"] != "Page.loadEventFired" {}
+        let address = json!({ "url": format!("file://{}", file.display()) });
+        let document = self.ask("Page.navigate", &address)["loaderId"].as_str().unwrap().to_owned();
+        // That it is loaded may be said before the answer to navigating.
+        while !self.loaded.contains(&document) {
+            self.next();
+        }
+    }
+
+    /// Waits until an expression in the page has a value that is `wanted`.
+    #[track_caller]
+    pub(super) fn until(&mut self, expression: &str, wanted: impl Fn(&Value) -> bool) {
+        let start = Instant::now();
+        loop {
+            let value = self.value(expression);
+            if wanted(&value) {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "{expression}: still {value}");
+            thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// The value of an expression in the page, awaited.

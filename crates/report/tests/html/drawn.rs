@@ -100,17 +100,14 @@ fn zooming_choosing_and_printing_change_what_they_should() {
         )
     };
     let press = |figure: &str, nth: u32| {
-        format!(
-            "document.querySelectorAll('#{figure} .tools button')[{nth}].click(), \
-             new Promise(done => setTimeout(done, 60))"
-        )
+        format!("document.querySelectorAll('#{figure} .tools button')[{nth}].click()")
     };
     for figure in ["slowdown", "heat-0"] {
         let whole = opened.browser.value(&pixels(figure));
         opened.browser.value(&press(figure, 0));
-        assert_ne!(opened.browser.value(&pixels(figure)), whole, "{figure}");
+        opened.browser.until(&pixels(figure), |zoomed| *zoomed != whole);
         opened.browser.value(&press(figure, 2));
-        assert_eq!(opened.browser.value(&pixels(figure)), whole, "{figure}");
+        opened.browser.until(&pixels(figure), |again| *again == whole);
     }
     let chosen = "document.querySelector('#hits .legend [aria-pressed=true]').firstChild\
          .nextSibling.textContent";
@@ -118,11 +115,9 @@ fn zooming_choosing_and_printing_change_what_they_should() {
     let first = "document.querySelector('#slowdown .legend button').click()";
     opened.browser.value(first);
     assert_eq!(opened.browser.value(chosen), "first-touch");
-    let open = "document.querySelector('#hits details.data').open = true, \
-         new Promise(done => setTimeout(done, 60))";
-    opened.browser.value(open);
+    opened.browser.value("document.querySelector('#hits details.data').open = true");
     let rows = "document.querySelectorAll('#hits details tbody tr').length";
-    assert!(opened.browser.value(rows).as_u64() > Some(100));
+    opened.browser.until(rows, |rows| rows.as_u64() > Some(100));
     opened.is_well();
     let printed = opened.browser.ask("Page.printToPDF", &json!({ "printBackground": false }));
     assert!(printed["data"].as_str().is_some_and(|pdf| pdf.starts_with("JVBERi0")));

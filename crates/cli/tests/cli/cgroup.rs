@@ -32,11 +32,11 @@ impl Group {
                 let (names, path) = rest.split_once(':')?;
                 (names == controllers).then_some(path)
             });
-            let name = format!("pagetide-test-{}-{test}", std::process::id());
             let below = Path::new(at).join(ours.unwrap_or_default().trim_start_matches('/'));
             let parent = if below.is_dir() { below } else { PathBuf::from(at) };
-            if fs::create_dir(parent.join(&name)).is_ok() {
-                made.push((kind, Self(parent.join(&name), PathBuf::from(at))));
+            // A number of its own: a cgroup of a test that was killed may still be there.
+            if let Ok(new) = tempfile::Builder::new().prefix("pagetide-test-").tempdir_in(&parent) {
+                made.push((kind, Self(new.keep(), PathBuf::from(at))));
             }
         }
         if made.is_empty() {
@@ -70,7 +70,7 @@ impl Drop for Group {
 /// A program with that much memory, all of it in place.
 #[track_caller]
 fn workload(size: &str) -> Running {
-    let mut workload = command(["workload", "uniform", "--rate", "1000", "--seconds", "120"]);
+    let mut workload = command(["workload", "uniform", "--rate", "1000", "--seconds", "1000"]);
     workload.args(["--size", size]);
     let mut workload = Running::start(workload);
     let mut line = String::new();

@@ -12,7 +12,7 @@ use std::process::Command;
 /// Opens a file with the name of the kernel's interface to virtual machines, in a mount namespace
 /// of its own: it need not exist, and nobody else sees it.
 const MONITOR: &str =
-    "mount -t tmpfs none /dev && : >/dev/kvm && exec 3</dev/kvm && exec sleep 120";
+    "mount -t tmpfs none /dev && : >/dev/kvm && exec 3</dev/kvm && exec sleep 1000";
 
 fn unshared(script: &str) -> Command {
     let mut command = Command::new("unshare");
@@ -22,14 +22,20 @@ fn unshared(script: &str) -> Command {
 
 /// A process that looks like a monitor. None, said aloud, where there can be none.
 fn monitor(test: &str) -> Option<Running> {
-    let monitor = Running::start(unshared(MONITOR));
+    let mut monitor = Running::start(unshared(MONITOR));
     let file = format!("/proc/{}/fd/3", monitor.pid());
     let opened = || fs::read_link(&file).is_ok_and(|to| to == Path::new("/dev/kvm"));
-    if within(10, opened) {
-        return Some(monitor);
+    let mut ended = false;
+    let settled = within(60, || {
+        ended = !matches!(monitor.0.try_wait(), Ok(None));
+        ended || opened()
+    });
+    assert!(settled, "it neither opened the file nor ended");
+    if ended {
+        skip(test, "no mount namespace can be made here");
+        return None;
     }
-    skip(test, "no mount namespace can be made here");
-    None
+    Some(monitor)
 }
 
 #[track_caller]
@@ -81,7 +87,9 @@ fn a_command_that_becomes_a_monitor_ends_the_recording_which_is_kept() {
     let scratch = scratch();
     let path = heat(&scratch, "x");
     let mut recording = recording(&path);
-    let line = unshared(&format!("sleep 1; {MONITOR}"));
+    let recorded = path.join("heat-00000.parquet");
+    let wait = format!("until [ -e {} ]; do sleep 0.1; done", recorded.display());
+    let line = unshared(&format!("{wait}; {MONITOR}"));
     recording.arg("--").arg(line.get_program()).args(line.get_args());
     let outcome = finish(recording);
     is_refused(&outcome, None);

@@ -1,21 +1,14 @@
 //! Plans as pages: alone, side by side, and what stands in the way of one.
 
-use crate::run::{command, finish, heat, pagetide, scratch};
+use crate::run::{command, finish, pagetide, scratch};
+use crate::truths::{hot_cold, uniform};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-
-/// Writes the truth of a workload: a recording made without a privilege.
-fn truth(path: &Path, hot: &str) {
-    let program = format!("workload hot-cold --size 64M --hot {hot} --rate 20000 --seconds 4");
-    pagetide(&format!("{program} --truth-epoch 0.5 --truth {}", path.display())).succeeds();
-}
 
 #[test]
 fn a_plan_is_written_as_a_page_that_only_its_owner_reads() {
     let scratch = scratch();
-    let (recording, page) = (heat(&scratch, "truth"), scratch.path().join("plan.html"));
-    truth(&recording, "16M");
+    let (recording, page) = (hot_cold(&scratch), scratch.path().join("plan.html"));
     fs::write(&page, "an older one").unwrap();
     let line = format!("plan {} --report {}", recording.display(), page.display());
     let outcome = pagetide(&line).succeeds();
@@ -29,16 +22,14 @@ fn a_plan_is_written_as_a_page_that_only_its_owner_reads() {
 #[test]
 fn two_recordings_or_two_machines_stand_side_by_side() {
     let scratch = scratch();
-    let (a, b) = (heat(&scratch, "a"), heat(&scratch, "b"));
-    truth(&a, "16M");
-    truth(&b, "32M");
+    let (a, b) = (hot_cold(&scratch), uniform(&scratch));
     let page = scratch.path().join("two.html");
     let report = |subjects: &str| {
         pagetide(&format!("report {subjects} -o {}", page.display())).succeeds();
         fs::read_to_string(&page).unwrap()
     };
     let text = report(&format!("{} {}", a.display(), b.display()));
-    assert!(text.contains(">a.heat</th>") && text.contains(">b.heat</th>"));
+    assert!(text.contains(">hot-cold.heat</th>") && text.contains(">uniform.heat</th>"));
     assert!(text.contains("How the recordings agree") && text.contains("Order of rates"));
     let text = report(&format!("{} --machine cxl --machine pmshifter-optane", a.display()));
     assert!(text.contains(">cxl</th>") && text.contains(">pmshifter-optane</th>"));
@@ -48,8 +39,11 @@ fn two_recordings_or_two_machines_stand_side_by_side() {
         a.display(),
         b.display()
     ));
-    for name in ["a.heat on cxl", "b.heat on cxl", "a.heat on pmshifter", "b.heat on pmshifter"] {
-        assert!(text.contains(&format!(">{name}")), "no '{name}'");
+    for recording in ["hot-cold.heat", "uniform.heat"] {
+        for machine in ["cxl", "pmshifter"] {
+            let name = format!(">{recording} on {machine}");
+            assert!(text.contains(&name), "no '{name}'");
+        }
     }
     let alone = report(&a.display().to_string());
     assert!(!alone.contains("compared"));
@@ -58,16 +52,15 @@ fn two_recordings_or_two_machines_stand_side_by_side() {
 #[test]
 fn a_page_that_nobody_named_replaces_none() {
     let scratch = scratch();
-    let recording = heat(&scratch, "mine");
-    truth(&recording, "16M");
-    let page = scratch.path().join("mine.html");
+    hot_cold(&scratch);
+    let page = scratch.path().join("hot-cold.html");
     fs::write(&page, "precious").unwrap();
     let report = |more: &[&str]| {
-        let mut report = command(["report", "mine.heat"]);
+        let mut report = command(["report", "hot-cold.heat"]);
         report.args(more).current_dir(scratch.path());
         finish(report)
     };
-    report(&[]).fails(1, &["mine.html already exists", "-o mine.html replaces it"]);
+    report(&[]).fails(1, &["hot-cold.html already exists", "-o hot-cold.html replaces it"]);
     assert_eq!(fs::read_to_string(&page).unwrap(), "precious");
     // A link is replaced, and not followed.
     let link = scratch.path().join("link.html");
@@ -75,7 +68,7 @@ fn a_page_that_nobody_named_replaces_none() {
     report(&["-o", "link.html"]).succeeds();
     assert!(!link.is_symlink());
     assert_eq!(fs::read_to_string(&page).unwrap(), "precious");
-    report(&["-o", "mine.html"]).succeeds();
+    report(&["-o", "hot-cold.html"]).succeeds();
     assert!(fs::read_to_string(&page).unwrap().starts_with("<!doctype html>"));
     fs::remove_file(&page).unwrap();
     report(&[]).succeeds();
@@ -85,9 +78,7 @@ fn a_page_that_nobody_named_replaces_none() {
 #[test]
 fn what_stands_in_the_way_of_a_page_is_said_in_words() {
     let scratch = scratch();
-    let (a, newer) = (heat(&scratch, "a"), heat(&scratch, "newer"));
-    truth(&a, "16M");
-    truth(&newer, "16M");
+    let (a, newer) = (hot_cold(&scratch), uniform(&scratch));
     let header = newer.join("recording.json");
     let text = fs::read_to_string(&header).unwrap();
     let future = text.replacen("\"schema_version\": 1", "\"schema_version\": 99", 1);
@@ -96,7 +87,7 @@ fn what_stands_in_the_way_of_a_page_is_said_in_words() {
     let page = scratch.path().join("x.html");
     let (a, newer, out) = (a.display(), newer.display(), page.display());
     pagetide(&format!("report {a} {newer} -o {out}"))
-        .fails(1, &["newer.heat", "newer version", "schema 99", "update pagetide"]);
+        .fails(1, &["uniform.heat", "newer version", "schema 99", "update pagetide"]);
     pagetide(&format!("report {a} {a} {a} {a} {a} -o {out}"))
         .fails(1, &["5 plans", "side by side"]);
     pagetide(&format!("report {a} -o {}/no/x.html", scratch.path().display()))

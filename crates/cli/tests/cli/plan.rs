@@ -52,7 +52,7 @@ fn an_interrupted_recording_is_planned_for() {
     let path = heat(&scratch, "kept");
     let mut planning = command(["plan", "--json", "-q", "--epoch", "500ms", "-o"]);
     planning.arg(&path).args(["--", PAGETIDE]);
-    planning.args("workload uniform --size 16M --rate 1000 --seconds 60".split(' '));
+    planning.args("workload uniform --size 16M --rate 1000 --seconds 1000".split(' '));
     let mut planner = Running::start(planning);
     until_recorded(&path);
     planner.signal(libc::SIGINT);

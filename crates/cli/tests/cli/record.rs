@@ -1,6 +1,7 @@
 //! What a recording of a known program holds, and what it cost.
 
 use crate::run::{PAGETIDE, command, finish, heat, info, pagetide, scratch, turn};
+use pagetide_testing::undisturbed;
 use std::collections::{HashMap, HashSet};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -40,61 +41,72 @@ fn hot_in_front<U: Eq + std::hash::Hash>(
 
 #[test]
 fn a_known_hot_set_is_found_within_the_budget() {
-    let Some(_turn) = turn("a_known_hot_set_is_found_within_the_budget") else { return };
-    let scratch = scratch();
-    let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
-    let mut recording = command(["record", "-q", "--epoch", "1s", "-o"]);
-    let program = "workload hot-cold --size 256M --hot 64M --rate 20000 --seconds 12";
-    recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
-    recording.args(["--truth-epoch", "1", "--truth"]).arg(&truth);
-    finish(recording).succeeds();
+    let name = "a_known_hot_set_is_found_within_the_budget";
+    let Some(_turn) = turn(name) else { return };
+    undisturbed(name, 3, || {
+        let scratch = scratch();
+        let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
+        let mut recording = command(["record", "-q", "--epoch", "1s", "-o"]);
+        let program = "workload hot-cold --size 256M --hot 64M --rate 20000 --seconds 12";
+        recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
+        recording.args(["--truth-epoch", "1", "--truth"]).arg(&truth);
+        finish(recording).succeeds();
 
-    let info = info(&seen);
-    let number = |key: &str| info[key].as_f64().unwrap_or(f64::NAN);
-    assert!(number("epochs") >= 7.0 && info["finished"] == true, "{info}");
-    assert!(
-        (256.0 * 1048576.0..300.0 * 1048576.0).contains(&number("resident_max_bytes")),
-        "{info}"
-    );
-    assert!(number("recorder_share") <= 0.012, "{info}");
-    assert_eq!((info["unit"].as_str(), number("budget")), (Some("2M"), 0.01));
-    let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
-    assert_eq!(mode(&seen), 0o700);
-    for file in seen.read_dir().unwrap() {
-        assert_eq!(mode(&file.unwrap().path()), 0o600);
-    }
+        let info = info(&seen);
+        let number = |key: &str| info[key].as_f64().unwrap_or(f64::NAN);
+        assert_eq!(info["finished"], true, "{info}");
+        let most = number("resident_max_bytes") / 1048576.0;
+        assert!((256.0..300.0).contains(&most), "{info}");
+        assert_eq!((info["unit"].as_str(), number("budget")), (Some("2M"), 0.01));
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(&seen), 0o700);
+        for file in seen.read_dir().unwrap() {
+            assert_eq!(mode(&file.unwrap().path()), 0o600);
+        }
+        let (seen, truth) = (means(&seen), means(&truth));
+        assert_eq!(truth.len(), 128);
 
-    let (seen, truth) = (means(&seen), means(&truth));
-    assert_eq!(truth.len(), 128);
-    let found = hot_in_front(&seen, &truth, 32);
-    assert!(found >= 29, "{found} of 32 hot units are among the 32 hottest");
+        // What a program does that seldom gets a CPU, and in bursts, is not seen well.
+        let found = hot_in_front(&seen, &truth, 32);
+        if found < 29 {
+            return Err(format!("{found} of 32 hot units are among the 32 hottest"));
+        }
+        if number("epochs") < 7.0 || number("recorder_share") > 0.012 {
+            return Err(format!("too few epochs, or too dear: {info}"));
+        }
+        Ok(())
+    });
 }
 
 #[test]
 fn single_pages_are_recorded_and_the_hot_ones_come_first() {
     let name = "single_pages_are_recorded_and_the_hot_ones_come_first";
     let Some(_turn) = turn(name) else { return };
-    let scratch = scratch();
-    let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
-    let mut recording = command(["record", "-q", "--unit", "4K", "--epoch", "1s", "-o"]);
-    let program = "workload hot-cold --page-size 4K --size 64M --hot 8M --rate 400000 --seconds 7";
-    recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
-    recording.args(["--truth-epoch", "1", "--truth-unit", "4K", "--truth"]).arg(&truth);
-    finish(recording).succeeds();
+    undisturbed(name, 3, || {
+        let scratch = scratch();
+        let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
+        let mut recording = command(["record", "-q", "--unit", "4K", "--epoch", "1s", "-o"]);
+        let program = "workload hot-cold --page-size 4K --size 64M --hot 8M --rate 400000";
+        recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
+        recording.args(["--seconds", "7", "--truth-epoch", "1"]);
+        recording.args(["--truth-unit", "4K", "--truth"]).arg(&truth);
+        finish(recording).succeeds();
 
-    let info = info(&seen);
-    let number = |key: &str| info[key].as_f64().unwrap_or(f64::NAN);
-    assert_eq!(info["unit"], "4K");
-    assert!(
-        (64.0 * 1048576.0..100.0 * 1048576.0).contains(&number("resident_max_bytes")),
-        "{info}"
-    );
-    let (seen, truth) = (means(&seen), means(&truth));
-    assert_eq!(truth.len(), 64 * 256);
-    let unknown = truth.keys().filter(|unit| !seen.contains_key(*unit)).count();
-    assert_eq!(unknown, 0, "every page has the address that it has in the truth");
-    let found = hot_in_front(&seen, &truth, 2048);
-    assert!(found >= 1740, "{found} of 2048 hot pages are among the 2048 hottest");
+        let info = info(&seen);
+        assert_eq!(info["unit"], "4K");
+        let most = info["resident_max_bytes"].as_f64().unwrap_or(f64::NAN) / 1048576.0;
+        assert!((64.0..100.0).contains(&most), "{info}");
+        let (seen, truth) = (means(&seen), means(&truth));
+        assert_eq!(truth.len(), 64 * 256);
+        let unknown = truth.keys().filter(|unit| !seen.contains_key(*unit)).count();
+        assert_eq!(unknown, 0, "every page has the address that it has in the truth");
+
+        let found = hot_in_front(&seen, &truth, 2048);
+        if found < 1740 {
+            return Err(format!("{found} of 2048 hot pages are among the 2048 hottest"));
+        }
+        Ok(())
+    });
 }
 
 #[test]

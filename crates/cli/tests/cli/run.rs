@@ -1,5 +1,7 @@
 //! Runs the binary and looks at what it did.
 
+pub(crate) use pagetide_testing::skip;
+
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::fs;
@@ -51,7 +53,21 @@ impl Outcome {
 pub(crate) fn command<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(PAGETIDE);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    heeds_signals(&mut command);
     command
+}
+
+/// What the tests were started with (a shell's `&`, nohup) may ignore signals; this will not.
+pub(crate) fn heeds_signals(command: &mut Command) {
+    // SAFETY: resetting signal dispositions is allowed between fork and exec.
+    unsafe {
+        command.pre_exec(|| {
+            for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+                libc::signal(signal, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
 }
 
 /// `record` into `path` with epochs of half a second; the target is still to be named.
@@ -150,11 +166,6 @@ pub(crate) fn turn(test: &str) -> Option<MutexGuard<'static, ()>> {
     Some(guard)
 }
 
-/// Says that a test was left out.
-pub(crate) fn skip(test: &str, reason: &str) {
-    eprintln!("SKIPPED {test}: {}", reason.trim());
-}
-
 /// Whether script(1) can give a command a terminal; said aloud if not.
 pub(crate) fn there_is_script(test: &str) -> bool {
     let there = Command::new("script").arg("--version").output().is_ok();
@@ -212,12 +223,25 @@ impl Drop for Running {
     }
 }
 
-/// A process that does nothing for two minutes.
+/// A process that does nothing for longer than any test.
 #[track_caller]
 pub(crate) fn sleeper() -> Running {
     let mut sleeper = Command::new("sleep");
-    sleeper.arg("120");
+    sleeper.arg("1000");
     Running::start(sleeper)
+}
+
+/// Waits until a file has so many lines, and reads them as process numbers.
+#[track_caller]
+pub(crate) fn pids_in(file: &Path, count: usize) -> Vec<i32> {
+    let mut pids = Vec::new();
+    let all = || {
+        let text = std::fs::read_to_string(file).unwrap_or_default();
+        pids = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
+        pids.len() >= count && text.ends_with('\n')
+    };
+    assert!(within(60, all), "not {count} processes in {}", file.display());
+    pids
 }
 
 /// Whether something comes true within some seconds.

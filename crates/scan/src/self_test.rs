@@ -5,7 +5,7 @@
 use crate::error::ScanError;
 use crate::eyes::Eyes;
 use crate::live::{Followed, Live};
-use crate::spinner::{Order, Spinner, Task};
+use crate::spinner::{Order, PATIENCE, Spinner, Task};
 use crate::walker::{Range, Row, RowBits, Walker};
 use pagetide_types::{Bytes, PageSize};
 use serde::Serialize;
@@ -198,12 +198,17 @@ fn score(spinner: &Spinner, task: Task, rows: &[Row], bits: &[RowBits]) -> (f64,
 /// Waits until the child went round `laps` times more.
 fn wait_laps(spinner: &Spinner, laps: u64) -> Result<(), ScanError> {
     let target = spinner.laps() + laps + 1;
-    let start = Instant::now();
-    while spinner.laps() < target {
-        if start.elapsed() > Duration::from_secs(10) {
+    let (mut moved, mut before) = (Instant::now(), 0);
+    loop {
+        let now = spinner.laps();
+        if now >= target {
+            return Ok(());
+        }
+        if now != before {
+            (moved, before) = (Instant::now(), now);
+        } else if moved.elapsed() > PATIENCE {
             return Err(ScanError::Blind("the test program got no CPU time".into()));
         }
         std::thread::sleep(Duration::from_micros(100));
     }
-    Ok(())
 }

@@ -10,6 +10,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// So long the child may be put aside. On a busy machine its memory takes longer than that, all in
+/// all.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 /// Pages touched after the test's memory: freshly mapped pages wait in a list per CPU, where
 /// they cannot be cleared, until enough others have followed.
 const PUSH_OUT: usize = 128;
@@ -38,6 +41,7 @@ struct Board {
     start: AtomicU64,
     spinning: AtomicUsize,
     stride: AtomicUsize,
+    /// How often it went round; before it is ready, how many pages it has.
     laps: AtomicU64,
 }
 
@@ -68,12 +72,13 @@ impl Spinner {
             unsafe { child(&*board, page, pages) };
         }
         let spinner = Self { pid: Pid(pid), board, page, pages };
-        let started = Instant::now();
+        let (mut moved, mut laps) = (Instant::now(), 0);
         loop {
             match spinner.board().state.load(Ordering::Acquire) {
                 1 => return Ok(Some(spinner)),
                 2 => return Ok(None),
-                _ if started.elapsed() > Duration::from_secs(60) => {
+                _ if spinner.laps() != laps => (moved, laps) = (Instant::now(), spinner.laps()),
+                _ if moved.elapsed() > PATIENCE => {
                     return Err(ScanError::Blind("the test program did not start".into()));
                 }
                 _ => std::thread::sleep(Duration::from_millis(1)),
@@ -190,6 +195,7 @@ unsafe fn child(board: &Board, page: PageSize, pages: usize) -> ! {
         libc::madvise(area.cast(), pages * size, advice);
         for i in 0..pages {
             area.add(i * size).write_volatile(1);
+            board.laps.fetch_add(1, Ordering::AcqRel);
         }
         libc::madvise(rest.cast(), PUSH_OUT * 4096, libc::MADV_NOHUGEPAGE);
         for i in 0..PUSH_OUT {

@@ -8,7 +8,7 @@ use crate::nodes::{NodeRange, NodeSlots};
 pub use crate::row::{Range, Row, RowBits, Spread};
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{OpenObject, ProgramInput};
+use libbpf_rs::{ErrorKind, OpenObject, ProgramInput};
 use pagetide_types::{NodeId, Pid};
 use skeleton::{WalkSkel, WalkSkelBuilder, types};
 use std::mem::{MaybeUninit, size_of};
@@ -27,6 +27,8 @@ mod skeleton {
     include!(concat!(env!("OUT_DIR"), "/walk.skel.rs"));
 }
 
+/// How often loading is tried where the kernel asks to try again; libbpf tries five times each.
+const TRIES: u32 = 20;
 /// Most requests in one call.
 const MAX_REQUESTS: usize = 8192;
 // As enum walk_status in walk.h.
@@ -71,21 +73,32 @@ impl Walker {
         libbpf_rs::set_print(Some((libbpf_rs::PrintLevel::Warn, |_, text| {
             tracing::debug!(target: "libbpf", "{}", text.trim_end());
         })));
-        // The object outlives everything else: it is loaded once and freed by the kernel at exit.
-        let object: &'static mut MaybeUninit<OpenObject> =
-            Box::leak(Box::new(MaybeUninit::uninit()));
-        let mut open = WalkSkelBuilder::default().open(object)?;
         let (levels, frame_mask) = direct_map::paging()?;
         let slots = NodeSlots::new(nodes)?;
-        if let Some(rodata) = open.maps.rodata_data.as_mut() {
-            rodata.levels = levels;
-            rodata.frame_mask = frame_mask;
-            for (entry, (start_pfn, slot)) in rodata.ranges.iter_mut().zip(slots.ranges(nodes)) {
-                (entry.start_pfn, entry.node) = (start_pfn, slot);
-                rodata.nr_ranges += 1;
+        let load = || {
+            // The object outlives everything else: it is loaded once and freed by the kernel at exit.
+            let object: &'static mut MaybeUninit<OpenObject> =
+                Box::leak(Box::new(MaybeUninit::uninit()));
+            let mut open = WalkSkelBuilder::default().open(object)?;
+            if let Some(rodata) = open.maps.rodata_data.as_mut() {
+                rodata.levels = levels;
+                rodata.frame_mask = frame_mask;
+                for (entry, (start_pfn, slot)) in rodata.ranges.iter_mut().zip(slots.ranges(nodes))
+                {
+                    (entry.start_pfn, entry.node) = (start_pfn, slot);
+                    rodata.nr_ranges += 1;
+                }
             }
-        }
-        let mut skeleton = open.load()?;
+            open.load()
+        };
+        // The verifier gives up when a signal comes in or the process is frozen (EAGAIN).
+        let mut tries = 1;
+        let mut skeleton = loop {
+            match load() {
+                Err(error) if error.kind() == ErrorKind::WouldBlock && tries < TRIES => tries += 1,
+                loaded => break loaded?,
+            }
+        };
         let bss = skeleton
             .maps
             .bss_data

@@ -30,7 +30,7 @@ bench: ## Run the benchmarks; each compares with something in the same run
 measure: ## Measure the figures of docs/measurements.md on this machine (about an hour)
 	@scripts/measure.sh
 
-reproduce-amp: ## The table of AMP's section 6.6 into docs/reproduction.md (records for 23 minutes)
+reproduce-amp: ## AMP's section 6.6 and figures 3, 4, 7 into docs/reproduction.md, from committed tables
 	@scripts/reproduce-amp.sh
 
 release: ## Build one static binary that runs on other machines of this architecture

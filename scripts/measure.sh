@@ -3,15 +3,8 @@
 # Raw results and pictures go to benches/results/DATE-MACHINE; what is there is not repeated.
 source "$(dirname "$0")/lib.sh"
 
-scripts/deps.sh test
+scripts/venv.sh
 venv=.cache/venv
-stamp=$venv/requirements.measuring
-if ! cmp -s benches/requirements.txt "$stamp"; then
-    say "installing $(grep -v '^#' benches/requirements.txt | tr '\n' ' ')into $venv"
-    [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-    "$venv/bin/pip" install -q --disable-pip-version-check -r benches/requirements.txt
-    cp benches/requirements.txt "$stamp"
-fi
 
 say "building"
 cargo build --release --quiet -p pagetide

@@ -169,7 +169,7 @@ pub(crate) fn recommend(
         sentence: String::new(),
         assumptions: Vec::new(),
     };
-    recommendation.sentence = crate::text::sentence(&recommendation, doubt, facts, target);
+    recommendation.sentence = crate::text::sentence(&recommendation, doubt, best, facts, target);
     recommendation.assumptions =
         crate::text::assumptions(&recommendation, best, facts, warm_up, machine);
     Ok(recommendation)

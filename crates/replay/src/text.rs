@@ -28,6 +28,7 @@ pub fn percent_exactly(share: f64) -> String {
 pub(crate) fn sentence(
     answer: &Recommendation,
     doubt: Doubt,
+    best: &Candidate<'_>,
     facts: &RecordingFacts,
     target: f64,
 ) -> String {
@@ -46,7 +47,16 @@ pub(crate) fn sentence(
     );
     match answer.certainty {
         Certainty::Estimate => {
-            format!("{size} keeps the slowdown within {within} under the policy {policy}.")
+            // Where their rates could be far higher nothing parts one of them from another.
+            let alike = if best.cost.saturated_multiple(best.curve) > 1.0 {
+                format!(
+                    ", if units too hot to measure ({} of the memory traffic) are alike",
+                    percent(facts.saturated_share)
+                )
+            } else {
+                String::new()
+            };
+            format!("{size} keeps the slowdown within {within} under the policy {policy}{alike}.")
         }
         Certainty::UpperBound => format!(
             "{size} is an upper bound: it keeps the slowdown within {within} under the policy \

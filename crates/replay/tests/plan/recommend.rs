@@ -92,6 +92,18 @@ fn saturation_gives_an_upper_bound_that_holds() {
 }
 
 #[test]
+fn an_estimate_of_units_too_hot_to_measure_says_what_it_relies_on() {
+    let mut units = hot_cold(100, 1000, 2e4, 1e6);
+    let plain = plan_units(&units).recommendation.unwrap();
+    assert!(plain.certainty == Certainty::Estimate && !plain.sentence.contains("alike"));
+    units[..100].iter_mut().for_each(|unit| unit.saturated = true);
+    let answer = plan_units(&units).recommendation.unwrap();
+    assert_eq!(answer.certainty, Certainty::Estimate, "both readings agree: {answer:?}");
+    let said = "if units too hot to measure (100 % of the memory traffic) are alike.";
+    assert!(answer.sentence.ends_with(said), "{}", answer.sentence);
+}
+
+#[test]
 fn one_rule_says_how_sure_an_answer_is_however_much_is_saturated() {
     // A tenth of the units saturated, with a growing share of what was measured, and the rest
     // alike: the harshest reading needs less and less, the kindest always just the hot units.

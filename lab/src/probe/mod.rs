@@ -4,6 +4,7 @@
 mod area;
 mod compute;
 mod device;
+mod giant;
 mod mark;
 mod run;
 

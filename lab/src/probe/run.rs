@@ -4,6 +4,7 @@ use super::{
     area::{Area, LINE},
     compute_ns,
     device::Device,
+    giant::read_giant_page,
     mark::Marks,
 };
 use clap::{Args, Subcommand};
@@ -31,6 +32,12 @@ pub(crate) enum Probe {
     Poke(Place),
     /// Wait until a number is in a device's memory
     Await(Place),
+    /// Read a page of 1 GiB from the hugetlb pool
+    Giant {
+        /// For how long
+        #[arg(long, default_value_t = 20)]
+        seconds: u64,
+    },
 }
 
 /// A number in a device's memory.
@@ -90,6 +97,7 @@ pub(crate) fn run(probe: &Probe) -> io::Result<()> {
         Probe::Mark { number } => Marks::open()?.set(*number),
         Probe::Touch(touch) => touch_lines(touch)?,
         Probe::Times(times) => print_times(times)?,
+        Probe::Giant { seconds } => read_giant_page(Duration::from_secs(*seconds))?,
         Probe::Poke(at) => Device::open(&at.device, at.offset)?.write(at.number),
         Probe::Await(at) => {
             let device = Device::open(&at.device, at.offset)?;

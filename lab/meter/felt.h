@@ -23,10 +23,11 @@
 
 #define STREAMS 16
 #define MOST_OUTSTANDING 256
-/* Debts below this are not worth a system call. */
-#define SLEEP_NS 100000
-/* What a sleep took too long is made up for later, up to this. */
-#define CREDIT_NS 20000000
+/* Debts below this are let grow. */
+#define PAY_NS 2000
+/* What waiting took too long is made up for later, up to this; not what others had the CPU for,
+ * which stretches all that the guest does. */
+#define CREDIT_NS 10000
 
 /* What one vCPU's misses in one node take, indexed by [store]. All 0 where nothing is to be felt
  * (yet): so what feeling itself takes is part of what is measured before. */
@@ -115,14 +116,17 @@ static int64_t take_channel(_Atomic int64_t *busy_until, int64_t from, int64_t l
 	return until;
 }
 
-/* Holds the vCPU up for what it owes. */
+/* Holds the vCPU up for what it owes. Spins: after a sleep the emulation itself is slower for
+ * some microseconds, and other vCPUs' interrupts would wait for its end. */
 static void pay(struct felt_cpu *cpu)
 {
-	int64_t before = fast_now_ns();
-	struct timespec time = { cpu->debt / 1000000000, cpu->debt % 1000000000 };
+	int64_t before = fast_now_ns(), now;
 
-	nanosleep(&time, NULL);
-	cpu->debt -= fast_now_ns() - before;
+	do {
+		__builtin_ia32_pause();
+		now = fast_now_ns();
+	} while (now - before < cpu->debt);
+	cpu->debt -= now - before;
 	if (cpu->debt < -CREDIT_NS)
 		cpu->debt = -CREDIT_NS;
 }
@@ -152,7 +156,7 @@ static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uin
 		if (++cpu->next_slot[node] >= times->outstanding)
 			cpu->next_slot[node] = 0;
 	}
-	if (cpu->debt > SLEEP_NS)
+	if (cpu->debt > PAY_NS)
 		pay(cpu);
 }
 

@@ -43,9 +43,9 @@ pub(crate) struct Times {
 
 impl Times {
     /// Reads the lines of `probe times`; of nodes the first.
-    pub(crate) fn parse<'a>(lines: impl IntoIterator<Item = &'a str>) -> Result<Self, FeltError> {
+    pub(crate) fn parse(lines: &[impl AsRef<str>]) -> Result<Self, FeltError> {
         let mut times = Self::default();
-        for line in lines {
+        for line in lines.iter().map(AsRef::as_ref) {
             let words: Vec<&str> = line.split_whitespace().collect();
             let number = |word: &str| {
                 word.parse::<f64>().ok().filter(|number| *number > 0.0 && number.is_finite())
@@ -86,44 +86,77 @@ pub(crate) fn tiers(topology: &Topology, machine: &Machine) -> Result<Vec<usize>
     Ok(topology.nodes.iter().map(|node| tier(node.latency_ns)).collect())
 }
 
-/// The file that the meter reads: what every CPU's miss in every node takes in the guest's clock,
-/// which runs `dilation` times as fast as the machine's.
-pub(crate) fn table(
-    topology: &Topology,
-    machine: &Machine,
-    dilation: f64,
-    own_ns: f64,
-) -> Result<String, FeltError> {
-    let tiers = tiers(topology, machine)?;
-    let mut text = format!("own {own_ns:.1}\n");
-    let mut cpu = 0;
-    for (from, node) in topology.nodes.iter().enumerate() {
-        for _ in 0..node.cpus {
-            for (to, tier) in tiers.iter().enumerate() {
-                let it = &machine.tiers[*tier];
-                let hop = topology.latency_ns(from, to) - topology.nodes[to].latency_ns;
-                let latency = |ns: f64| (ns + f64::from(hop)) * dilation;
-                // Writing to a String cannot fail.
-                let _ = writeln!(
-                    text,
-                    "{cpu} {to} {:.1} {:.1} {:.3} {:.3} {}",
-                    latency(it.read_latency_ns),
-                    latency(it.write_latency_ns),
-                    LINE / it.read_bandwidth_gb_s * dilation,
-                    LINE / it.write_bandwidth_gb_s * dilation,
-                    outstanding(it),
-                );
-            }
-            cpu += 1;
-        }
-    }
-    Ok(text)
+/// Memory that is to be felt.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Felt<'a> {
+    /// The guest.
+    pub(crate) topology: &'a Topology,
+    /// How slow its memory is to be.
+    pub(crate) machine: &'a Machine,
+    /// How much slower than the machine the guest lives.
+    pub(crate) dilation: f64,
 }
 
-/// Lines that must be on their way at a time for a stream to reach the tier's bandwidth.
+impl Felt<'_> {
+    /// The file that the meter reads: what every CPU's miss in every node takes in the guest's
+    /// clock, and what of it the emulated CPU takes itself.
+    pub(crate) fn table(&self, own_ns: f64) -> Result<String, FeltError> {
+        let tiers = tiers(self.topology, self.machine)?;
+        let mut text = format!("own {own_ns:.1}\n");
+        let mut cpu = 0;
+        for (from, node) in self.topology.nodes.iter().enumerate() {
+            for _ in 0..node.cpus {
+                for (to, tier) in tiers.iter().enumerate() {
+                    // Writing to a String cannot fail.
+                    let _ = writeln!(text, "{cpu} {to} {}", self.miss(from, to, *tier));
+                }
+                cpu += 1;
+            }
+        }
+        Ok(text)
+    }
+
+    fn miss(&self, from: usize, to: usize, tier: usize) -> String {
+        let tier = &self.machine.tiers[tier];
+        let hop = self.topology.latency_ns(from, to) - self.topology.nodes[to].latency_ns;
+        let latency = |ns: f64| (ns + f64::from(hop)) * self.dilation;
+        let line = |gb_s: f64| LINE / gb_s * self.dilation;
+        format!(
+            "{:.1} {:.1} {:.3} {:.3} {}",
+            latency(tier.read_latency_ns),
+            latency(tier.write_latency_ns),
+            line(tier.read_bandwidth_gb_s),
+            line(tier.write_bandwidth_gb_s),
+            outstanding(tier)
+        )
+    }
+
+    /// What the emulated CPU itself takes for a load that misses, from the chases on node 0
+    /// without waits (`before`) and with them (`with`): waits cost more than their time.
+    pub(crate) fn corrected(&self, before: &Times, with: &Times) -> f64 {
+        let latency = self.machine.tiers[0].read_latency_ns * self.dilation;
+        let excess = with.chase - latency.max(before.chase);
+        // More than that is another program's doing.
+        before.chase + excess.clamp(-before.chase, latency / 2.0)
+    }
+}
+
+/// What is going to be felt, in words.
+pub(crate) fn summary(machine: &Machine, times: &Times, measured: f64, dilation: f64) -> String {
+    let fastest = fastest_stream_gb_s(times, dilation);
+    format!(
+        "felt: {dilation:.1} times slower than {} (measured {measured:.1}); a stream of one CPU \
+         reaches {fastest:.0} GB/s at most",
+        machine.name
+    )
+}
+
+/// Lines that may be on their way at a time: twice as many as a stream needs for the tier's
+/// bandwidth, so that the channel does not run dry while the CPU is about something else.
 fn outstanding(tier: &Tier) -> u32 {
-    let lines = (tier.read_latency_ns * tier.read_bandwidth_gb_s)
-        .max(tier.write_latency_ns * tier.write_bandwidth_gb_s)
+    let lines = 2.0
+        * (tier.read_latency_ns * tier.read_bandwidth_gb_s)
+            .max(tier.write_latency_ns * tier.write_bandwidth_gb_s)
         / LINE;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let lines = lines.ceil().clamp(1.0, f64::from(MOST_OUTSTANDING)) as u32;
@@ -132,35 +165,41 @@ fn outstanding(tier: &Tier) -> u32 {
 
 /// The bandwidth at which the emulated CPU itself streams, in the machine's time: a faster tier
 /// is not felt to be as fast as it is.
-pub(crate) fn fastest_stream_gb_s(times: &Times, dilation: f64) -> f64 {
+fn fastest_stream_gb_s(times: &Times, dilation: f64) -> f64 {
     LINE / times.stream * dilation
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::LazyLock;
 
-    fn cxl() -> Machine {
-        Machine::load("cxl").unwrap()
+    fn cxl() -> &'static Machine {
+        static CXL: LazyLock<Machine> = LazyLock::new(|| Machine::load("cxl").unwrap());
+        &CXL
+    }
+
+    fn felt(topology: &Topology, dilation: f64) -> Felt<'_> {
+        Felt { topology, machine: cxl(), dilation }
     }
 
     #[test]
     fn the_times_of_the_machine_are_dilated() {
         let topology = Topology::load("two-tiers").unwrap();
-        let text = table(&topology, &cxl(), 10.0, 300.0).unwrap();
+        let text = felt(&topology, 10.0).table(300.0).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines.len(), lines[0]), (5, "own 300.0"));
-        // CXL: 250 ns and 28 GB/s; 64 bytes take 2.29 ns, 110 lines are on their way.
+        // CXL: 250 ns and 28 GB/s; 64 bytes take 2.29 ns, 109.4 lines are on their way.
         assert!(lines[2].starts_with("0 1 2500.0 2500.0 22.857 "), "{text}");
-        assert!(lines[2].ends_with(" 110"), "{text}");
+        assert!(lines[2].ends_with(" 219"), "{text}");
         assert_eq!(lines[4].strip_prefix("1 "), lines[2].strip_prefix("0 "));
     }
 
     #[test]
     fn the_other_socket_is_a_hop_away() {
         let topology = Topology::load("two-pairs").unwrap();
-        assert_eq!(tiers(&topology, &cxl()), Ok(vec![0, 0, 1, 1]));
-        let text = table(&topology, &cxl(), 1.0, 0.0).unwrap();
+        assert_eq!(tiers(&topology, cxl()), Ok(vec![0, 0, 1, 1]));
+        let text = felt(&topology, 1.0).table(0.0).unwrap();
         assert!(text.contains("\n0 2 250.0 ") && text.contains("\n0 3 320.0 "), "{text}");
         assert!(text.contains("\n1 2 320.0 ") && text.contains("\n1 3 250.0 "), "{text}");
     }
@@ -168,7 +207,7 @@ mod tests {
     #[test]
     fn a_machine_with_too_few_tiers_is_named() {
         let topology = Topology::load("three-tiers").unwrap();
-        let error = table(&topology, &cxl(), 1.0, 0.0).unwrap_err().to_string();
+        let error = felt(&topology, 1.0).table(0.0).unwrap_err().to_string();
         assert_eq!(error, "topology 'three-tiers' has 3 tiers, but machine 'cxl' only 2");
     }
 
@@ -180,11 +219,22 @@ mod tests {
             "node 1 chase 9 median 9 stream 9 median 9",
         ];
         let times = Times { compute: 400.5, chase: 300.0, stream: 20.0 };
-        assert_eq!(Times::parse(lines), Ok(times));
+        assert_eq!(Times::parse(&lines), Ok(times));
         assert_eq!(fastest_stream_gb_s(&times, 10.0).round(), 32.0);
         for wrong in ["", "compute 0", "compute x", "node 0 chase 1", "Killed"] {
-            assert!(Times::parse([wrong]).is_err(), "{wrong}");
+            assert!(Times::parse(&[wrong]).is_err(), "{wrong}");
         }
-        assert!(Times::parse(["compute 5"]).is_err());
+        assert!(Times::parse(&["compute 5"]).is_err());
+    }
+
+    #[test]
+    fn waits_that_take_longer_are_shortened() {
+        let topology = Topology::load("two-tiers").unwrap();
+        let chase = |chase| Times { chase, ..Times::default() };
+        let corrected = |with| felt(&topology, 10.0).corrected(&chase(300.0), &chase(with));
+        // 100 ns are to take 1,000: 50 too long, 50 too short, and far too long.
+        assert_eq!([1050.0, 950.0, 9000.0].map(corrected), [350.0, 250.0, 800.0]);
+        // Where the emulated CPU is slower than the machine's memory there is nothing to wait.
+        assert_eq!(felt(&topology, 2.0).corrected(&chase(300.0), &chase(310.0)), 310.0);
     }
 }

@@ -57,6 +57,7 @@ pub(crate) enum GuestError {
 enum Word {
     Connected(UnixStream),
     Said(String),
+    Measured,
     Ready,
     Exit(i32),
     Failed(String),
@@ -143,17 +144,41 @@ impl Guest {
         }
     }
 
-    /// What its `before` command has said.
-    pub(crate) fn said(&self) -> impl Iterator<Item = &str> {
-        self.said.iter().map(String::as_str)
+    /// Waits until the guest has measured for the first time; what it said.
+    pub(crate) fn measured(
+        &mut self,
+        limit: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Vec<String>, GuestError> {
+        loop {
+            match self.next(limit, stop)? {
+                Some(Word::Measured) => return Ok(self.said()),
+                Some(_) => {}
+                None => return Err(GuestError::Boot(limit.as_secs(), self.last_lines())),
+            }
+        }
+    }
+
+    /// What the guest has said since it was asked last.
+    pub(crate) fn said(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.said)
+    }
+
+    /// Lets the guest measure once more.
+    pub(crate) fn again(&mut self) -> Result<(), GuestError> {
+        self.answer("again")
     }
 
     /// Lets a guest that is ready run its command; tells it its CPU's dilation if known.
     pub(crate) fn go(&mut self, dilation: Option<f64>) -> Result<(), GuestError> {
         self.started = Instant::now();
         let dilation = dilation.map_or_else(String::new, |dilation| format!(" {dilation:.2}"));
+        self.answer(&format!("go{dilation}"))
+    }
+
+    fn answer(&mut self, line: &str) -> Result<(), GuestError> {
         let told = match &mut self.answer {
-            Some(stream) => stream.write_all(format!("go{dilation}\n").as_bytes()),
+            Some(stream) => stream.write_all(format!("{line}\n").as_bytes()),
             None => Err(io::ErrorKind::NotConnected.into()),
         };
         told.map_err(|error| GuestError::Lost(error.to_string(), self.last_lines()))
@@ -315,6 +340,7 @@ fn listen(listener: &UnixListener, words: &mpsc::Sender<Word>) -> io::Result<()>
 fn word(line: &str) -> Word {
     match line.split_once(' ').unwrap_or((line, "")) {
         ("said", line) => Word::Said(line.to_owned()),
+        ("measured", _) => Word::Measured,
         ("ready", _) => Word::Ready,
         ("exit", code) if code.parse::<i32>().is_ok() => {
             Word::Exit(code.parse().unwrap_or_default())

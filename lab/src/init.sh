@@ -38,7 +38,14 @@ done </lab/modules.list
 
 # In a shell of its own: what it changes does not reach the command, and it may exit.
 sh -e /lab/setup >/dev/console 2>&1 9>&- || end "failed setup: exit code $?"
-[ ! -e /lab/before ] || sh /lab/before 2>&1 9>&- | sed 's/^/said /' >&9
+# Twice, the second time after the lab's answer to the first.
+measure() { sh /lab/measure 2>&1 9>&- | sed 's/^/said /' >&9; }
+if [ -e /lab/measure ]; then
+    measure
+    echo measured >&9
+    read -r _ <&9
+    measure
+fi
 echo ready >&9
 # The answer: go, and the dilation of this CPU if that was measured.
 read -r _ PAGETIDE_DILATION <&9

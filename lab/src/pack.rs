@@ -23,8 +23,9 @@ pub(crate) struct Load {
     pub(crate) command: Vec<String>,
     /// Environment of the command.
     pub(crate) environment: Vec<(String, String)>,
-    /// A shell command to run when all is ready, before the command; its lines go to the lab.
-    pub(crate) before: Option<String>,
+    /// A shell command to run when all is ready, twice, before the command; its lines go to the
+    /// lab.
+    pub(crate) measure: Option<String>,
     /// Other programs to take along, with their libraries.
     pub(crate) programs: Vec<String>,
     /// Files and folders of the host, and where they go.
@@ -42,8 +43,8 @@ pub(crate) fn pack(load: &Load, topology: &Topology, kernel: &Kernel) -> anyhow:
     modules(&mut tree, topology, kernel)?;
     tree.script("lab/setup", format!("{}\n", topology.setup));
 
-    if let Some(before) = &load.before {
-        tree.script("lab/before", format!("{before}\n"));
+    if let Some(measure) = &load.measure {
+        tree.script("lab/measure", format!("{measure}\n"));
     }
     for name in TOOLS {
         if let Some(path) = program::find(name) {

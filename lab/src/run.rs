@@ -3,7 +3,7 @@
 use crate::{
     args::Run,
     cache::{Cache, Kernel},
-    felt::{self, Times},
+    felt::{self, Felt, Times},
     guest::{Guest, Sink, Sinks},
     meter::{self, Meter},
     pack::{Load, pack},
@@ -24,7 +24,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Measures the emulated CPU, in the guest, by the program that all metered guests have.
+/// Measures the emulated CPU, in the guest, by the program that all metered guests have: without
+/// felt memory first, then with it.
 const MEASURE: &str = "pagetide-lab probe times";
 /// How long the meter may take to read a file.
 const METER_READS: Duration = Duration::from_secs(30);
@@ -108,7 +109,7 @@ impl Lab<'_> {
         Ok(Load {
             command: self.run.command.clone(),
             environment: self.run.env.clone(),
-            before: self.machine.as_ref().map(|_| MEASURE.to_owned()),
+            measure: self.machine.as_ref().map(|_| MEASURE.to_owned()),
             programs,
             copies: self.run.copy.clone(),
         })
@@ -143,27 +144,37 @@ impl Lab<'_> {
             arguments.extend(["-plugin".into(), meter.option(&self.topology)]);
         }
         let mut guest = Guest::start(&arguments, &paths, sinks)?;
-        let boot = guest.ready(Duration::from_secs(self.run.boot_timeout), &self.stop);
+        let dilation = self.prepare(number, &mut guest, &home);
         self.keep(&paths.console, self.run.console.as_deref(), number)?;
-        let (boot, version) = (boot?.as_secs_f64(), &self.kernel.version);
-        self.say(&format!("guest {number}: Linux {version} ready after {boot:.1} s"));
-        let dilation = self.make_felt(&guest, &home)?;
-        Ok(Running { guest, home, dilation })
+        Ok(Running { dilation: dilation?, guest, home })
     }
 
-    /// Tells the meter the times of the machine, if there is one; the dilation.
-    fn make_felt(&self, guest: &Guest, home: &Path) -> anyhow::Result<Option<f64>> {
-        let Some(machine) = &self.machine else { return Ok(None) };
-        let times = Times::parse(guest.said())?;
-        let measured = times.compute / compute_ns(200);
-        let dilation = self.run.dilation.unwrap_or(measured);
-        let fastest = felt::fastest_stream_gb_s(&times, dilation);
-        self.say(&format!(
-            "felt: {dilation:.1} times slower than {} (measured {measured:.1}); a stream of one \
-             CPU reaches {fastest:.0} GB/s at most",
-            machine.name
-        ));
-        let table = felt::table(&self.topology, machine, dilation, times.chase)?;
+    /// Waits until a guest is ready, its memory felt if asked for; the dilation then.
+    fn prepare(&self, number: u32, guest: &mut Guest, home: &Path) -> anyhow::Result<Option<f64>> {
+        let limit = Duration::from_secs(self.run.boot_timeout);
+        let felt = match &self.machine {
+            Some(machine) => {
+                let times = Times::parse(&guest.measured(limit, &self.stop)?)?;
+                let measured = times.compute / compute_ns(200);
+                let dilation = self.run.dilation.unwrap_or(measured);
+                self.say(&felt::summary(machine, &times, measured, dilation));
+                let felt = Felt { topology: &self.topology, machine, dilation };
+                self.tell_meter(&felt.table(times.chase)?, home)?;
+                guest.again()?;
+                Some((felt, times))
+            }
+            None => None,
+        };
+        let (boot, version) = (guest.ready(limit, &self.stop)?.as_secs_f64(), &self.kernel.version);
+        self.say(&format!("guest {number}: Linux {version} ready after {boot:.1} s"));
+        let Some((felt, times)) = felt else { return Ok(None) };
+        let own = felt.corrected(&times, &Times::parse(&guest.said())?);
+        self.tell_meter(&felt.table(own)?, home)?;
+        Ok(Some(felt.dilation))
+    }
+
+    /// Hands a file to the meter and waits until it has read it.
+    fn tell_meter(&self, table: &str, home: &Path) -> anyhow::Result<()> {
         let path = home.join("felt");
         fs::write(home.join("felt.new"), table)?;
         fs::rename(home.join("felt.new"), &path)?;
@@ -172,7 +183,7 @@ impl Lab<'_> {
             ensure!(since.elapsed() < METER_READS, "the meter does not read its times");
             thread::sleep(Duration::from_millis(20));
         }
-        Ok(Some(dilation))
+        Ok(())
     }
 
     /// The files of a guest's NVDIMMs, created where they are not there yet.

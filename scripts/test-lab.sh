@@ -8,6 +8,7 @@ scripts/deps.sh lab
 
 say "building; the output goes to .cache/test-lab.log"
 cargo build -q -p pagetide # the tests build the lab
+cargo build -q -p pagetide-migrate --example awkward
 cargo test -q --no-run -p pagetide-lab --features guests --test guests
 tests=$(cargo test --no-run -p pagetide-lab --features guests --test guests --message-format=json 2>/dev/null |
     sed -n 's/.*"executable":"\([^"]*\/guests-[^"]*\)".*/\1/p' | tail -n 1)
@@ -17,7 +18,7 @@ folder=${CARGO_TARGET_DIR:-target}/debug
 kernel=$(basename .cache/lab/kernel/lib/modules/*)
 # What all tests depend on, and what those in modules of that name depend on besides.
 all=$({ echo "$kernel"; cat "$tests" "$folder/pagetide-lab"; } | sha256sum | cut -c 1-32)
-more=$(sha256sum <"$folder/pagetide" | cut -c 1-32)
+more=$(cat "$folder/pagetide" "$folder/examples/awkward" | sha256sum | cut -c 1-32)
 
 passed=0 failed=0 skipped=0 before=0
 : >.cache/test-lab.log
@@ -29,7 +30,7 @@ while read -r name; do
         [ "$wanted" = 1 ] || continue
     fi
     key=$all
-    case $name in with_pagetide::*) key="$all $more" ;; esac
+    case $name in with_pagetide::* | movers::*) key="$all $more" ;; esac
     stamp=.cache/lab/passed/${name//::/.}
     if [ $# = 0 ] && [ "$(cat "$stamp" 2>/dev/null)" = "$key" ]; then
         printf '%-72s passed before\n' "$name"

@@ -3,16 +3,19 @@
 
 use crate::Host;
 use pagetide_types::{Bytes, NodeId};
+use std::collections::BTreeMap;
 
 /// Log2 of the base pages in a 2 MiB page.
 const HUGE_ORDER: usize = 9;
 
-/// The free memory of a node at one moment.
+/// The free memory of a node at one moment, as far as programs' memory may use it: what the kernel
+/// keeps for itself in its lowest zones is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Room {
     /// All of it, whatever the size of the pieces.
     pub free: Bytes,
-    /// Free aligned blocks of 2 MiB: so many huge pages fit without splitting or compacting.
+    /// Free aligned blocks of 2 MiB above the marks of their zones: so many huge pages fit without
+    /// splitting or compacting. Lists of single CPUs may hold some more.
     pub huge_blocks: u64,
     /// With less free than this the kernel reclaims (the sum of the zones' high watermarks).
     pub floor: Bytes,
@@ -22,16 +25,20 @@ impl Host {
     /// What a node could take now; nothing where the kernel does not say.
     #[must_use]
     pub fn room(&self, node: NodeId) -> Room {
-        let buddies = self.text("proc/buddyinfo").unwrap_or_default();
-        let zones = self.text("proc/zoneinfo").unwrap_or_default();
-        let (free, huge_blocks) = free_blocks(&buddies, node);
-        Room { free, huge_blocks, floor: high_watermarks(&zones, node) }
-    }
-
-    /// Free aligned blocks of 2 MiB of a node.
-    #[must_use]
-    pub fn huge_blocks(&self, node: NodeId) -> u64 {
-        free_blocks(&self.text("proc/buddyinfo").unwrap_or_default(), node).1
+        let zones = zones(&self.text("proc/zoneinfo").unwrap_or_default(), node);
+        let blocks = huge_blocks(&self.text("proc/buddyinfo").unwrap_or_default(), node);
+        let mut room = Room::default();
+        for (name, zone) in zones {
+            let usable = zone.free.saturating_sub(zone.protected);
+            if usable == 0 {
+                continue;
+            }
+            room.free += Bytes(usable.saturating_mul(4096));
+            room.floor += Bytes(zone.high.saturating_mul(4096));
+            let there = blocks.get(&name).copied().unwrap_or(0);
+            room.huge_blocks += there.min(usable.saturating_sub(zone.high) >> HUGE_ORDER);
+        }
+        room
     }
 
     /// How long a read of a node's memory takes from the CPUs nearest to it, as the firmware says
@@ -55,32 +62,59 @@ fn counter(text: &str, name: &str) -> Option<u64> {
     value.trim().parse().ok()
 }
 
-/// `Node 0, zone   Normal     12      3 ...`: free blocks of 4 KiB, 8 KiB and so on.
-fn free_blocks(text: &str, node: NodeId) -> (Bytes, u64) {
-    let (mut pages, mut huge) = (0u64, 0u64);
+/// `Node 0, zone   Normal     12      3 ...`: free blocks of 4 KiB, 8 KiB and so on. Those that hold
+/// 2 MiB, in blocks of 2 MiB, by zone.
+fn huge_blocks(text: &str, node: NodeId) -> BTreeMap<String, u64> {
+    let mut blocks = BTreeMap::new();
     for line in text.lines().filter(|line| of_node(line) == Some(node)) {
+        let Some(zone) = line.split_whitespace().nth(3) else { continue };
         let counts = line.split_whitespace().skip(4).map(|word| word.parse::<u64>().unwrap_or(0));
-        for (order, count) in counts.enumerate().take(32) {
-            pages = pages.saturating_add(count.saturating_mul(1 << order));
-            if order >= HUGE_ORDER {
-                huge = huge.saturating_add(count.saturating_mul(1 << (order - HUGE_ORDER)));
-            }
-        }
+        let whole = counts.enumerate().take(32).skip(HUGE_ORDER);
+        let sum = whole.map(|(order, count)| count.saturating_mul(1 << (order - HUGE_ORDER)));
+        blocks.insert(zone.to_owned(), sum.fold(0, u64::saturating_add));
     }
-    (Bytes(pages.saturating_mul(4096)), huge)
+    blocks
 }
 
-/// The lines `high  1234` (pages) of a node's zones; those of CPUs' lists end in a colon.
-fn high_watermarks(text: &str, node: NodeId) -> Bytes {
-    let (mut here, mut pages) = (false, 0u64);
+/// A zone's counts of base pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Zone {
+    free: u64,
+    high: u64,
+    /// Kept from memory that could as well lie in a higher zone.
+    protected: u64,
+}
+
+/// Which number of `protection` is for programs' memory, which may lie in any zone
+/// (`ZONE_MOVABLE`); after it comes that of devices.
+const MOVABLE: usize = 3;
+
+/// The zones of a node: lines `pages free 12`, `high 1234` (those of CPUs' lists end in a colon) and
+/// `protection: (0, 1, 2, 3, 4)`.
+fn zones(text: &str, node: NodeId) -> Vec<(String, Zone)> {
+    let mut zones: Vec<(String, Zone)> = Vec::new();
+    let mut here = false;
+    let number = |text: &str| text.trim().parse::<u64>().unwrap_or(0);
     for line in text.lines() {
         if line.starts_with("Node") {
             here = of_node(line) == Some(node);
-        } else if here && let Some(value) = line.trim_start().strip_prefix("high ") {
-            pages = pages.saturating_add(value.trim().parse().unwrap_or(0));
+            if let (true, Some(name)) = (here, line.split_whitespace().nth(3)) {
+                zones.push((name.to_owned(), Zone::default()));
+            }
+            continue;
+        }
+        let Some((_, zone)) = zones.last_mut().filter(|_| here) else { continue };
+        let line = line.trim_start();
+        if let Some(value) = line.strip_prefix("pages free ") {
+            zone.free = number(value);
+        } else if let Some(value) = line.strip_prefix("high ") {
+            zone.high = number(value);
+        } else if let Some(values) = line.strip_prefix("protection: (") {
+            let values = values.trim_end_matches(')').split(',').take(MOVABLE + 1);
+            zone.protected = values.last().map_or(0, number);
         }
     }
-    Bytes(pages.saturating_mul(4096))
+    zones
 }
 
 /// The node of a line that begins `Node 0, zone`.
@@ -104,19 +138,26 @@ Node 1, zone   Normal      5      0      0      0      0      0      0      0   
 Node 0, zone      DMA
   per-node stats
       nr_inactive_anon 1
-  pages free     3840
+  pages free     4300
         boost    0
         min      21
         low      26
         high     31
         promo    36
+        protection: (0, 3000, 4000, 4000, 4000)
   pagesets
     cpu: 0
               count:    0
               high:     63
 Node 0, zone   Normal
+  pages free     20000
         high     1000
+        protection: (0, 0, 0, 0, 0)
+Node 0, zone  Movable
+  pages free     0
+        high     32
 Node 1, zone   Normal
+  pages free     1030
         high     7
 ";
 
@@ -126,11 +167,13 @@ Node 1, zone   Normal
         fake.file("proc/buddyinfo", BUDDIES).file("proc/zoneinfo", ZONES);
         let host = fake.host();
         let room = host.room(NodeId(0));
-        let pages = 1 + 256 + 512 + 3 * 1024 + 2 + 6 + 17 * 1024;
-        assert_eq!(room.free, Bytes(pages * 4096));
-        assert_eq!(room.huge_blocks, 1 + 6 + 34);
+        // Of 4,300 pages of the lowest zone 300 are for programs: no huge page. In the other, 34
+        // whole blocks are free, and the mark leaves room for 37.
+        assert_eq!(room.free, Bytes((300 + 20000) * 4096));
+        assert_eq!(room.huge_blocks, 34);
         assert_eq!(room.floor, Bytes((31 + 1000) * 4096));
-        assert_eq!(host.huge_blocks(NodeId(1)), 2);
+        // Two blocks are free there; the mark leaves room for one.
+        assert_eq!(host.room(NodeId(1)).huge_blocks, 1);
         assert_eq!(host.room(NodeId(2)), Room::default());
         fake.file("sys/devices/system/node/node1/access0/initiators/read_latency", "350\n");
         assert_eq!(
@@ -157,8 +200,8 @@ Node 1, zone   Normal
 
     proptest! {
         #[test]
-        fn never_panics(text in "((Node [0-9]{0,6},|high) [ ,0-9a-z]{0,60}\n){0,6}") {
-            let _ = (free_blocks(&text, NodeId(0)), high_watermarks(&text, NodeId(0)));
+        fn never_panics(text in "((Node [0-9]{0,6},|high|pages free|protection: .) [ ,0-9a-z)]{0,60}\n){0,6}") {
+            let _ = (huge_blocks(&text, NodeId(0)), zones(&text, NodeId(0)));
         }
     }
 }

@@ -196,6 +196,9 @@ impl<K: Kernel> Mover<K> {
                     let fates =
                         did.done.iter().map(|done| (done.entry, done.page, done.from, done.fate));
                     locked.finish(&batch, fates);
+                    if did.splits > 0 {
+                        locked.no_huge_page(to);
+                    }
                     changed.notify_all();
                 }
             }
@@ -375,6 +378,18 @@ mod tests {
         let report = run(&mut mover, &work);
         assert_eq!(report.splits, 3, "splits are counted");
         assert_eq!(report.promoted.bytes(), Bytes::mib(6));
+    }
+
+    #[test]
+    fn after_the_first_split_no_more_huge_pages_go() {
+        let kernel = SimulatedKernel::two_tiers(40 * 512, 40 * 512);
+        kernel.fragment_unseen(FAST);
+        put(&kernel, 0..20, SLOW);
+        let promote: Vec<Order> = (0..20).map(|i| up(i, u64::from(i))).collect();
+        let options = Options { huge_batch: 4, ..Options::default() };
+        let report = run(&mut Mover::new(kernel, options), &Work { promote, demote: Vec::new() });
+        assert_eq!((report.splits, report.promoted), (4, huge(4)));
+        assert_eq!(report.refused(Refusal::NoHugePage), huge(16));
     }
 
     #[test]

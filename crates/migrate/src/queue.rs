@@ -44,6 +44,8 @@ struct Tank {
     reserve: i64,
     /// What queued and running moves will free.
     expected: i64,
+    /// The kernel had to split a huge page although blocks seemed free: no more of them.
+    splits: bool,
 }
 
 /// How much one call takes.
@@ -85,6 +87,7 @@ impl<'a> Queue<'a> {
                         floor: pages(room.floor),
                         reserve: reserve.get(&node).map_or(0, |bytes| pages(*bytes)),
                         expected: 0,
+                        splits: false,
                     }
                 });
             }
@@ -140,6 +143,9 @@ impl<'a> Queue<'a> {
         }
         if !whole {
             return Some(Ok(fit));
+        }
+        if tank.splits {
+            return Some(Err(Refusal::NoHugePage));
         }
         if tank.huge <= 0 {
             // Others free some, too; what is on its way to the free lists is not seen.
@@ -207,6 +213,13 @@ impl<'a> Queue<'a> {
         }
         for entry in batch {
             self.leave(entry);
+        }
+    }
+
+    /// The kernel split huge pages in order to move them to this node.
+    pub(crate) fn no_huge_page(&mut self, node: NodeId) {
+        if let Some(tank) = self.tanks.get_mut(&node) {
+            tank.splits = true;
         }
     }
 

@@ -41,6 +41,7 @@ struct State {
     /// Base pages of each node, and how many are free.
     nodes: BTreeMap<NodeId, (u64, u64)>,
     fragmented: Vec<NodeId>,
+    deceiving: Vec<NodeId>,
     failure: Option<Errno>,
     splits: u64,
     clock: u64,
@@ -92,6 +93,13 @@ impl SimulatedKernel {
     /// The node has free memory, but no free block of 2 MiB.
     pub fn fragment(&self, node: NodeId) {
         self.state().fragmented.push(node);
+    }
+
+    /// The same, and yet blocks of 2 MiB seem to be free.
+    pub fn fragment_unseen(&self, node: NodeId) {
+        let mut state = self.state();
+        state.fragmented.push(node);
+        state.deceiving.push(node);
     }
 
     /// Calls that were made to move something, and how many were under way at once at most.
@@ -277,7 +285,8 @@ impl Kernel for SimulatedKernel {
     fn room(&self, node: NodeId) -> NodeRoom {
         let state = self.state();
         let free = state.nodes.get(&node).map_or(0, |(_, free)| *free);
-        let huge_blocks = if state.fragmented.contains(&node) { 0 } else { free / HUGE };
+        let none = state.fragmented.contains(&node) && !state.deceiving.contains(&node);
+        let huge_blocks = if none { 0 } else { free / HUGE };
         NodeRoom { free: Bytes(free << 12), huge_blocks, floor: Bytes(0) }
     }
 

@@ -5,5 +5,6 @@ mod boot;
 mod felt;
 mod lab;
 mod meter;
+mod movers;
 mod topologies;
 mod with_pagetide;

@@ -87,3 +87,25 @@ fn a_dry_run_decides_and_moves_nothing() {
         assert!(words.contains(word), "no '{word}' in {words}");
     }
 }
+
+#[test]
+fn the_bench_says_what_one_node_cannot_show() {
+    let test = "the_bench_says_what_one_node_cannot_show";
+    if !one_node(test) {
+        return;
+    }
+    let outcome = pagetide("bench migrate --size 4M --rounds 1 --page-size 4K --json");
+    if outcome.code != Some(0) {
+        return skip(test, &outcome.err);
+    }
+    let table = outcome.json();
+    let text = section("bench migrate");
+    let cells = ["bytes", "seconds"].map(|key| format!("`{key}`"));
+    assert!(cells.iter().all(|cell| text.contains(cell)), "keys of rows that are not there");
+    are_documented(&table, None, text);
+    let lines = table["lines"].as_array().map_or(&[][..], Vec::as_slice);
+    assert!(lines.iter().all(|line| line["not_measurable"] == "one memory node (0)"), "{table}");
+    assert!(table["parts"][0][1]["copy_s"].as_f64() > Some(0.0), "{table}");
+    let words = pagetide("bench migrate --size 4M --rounds 1 --page-size 4K").succeeds().out;
+    assert!(words.contains("Not measurable (one memory node (0)): all moves"), "{words}");
+}

@@ -3,7 +3,7 @@
 # Raw results and pictures go to benches/results/DATE-MACHINE; what is there is not repeated.
 source "$(dirname "$0")/lib.sh"
 
-scripts/venv.sh
+scripts/venv.sh benches/requirements.txt
 venv=.cache/venv
 
 say "building"

@@ -11,7 +11,7 @@ results=${RESULTS:-benches/results/amp}
 # Recordings: an interrupted run goes on where it was.
 scratch=.cache/reproduce-amp/${results//\//-}
 
-scripts/venv.sh
+scripts/venv.sh benches/requirements.txt
 say "building"
 cargo build --release --quiet -p pagetide
 cargo build --release --quiet -p pagetide-replay --example reproduce-amp

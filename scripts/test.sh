@@ -4,17 +4,8 @@
 # A test that cannot run here prints "SKIPPED name: reason"; it counts as skipped, not passed.
 source "$(dirname "$0")/lib.sh"
 
-scripts/deps.sh test
-
-# One test reads a recording with DuckDB, from a Python environment of its own.
-venv=.cache/venv
-stamp=$venv/requirements.installed
-if ! cmp -s scripts/test-requirements.txt "$stamp"; then
-    say "installing $(grep -v '^#' scripts/test-requirements.txt | tr '\n' ' ')into $venv"
-    python3 -m venv --clear "$venv"
-    "$venv/bin/pip" install -q --disable-pip-version-check -r scripts/test-requirements.txt
-    cp scripts/test-requirements.txt "$stamp"
-fi
+# The packages, and the Python environment in which one test reads a recording with DuckDB.
+scripts/venv.sh scripts/test-requirements.txt
 
 # Reading page tables needs root: run the test programs through sudo where it asks for nothing.
 if [ "$(id -u)" != 0 ]; then

@@ -1,12 +1,18 @@
 #!/usr/bin/env bash
-# The Python environment in which results are measured and drawn: .cache/venv.
+# The packages that tests need (deps.sh), and the Python environment of all scripts, .cache/venv:
+# installs what a file of requirements names; what other files brought in stays.
+# Usage: venv.sh scripts/test-requirements.txt|benches/requirements.txt
 source "$(dirname "$0")/lib.sh"
 
 scripts/deps.sh test
+file=$1
 venv=.cache/venv
-stamp=$venv/requirements.measuring
-cmp -s benches/requirements.txt "$stamp" && exit
-say "installing $(grep -v '^#' benches/requirements.txt | tr '\n' ' ')into $venv"
-[ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-"$venv/bin/pip" install -q --disable-pip-version-check -r benches/requirements.txt
-cp benches/requirements.txt "$stamp"
+# Made anew, with nothing in it, only if it does not work: half made, or its Python is gone.
+"$venv/bin/python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$venv"
+# The benchmarks' requirements build on the tests': a change of either counts.
+wanted=$(cat scripts/test-requirements.txt "$file")
+stamp=$venv/installed-$(dirname "$file")
+[ -e "$stamp" ] && [ "$wanted" = "$(cat "$stamp")" ] && exit
+say "installing $(grep -v '^[#-]' "$file" | tr '\n' ' ')into $venv"
+"$venv/bin/python" -m pip install -q --disable-pip-version-check -r "$file"
+printf '%s\n' "$wanted" >"$stamp"

@@ -81,8 +81,24 @@ impl Spinner {
                 _ if moved.elapsed() > PATIENCE => {
                     return Err(ScanError::Blind("the test program did not start".into()));
                 }
+                _ if spinner.has_ended() => {
+                    let why =
+                        "the test program was killed, perhaps for want of memory in this container";
+                    return Err(ScanError::Blind(why.into()));
+                }
                 _ => std::thread::sleep(Duration::from_millis(1)),
             }
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        // SAFETY: an all-zero siginfo is valid and is filled in; WNOWAIT leaves the child to be
+        // collected on drop.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+            let child = self.pid.0.unsigned_abs();
+            libc::waitid(libc::P_PID, child, &raw mut info, flags) == 0 && info.si_pid() != 0
         }
     }
 

@@ -132,7 +132,7 @@ fn a_cgroup_that_vanished_is_an_error_a_child_is_not() {
 fn finds_our_own_cgroup() {
     let host = Host::live();
     let Some(hierarchy) = host.cgroup_hierarchies().unwrap().pop() else {
-        eprintln!("SKIPPED: no cgroup file system is mounted here");
+        eprintln!("SKIPPED finds_our_own_cgroup: no cgroup file system is mounted here");
         return;
     };
     let me = Pid(i32::try_from(std::process::id()).unwrap());

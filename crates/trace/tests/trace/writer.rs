@@ -180,11 +180,12 @@ impl Drop for SmallDisk {
 
 #[test]
 fn a_full_disk_ends_the_recording_and_leaves_its_complete_spans_and_nothing_else() {
+    let name = "a_full_disk_ends_the_recording_and_leaves_its_complete_spans_and_nothing_else";
     let directory = tempfile::tempdir().unwrap();
     let disk = match SmallDisk::mount(directory.path()) {
         Ok(disk) => disk,
         Err(reason) => {
-            skip("a_full_disk_...", &format!("it must mount a small tmpfs: {reason}"));
+            skip(name, &format!("it must mount a small tmpfs: {reason}"));
             return;
         }
     };

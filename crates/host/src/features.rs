@@ -99,7 +99,7 @@ pub struct Features {
     pub stall_events: Option<StallEvents>,
     /// Memory in all.
     pub total: Bytes,
-    /// Of it, what programs could still get.
+    /// Of it, what this process could still get, under the limits of its cgroup.
     pub available: Bytes,
     /// The online NUMA nodes.
     pub nodes: Vec<Node>,
@@ -154,7 +154,9 @@ impl Host {
             pmus: self.pmus(),
             stall_events: self.stall_events(),
             total: memory("MemTotal:"),
-            available: memory("MemAvailable:"),
+            available: self
+                .memory_left()
+                .map_or(memory("MemAvailable:"), |left| left.min(memory("MemAvailable:"))),
             nodes: self.nodes().unwrap_or_default(),
             tiers: self.memory_tiers().unwrap_or_default(),
             huge_pages: self.huge_pages(),

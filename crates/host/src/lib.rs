@@ -18,6 +18,7 @@ mod fake;
 mod features;
 mod files;
 mod maps;
+mod memory_limit;
 mod mounts;
 mod node_map;
 mod nodes;

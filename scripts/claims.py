@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every test named in docs/specification.md exists in the crate that it names.
+"""Checks that every test named in docs/specification.md exists in the crate that it names, and
+that no two claims have the same number.
 
 A test is named as `crate: name`; names that follow without a crate belong to the one before, up
 to the next semicolon or cell."""
@@ -20,10 +21,16 @@ def tests_of(crate: str) -> set[str]:
 
 
 known: dict[str, set[str]] = {}
+claims: dict[str, int] = {}
 named = wrong = 0
 for number, line in enumerate(PAGE.read_text(encoding="utf-8").splitlines(), 1):
-    if not re.match(r"\| \d+ \|", line):
+    claim = re.match(r"\| (\d+) \|", line)
+    if not claim:
         continue
+    first = claims.setdefault(claim[1], number)
+    if first != number:
+        print(f"{PAGE}:{number}: {claim[1]} is the number of the claim in line {first}, too")
+        wrong += 1
     for part in re.split(r"[;|]", line):
         crate = None
         for prefix, name in re.findall(r"`(?:([a-z]+): )?([a-z0-9]+(?:_[a-z0-9]+)+)`", part):

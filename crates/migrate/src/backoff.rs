@@ -56,18 +56,6 @@ impl<K: Eq + Hash> BackOff<K> {
     pub fn obeyed(&mut self, who: &K) {
         self.waiting.remove(who);
     }
-
-    /// How many are remembered.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.waiting.len()
-    }
-
-    /// Whether nobody is remembered.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -108,6 +96,6 @@ mod tests {
         for _ in 0..100 {
             backoff.next_round();
         }
-        assert!(backoff.is_empty());
+        assert!(backoff.waiting.is_empty());
     }
 }

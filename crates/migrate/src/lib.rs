@@ -9,8 +9,10 @@ mod backoff;
 mod batch;
 pub mod bench;
 mod kernel;
+mod last_look;
 mod live;
 mod mover;
+mod options;
 mod order;
 mod own;
 mod queue;
@@ -18,12 +20,15 @@ mod refusal;
 mod report;
 #[cfg(any(test, feature = "simulated"))]
 mod simulated;
+mod tally;
+mod workers;
 
 pub use backoff::BackOff;
 pub use kernel::{Kernel, Moved, NodeRoom, Spot};
 pub use live::LiveKernel;
-pub use mover::{Mover, Options};
+pub use mover::Mover;
 pub use nix::errno::Errno;
+pub use options::Options;
 pub use order::{Order, Work};
 pub use own::on_node;
 pub use refusal::Refusal;

@@ -4,6 +4,7 @@
 //! node is full as well, a promotion takes from the reserve what the demotions will give back.
 
 use crate::Refusal;
+use crate::batch::Done;
 use crate::kernel::Kernel;
 use crate::order::{BASE_PER_HUGE, Page};
 use crate::report::{Direction, Fate};
@@ -21,6 +22,16 @@ pub(crate) struct Entry {
     /// Where it is thought to be.
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
+}
+
+/// What became of a page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    /// As what it waited.
+    pub(crate) entry: Entry,
+    /// The page; of a huge page that was found in pieces, each piece.
+    pub(crate) page: Page,
+    pub(crate) fate: Fate,
 }
 
 /// What a thread is to do next.
@@ -65,7 +76,7 @@ pub(crate) struct Queue<'a> {
     tanks: BTreeMap<NodeId, Tank>,
     running: usize,
     /// What became of the pages that are through.
-    pub(crate) done: Vec<(Entry, Page, Fate)>,
+    pub(crate) outcomes: Vec<Outcome>,
 }
 
 impl<'a> Queue<'a> {
@@ -95,7 +106,7 @@ impl<'a> Queue<'a> {
                 tank.expected += size(entry.page);
             }
         }
-        Self { kernel, sizes, lanes: [promote, demote], tanks, running: 0, done: Vec::new() }
+        Self { kernel, sizes, lanes: [promote, demote], tanks, running: 0, outcomes: Vec::new() }
     }
 
     /// The next batch. What can never go is refused on the way.
@@ -190,26 +201,21 @@ impl<'a> Queue<'a> {
             }
             self.lanes[lane].pop_front();
             self.leave(&entry);
-            self.done.push((entry, entry.page, Fate::Refused(why)));
+            self.outcomes.push(Outcome { entry, page: entry.page, fate: Fate::Refused(why) });
         }
     }
 
-    /// Takes in what became of a batch: entry, page (of a split one each piece), where it was, and
-    /// its fate.
-    pub(crate) fn finish(
-        &mut self,
-        batch: &[Entry],
-        fates: impl Iterator<Item = (usize, Page, Option<NodeId>, Fate)>,
-    ) {
+    /// Takes in what became of a batch.
+    pub(crate) fn finish(&mut self, batch: &[Entry], done: &[Done]) {
         self.running -= 1;
-        for (at, page, from, fate) in fates {
-            let entry = batch[at];
+        for Done { entry, page, fate, from } in done.iter().copied() {
+            let entry = batch[entry];
             match (fate, from) {
                 (Fate::Moved, Some(from)) => self.fill(from, page, -1),
                 (Fate::Moved, None) => {}
                 _ => self.fill(entry.to, page, -1),
             }
-            self.done.push((entry, page, fate));
+            self.outcomes.push(Outcome { entry, page, fate });
         }
         for entry in batch {
             self.leave(entry);
@@ -226,8 +232,9 @@ impl<'a> Queue<'a> {
     /// Refuses everything that still waits.
     pub(crate) fn give_up(&mut self, why: Refusal) {
         for lane in &mut self.lanes {
-            let rest = lane.drain(..).map(|entry| (entry, entry.page, Fate::Refused(why)));
-            self.done.extend(rest);
+            let fate = Fate::Refused(why);
+            let rest = lane.drain(..).map(|entry| Outcome { entry, page: entry.page, fate });
+            self.outcomes.extend(rest);
         }
     }
 }

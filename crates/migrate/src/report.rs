@@ -178,7 +178,7 @@ impl Report {
         }
     }
 
-    pub(crate) fn moved_to(&mut self, direction: Direction) -> &mut Amount {
+    fn moved_to(&mut self, direction: Direction) -> &mut Amount {
         match direction {
             Direction::Promote => &mut self.promoted,
             Direction::Demote => &mut self.demoted,

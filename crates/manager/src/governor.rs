@@ -5,7 +5,7 @@ use pagetide_types::Bytes;
 /// What a governor is shown at the end of an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counters {
-    /// Epochs so far, this one included.
+    /// The epoch's number, from 0.
     pub epoch: u32,
     /// Its length, seconds.
     pub length_s: f64,

@@ -2,10 +2,13 @@
 //! reserve and the governor's word outside of the policies; contains no policy, and moves nothing
 //! by itself.
 
+mod assumed;
 mod budget;
 mod governor;
+mod history;
 mod manager;
 mod place;
+mod room;
 mod seen;
 mod summary;
 mod tiers;

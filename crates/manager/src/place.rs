@@ -3,7 +3,7 @@
 use crate::Tiers;
 use pagetide_migrate::Order;
 use pagetide_scan::Place;
-use pagetide_types::{Bytes, EpochHeat, NodeId, PageSize, UnitId, VirtAddr};
+use pagetide_types::{Bytes, EpochHeat, NodeId, PageSize, VirtAddr};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -84,47 +84,4 @@ fn fast_part(places: &[Place], tiers: &Tiers) -> f64 {
         fast += if tiers.is_fast(*node) { f64::from(*pages) } else { 0.0 };
     }
     if all > 0.0 { fast / all } else { 0.0 }
-}
-
-/// Where units would be had every decision been carried out: for dry runs.
-#[derive(Debug, Default)]
-pub(crate) struct Assumed {
-    fast: BTreeMap<UnitId, bool>,
-}
-
-impl Assumed {
-    /// Which rows are fast: as decided before, and newborn units as they were found or, where
-    /// there is no fast memory to find them in, fast while there is room.
-    pub(crate) fn fast(
-        &mut self,
-        heat: &EpochHeat,
-        found: &[bool],
-        first_touch: Option<Bytes>,
-    ) -> Vec<bool> {
-        let before = std::mem::take(&mut self.fast);
-        let known = |unit: &UnitId| before.get(unit).copied();
-        let mut held: Bytes = (0..heat.len())
-            .filter(|row| known(&heat.unit[*row]) == Some(true))
-            .map(|row| heat.bytes(row))
-            .sum();
-        let mut fast = Vec::with_capacity(heat.len());
-        for (row, unit) in heat.unit.iter().enumerate() {
-            let is = known(unit).unwrap_or_else(|| match first_touch {
-                None => found[row],
-                Some(capacity) => {
-                    let fits = held + heat.bytes(row) <= capacity;
-                    held += if fits { heat.bytes(row) } else { Bytes(0) };
-                    fits
-                }
-            });
-            fast.push(is);
-            self.fast.insert(*unit, is);
-        }
-        fast
-    }
-
-    /// A decision was made.
-    pub(crate) fn moved(&mut self, unit: UnitId, fast: bool) {
-        self.fast.insert(unit, fast);
-    }
 }

@@ -1,7 +1,7 @@
 //! What the loop says: a line per epoch, and a summary at the end.
 
 use pagetide_migrate::Report;
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, EpochHeat};
 use serde::Serialize;
 
 /// One epoch: what was seen, decided and done.
@@ -45,6 +45,19 @@ pub struct EpochLine {
     pub backed_off: usize,
     /// What the moves did; none in a dry run, or where there were none.
     pub moves: Option<Report>,
+}
+
+impl EpochLine {
+    /// Counts accesses, and the part of them that fast memory served; `fast_part`: the part of a
+    /// row that lies there, 0 to 1.
+    pub(crate) fn count_accesses(&mut self, heat: &EpochHeat, fast_part: impl Fn(usize) -> f64) {
+        let rate = |row: usize| f64::from(heat.memory_rate(row));
+        self.accesses_per_s = (0..heat.len()).map(rate).sum();
+        if self.accesses_per_s > 0.0 {
+            let served: f64 = (0..heat.len()).map(|row| rate(row) * fast_part(row)).sum();
+            self.fast_share = Some(served / self.accesses_per_s);
+        }
+    }
 }
 
 /// A whole run.

@@ -1,0 +1,56 @@
+//! The free memory of the nodes when an epoch ends.
+
+use crate::Tiers;
+use crate::budget::FastNow;
+use pagetide_migrate::{Kernel, NodeRoom};
+use pagetide_types::{Bytes, NodeId};
+use std::collections::BTreeMap;
+
+/// What the nodes of both tiers could take.
+pub(crate) struct Room {
+    nodes: BTreeMap<NodeId, NodeRoom>,
+}
+
+impl Room {
+    pub(crate) fn look(kernel: &impl Kernel, tiers: &Tiers) -> Self {
+        let nodes = tiers.fast.iter().chain(&tiers.slow);
+        Self { nodes: nodes.map(|node| (*node, kernel.room(*node))).collect() }
+    }
+
+    /// The fast tier, of which the target holds so much.
+    pub(crate) fn of_fast(&self, tiers: &Tiers, held: Bytes) -> FastNow {
+        let sum = |what: fn(&NodeRoom) -> Bytes| {
+            tiers.fast.iter().filter_map(|node| self.nodes.get(node)).map(what).sum::<Bytes>()
+        };
+        let (free, floor) = (sum(|room| room.free), sum(|room| room.floor));
+        FastNow { total: tiers.fast_total(), free, floor, held }
+    }
+
+    /// What each node could take before the kernel reclaims.
+    pub(crate) fn above_floor(&self) -> BTreeMap<NodeId, Bytes> {
+        let left = |room: &NodeRoom| room.free.saturating_sub(room.floor);
+        self.nodes.iter().map(|(node, room)| (*node, left(room))).collect()
+    }
+
+    /// What must stay free of each fast node so that the target never holds more than it may, also
+    /// if demotions fail: all that is free now, but for what it may still get.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of u64")]
+    pub(crate) fn kept(
+        &self,
+        tiers: &Tiers,
+        now: &FastNow,
+        capacity: Bytes,
+    ) -> BTreeMap<NodeId, Bytes> {
+        let kept = (now.free + now.held).saturating_sub(capacity).as_f64();
+        let nodes = tiers.fast.iter().filter_map(|node| Some((*node, self.nodes.get(node)?)));
+        nodes
+            .map(|(node, room)| {
+                let share = match now.free {
+                    Bytes(0) => 1.0 / tiers.fast.len() as f64,
+                    free => room.free.as_f64() / free.as_f64(),
+                };
+                (node, Bytes((kept * share).ceil() as u64))
+            })
+            .collect()
+    }
+}

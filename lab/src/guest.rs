@@ -1,19 +1,19 @@
 //! One run of QEMU: started, listened to, and ended, whatever happens to us.
 
-use crate::qemu::{self, Paths};
-use nix::sys::{prctl, signal::Signal};
+use crate::{
+    console,
+    qemu::{self, Paths},
+    spawn::spawn,
+    words::{Word, listen},
+};
 use std::{
-    fs,
-    io::{self, BufRead, BufReader, Read, Write},
-    os::unix::{
-        net::{UnixListener, UnixStream},
-        process::CommandExt,
-    },
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    io::{self, Read, Write},
+    os::unix::net::{UnixListener, UnixStream},
+    path::PathBuf,
+    process::Child,
     sync::{
         atomic::{AtomicBool, Ordering},
-        mpsc::{self, RecvTimeoutError},
+        mpsc,
     },
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -23,8 +23,6 @@ use std::{
 const POWER_OFF: Duration = Duration::from_secs(20);
 /// How often we look whether QEMU is there and whether we ought to stop.
 const LOOK: Duration = Duration::from_millis(100);
-/// Lines of the console that errors show.
-const LAST_LINES: usize = 15;
 
 /// Why a guest gave no exit code.
 #[derive(Debug, thiserror::Error)]
@@ -50,17 +48,6 @@ pub(crate) enum GuestError {
     /// We were told to stop.
     #[error("interrupted; the guest was ended")]
     Interrupted,
-}
-
-/// What the guest says about itself, and the way to answer.
-#[derive(Debug)]
-enum Word {
-    Connected(UnixStream),
-    Said(String),
-    Measured,
-    Ready,
-    Exit(i32),
-    Failed(String),
 }
 
 /// Where a guest's output goes.
@@ -201,35 +188,40 @@ impl Guest {
     /// The next thing that the guest says, or nothing within `limit` of the start or of `go`.
     fn next(&mut self, limit: Duration, stop: &AtomicBool) -> Result<Option<Word>, GuestError> {
         loop {
-            match self.words.recv_timeout(LOOK) {
-                Ok(Word::Connected(stream)) => self.answer = Some(stream),
-                Ok(Word::Said(line)) => self.said.push(line),
-                Ok(Word::Failed(why)) => return Err(GuestError::Failed(why, self.last_lines())),
-                Ok(word) => return Ok(Some(word)),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    if stop.load(Ordering::Relaxed) {
-                        return Err(GuestError::Interrupted);
-                    }
-                    // What it said before it ended may still be on the way.
-                    if let Ok(Some(status)) = self.qemu.try_wait()
-                        && let Ok(word) | Err(word) = self
-                            .words
-                            .recv_timeout(LOOK)
-                            .map_err(|_| Word::Failed(format!("QEMU ended with {status}")))
-                    {
-                        match word {
-                            Word::Failed(why) => {
-                                return Err(GuestError::Lost(why, self.last_lines()));
-                            }
-                            word => return Ok(Some(word)),
-                        }
-                    }
-                    if self.started.elapsed() > limit {
-                        return Ok(None);
+            if let Ok(word) = self.words.recv_timeout(LOOK) {
+                if let Some(word) = self.hear(word)? {
+                    return Ok(Some(word));
+                }
+                continue;
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(GuestError::Interrupted);
+            }
+            if let Ok(Some(status)) = self.qemu.try_wait() {
+                // What it said before it ended may still be on the way.
+                while let Ok(word) = self.words.recv_timeout(LOOK) {
+                    if let Some(word) = self.hear(word)? {
+                        return Ok(Some(word));
                     }
                 }
+                let why = format!("QEMU ended with {status}");
+                return Err(GuestError::Lost(why, self.last_lines()));
+            }
+            if self.started.elapsed() > limit {
+                return Ok(None);
             }
         }
+    }
+
+    /// Keeps what is for later; what is left is an answer to who waits.
+    fn hear(&mut self, word: Word) -> Result<Option<Word>, GuestError> {
+        match word {
+            Word::Connected(stream) => self.answer = Some(stream),
+            Word::Said(line) => self.said.push(line),
+            Word::Failed(why) => return Err(GuestError::Failed(why, self.last_lines())),
+            word => return Ok(Some(word)),
+        }
+        Ok(None)
     }
 
     /// Waits for QEMU's end, and for all that is still to be read.
@@ -261,50 +253,19 @@ impl Guest {
 
     /// What the kernel said when it killed a process for want of memory.
     pub(crate) fn out_of_memory(&self) -> Option<String> {
-        let console = fs::read(&self.console).ok()?;
-        let console = String::from_utf8_lossy(&console);
-        Some(console.lines().find(|line| line.contains("Out of memory: "))?.trim_end().to_owned())
+        console::out_of_memory(&self.console)
     }
 
     /// The end of what kernel, setup and QEMU itself have said.
     fn last_lines(&self) -> String {
-        let read = |path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
-        last_lines(&read(&self.console)) + &last_lines(&read(&self.complaints))
+        console::last_lines(&self.console) + &console::last_lines(&self.complaints)
     }
-}
-
-/// The last lines of `text`, or, if the kernel panicked, those from there on; indented.
-fn last_lines(text: &str) -> String {
-    let lines: Vec<&str> =
-        text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
-    let panic = lines.iter().position(|line| line.contains("Kernel panic"));
-    let from = panic.unwrap_or(lines.len().saturating_sub(LAST_LINES));
-    lines[from..].iter().take(LAST_LINES).map(|line| format!("  {line}\n")).collect()
 }
 
 impl Drop for Guest {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-fn spawn(arguments: &[String], complaints: &Path) -> Result<Child, GuestError> {
-    let log = fs::File::create(complaints)
-        .map_err(|error| GuestError::File(complaints.to_owned(), error))?;
-    let mut command = Command::new(qemu::PROGRAM);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-    // Ctrl-C reaches us alone; we end QEMU.
-    command.process_group(0);
-    let parent = nix::unistd::getpid();
-    let end_with_us = move || {
-        prctl::set_pdeathsig(Signal::SIGKILL)?;
-        // We may have ended before that took effect.
-        if nix::unistd::getppid() == parent { Ok(()) } else { Err(io::ErrorKind::NotFound.into()) }
-    };
-    // SAFETY: between fork and exec only prctl and getppid are called, which are
-    // async-signal-safe; nothing is allocated.
-    unsafe { command.pre_exec(end_with_us) };
-    command.spawn().map_err(GuestError::Start)
 }
 
 /// Copies a port's bytes to `sink` until the guest ends.
@@ -322,55 +283,5 @@ fn receive(listener: &UnixListener, mut sink: Sink) -> io::Result<()> {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
-    }
-}
-
-/// Reads what the guest says about itself.
-fn listen(listener: &UnixListener, words: &mpsc::Sender<Word>) -> io::Result<()> {
-    let (stream, _) = listener.accept()?;
-    // Who listens no longer has given up on the guest.
-    let _ = words.send(Word::Connected(stream.try_clone()?));
-    for line in BufReader::new(stream).lines() {
-        let Ok(line) = line else { break };
-        let _ = words.send(word(&line));
-    }
-    Ok(())
-}
-
-fn word(line: &str) -> Word {
-    match line.split_once(' ').unwrap_or((line, "")) {
-        ("said", line) => Word::Said(line.to_owned()),
-        ("measured", _) => Word::Measured,
-        ("ready", _) => Word::Ready,
-        ("exit", code) if code.parse::<i32>().is_ok() => {
-            Word::Exit(code.parse().unwrap_or_default())
-        }
-        ("failed", why) => Word::Failed(why.to_owned()),
-        _ => Word::Failed(format!("it said '{line}'")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_lines_are_shown_or_the_panic() {
-        let many: String = (0..100).map(|number| format!("line {number}\r\n\n")).collect();
-        let shown = last_lines(&many);
-        assert!(shown.starts_with("  line 85\n") && shown.ends_with("  line 99\n"), "{shown}");
-        let shown = last_lines(&many.replace("line 50", "Kernel panic - not syncing"));
-        assert!(shown.starts_with("  Kernel panic"), "{shown}");
-        assert!(shown.ends_with("  line 64\n"), "{shown}");
-        assert_eq!(last_lines(""), "");
-    }
-
-    #[test]
-    fn what_the_guest_says_is_understood() {
-        assert!(matches!(word("ready"), Word::Ready));
-        assert!(matches!(word("exit 130"), Word::Exit(130)));
-        assert!(matches!(word("exit"), Word::Failed(why) if why.contains("'exit'")));
-        assert!(matches!(word("said compute 1"), Word::Said(line) if line == "compute 1"));
-        assert!(matches!(word("failed insmod x"), Word::Failed(why) if why == "insmod x"));
     }
 }

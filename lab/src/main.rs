@@ -3,6 +3,7 @@
 
 mod args;
 mod cache;
+mod console;
 mod felt;
 mod guest;
 mod initramfs;
@@ -14,7 +15,9 @@ mod probe;
 mod program;
 mod qemu;
 mod run;
+mod spawn;
 mod topology;
+mod words;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -1,0 +1,85 @@
+//! What a topology's file may say: keys that exist, values that make sense.
+
+use super::{Topology, TopologyError};
+use crate::names::nearest;
+use pagetide_types::Bytes;
+
+impl Topology {
+    /// The first value that makes no sense, in words.
+    pub(super) fn problem(&self) -> Option<String> {
+        let block = Bytes::mib(128).0;
+        let nodes = self.nodes.len();
+        if self.nodes.first().is_none_or(|node| node.cpus == 0 || node.memory.is_none()) {
+            return Some("the first [[node]] needs cpus and memory: the kernel boots there".into());
+        }
+        if nodes > 16 || self.cpus() > 64 {
+            return Some("more than 16 nodes or 64 CPUs".into());
+        }
+        if !(1..=8).contains(&self.guests) {
+            return Some(format!("guests must be 1 to 8, not {}", self.guests));
+        }
+        for node in &self.nodes {
+            let wrong = |what: String| Some(format!("node '{}': {what}", node.name));
+            if !(1..=60_000).contains(&node.latency_ns) {
+                return wrong(format!("latency_ns must be 1 to 60000, not {}", node.latency_ns));
+            }
+            if !(1..=4_000).contains(&node.bandwidth_gb_s) {
+                let is = node.bandwidth_gb_s;
+                return wrong(format!("bandwidth_gb_s must be 1 to 4000, not {is}"));
+            }
+            match (node.near, node.cpus) {
+                (Some(_), 1..) => return wrong("it has CPUs of its own; drop 'near'".into()),
+                (Some(near), 0)
+                    if self.nodes.get(near as usize).is_none_or(|node| node.cpus == 0) =>
+                {
+                    return wrong(format!("'near' is node {near}, which has no CPUs"));
+                }
+                _ => {}
+            }
+            if node.memory.is_some_and(|size| size.0 == 0 || size.0 % block != 0) {
+                return wrong("memory must be a multiple of 128 MiB, the kernel's block".into());
+            }
+        }
+        for nvdimm in &self.nvdimms {
+            if nvdimm.node as usize >= nodes {
+                return Some(format!("an [[nvdimm]] is on node {}, of {nodes}", nvdimm.node));
+            }
+            if nvdimm.size.0 == 0 || nvdimm.size.0 % block != 0 {
+                let size = nvdimm.size;
+                return Some(format!("an [[nvdimm]] has {size}, no multiple of 128 MiB"));
+            }
+        }
+        None
+    }
+}
+
+const TOP_KEYS: &[&str] =
+    &["name", "title", "guests", "hop_ns", "modules", "setup", "kernel", "node", "nvdimm"];
+const NODE_KEYS: &[&str] = &["name", "cpus", "memory", "near", "latency_ns", "bandwidth_gb_s"];
+const NVDIMM_KEYS: &[&str] = &["node", "size", "shared"];
+
+/// Finds keys that do not exist; `origin` names the file.
+pub(super) fn keys(table: &toml::Table, origin: &str) -> Result<(), TopologyError> {
+    let check = |table: &toml::Table, prefix: &str, known: &'static [&'static str]| match table
+        .keys()
+        .find(|key| !known.contains(&key.as_str()))
+    {
+        None => Ok(()),
+        Some(key) => Err(TopologyError::UnknownKey {
+            origin: origin.to_owned(),
+            key: format!("{prefix}{key}"),
+            hint: nearest(key, known.iter().copied()),
+            known: known.join(", "),
+        }),
+    };
+    check(table, "", TOP_KEYS)?;
+    for (name, prefix, known) in [("node", "node.", NODE_KEYS), ("nvdimm", "nvdimm.", NVDIMM_KEYS)]
+    {
+        if let Some(toml::Value::Array(entries)) = table.get(name) {
+            for entry in entries.iter().filter_map(toml::Value::as_table) {
+                check(entry, prefix, known)?;
+            }
+        }
+    }
+    Ok(())
+}

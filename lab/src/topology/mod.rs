@@ -1,0 +1,163 @@
+//! The machine of a guest in TOML: nodes of memory, what they cost, NVDIMMs, how many guests.
+//! `docs/lab.md` describes every key; the files lie in `lab/topologies`.
+
+mod check;
+mod error;
+
+use crate::names::nearest;
+use pagetide_types::Bytes;
+use serde::{Deserialize, Deserializer};
+use std::path::PathBuf;
+
+pub(crate) use error::TopologyError;
+
+/// The topologies that are built in, by name; the first is the default.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("two-tiers", include_str!("../../topologies/two-tiers.toml")),
+    ("three-tiers", include_str!("../../topologies/three-tiers.toml")),
+    ("two-pairs", include_str!("../../topologies/two-pairs.toml")),
+    ("nvdimm", include_str!("../../topologies/nvdimm.toml")),
+    ("pool", include_str!("../../topologies/pool.toml")),
+];
+
+/// A machine, or several that share memory.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Topology {
+    /// Its name: that of its file.
+    pub(crate) name: String,
+    /// What it is, in one line.
+    pub(crate) title: String,
+    /// Guests that are booted, alike but for `PAGETIDE_GUEST`.
+    #[serde(default = "one")]
+    pub(crate) guests: u32,
+    /// Added to the latency of memory near another socket, in nanoseconds.
+    #[serde(default)]
+    pub(crate) hop_ns: u32,
+    /// Kernel modules to load, with what they need.
+    #[serde(default)]
+    pub(crate) modules: Vec<String>,
+    /// Shell commands that the guest runs first.
+    #[serde(default)]
+    pub(crate) setup: String,
+    /// Added to the kernel's command line.
+    #[serde(default)]
+    pub(crate) kernel: String,
+    /// NUMA nodes, in the order of their numbers.
+    #[serde(rename = "node")]
+    pub(crate) nodes: Vec<Node>,
+    /// Emulated NVDIMMs.
+    #[serde(default, rename = "nvdimm")]
+    pub(crate) nvdimms: Vec<Nvdimm>,
+}
+
+/// One NUMA node.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Node {
+    /// What it stands for.
+    pub(crate) name: String,
+    /// Virtual CPUs.
+    #[serde(default)]
+    pub(crate) cpus: u32,
+    /// Memory that is there from the start; none where NVDIMMs come.
+    #[serde(default, deserialize_with = "bytes_in_words")]
+    pub(crate) memory: Option<Bytes>,
+    /// The node whose CPUs are nearest; its own where it has CPUs, else 0.
+    #[serde(default)]
+    pub(crate) near: Option<u32>,
+    /// Latency from there.
+    pub(crate) latency_ns: u32,
+    /// Bandwidth.
+    pub(crate) bandwidth_gb_s: u32,
+}
+
+/// One emulated NVDIMM.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Nvdimm {
+    /// The node that it belongs to.
+    pub(crate) node: u32,
+    /// Usable size, a multiple of 128 MiB (a block of memory).
+    #[serde(deserialize_with = "bytes")]
+    pub(crate) size: Bytes,
+    /// All guests see the same memory.
+    #[serde(default)]
+    pub(crate) shared: bool,
+}
+
+impl Topology {
+    /// The topology used when none is asked for.
+    pub(crate) const DEFAULT: &'static str = BUILT_IN[0].0;
+
+    /// Names of the built-in topologies, the default first.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// A built-in topology by name, or the file at a path (anything with a `/` or ending in
+    /// `.toml`).
+    pub(crate) fn load(name_or_path: &str) -> Result<Self, TopologyError> {
+        if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
+            let path = PathBuf::from(name_or_path);
+            let text = std::fs::read_to_string(&path)
+                .map_err(|source| TopologyError::Read { path, source })?;
+            return Self::parse(&text, name_or_path);
+        }
+        match BUILT_IN.iter().find(|(name, _)| *name == name_or_path) {
+            Some((name, text)) => Self::parse(text, &format!("topology {name}")),
+            None => Err(TopologyError::UnknownName {
+                name: name_or_path.to_owned(),
+                hint: nearest(name_or_path, Self::names()),
+                known: Self::names().collect::<Vec<_>>().join(", "),
+            }),
+        }
+    }
+
+    /// Reads a topology from TOML; `origin` names it in errors.
+    pub(crate) fn parse(text: &str, origin: &str) -> Result<Self, TopologyError> {
+        let syntax =
+            |source| TopologyError::Syntax { origin: origin.to_owned(), source: Box::new(source) };
+        check::keys(&text.parse::<toml::Table>().map_err(syntax)?, origin)?;
+        let topology: Self = toml::from_str(text).map_err(syntax)?;
+        match topology.problem() {
+            Some(problem) => Err(TopologyError::Value { origin: origin.to_owned(), problem }),
+            None => Ok(topology),
+        }
+    }
+
+    /// The node whose CPUs are nearest to `node`.
+    pub(crate) fn socket(&self, node: usize) -> usize {
+        let it = &self.nodes[node];
+        if it.cpus > 0 { node } else { it.near.map_or(0, |near| near as usize) }
+    }
+
+    /// Latency between the CPUs of `from` (or those nearest to it) and the memory of `to`, in
+    /// nanoseconds.
+    pub(crate) fn latency_ns(&self, from: usize, to: usize) -> u32 {
+        let hop = if self.socket(from) == self.socket(to) { 0 } else { self.hop_ns };
+        self.nodes[to].latency_ns + hop
+    }
+
+    /// Virtual CPUs of one guest.
+    pub(crate) fn cpus(&self) -> u32 {
+        self.nodes.iter().map(|node| node.cpus).sum()
+    }
+
+    /// Memory that one guest has from the start.
+    pub(crate) fn memory(&self) -> Bytes {
+        self.nodes.iter().filter_map(|node| node.memory).sum()
+    }
+}
+
+const fn one() -> u32 {
+    1
+}
+
+fn bytes<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
+    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+}
+
+fn bytes_in_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
+    bytes(from).map(Some)
+}
+
+#[cfg(test)]
+mod tests;

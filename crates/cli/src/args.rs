@@ -1,6 +1,7 @@
 //! The command line. Doc comments are the help texts.
 
 use crate::live_args::{BenchCommand, RunArgs};
+use crate::values::{percent, percent_range, pid, seconds, weight};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pagetide_types::{Bytes, UnitSize};
 use pagetide_workloads::Workload;
@@ -169,7 +170,8 @@ pub(crate) struct PlanArgs {
     pub(crate) share: ShareArg,
     /// Weights for `--share weighted`, one for each recording (default: their footprints, so that
     /// each has the same share of its memory fast).
-    #[arg(long, value_delimiter = ',', value_name = "NUMBER", requires = "fast")]
+    #[arg(long, value_delimiter = ',', value_name = "NUMBER", requires = "fast",
+        value_parser = weight, allow_hyphen_values = true)]
     pub(crate) weights: Vec<f64>,
     /// Print JSON with stable keys instead of the report.
     #[arg(long)]
@@ -262,64 +264,6 @@ pub(crate) struct DoctorArgs {
     pub(crate) verbose: bool,
 }
 
-/// The number of a process.
-fn pid(text: &str) -> Result<i32, String> {
-    match text.trim().parse::<i32>() {
-        Ok(pid) if pid > 0 => Ok(pid),
-        _ => Err(format!("'{text}' is not the number of a process; pgrep NAME prints them")),
-    }
-}
-
-/// `5`, `5s`, `200ms`, `2min`.
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let (number, factor) = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
-        .iter()
-        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
-        .unwrap_or((text, 1.0));
-    let value: f64 = number
-        .trim()
-        .parse()
-        .map_err(|_| format!("'{text}' is not a time; write for example 5s, 200ms or 2min"))?;
-    if !(1e-3..1e7).contains(&(value * factor)) {
-        return Err(format!("'{text}' is out of range: 1ms to 2777h, for example 5s or 2min"));
-    }
-    Ok(Duration::from_secs_f64(value * factor))
-}
-
-/// `30%` or `20-40%`.
-fn percent_range(text: &str) -> Result<(f64, f64), String> {
-    let Some((low, high)) = text.split_once('-').filter(|(low, _)| !low.is_empty()) else {
-        return percent(text).map(|share| (share, share));
-    };
-    // One sign stands for both.
-    let sign = if high.ends_with('%') && !low.ends_with('%') { "%" } else { "" };
-    let (low, high) = (percent(&format!("{low}{sign}"))?, percent(high)?);
-    if low > high {
-        return Err(format!("'{text}' goes down; write the lower end first"));
-    }
-    Ok((low, high))
-}
-
-/// `5` and `5%` are 0.05; what may be meant as a fraction is asked about.
-pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    let (number, sign) = text.strip_suffix('%').map_or((text, false), |number| (number, true));
-    let value: f64 = number
-        .trim()
-        .parse()
-        .map_err(|_| format!("'{text}' is not a percentage; write for example 5%"))?;
-    if !(value > 0.0 && value <= 100.0) {
-        return Err(format!("'{text}' is out of range: more than 0% and at most 100%"));
-    }
-    if value < 1.0 && !sign {
-        let hundredfold = format!("{:.6}", value * 100.0);
-        let hundredfold = hundredfold.trim_end_matches('0').trim_end_matches('.');
-        return Err(format!(
-            "'{text}' may be {number}% or {hundredfold}%; write which, with the %"
-        ));
-    }
-    Ok(value / 100.0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,27 +272,5 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn times_and_percentages() {
-        assert_eq!(seconds("200ms"), Ok(Duration::from_millis(200)));
-        assert_eq!(seconds("5"), Ok(Duration::from_secs(5)));
-        assert_eq!(seconds("2min"), Ok(Duration::from_secs(120)));
-        assert!(seconds("0").is_err() && seconds("-1s").is_err() && seconds("soon").is_err());
-        assert_eq!(percent("5%"), Ok(0.05));
-        assert_eq!(percent_range("20-40%"), Ok((0.2, 0.4)));
-        assert!(percent_range("40-20%").is_err());
-        assert!(percent("0").is_err() && percent("101").is_err() && percent("x").is_err());
-        assert_eq!(percent_range("30%"), Ok((0.3, 0.3)));
-        assert_eq!(percent_range("0.5-2%"), Ok((0.005, 0.02)));
-    }
-
-    #[test]
-    fn what_has_two_readings_is_asked_about() {
-        assert_eq!(percent("0.02%"), Ok(0.0002));
-        let both = percent("0.02").unwrap_err();
-        assert!(both.contains("0.02% or 2%"), "{both}");
-        assert!(percent_range("0.2-0.4").is_err_and(|error| error.contains("0.2% or 20%")));
     }
 }

@@ -1,6 +1,7 @@
 //! Arguments of the commands that move pages: `run` and `bench`.
 
-use crate::args::{TargetArgs, percent, seconds};
+use crate::args::TargetArgs;
+use crate::values::{count, epoch, node, percent, rate, seconds, seconds_or_0, size};
 use clap::{Args, Subcommand};
 use pagetide_manager::Amount;
 use pagetide_types::{Bytes, UnitSize};
@@ -16,49 +17,55 @@ pub(crate) struct RunArgs {
     pub(crate) policy: String,
     /// Most fast memory that the target may have, as bytes or a share of the fast tier (default:
     /// all that is free).
-    #[arg(long, value_name = "SIZE|PERCENT")]
+    #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) fast: Option<Amount>,
     /// What stays free of the fast tier (default: 1% and at least 16 MiB, above the kernel's own
     /// reserve).
-    #[arg(long, value_name = "SIZE|PERCENT")]
+    #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
     /// Length of an epoch, the time between two decisions.
-    #[arg(long, default_value = "5s", value_parser = epoch, value_name = "TIME")]
+    #[arg(long, default_value = "5s", value_parser = epoch, value_name = "TIME",
+        allow_hyphen_values = true)]
     pub(crate) epoch: Duration,
     /// Stop after this time; a command that was started is then ended, with all its descendants.
-    #[arg(long = "for", value_parser = seconds, value_name = "TIME")]
+    #[arg(long = "for", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) limit: Option<Duration>,
     /// Decide, and move nothing. On a machine with one memory node --fast says how much fast memory
     /// to assume.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Nodes of the fast tier (default: as the kernel's memory tiers say).
-    #[arg(long, value_delimiter = ',', value_name = "NODE")]
+    #[arg(long, value_delimiter = ',', value_name = "NODE", value_parser = node,
+        allow_hyphen_values = true)]
     pub(crate) fast_nodes: Vec<u16>,
     /// Nodes of slower tiers (default: the others).
-    #[arg(long, value_delimiter = ',', value_name = "NODE")]
+    #[arg(long, value_delimiter = ',', value_name = "NODE", value_parser = node,
+        allow_hyphen_values = true)]
     pub(crate) slow_nodes: Vec<u16>,
     /// A move must have brought what it costs within this time; `0` moves whatever the policy wants.
-    #[arg(long, default_value = "10s", value_parser = seconds_or_0, value_name = "TIME")]
+    #[arg(long, default_value = "10s", value_parser = seconds_or_0, value_name = "TIME",
+        allow_hyphen_values = true)]
     pub(crate) payback: Duration,
-    /// Machine model for what moves cost, and for latencies where the firmware gives none: a name
-    /// or a TOML file.
-    #[arg(long, default_value = "cxl", value_name = "NAME|FILE")]
+    /// Machine model for what moves cost, and for latencies where the firmware gives none: a name,
+    /// a TOML file, or `list` for the names.
+    #[arg(long, default_value = "cxl", value_name = "NAME|FILE|list")]
     pub(crate) machine: String,
-    /// Most bytes that may move in one second, either way (default: no limit).
-    #[arg(long, value_name = "SIZE")]
+    /// Most bytes that may move in one second, either way, with a unit: 100M (default: no limit).
+    #[arg(long, value_name = "SIZE", value_parser = rate, allow_hyphen_values = true)]
     pub(crate) move_rate: Option<Bytes>,
     /// Longest time that the moves after one epoch may take (default: as long as an epoch).
-    #[arg(long, value_parser = seconds, value_name = "TIME")]
+    #[arg(long, value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) move_time: Option<Duration>,
     /// Threads that move pages.
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64), value_name = "N")]
+    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64),
+        value_name = "N", allow_hyphen_values = true)]
     pub(crate) move_threads: u16,
     /// Move huge pages in pieces where no free huge page is left for them.
     #[arg(long)]
     pub(crate) split_huge: bool,
     /// Share of one core that observing may cost, in percent.
-    #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT")]
+    #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT",
+        allow_hyphen_values = true)]
     pub(crate) budget: f64,
     /// Also watch memory that several processes map, or that is locked. While its accessed bits
     /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
@@ -90,59 +97,31 @@ pub(crate) enum BenchCommand {
 #[derive(Args, Debug)]
 pub(crate) struct BenchMigrateArgs {
     /// Memory to move, each way.
-    #[arg(long, default_value = "64M", value_name = "SIZE")]
+    #[arg(long, default_value = "64M", value_name = "SIZE", value_parser = size,
+        allow_hyphen_values = true)]
     pub(crate) size: Bytes,
     /// Page sizes.
     #[arg(long, value_delimiter = ',', default_value = "2M,4K", value_name = "2M|4K")]
     pub(crate) page_size: Vec<UnitSize>,
     /// Pages per call (default: 1, 8 and all pages of 2M; 1, 64, 512 and all pages of 4K).
-    #[arg(long, value_delimiter = ',', value_name = "N")]
+    #[arg(long, value_delimiter = ',', value_name = "N", value_parser = count::<usize>,
+        allow_hyphen_values = true)]
     pub(crate) batch: Vec<usize>,
     /// Threads that move at once.
-    #[arg(long, value_delimiter = ',', default_value = "1,2,4", value_name = "N")]
+    #[arg(long, value_delimiter = ',', default_value = "1,2,4", value_name = "N",
+        value_parser = count::<usize>, allow_hyphen_values = true)]
     pub(crate) threads: Vec<usize>,
     /// Rounds; figures are medians.
-    #[arg(long, default_value_t = 5, value_name = "N")]
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = count::<usize>,
+        allow_hyphen_values = true)]
     pub(crate) rounds: usize,
     /// The fast node (default: as the kernel's memory tiers say).
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", value_parser = node, allow_hyphen_values = true)]
     pub(crate) fast_node: Option<u16>,
     /// The slow node (default: the nearest slower one).
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", value_parser = node, allow_hyphen_values = true)]
     pub(crate) slow_node: Option<u16>,
     /// Print JSON with stable keys instead of tables.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// At least 200 ms: a burst of looks must fit into an epoch.
-fn epoch(text: &str) -> Result<Duration, String> {
-    let epoch = seconds(text)?;
-    if epoch < Duration::from_millis(200) {
-        return Err(format!("'{text}' is too short; an epoch takes at least 200ms"));
-    }
-    Ok(epoch)
-}
-
-/// A time, or none.
-fn seconds_or_0(text: &str) -> Result<Duration, String> {
-    match text.trim_end_matches(char::is_alphabetic).parse::<f64>() {
-        Ok(0.0) => Ok(Duration::ZERO),
-        _ => seconds(text),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn epochs_may_be_short_but_not_too_short() {
-        assert_eq!(epoch("200ms"), Ok(Duration::from_millis(200)));
-        assert!(epoch("199ms").is_err_and(|error| error.contains("at least 200ms")));
-        assert_eq!(seconds_or_0("0"), Ok(Duration::ZERO));
-        assert_eq!(seconds_or_0("0s"), Ok(Duration::ZERO));
-        assert_eq!(seconds_or_0("2s"), Ok(Duration::from_secs(2)));
-        assert!(seconds_or_0("soon").is_err());
-    }
 }

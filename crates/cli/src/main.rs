@@ -8,6 +8,7 @@ mod live_args;
 mod progress;
 mod short;
 mod unknown;
+mod values;
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -13,6 +13,7 @@ mod trace;
 
 use crate::args::Command;
 use anyhow::Result;
+use pagetide_replay::Machine;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -41,4 +42,12 @@ fn out(text: &str) -> Result<()> {
 /// Prints a value as JSON with a final newline.
 fn print_json(value: &impl serde::Serialize) -> Result<()> {
     out(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
+
+/// Prints the machines that are built in.
+fn list_machines() -> Result<ExitCode> {
+    for name in Machine::names() {
+        out(&format!("{name:<20} {}\n", Machine::load(name)?.title))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -3,7 +3,7 @@
 use crate::args::{AskedArgs, PlanArgs, ShareArg};
 use crate::commands::page::{self, Subjects};
 use crate::commands::record::{self, Output};
-use crate::commands::{out, print_json};
+use crate::commands::{list_machines, out, print_json};
 use anyhow::{Context, Result, bail};
 use pagetide_policy::PolicySpec;
 use pagetide_replay::{
@@ -49,14 +49,6 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
     show(&plan, arguments.json)?;
     write_page(arguments, [(recording, plan)], None)?;
     Ok(record::code(recorded.end))
-}
-
-/// Prints the machines that are built in.
-pub(crate) fn list_machines() -> Result<ExitCode> {
-    for name in Machine::names() {
-        out(&format!("{name:<20} {}\n", Machine::load(name)?.title))?;
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// A recording that only the plan is wanted of; removed on drop.
@@ -157,11 +149,8 @@ fn from_recordings(
     Ok(ExitCode::SUCCESS)
 }
 
-/// One weight above 0 for each recording, or none at all.
+/// One weight for each recording, or none at all.
 fn check_weights(weights: &[f64], recordings: usize) -> Result<()> {
-    if let Some(wrong) = weights.iter().find(|weight| !(weight.is_finite() && **weight > 0.0)) {
-        bail!("--weights: {wrong} is no weight; give numbers above 0");
-    }
     if !weights.is_empty() && weights.len() != recordings {
         bail!("--weights: {} for {recordings} recordings; give one for each", weights.len());
     }

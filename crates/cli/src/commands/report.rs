@@ -1,8 +1,9 @@
 //! `pagetide report`: plans as one page, several side by side.
 
 use crate::args::{Arguments, ReportArgs};
+use crate::commands::list_machines;
 use crate::commands::page::{self, MOST, Subjects};
-use crate::commands::plan::{list_machines, one, policies};
+use crate::commands::plan::{one, policies};
 use anyhow::{Result, bail};
 use clap::CommandFactory;
 use clap::error::ErrorKind;

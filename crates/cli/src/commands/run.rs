@@ -1,7 +1,7 @@
 //! `pagetide run`: observes a target, and moves its pages between tiers as a policy decides.
 
 use crate::commands::record::{code, note_killed, target};
-use crate::commands::{out, print_json};
+use crate::commands::{list_machines, out, print_json};
 use crate::interrupt;
 use crate::live_args::RunArgs;
 use crate::progress::Progress;
@@ -24,6 +24,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
+    if arguments.machine == "list" {
+        return list_machines();
+    }
     // Everything that can be wrong is found before anything is started.
     let Some(target) = target(&arguments.target) else {
         bail!("nothing to manage; name a command after --, or give --pid or --cgroup");

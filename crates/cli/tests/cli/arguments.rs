@@ -44,10 +44,29 @@ fn values_that_make_no_sense_are_named_with_an_example() {
 }
 
 #[test]
+fn values_of_run_and_bench_that_make_no_sense_are_named_with_an_example() {
+    pagetide("run --move-rate 0").fails(2, &["--move-rate", "'0' moves nothing", "100M"]);
+    pagetide("run --move-rate fast").fails(2, &["--move-rate", "'fast'", "64G"]);
+    pagetide("run --move-time 0s").fails(2, &["--move-time", "'0s'", "5s"]);
+    pagetide("run --payback soon").fails(2, &["--payback", "'soon'", "200ms"]);
+    pagetide("run --fast 0x10").fails(2, &["--fast", "'0x10'", "25%"]);
+    pagetide("run --slow-nodes one").fails(2, &["--slow-nodes", "'one'", "pagetide doctor"]);
+    pagetide("bench migrate --size 0").fails(2, &["--size", "'0' is nothing", "64M"]);
+    pagetide("bench migrate --threads 0").fails(2, &["--threads", "'0'", "from 1 on"]);
+    pagetide("bench migrate --rounds 0").fails(2, &["--rounds", "'0'", "from 1 on"]);
+    pagetide("bench migrate --page-size 3K").fails(2, &["--page-size", "3K", "4K"]);
+    pagetide("plan x y --fast 1G --weights 1,none").fails(2, &["--weights", "'none'", "above 0"]);
+}
+
+#[test]
 fn values_with_two_readings_are_asked_about() {
     pagetide("plan x --target-slowdown 0.02").fails(2, &["'0.02'", "0.02% or 2%", "the %"]);
     pagetide("record -o x --budget 0.5 -- true").fails(2, &["--budget", "0.5% or 50%"]);
-    pagetide("plan x --fast 10").fails(2, &["--fast", "'10' has no unit", "10G", "10B for bytes"]);
+    for option in ["plan x --fast", "run --fast", "run --reserve", "run --move-rate"] {
+        let said = ["'10' has no unit", "10G", "10B for bytes"];
+        pagetide(&format!("{option} 10")).fails(2, &said);
+    }
+    pagetide("bench migrate --size 64").fails(2, &["--size", "'64' has no unit", "64M"]);
 }
 
 #[test]
@@ -58,6 +77,20 @@ fn values_below_zero_are_values_and_no_options() {
         ("record -o x --for -5s -- true", "'-5s' is out of range"),
         ("record -o x -p -1", "'-1' is not the number of a process"),
         ("plan x --fast -1G", "'-1G' is not an amount of memory"),
+        ("plan x y --fast 1G --weights -1,2", "'-1' is no weight; give a number above 0"),
+        ("run --fast -1G", "'-1G' is not an amount of memory"),
+        ("run --reserve -5%", "'-5%' is not between 0% and 100%"),
+        ("run --move-rate -1M", "'-1M' is not an amount of memory"),
+        ("run --move-time -1s", "'-1s' is out of range"),
+        ("run --payback -1s", "'-1s' is out of range"),
+        ("run --epoch -1s", "'-1s' is out of range"),
+        ("run --for -1s", "'-1s' is out of range"),
+        ("run --budget -1%", "'-1%' is out of range"),
+        ("run --move-threads -1", "-1 is not in 1..=64"),
+        ("run --fast-nodes -1", "'-1' is not the number of a node"),
+        ("bench migrate --size -1G", "'-1G' is not an amount of memory"),
+        ("bench migrate --batch -1", "'-1' is not a whole number from 1 on"),
+        ("bench migrate --rounds -1", "'-1' is not a whole number from 1 on"),
     ] {
         let outcome = pagetide(line);
         outcome.fails(2, &[said]);
@@ -87,6 +120,7 @@ fn the_machines_can_be_listed() {
     let listed = pagetide("plan --machine list").succeeds().out;
     assert!(listed.lines().any(|line| line.starts_with("cxl ")), "{listed}");
     assert_eq!(pagetide("report --machine list").succeeds().out, listed);
+    assert_eq!(pagetide("run --machine list").succeeds().out, listed);
 }
 
 #[test]

@@ -85,7 +85,7 @@ fn every_key_of_a_split_is_documented() {
     assert_eq!(shares("--share equal"), [12, 12]);
     assert_eq!(shares("--share weighted --weights 1,5"), [4, 20]);
     pagetide(&format!("{line} --weights 1")).fails(1, &["1 for 2 recordings; give one for each"]);
-    pagetide(&format!("{line} --weights 1,0")).fails(1, &["--weights: 0 is no weight"]);
+    pagetide(&format!("{line} --weights 1,0")).fails(2, &["--weights", "'0' is no weight"]);
 }
 
 #[test]

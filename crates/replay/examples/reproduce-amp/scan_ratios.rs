@@ -71,6 +71,6 @@ pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn
 }
 
 /// The columns of [`lines`]: hits are the share of the accesses past the CPU caches that fast
-/// memory serves; performance is that with all memory fast divided by the slow-down's two ends.
+/// memory serves; performance is that with all memory fast divided by the slowdown's two ends.
 pub(crate) const HEADER: &str =
     "recording,policy,active,inactive,hits,moved_mib_per_s,performance_low,performance_high";

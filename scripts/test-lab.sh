@@ -39,7 +39,7 @@ while read -r name; do
     fi
     started=$SECONDS
     log=.cache/lab/test.log
-    if (cd lab && timeout 3600 "$tests" --exact "$name" --nocapture) >"$log" 2>&1 </dev/null; then
+    if (cd lab && timeout --foreground 3600 "$tests" --exact "$name" --nocapture) >"$log" 2>&1 </dev/null; then
         if why=$(grep -m 1 -o 'SKIPPED .*' "$log"); then
             result=$why skipped=$((skipped + 1))
         else

@@ -61,6 +61,12 @@ def machine_name():
     return "-".join(["".join(words).lower() or "cpu", f"{os.cpu_count()}cores"])
 
 
+def commit():
+    """The commit that is checked out, short."""
+    command = ["git", "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=False).stdout.strip()
+
+
 def machine_text():
     """What a reader must know of the machine to judge a figure."""
     memory = int(re.search(r"MemTotal:\s*(\d+)", read("/proc/meminfo"))[1]) / 2**20
@@ -70,9 +76,6 @@ def machine_text():
         for key in ("cpu family", "model\t", "stepping")
     ]
     thp = re.search(r"\[(\w+)\]", read("/sys/kernel/mm/transparent_hugepage/enabled"))
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=False
-    ).stdout.strip()
     virtual = "virtual machine" if " hypervisor" in cpuinfo else "no virtual machine"
     return "\n".join(
         [
@@ -81,7 +84,7 @@ def machine_text():
             f"kernel   {'.'.join(platform.release().split('-')[0].split('.')[:3])}",
             f"memory   {memory:.1f} GiB",
             f"THP      {thp[1] if thp else 'unknown'}",
-            f"commit   {commit}",
+            f"commit   {commit()}",
             f"date     {datetime.date.today()}",
             "",
         ]

@@ -285,6 +285,15 @@ mod tests {
     }
 
     #[test]
+    fn the_machine_that_the_documentation_adds_is_one() {
+        let page = include_str!("../../../docs/extending.md");
+        let (_, from) = page.split_once("```toml\nname = \"hbm\"").unwrap();
+        let text = format!("name = \"hbm\"{}", from.split("```").next().unwrap());
+        let machine = Machine::parse(&text, "docs/extending.md").unwrap();
+        assert_eq!((machine.name.as_str(), machine.tiers.len()), ("hbm", 2));
+    }
+
+    #[test]
     fn a_path_is_read_and_a_wrong_name_is_answered() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/amp.toml");
         assert_eq!(Machine::load(path).unwrap(), Machine::load("amp").unwrap());

@@ -11,14 +11,15 @@ use std::path::PathBuf;
 
 pub(crate) use error::TopologyError;
 
-/// The topologies that are built in, by name; the first is the default.
-const BUILT_IN: &[(&str, &str)] = &[
-    ("two-tiers", include_str!("../../topologies/two-tiers.toml")),
-    ("three-tiers", include_str!("../../topologies/three-tiers.toml")),
-    ("two-pairs", include_str!("../../topologies/two-pairs.toml")),
-    ("nvdimm", include_str!("../../topologies/nvdimm.toml")),
-    ("pool", include_str!("../../topologies/pool.toml")),
-];
+/// One built-in topology per word; the file is `lab/topologies/NAME.toml`. The first is the default.
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        const BUILT_IN: &[(&str, &str)] = &[
+            $(($name, include_str!(concat!("../../topologies/", $name, ".toml")))),*
+        ];
+    };
+}
+built_in!["two-tiers", "three-tiers", "two-pairs", "nvdimm", "pool"];
 
 /// A machine, or several that share memory.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -59,6 +59,15 @@ fn unknown_keys_and_senseless_values_are_named() {
 }
 
 #[test]
+fn the_topology_that_the_documentation_adds_is_one() {
+    let page = include_str!("../../../docs/extending.md");
+    let (_, from) = page.split_once("```toml\nname = \"switched\"").unwrap();
+    let text = format!("name = \"switched\"{}", from.split("```").next().unwrap());
+    let topology = Topology::parse(&text, "docs/extending.md").unwrap();
+    assert_eq!((topology.name.as_str(), topology.nodes.len()), ("switched", 2));
+}
+
+#[test]
 fn memory_near_another_socket_is_one_hop_farther() {
     let pairs = Topology::load("two-pairs").unwrap();
     assert_eq!((pairs.socket(2), pairs.socket(3)), (0, 1));

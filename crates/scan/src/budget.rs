@@ -1,56 +1,35 @@
-//! What observing costs, learned while observing, and how much of a target can be watched for
-//! the share of one core that the user allows.
+//! How much of a target can be watched for the share of one core that the user allows.
 
+use crate::costs::{Costs, Line};
 use crate::piece::Piece;
 use crate::walker::Range;
 
 /// Watched pages of a piece of base pages: all of it, or less until the budget is kept.
-const WINDOWS: [u16; 4] = [512, 256, 128, 64];
+const WINDOWS: [u16; 3] = [512, 256, 128];
 /// Looks after one clearing, about: at base pages, at huge pages.
 const BASE_LOOKS: f64 = 5.0;
 const HUGE_LOOKS: f64 = 8.0;
+/// Of these, looks that are calls of their own; the others are shared with other batches.
+const HUGE_CALLS: f64 = 4.0;
+/// Huge pages that are cleared, and looked at, by one call.
+const HUGE_BATCH: f64 = 8.0;
 const PAGE: u64 = 4096;
-
-/// Nanoseconds of CPU time; moving averages of what was measured.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Costs {
-    /// Clearing one base page.
-    pub(crate) clear_page: f64,
-    /// Clearing one huge page.
-    pub(crate) clear_huge: f64,
-    /// Looking at one piece of base pages.
-    pub(crate) look_table: f64,
-    /// Looking at one huge page.
-    pub(crate) look_huge: f64,
-    /// Going to sleep and waking up, system calls: whatever one action costs besides.
-    pub(crate) action: f64,
-}
-
-impl Default for Costs {
-    /// Measured on one core of a virtual machine of 2026; the first epoch corrects them.
-    fn default() -> Self {
-        Self {
-            clear_page: 60.0,
-            clear_huge: 15_000.0,
-            look_table: 1300.0,
-            look_huge: 100.0,
-            action: 8000.0,
-        }
-    }
-}
 
 impl Costs {
     /// Watching a piece once, `window` of its pages if it has base pages.
     fn of(&self, piece: &Piece, window: u16) -> f64 {
+        let call = |line: Line| line.call + self.action;
+        let together = self.together() as f64;
         if piece.huge {
-            return self.clear_huge + HUGE_LOOKS * self.look_huge;
+            let calls = call(self.clear_huge) + HUGE_CALLS * call(self.look_huge) / together;
+            return self.clear_huge.each + HUGE_LOOKS * self.look_huge.each + calls / HUGE_BATCH;
         }
         let share = f64::from(window) / 512.0;
-        let look = self.look_table * (0.3 + 0.7 * share);
-        // Pieces are cleared 512 pages at a time, each time one action.
-        f64::from(window.min(piece.present)) * self.clear_page
-            + self.action * share * BASE_LOOKS
-            + BASE_LOOKS * look
+        // Pieces are cleared 512 pages at a time.
+        let calls = call(self.clear_base) + BASE_LOOKS * call(self.look_base) / together;
+        f64::from(window.min(piece.present)) * self.clear_base.each
+            + BASE_LOOKS * self.look_base.each * (0.3 + 0.7 * share)
+            + calls * share
     }
 }
 
@@ -75,13 +54,6 @@ fn hottest<'a>(
         used += cost;
     }
     (f32::INFINITY, 0.0)
-}
-
-/// Moves an average towards a new measurement.
-pub(crate) fn learn(average: &mut f64, measured: f64) {
-    if measured.is_finite() && measured > 0.0 {
-        *average += 0.2 * (measured - *average);
-    }
 }
 
 /// Pieces this much hotter than the mean may be watched whole while others are sampled: their
@@ -145,7 +117,7 @@ impl Plan {
             return piece.range;
         }
         let windows = pages.div_ceil(window);
-        // A step prime to 8, 4 and 2 visits every window, and neighbours differ.
+        // A step prime to 4 and 2 visits every window, and neighbours differ.
         let turn = (u64::from(epoch) / self.every as u64 * 3 + index as u64 * 5) % windows;
         let start = piece.range.start + turn * window * PAGE;
         Range { start, end: (start + window * PAGE).min(piece.range.end) }
@@ -197,7 +169,7 @@ mod tests {
     #[test]
     fn every_page_has_its_turn() {
         let all = pieces(7, false);
-        for (window, every) in [(64, 1), (128, 3)] {
+        for (window, every) in [(256, 1), (128, 3)] {
             let plan = Plan { window, every, whole_above: f32::INFINITY };
             for (index, piece) in all.iter().enumerate() {
                 let mut seen = std::collections::HashSet::new();

@@ -13,6 +13,7 @@ mod look;
 pub(crate) use adopt::Cleared;
 
 use crate::batch::{Batch, Extras, HUGE_AS_PAGES, group};
+use crate::costs::Call;
 use crate::evidence::{RUNGS, gap_ns};
 use crate::eyes::{Eyes, Lost};
 use crate::pacing::{Limits, Pacing};
@@ -34,6 +35,8 @@ const REST: f64 = 0.2;
 /// Further bursts span this many rungs: for a huge page, and for many base pages, which tell
 /// enough at the first look.
 const EXTRA_RUNGS: [usize; 2] = [3, 1];
+/// A look comes early by at most one part in so many of its gap; and so where calls are dear.
+const SLACK: [u64; 2] = [32, 4];
 /// Up to this rung nobody asks what the target does at the start of the gap.
 const SHORT_RUNG: usize = 1;
 /// Pages that a first burst must have seen for its batch to deserve further ones.
@@ -42,16 +45,14 @@ const ENOUGH_PAGES: u32 = 16;
 const LAST_EXTRA_RUNG: usize = 7;
 
 /// What clearing and looking did and cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Tally {
     pub(crate) clear_ns: u64,
     pub(crate) look_ns: u64,
-    pub(crate) cleared_pages: u64,
-    pub(crate) cleared_huge: u64,
-    pub(crate) clears: u64,
-    pub(crate) looks: u64,
-    pub(crate) looked_tables: u64,
-    pub(crate) looked_huge: u64,
+    /// CPU time in all.
+    pub(crate) spent_ns: u64,
+    /// Clearings and looks, one by one.
+    pub(crate) calls: Vec<Call>,
     pub(crate) longest_clear_ns: u64,
     /// Inside `clear_refs` and the flush after it.
     pub(crate) refs_ns: u64,
@@ -158,6 +159,7 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             self.eyes.wait_until(wake.max(now + 1).min(now + 100_000_000));
         }
         self.final_looks();
+        self.tally.spent_ns = self.spent();
         self.samples.iter_mut().for_each(Sample::close);
         Outcome { samples: self.samples, tally: self.tally, lost: self.lost }
     }
@@ -204,12 +206,11 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             None
         };
         self.tally.clear_ns += after - before;
-        self.tally.clears += 1;
         self.tally.longest_clear_ns = self.tally.longest_clear_ns.max(after - before);
         for i in refused {
             self.samples[first_sample + i].refused = true;
         }
-        let mut done = 0;
+        let (mut done, mut base, mut huge) = (0, 0, 0);
         for sample in &mut self.samples[first_sample..end_sample] {
             let own = if sample.huge { u64::from(HUGE_AS_PAGES) } else { sample.pages() };
             // The call goes through the ranges in order; each is cleared once the CPUs of the
@@ -219,12 +220,10 @@ impl<'a, E: Eyes> Bursts<'a, E> {
             done += own;
             sample.watched = !sample.refused;
             sample.risk = if sample.refused { 0 } else { sample.total() };
-            if sample.huge {
-                self.tally.cleared_huge += 1;
-            } else {
-                self.tally.cleared_pages += own;
-            }
+            huge += u64::from(sample.huge);
+            base += if sample.huge { 0 } else { own };
         }
+        self.tally.calls.push(Call::clear(base, huge, after - before));
         let entry = &mut self.batches[batch];
         entry.bursts += 1;
         entry.rung = start;
@@ -240,14 +239,15 @@ impl<'a, E: Eyes> Bursts<'a, E> {
     fn look_due(&mut self, now: u64, extras: &mut Extras) {
         let mut batches = Vec::new();
         let mut process = None;
+        let slack_share = SLACK[usize::from(self.pacing.limits.together > 1)];
         while let Some(Reverse((due, batch, burst))) = self.due.peek().copied() {
             if burst != self.batches[batch].bursts {
                 // It was cleared again since: this look belongs to an earlier burst.
                 self.due.pop();
                 continue;
             }
-            // Looks at long gaps may come a little early if that saves a call.
-            let slack = gap_ns(self.batches[batch].rung) / 32;
+            // Looks may come a little early if that saves a call.
+            let slack = gap_ns(self.batches[batch].rung) / slack_share;
             let same = process.is_none_or(|p| p == self.batches[batch].process);
             if due > now + slack || !same || batches.len() >= 64 {
                 break;

@@ -9,6 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long processes that were asked to end may take for it.
@@ -139,15 +140,18 @@ impl Following {
             .collect()
     }
 
-    /// Whether the target has ended; collects the command's exit status.
-    pub(crate) fn ended(&mut self, host: &Host) -> bool {
+    /// Whether the target has ended; collects the command's exit status. `known` are processes of
+    /// it that were met: while one of them runs nobody else is looked for.
+    pub(crate) fn ended(&mut self, host: &Host, known: &[Arc<OwnedFd>]) -> bool {
         if let Self::Command { child, status } = self {
             if status.is_none() {
                 *status = child.try_wait().unwrap_or(None);
             }
             reap_orphans(child.id());
         }
-        self.pids(host).is_empty()
+        // From a cgroup one can go away without an end.
+        let runs = !matches!(self, Self::Cgroup(_)) && !all_ended(known);
+        !runs && self.pids(host).is_empty()
     }
 
     /// How the command ended, if it is a command and did.
@@ -196,7 +200,7 @@ impl Following {
 
     fn ends_within(&mut self, host: &Host, time: Duration) -> bool {
         let start = Instant::now();
-        while !self.ended(host) {
+        while !self.ended(host, &[]) {
             if start.elapsed() > time {
                 return false;
             }
@@ -204,6 +208,11 @@ impl Following {
         }
         true
     }
+}
+
+/// Whether none of these processes runs any more.
+pub(crate) fn all_ended(processes: &[Arc<OwnedFd>]) -> bool {
+    processes.iter().all(|process| pidfd::has_ended(process))
 }
 
 /// Collects adopted descendants that ended, but not the command itself, whose status is wanted.

@@ -7,6 +7,7 @@ mod batch;
 mod budget;
 mod burst;
 mod census;
+mod costs;
 mod counters;
 mod direct_map;
 mod error;

@@ -14,6 +14,7 @@ use crate::walker::{Range, Row, RowBits, Walker, Watch};
 use pagetide_types::Pid;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
 use std::time::Duration;
 
 const MADV_COLD: libc::c_int = 20;
@@ -28,7 +29,7 @@ const CPUCLOCK_SCHED: libc::clockid_t = 2;
 /// A process as the recorder holds it.
 pub(crate) struct Followed {
     watch: Watch,
-    pidfd: OwnedFd,
+    pidfd: Arc<OwnedFd>,
     /// Identity of the address space when it was last read; 0 before.
     mm: u64,
 }
@@ -39,11 +40,16 @@ impl Followed {
             Some(libc::ESRCH) => ScanError::Gone(pid),
             _ => ScanError::system(format!("opening process {pid}"), error),
         })?;
-        Ok(Self { watch: walker.watch(pid)?, pidfd, mm: 0 })
+        Ok(Self { watch: walker.watch(pid)?, pidfd: Arc::new(pidfd), mm: 0 })
     }
 
     pub(crate) fn pid(&self) -> Pid {
         self.watch.pid()
+    }
+
+    /// To be asked while the walker is busy.
+    pub(crate) fn pidfd(&self) -> Arc<OwnedFd> {
+        Arc::clone(&self.pidfd)
     }
 }
 

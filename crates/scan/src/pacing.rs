@@ -1,6 +1,7 @@
 //! How fast an epoch's budget may be used up: the first bursts' part at once, the rest evenly.
 
-/// Once the budget is used up, further bursts wait until one of so many parts of it is free.
+/// Once the budget is used up, further bursts wait until one of so many parts of it is free, or
+/// what one of them costs.
 const QUANTA: u64 = 100;
 /// Share of the rest that is given out evenly; what is left pays for the looks at the end.
 const EVENLY: f64 = 0.9;
@@ -14,6 +15,18 @@ pub(crate) struct Limits {
     pub(crate) first_ns: u64,
     /// CPU time in all.
     pub(crate) total_ns: u64,
+    /// What must be free for further bursts at least, for waking up costs as well.
+    pub(crate) burst_ns: u64,
+    /// Batches whose first bursts have their turn together, at least 1.
+    pub(crate) together: usize,
+}
+
+#[cfg(test)]
+impl Limits {
+    /// Where calls cost next to nothing.
+    pub(crate) fn simple(end_ns: u64, first_ns: u64, total_ns: u64) -> Self {
+        Self { end_ns, first_ns, total_ns, burst_ns: 0, together: 1 }
+    }
 }
 
 /// The budget of an epoch that began at `start_ns`.
@@ -37,11 +50,12 @@ impl Pacing {
         self.limits.total_ns.saturating_sub(self.limits.first_ns) as f64 * EVENLY
     }
 
-    /// When the next of `all` first bursts has its turn, `left` of them being left to do, spread
-    /// over one part in `spread` of the epoch.
+    /// When the next of `all` first bursts has its turn, `left` of them being left to do: some at
+    /// a time, spread over one part in `spread` of the epoch.
     pub(crate) fn turn(&self, left: usize, all: usize, spread: u64) -> u64 {
-        let (left, all) = (left as u64, all.max(1) as u64);
-        self.start_ns + self.length() / spread * (all - left.min(all)) / all
+        let done = all.saturating_sub(left);
+        let (done, all) = ((done - done % self.limits.together) as u64, all.max(1) as u64);
+        self.start_ns + self.length() / spread * done / all
     }
 
     /// CPU time that may have been used by `now`.
@@ -60,7 +74,7 @@ impl Pacing {
         if spent < allowed {
             return now;
         }
-        let spent = spent + self.limits.total_ns / QUANTA;
+        let spent = spent + (self.limits.total_ns / QUANTA).max(self.limits.burst_ns);
         let per_ns = self.rest() / self.length() as f64;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
         let wait = ((spent - allowed) as f64 / per_ns.max(1e-9)).min(1e18) as u64;
@@ -75,7 +89,13 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn pacing() -> Pacing {
-        let limits = Limits { end_ns: 5_100 * MS, first_ns: 20 * MS, total_ns: 50 * MS };
+        let limits = Limits {
+            end_ns: 5_100 * MS,
+            first_ns: 20 * MS,
+            total_ns: 50 * MS,
+            burst_ns: 0,
+            together: 1,
+        };
         Pacing::new(limits, 100 * MS)
     }
 
@@ -101,5 +121,10 @@ mod tests {
         assert_eq!(pacing.turn(10, 10, 2), 100 * MS);
         assert_eq!(pacing.turn(5, 10, 2), 1_350 * MS);
         assert_eq!(pacing.turn(0, 10, 2), 2_600 * MS);
+        let four = Pacing { limits: Limits { together: 4, ..pacing.limits }, ..pacing };
+        assert_eq!(
+            [10, 7, 6, 3].map(|left| four.turn(left, 10, 2)),
+            [100, 100, 1_100, 1_100].map(|ms| ms * MS)
+        );
     }
 }

@@ -24,3 +24,28 @@ pub(crate) fn signal(process: &OwnedFd, signal: libc::c_int) -> bool {
         unsafe { libc::syscall(libc::SYS_pidfd_send_signal, process.as_raw_fd(), signal, none, 0) };
     sent == 0
 }
+
+/// Whether it has ended: a call without a path to look up, cheap enough to be asked often.
+pub(crate) fn has_ended(process: &OwnedFd) -> bool {
+    let mut poll = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one valid pollfd; no waiting.
+    unsafe { libc::poll(&raw mut poll, 1, 0) == 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_ends_before_it_is_waited_for() {
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let process = open(Pid(child.id().cast_signed())).unwrap();
+        assert!(!has_ended(&process));
+        assert!(signal(&process, libc::SIGKILL));
+        while !has_ended(&process) {
+            std::thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(has_ended(&process) && !signal(&process, 0));
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::Bursts;
 use crate::batch::Batch;
+use crate::costs::Call;
 use crate::eyes::Eyes;
 
 impl<E: Eyes> Bursts<'_, E> {
@@ -29,8 +30,9 @@ impl<E: Eyes> Bursts<'_, E> {
             self.lost.push(process);
             return;
         };
-        self.tally.look_ns += self.eyes.now() - now;
-        self.tally.looks += 1;
+        let took = self.eyes.now() - now;
+        self.tally.look_ns += took;
+        let (mut tables, mut huge) = (0, 0);
         let mut rows = self.rows.iter().enumerate().peekable();
         for (request, (i, batch)) in self.asked.iter().enumerate() {
             let sample = &mut self.samples[*i];
@@ -45,14 +47,12 @@ impl<E: Eyes> Bursts<'_, E> {
                 // A huge page was split, or base pages were collapsed.
                 sample.huge = row.huge;
                 bits = self.eyes.bits().get(i).filter(|_| !row.huge);
-                if row.huge {
-                    self.tally.looked_huge += 1;
-                } else {
-                    self.tally.looked_tables += 1;
-                }
+                huge += u64::from(row.huge);
+                tables += u64::from(!row.huge);
             }
             sample.take((present, accessed), bits, ns, ran);
         }
+        self.tally.calls.push(Call::look(tables, huge, took));
         for batch in batches {
             let entry = &mut self.batches[*batch];
             if entry.ran(activity, now).is_some() {

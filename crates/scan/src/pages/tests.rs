@@ -41,16 +41,12 @@ impl Recorded {
             .enumerate()
             .map(|(i, piece)| Sample::new(i, window(piece), piece))
             .collect();
-        let limits = Limits {
-            end_ns: self.eyes.now + 5_000_000_000,
-            first_ns: 25_000_000,
-            total_ns: 50_000_000,
-        };
+        let limits = Limits::simple(self.eyes.now + 5_000_000_000, 25_000_000, 50_000_000);
         let outcome = Bursts::new(&mut self.eyes, &self.pieces, samples, limits).run(&|| false);
         for sample in outcome.samples {
             let piece = &mut self.pieces[sample.piece];
             let memory = &mut self.memory[sample.piece];
-            let estimate = memory.learn(&sample.evidence, true);
+            let estimate = memory.learn(&sample.evidence, sample.whose(piece));
             piece.saturated = matches!(estimate, Estimate::AtLeast(_));
             piece.rate = Some(match estimate {
                 Estimate::Rate(rate) | Estimate::AtLeast(rate) => rate * 512.0,

@@ -8,12 +8,13 @@ mod resident;
 
 pub use places::Place;
 
-use crate::budget::{Costs, Plan};
-use crate::burst::{Bursts, Outcome};
+use crate::budget::Plan;
+use crate::burst::{Bursts, Outcome, Tally};
 use crate::census::Census;
+use crate::costs::Costs;
 use crate::error::ScanError;
 use crate::eyes::Eyes;
-use crate::follow::{Following, Target};
+use crate::follow::{Following, Target, all_ended};
 use crate::heat::HeatTable;
 use crate::live::{self, Live, monotonic_ns, process_cpu};
 use crate::observer::Observer;
@@ -229,26 +230,29 @@ impl Recorder {
         // Writing heat down at the end costs what it cost last time.
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
         let left = (budget - used).max(budget * 0.1);
-        // The looks at the end of the epoch are paid for in advance.
-        let last_looks = self.pieces.len() as f64 * self.costs.look_huge;
         let plan = Plan::fit(&self.pieces, &self.costs, left * FIRST_SHARE);
         let samples = self.samples(plan);
+        // The looks at the end of the epoch are paid for in advance.
+        let Costs { clear_huge, look_huge, action, .. } = self.costs;
+        let last_looks = samples.len() as f64 * look_huge.each + look_huge.call;
+        // Some at a time share what going to sleep and waking up costs.
+        let bursts = 4.0 * (clear_huge.call + look_huge.call) + 2.0 * action;
         let limits = Limits {
             end_ns,
             first_ns: whole(left * FIRST_SHARE * 1.3),
             total_ns: whole((left - last_looks).max(left * 0.5)),
+            burst_ns: whole(bursts),
+            together: self.costs.together(),
         };
-        let alive: Vec<Pid> = self.known.iter().filter(|k| k.alive).map(|k| k.pid).collect();
-        let host = self.host.clone();
+        let followed = self.live.followed.iter().zip(&self.known);
+        let alive: Vec<_> =
+            followed.filter(|(_, known)| known.alive).map(|(f, _)| f.pidfd()).collect();
         let ended = std::cell::Cell::new((start_ns, false));
         let stop_or_ended = || {
-            // Looking for a process that is gone costs a little: not at every turn.
             let (last, mut gone) = ended.get();
             let now = monotonic_ns();
             if now - last > 50_000_000 {
-                gone = alive
-                    .iter()
-                    .all(|pid| host.process(*pid).map_or(true, |process| process.has_ended()));
+                gone = all_ended(&alive);
                 ended.set((now, gone));
             }
             gone || stop()
@@ -270,7 +274,9 @@ impl Recorder {
                 self.known[process].cores = used as f32 / cpu_seconds;
             }
         }
-        self.learn(&outcome.tally);
+        let Tally { calls, spent_ns, starved, .. } = &outcome.tally;
+        tracing::debug!(epoch = self.epoch, calls = calls.len(), spent_ns, starved, ?self.costs);
+        self.costs.learn(calls, *spent_ns);
         let end_of_epoch = self.live.now();
         let record = self.record(&outcome, start_ns, end_of_epoch, all_cpu);
         self.crowded |= 2.0 * self.ending_ns as f64 > budget;
@@ -278,7 +284,7 @@ impl Recorder {
             self.lose(*process);
         }
 
-        let end = if self.following.ended(&self.host) {
+        let end = if self.following.ended(&self.host, &alive) {
             Some(End::TargetEnded(self.following.status()))
         } else if stop() {
             Some(End::Stopped)

@@ -1,8 +1,7 @@
 //! What an epoch adds: heat from what was seen, and what it cost.
 
 use super::Recorder;
-use crate::budget::learn;
-use crate::burst::{Outcome, Tally};
+use crate::burst::Outcome;
 use crate::evidence::Estimate;
 use crate::eyes::Eyes;
 use crate::live::process_cpu;
@@ -18,21 +17,6 @@ const WRITE_ROW_NS: u64 = 45;
 pub(super) const SHARED_CHECKS: usize = 256;
 
 impl Recorder {
-    pub(super) fn learn(&mut self, tally: &Tally) {
-        tracing::debug!(epoch = self.epoch, ?tally, costs = ?self.costs);
-        let per = |cost: u64, count: u64| cost as f64 / count as f64;
-        if tally.cleared_pages > 4 * tally.cleared_huge * 16 {
-            learn(&mut self.costs.clear_page, per(tally.clear_ns, tally.cleared_pages));
-        } else {
-            learn(&mut self.costs.clear_huge, per(tally.clear_ns, tally.cleared_huge));
-        }
-        if tally.looked_tables > tally.looked_huge {
-            learn(&mut self.costs.look_table, per(tally.look_ns, tally.looked_tables));
-        } else {
-            learn(&mut self.costs.look_huge, per(tally.look_ns, tally.looked_huge));
-        }
-    }
-
     /// Turns what was seen into heat, and the epoch into its record.
     pub(super) fn record(
         &mut self,
@@ -65,7 +49,7 @@ impl Recorder {
                 tracing::trace!(epoch = self.epoch, unit = piece.unit.0, evidence = ?sample.evidence);
                 piece.saturated = false;
                 piece.reached = piece.uncleared;
-                match piece.memory.learn(&sample.evidence, !piece.huge) {
+                match piece.memory.learn(&sample.evidence, sample.whose(piece)) {
                     Estimate::Rate(rate) => piece.rate = Some(rate * pages),
                     Estimate::AtLeast(rate) => {
                         piece.rate = Some(rate * pages);

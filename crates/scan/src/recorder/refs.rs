@@ -7,8 +7,8 @@
 //! so, pages that are not seen are not believed to be cold (docs/design.md, "Clearing bits").
 
 use super::Recorder;
-use crate::budget::learn;
 use crate::burst::Cleared;
+use crate::costs::learn;
 use crate::eyes::Eyes;
 use crate::piece::Piece;
 use crate::refs::{self, Kind};
@@ -94,7 +94,7 @@ impl Recorder {
         self.turns.credit += allowance;
         for job in jobs {
             let cost = job.pages as f64 * self.turns.page
-                + job.wanted as f64 * LOOKS * self.costs.look_table;
+                + job.wanted as f64 * LOOKS * self.costs.look_base.each;
             if self.turns.credit < cost {
                 // Saved for, but not beyond what it takes.
                 return done;

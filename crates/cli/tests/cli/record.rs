@@ -46,7 +46,8 @@ fn a_known_hot_set_is_found_within_the_budget() {
     undisturbed(name, 3, || {
         let scratch = scratch();
         let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
-        let mut recording = command(["record", "-q", "--epoch", "1s", "-o"]);
+        // Where waking up is dear, 1 % of an epoch of a second pays for a few looks only.
+        let mut recording = command(["record", "-q", "--epoch", "1s", "--budget", "10%", "-o"]);
         let program = "workload hot-cold --size 256M --hot 64M --rate 20000 --seconds 12";
         recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
         recording.args(["--truth-epoch", "1", "--truth"]).arg(&truth);
@@ -57,7 +58,7 @@ fn a_known_hot_set_is_found_within_the_budget() {
         assert_eq!(info["finished"], true, "{info}");
         let most = number("resident_max_bytes") / 1048576.0;
         assert!((256.0..300.0).contains(&most), "{info}");
-        assert_eq!((info["unit"].as_str(), number("budget")), (Some("2M"), 0.01));
+        assert_eq!((info["unit"].as_str(), number("budget")), (Some("2M"), 0.1));
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&seen), 0o700);
         for file in seen.read_dir().unwrap() {
@@ -71,7 +72,7 @@ fn a_known_hot_set_is_found_within_the_budget() {
         if found < 29 {
             return Err(format!("{found} of 32 hot units are among the 32 hottest"));
         }
-        if number("epochs") < 7.0 || number("recorder_share") > 0.012 {
+        if number("epochs") < 7.0 || number("recorder_share") > 0.12 {
             return Err(format!("too few epochs, or too dear: {info}"));
         }
         Ok(())
@@ -85,7 +86,8 @@ fn single_pages_are_recorded_and_the_hot_ones_come_first() {
     undisturbed(name, 3, || {
         let scratch = scratch();
         let (seen, truth) = (heat(&scratch, "seen"), heat(&scratch, "truth"));
-        let mut recording = command(["record", "-q", "--unit", "4K", "--epoch", "1s", "-o"]);
+        let mut recording = command(["record", "-q", "--unit", "4K", "--epoch", "1s"]);
+        recording.args(["--budget", "10%", "-o"]);
         let program = "workload hot-cold --page-size 4K --size 64M --hot 8M --rate 400000";
         recording.arg(&seen).args(["--", PAGETIDE]).args(program.split(' '));
         recording.args(["--seconds", "7", "--truth-epoch", "1"]);

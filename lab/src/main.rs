@@ -8,7 +8,6 @@ mod felt;
 mod guest;
 mod initramfs;
 mod meter;
-mod names;
 mod pack;
 mod prefix;
 mod probe;

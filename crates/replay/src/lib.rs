@@ -13,6 +13,7 @@ mod heatmap;
 mod knee;
 mod lane;
 mod machine;
+pub mod model;
 mod naive;
 mod per_capacity;
 mod pictures;
@@ -39,7 +40,7 @@ pub use decisions::{Choice, Decisions, Figure};
 pub use facts::Overview;
 pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};
 pub use knee::knee;
-pub use machine::{Machine, MachineError, Migration, Tier};
+pub use machine::{Machine, Migration, Tier};
 pub use naive::{AtCapacity, NaiveReplay, replay_at};
 pub use pictures::{
     Gap, HeatColumn, HeatPicture, PictureArea, PictureRow, Pictures, RankedRates, RateStep,

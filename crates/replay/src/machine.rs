@@ -1,9 +1,9 @@
 //! Machine models: the tiers a program could have, and what moving a page costs there.
 //! One TOML file per machine in `machines/`, compiled in; figures and sources stand in the files.
 
+use crate::model::{self, Model, ModelError};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Deserializer, Serialize};
-use std::path::PathBuf;
 
 /// One built-in machine per line; the file is `machines/NAME.toml`. The first is the default.
 macro_rules! built_in {
@@ -64,66 +64,13 @@ pub struct Migration {
     pub source: String,
 }
 
-/// Why a machine cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum MachineError {
-    /// No built-in machine has this name.
-    #[error(
-        "there is no machine '{name}'; {hint}known: {known} (or give the path of a .toml file)"
-    )]
-    UnknownName {
-        /// The name asked for.
-        name: String,
-        /// The nearest known name, as half a sentence, or empty.
-        hint: String,
-        /// All names.
-        known: String,
-    },
-    /// The file cannot be read.
-    #[error("cannot read the machine file {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The file is no TOML, or a key is missing or of the wrong kind.
-    #[error("{origin}: {source}")]
-    Syntax {
-        /// File or built-in name.
-        origin: String,
-        /// Where and why.
-        source: Box<toml::de::Error>,
-    },
-    /// The file has a key that means nothing.
-    #[error("{origin}: unknown key '{key}'; {hint}known here: {known}")]
-    UnknownKey {
-        /// File or built-in name.
-        origin: String,
-        /// The key, with its table.
-        key: String,
-        /// The nearest known key, as half a sentence, or empty.
-        hint: String,
-        /// All keys of that table.
-        known: String,
-    },
-    /// A value makes no sense.
-    #[error("{origin}: {problem}")]
-    Value {
-        /// File or built-in name.
-        origin: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-}
-
 impl Machine {
     /// The name of the machine used when none is asked for.
     pub const DEFAULT: &'static str = BUILT_IN[0].0;
 
     /// Names of the built-in machines, the default first.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name)
+        model::names::<Self>()
     }
 
     /// A built-in machine by name, or the file at a path (anything with a `/` or ending in
@@ -131,36 +78,8 @@ impl Machine {
     ///
     /// # Errors
     /// An unknown name, an unreadable file, unknown keys or senseless values, each in words.
-    pub fn load(name_or_path: &str) -> Result<Self, MachineError> {
-        if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
-            let path = PathBuf::from(name_or_path);
-            let text = std::fs::read_to_string(&path)
-                .map_err(|source| MachineError::Read { path, source })?;
-            return Self::parse(&text, name_or_path);
-        }
-        match BUILT_IN.iter().find(|(name, _)| *name == name_or_path) {
-            Some((name, text)) => Self::parse(text, &format!("machine {name}")),
-            None => Err(MachineError::UnknownName {
-                name: name_or_path.to_owned(),
-                hint: nearest(name_or_path, Self::names()),
-                known: Self::names().collect::<Vec<_>>().join(", "),
-            }),
-        }
-    }
-
-    /// Reads a machine from TOML; `origin` names it in errors.
-    ///
-    /// # Errors
-    /// As [`Self::load`].
-    pub fn parse(text: &str, origin: &str) -> Result<Self, MachineError> {
-        let syntax =
-            |source| MachineError::Syntax { origin: origin.to_owned(), source: Box::new(source) };
-        check_keys(&text.parse::<toml::Table>().map_err(syntax)?, origin)?;
-        let machine: Self = toml::from_str(text).map_err(syntax)?;
-        match machine.problem() {
-            Some(problem) => Err(MachineError::Value { origin: origin.to_owned(), problem }),
-            None => Ok(machine),
-        }
+    pub fn load(name_or_path: &str) -> Result<Self, ModelError> {
+        model::load(name_or_path)
     }
 
     /// The fast tier.
@@ -174,6 +93,26 @@ impl Machine {
     pub fn slow(&self) -> &Tier {
         &self.tiers[1]
     }
+}
+
+impl Model for Machine {
+    const KIND: &'static str = "machine";
+    const BUILT_IN: &'static [(&'static str, &'static str)] = BUILT_IN;
+    const KEYS: &'static [(&'static str, &'static [&'static str])] = &[
+        ("", &["name", "title", "source", "cache_per_core", "tier", "migration"]),
+        (
+            "tier",
+            &[
+                "name",
+                "capacity",
+                "read_latency_ns",
+                "write_latency_ns",
+                "read_bandwidth_gb_s",
+                "write_bandwidth_gb_s",
+            ],
+        ),
+        ("migration", &["page_4k_us", "page_2m_us", "source"]),
+    ];
 
     fn problem(&self) -> Option<String> {
         if self.tiers.len() < 2 {
@@ -212,51 +151,6 @@ impl Machine {
     }
 }
 
-const TOP_KEYS: &[&str] = &["name", "title", "source", "cache_per_core", "tier", "migration"];
-const TIER_KEYS: &[&str] = &[
-    "name",
-    "capacity",
-    "read_latency_ns",
-    "write_latency_ns",
-    "read_bandwidth_gb_s",
-    "write_bandwidth_gb_s",
-];
-const MIGRATION_KEYS: &[&str] = &["page_4k_us", "page_2m_us", "source"];
-
-fn check_keys(table: &toml::Table, origin: &str) -> Result<(), MachineError> {
-    let check = |table: &toml::Table, prefix: &str, known: &'static [&'static str]| match table
-        .keys()
-        .find(|key| !known.contains(&key.as_str()))
-    {
-        None => Ok(()),
-        Some(key) => Err(MachineError::UnknownKey {
-            origin: origin.to_owned(),
-            key: format!("{prefix}{key}"),
-            hint: nearest(key, known.iter().copied()),
-            known: known.join(", "),
-        }),
-    };
-    check(table, "", TOP_KEYS)?;
-    if let Some(toml::Value::Array(tiers)) = table.get("tier") {
-        for tier in tiers.iter().filter_map(toml::Value::as_table) {
-            check(tier, "tier.", TIER_KEYS)?;
-        }
-    }
-    match table.get("migration").and_then(toml::Value::as_table) {
-        Some(migration) => check(migration, "migration.", MIGRATION_KEYS),
-        None => Ok(()),
-    }
-}
-
-/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
-fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> String {
-    known
-        .map(|name| (strsim::jaro_winkler(wrong, name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
-}
-
 fn bytes_in_words<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Bytes>, D::Error> {
     String::deserialize(from)?.parse().map(Some).map_err(serde::de::Error::custom)
 }
@@ -289,7 +183,7 @@ mod tests {
         let page = include_str!("../../../docs/extending.md");
         let (_, from) = page.split_once("```toml\nname = \"hbm\"").unwrap();
         let text = format!("name = \"hbm\"{}", from.split("```").next().unwrap());
-        let machine = Machine::parse(&text, "docs/extending.md").unwrap();
+        let machine = model::parse::<Machine>(&text, "docs/extending.md").unwrap();
         assert_eq!((machine.name.as_str(), machine.tiers.len()), ("hbm", 2));
     }
 
@@ -316,12 +210,14 @@ mod tests {
             ("page_2m_us = 370", "", "page_2m_us"),
         ] {
             assert!(good.contains(from), "{from}");
-            let error = Machine::parse(&good.replace(from, to), "x.toml").unwrap_err().to_string();
+            let error =
+                model::parse::<Machine>(&good.replace(from, to), "x.toml").unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("x.toml"), "{error}");
         }
         let one = &good[..good.find("[[tier]]\nname = \"CXL\"").unwrap()];
         let migration = &good[good.find("[migration]").unwrap()..];
-        let error = Machine::parse(&format!("{one}{migration}"), "x").unwrap_err().to_string();
+        let error =
+            model::parse::<Machine>(&format!("{one}{migration}"), "x").unwrap_err().to_string();
         assert!(error.contains("at least two"), "{error}");
     }
 }

@@ -1,12 +1,22 @@
 //! What a topology's file may say: keys that exist, values that make sense.
 
-use super::{Topology, TopologyError};
-use crate::names::nearest;
+use super::{BUILT_IN, Topology};
+use pagetide_replay::model::Model;
 use pagetide_types::Bytes;
 
-impl Topology {
-    /// The first value that makes no sense, in words.
-    pub(super) fn problem(&self) -> Option<String> {
+impl Model for Topology {
+    const KIND: &'static str = "topology";
+    const BUILT_IN: &'static [(&'static str, &'static str)] = BUILT_IN;
+    const KEYS: &'static [(&'static str, &'static [&'static str])] = &[
+        (
+            "",
+            &["name", "title", "guests", "hop_ns", "modules", "setup", "kernel", "node", "nvdimm"],
+        ),
+        ("node", &["name", "cpus", "memory", "near", "latency_ns", "bandwidth_gb_s"]),
+        ("nvdimm", &["node", "size", "shared"]),
+    ];
+
+    fn problem(&self) -> Option<String> {
         let block = Bytes::mib(128).0;
         let nodes = self.nodes.len();
         if self.nodes.first().is_none_or(|node| node.cpus == 0 || node.memory.is_none()) {
@@ -51,35 +61,4 @@ impl Topology {
         }
         None
     }
-}
-
-const TOP_KEYS: &[&str] =
-    &["name", "title", "guests", "hop_ns", "modules", "setup", "kernel", "node", "nvdimm"];
-const NODE_KEYS: &[&str] = &["name", "cpus", "memory", "near", "latency_ns", "bandwidth_gb_s"];
-const NVDIMM_KEYS: &[&str] = &["node", "size", "shared"];
-
-/// Finds keys that do not exist; `origin` names the file.
-pub(super) fn keys(table: &toml::Table, origin: &str) -> Result<(), TopologyError> {
-    let check = |table: &toml::Table, prefix: &str, known: &'static [&'static str]| match table
-        .keys()
-        .find(|key| !known.contains(&key.as_str()))
-    {
-        None => Ok(()),
-        Some(key) => Err(TopologyError::UnknownKey {
-            origin: origin.to_owned(),
-            key: format!("{prefix}{key}"),
-            hint: nearest(key, known.iter().copied()),
-            known: known.join(", "),
-        }),
-    };
-    check(table, "", TOP_KEYS)?;
-    for (name, prefix, known) in [("node", "node.", NODE_KEYS), ("nvdimm", "nvdimm.", NVDIMM_KEYS)]
-    {
-        if let Some(toml::Value::Array(entries)) = table.get(name) {
-            for entry in entries.iter().filter_map(toml::Value::as_table) {
-                check(entry, prefix, known)?;
-            }
-        }
-    }
-    Ok(())
 }

@@ -2,14 +2,10 @@
 //! `docs/lab.md` describes every key; the files lie in `lab/topologies`.
 
 mod check;
-mod error;
 
-use crate::names::nearest;
+use pagetide_replay::model::{self, ModelError};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Deserializer};
-use std::path::PathBuf;
-
-pub(crate) use error::TopologyError;
 
 /// One built-in topology per word; the file is `lab/topologies/NAME.toml`. The first is the default.
 macro_rules! built_in {
@@ -90,38 +86,13 @@ impl Topology {
 
     /// Names of the built-in topologies, the default first.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        BUILT_IN.iter().map(|(name, _)| *name)
+        model::names::<Self>()
     }
 
     /// A built-in topology by name, or the file at a path (anything with a `/` or ending in
     /// `.toml`).
-    pub(crate) fn load(name_or_path: &str) -> Result<Self, TopologyError> {
-        if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
-            let path = PathBuf::from(name_or_path);
-            let text = std::fs::read_to_string(&path)
-                .map_err(|source| TopologyError::Read { path, source })?;
-            return Self::parse(&text, name_or_path);
-        }
-        match BUILT_IN.iter().find(|(name, _)| *name == name_or_path) {
-            Some((name, text)) => Self::parse(text, &format!("topology {name}")),
-            None => Err(TopologyError::UnknownName {
-                name: name_or_path.to_owned(),
-                hint: nearest(name_or_path, Self::names()),
-                known: Self::names().collect::<Vec<_>>().join(", "),
-            }),
-        }
-    }
-
-    /// Reads a topology from TOML; `origin` names it in errors.
-    pub(crate) fn parse(text: &str, origin: &str) -> Result<Self, TopologyError> {
-        let syntax =
-            |source| TopologyError::Syntax { origin: origin.to_owned(), source: Box::new(source) };
-        check::keys(&text.parse::<toml::Table>().map_err(syntax)?, origin)?;
-        let topology: Self = toml::from_str(text).map_err(syntax)?;
-        match topology.problem() {
-            Some(problem) => Err(TopologyError::Value { origin: origin.to_owned(), problem }),
-            None => Ok(topology),
-        }
+    pub(crate) fn load(name_or_path: &str) -> Result<Self, ModelError> {
+        model::load(name_or_path)
     }
 
     /// The node whose CPUs are nearest to `node`.

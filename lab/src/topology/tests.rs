@@ -41,7 +41,7 @@ fn unknown_keys_and_senseless_values_are_named() {
     ] {
         assert!(good.contains(from), "{from}");
         let text = good.replacen(from, to, 1);
-        let error = Topology::parse(&text, "x.toml").unwrap_err().to_string();
+        let error = model::parse::<Topology>(&text, "x.toml").unwrap_err().to_string();
         assert!(error.contains(part) && error.contains("x.toml"), "{error}");
     }
     let nvdimm = include_str!("../../topologies/nvdimm.toml");
@@ -51,7 +51,7 @@ fn unknown_keys_and_senseless_values_are_named() {
         ("size = \"1G\"", "sise = \"1G\"", "did you mean 'size'?"),
     ] {
         let text = nvdimm.replacen(from, to, 1);
-        let error = Topology::parse(&text, "x.toml").unwrap_err().to_string();
+        let error = model::parse::<Topology>(&text, "x.toml").unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
     let error = Topology::load("two-teirs").unwrap_err().to_string();
@@ -63,7 +63,7 @@ fn the_topology_that_the_documentation_adds_is_one() {
     let page = include_str!("../../../docs/extending.md");
     let (_, from) = page.split_once("```toml\nname = \"switched\"").unwrap();
     let text = format!("name = \"switched\"{}", from.split("```").next().unwrap());
-    let topology = Topology::parse(&text, "docs/extending.md").unwrap();
+    let topology = model::parse::<Topology>(&text, "docs/extending.md").unwrap();
     assert_eq!((topology.name.as_str(), topology.nodes.len()), ("switched", 2));
 }
 

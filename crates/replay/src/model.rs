@@ -1,0 +1,146 @@
+//! Models in TOML: some are built in and have a name, others are files at a path. What is wrong with
+//! one is said in words, with the nearest known name or key.
+
+use serde::de::DeserializeOwned;
+use std::path::PathBuf;
+
+/// Something that a TOML file describes.
+pub trait Model: DeserializeOwned {
+    /// What it is, in one word.
+    const KIND: &'static str;
+    /// Those that are built in, names and texts; the first is the default.
+    const BUILT_IN: &'static [(&'static str, &'static str)];
+    /// The keys of the file ("") and of each of its tables. Others are errors.
+    const KEYS: &'static [(&'static str, &'static [&'static str])];
+
+    /// The first value that makes no sense, in words.
+    fn problem(&self) -> Option<String>;
+}
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelError {
+    /// No built-in one has this name.
+    #[error("there is no {kind} '{name}'; {hint}known: {known} (or give the path of a .toml file)")]
+    UnknownName {
+        /// What was asked for: a machine, a topology.
+        kind: &'static str,
+        /// The name asked for.
+        name: String,
+        /// The nearest known name, as half a sentence, or empty.
+        hint: String,
+        /// All names.
+        known: String,
+    },
+    /// The file cannot be read.
+    #[error("cannot read the {kind} file {}: {source}", path.display())]
+    Read {
+        /// What was asked for.
+        kind: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file is no TOML, or a key is missing or of the wrong kind.
+    #[error("{origin}: {source}")]
+    Syntax {
+        /// File or built-in name.
+        origin: String,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+    },
+    /// The file has a key that means nothing.
+    #[error("{origin}: unknown key '{key}'; {hint}known here: {known}")]
+    UnknownKey {
+        /// File or built-in name.
+        origin: String,
+        /// The key, with its table.
+        key: String,
+        /// The nearest known key, as half a sentence, or empty.
+        hint: String,
+        /// All keys of that table.
+        known: String,
+    },
+    /// A value makes no sense.
+    #[error("{origin}: {problem}")]
+    Value {
+        /// File or built-in name.
+        origin: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+/// Names of the built-in models, the default first.
+pub fn names<M: Model>() -> impl Iterator<Item = &'static str> {
+    M::BUILT_IN.iter().map(|(name, _)| *name)
+}
+
+/// A built-in model by name, or the file at a path (anything with a `/` or ending in `.toml`).
+///
+/// # Errors
+/// An unknown name, an unreadable file, unknown keys or senseless values, each in words.
+pub fn load<M: Model>(name_or_path: &str) -> Result<M, ModelError> {
+    let kind = M::KIND;
+    if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
+        let path = PathBuf::from(name_or_path);
+        let text = std::fs::read_to_string(&path).map_err(|source| ModelError::Read {
+            kind,
+            path,
+            source,
+        })?;
+        return parse(&text, name_or_path);
+    }
+    match M::BUILT_IN.iter().find(|(name, _)| *name == name_or_path) {
+        Some((name, text)) => parse(text, &format!("{kind} {name}")),
+        None => Err(ModelError::UnknownName {
+            kind,
+            name: name_or_path.to_owned(),
+            hint: nearest(name_or_path, names::<M>()),
+            known: names::<M>().collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+/// Reads a model from TOML; `origin` names it in errors.
+///
+/// # Errors
+/// As [`load`].
+pub fn parse<M: Model>(text: &str, origin: &str) -> Result<M, ModelError> {
+    let syntax =
+        |source| ModelError::Syntax { origin: origin.to_owned(), source: Box::new(source) };
+    let table: toml::Table = text.parse().map_err(syntax)?;
+    for (name, known) in M::KEYS {
+        // A table, or a list of them.
+        let entries: Vec<&toml::Table> = match table.get(*name) {
+            _ if name.is_empty() => vec![&table],
+            Some(toml::Value::Table(entry)) => vec![entry],
+            Some(toml::Value::Array(all)) => all.iter().filter_map(|it| it.as_table()).collect(),
+            _ => Vec::new(),
+        };
+        let unknown = |key: &&String| !known.contains(&key.as_str());
+        if let Some(key) = entries.into_iter().flat_map(toml::Table::keys).find(unknown) {
+            return Err(ModelError::UnknownKey {
+                origin: origin.to_owned(),
+                key: if name.is_empty() { key.clone() } else { format!("{name}.{key}") },
+                hint: nearest(key, known.iter().copied()),
+                known: known.join(", "),
+            });
+        }
+    }
+    let model: M = toml::from_str(text).map_err(syntax)?;
+    match model.problem() {
+        Some(problem) => Err(ModelError::Value { origin: origin.to_owned(), problem }),
+        None => Ok(model),
+    }
+}
+
+/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
+fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> String {
+    known
+        .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
+}

@@ -119,7 +119,7 @@ pub(crate) struct RecordOptions {
     /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
     #[arg(long)]
     pub(crate) clear_shared: bool,
-    /// Show no progress.
+    /// Show no progress: a line on the terminal that the command's own output may share.
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }

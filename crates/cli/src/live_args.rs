@@ -77,7 +77,7 @@ pub(crate) struct RunArgs {
     /// Say after every epoch what was done.
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Show no progress.
+    /// Show no progress: a line on the terminal that the command's own output may share.
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// Print the summary as JSON with stable keys.

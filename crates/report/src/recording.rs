@@ -81,11 +81,13 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
         );
         fields.push(("Unknown", unknown));
     }
-    let gaps: Vec<String> = info.gaps_s.iter().map(|gap| short_time(*gap)).collect();
+    if !info.gaps_s.is_empty() {
+        let gaps: Vec<String> = info.gaps_s.iter().map(|gap| short_time(*gap)).collect();
+        fields.push(("Gaps", gaps.join(", ")));
+    }
     let stalled =
         info.stall_share.map(|s| format!("; {} of its cycles stalled on memory", percent(s)));
     fields.extend([
-        ("Gaps", gaps.join(", ")),
         (
             "CPU",
             format!(

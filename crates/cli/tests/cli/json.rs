@@ -110,6 +110,7 @@ fn trace_info_says_the_same_in_words() {
     for part in said {
         assert!(words.contains(&part), "no '{part}' in {words}");
     }
+    assert!(!words.contains("Gaps"), "counts know of no gaps: {words}");
 }
 
 #[test]

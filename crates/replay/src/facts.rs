@@ -1,7 +1,9 @@
 //! What is known of a recording as a whole, gathered in one pass: [`RecordingFacts`], the
 //! warm-up, the areas and the heatmap.
 
-use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, find_warm_up};
+use crate::{
+    AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, Unwatched, WarmUp, find_warm_up,
+};
 use pagetide_trace::{Epoch, EpochRecord, Header, Recording};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::Serialize;
@@ -32,6 +34,7 @@ struct Sums {
     traffic: f64,
     saturated: f64,
     unseen_bytes: f64,
+    unwatched_bytes: f64,
     huge_bytes: f64,
 }
 
@@ -61,7 +64,7 @@ impl Sums {
 }
 
 impl Overview {
-    /// Reads the whole recording once; `heatmap_rows` as in [`HeatmapBuilder::finish`]. Traffic is
+    /// Reads the whole recording; `heatmap_rows` as in [`HeatmapBuilder::finish`]. Traffic is
     /// what `cache` lets through.
     ///
     /// # Errors
@@ -71,7 +74,8 @@ impl Overview {
         heatmap_rows: usize,
         cache: CpuCache,
     ) -> Result<Self, pagetide_trace::Error> {
-        Self::of(recording, recording.records(), heatmap_rows, cache)
+        let unwatched = Unwatched::read(recording)?;
+        Self::of(recording, recording.records(), &unwatched, heatmap_rows, cache)
     }
 
     /// As [`Self::read`]; `records` are those of the recording, on which the caller may look, too.
@@ -81,6 +85,7 @@ impl Overview {
     pub fn of(
         recording: &Recording,
         records: impl Iterator<Item = Result<EpochRecord, pagetide_trace::Error>>,
+        unwatched: &Unwatched,
         heatmap_rows: usize,
         cache: CpuCache,
     ) -> Result<Self, pagetide_trace::Error> {
@@ -88,9 +93,11 @@ impl Overview {
         let mut epochs = Vec::new();
         for record in records {
             let mut record = record?;
+            let filled = unwatched.fill(&mut record.heat, &record.epoch);
             builder.push(&record);
             cache.filter_epoch(&mut record.heat, &record.epoch);
-            epochs.push(Sums::of(&record.epoch, &record.heat));
+            let sums = Sums::of(&record.epoch, &record.heat);
+            epochs.push(Sums { unwatched_bytes: filled.as_f64(), ..sums });
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
         let warm_up = find_warm_up(&resident);
@@ -137,6 +144,7 @@ fn facts(
         cached_share: ratio(accesses - traffic, accesses).clamp(0.0, 1.0),
         saturated_share: ratio(sum(&|e| e.saturated), traffic),
         unseen_share: ratio(sum(&|e| e.unseen_bytes), resident),
+        unwatched_share: ratio(sum(&|e| e.unwatched_bytes), resident),
         watched_share: ratio(sum(&|e| e.epoch.watched_share), used.len() as f64),
         uncleared_share: ratio(sum(&|e| e.epoch.uncleared_bytes as f64), resident).min(1.0),
         huge_share: ratio(sum(&|e| e.huge_bytes), resident),

@@ -30,6 +30,7 @@ mod stack;
 mod stream;
 mod tally;
 mod text;
+mod unwatched;
 mod warmup;
 
 pub use advice::{Advice, AdviceKind};
@@ -55,4 +56,5 @@ pub use recommend::{Certainty, LEAST_EPOCHS, OtherTargets, Recommendation};
 pub use split::{Part, Share, Sharer, Split, Weighting, split};
 pub use stack::{Replay, ReplayError, ReplayOptions, replay};
 pub use text::{percent, percent_exactly};
+pub use unwatched::Unwatched;
 pub use warmup::{WarmUp, find_warm_up};

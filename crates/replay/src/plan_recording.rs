@@ -1,10 +1,10 @@
-//! From a recording to a plan: read once for what it is as a whole and where its warm-up ends,
-//! once more through every policy.
+//! From a recording to a plan: read for what it is as a whole and where its warm-up ends, and once
+//! more through every policy.
 
 use crate::rehearsal;
 use crate::{
     CpuCache, Machine, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError,
-    ReplayOptions, Replayed, Role, plan, replay,
+    ReplayOptions, Replayed, Role, Unwatched, plan, replay,
 };
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
 use pagetide_trace::Recording;
@@ -54,8 +54,10 @@ pub fn plan_recording(
     machine: &Machine,
     options: &PlanOptions,
 ) -> Result<Plan, PlanError> {
-    let mut info = Overview::read(recording, options.heatmap_rows, CpuCache::of(machine))?;
-    let curves = curves(recording, policies, &info, CpuCache::of(machine))?;
+    let unwatched = Unwatched::read(recording)?;
+    let (cache, rows) = (CpuCache::of(machine), options.heatmap_rows);
+    let mut info = Overview::of(recording, recording.records(), &unwatched, rows, cache)?;
+    let curves = curves(recording, policies, &info, &unwatched, cache)?;
     if let Some(first) = curves.first() {
         info.facts.evaluated_epochs = first.curve.epochs as usize;
         info.facts.seconds = first.curve.seconds;
@@ -75,6 +77,7 @@ fn curves(
     recording: &Recording,
     policies: &[PolicySpec],
     info: &Overview,
+    unwatched: &Unwatched,
     cache: CpuCache,
 ) -> Result<Vec<Replayed>, PlanError> {
     let options = ReplayOptions {
@@ -86,6 +89,7 @@ fn curves(
     };
     let epochs = std::iter::zip(recording.heat(), recording.epochs()).map(|(heat, epoch)| {
         let mut heat = heat.map_err(Broken::Recording)?;
+        unwatched.fill(&mut heat, epoch);
         cache.filter_epoch(&mut heat, epoch);
         Ok((heat, epoch.length_s))
     });

@@ -131,6 +131,13 @@ pub(crate) fn assumptions(
             percent(facts.watched_share)
         ));
     }
+    if facts.unwatched_share >= 0.005 {
+        all.push(format!(
+            "{} of the memory had not had its turn to be watched; it counts as what was seen of it \
+             later, or as its neighbour",
+            percent(facts.unwatched_share)
+        ));
+    }
     if facts.uncleared_share >= 0.005 {
         all.push(format!(
             "the heat of {} of the memory is unknown: its accessed bits cannot be cleared",

@@ -11,7 +11,7 @@ pub use rates::{RankedRates, RateStep};
 pub use timeline::{Gap, Timeline, TimelinePoint};
 
 use crate::rehearsal::{self, Cue, Rehearsal};
-use crate::{CpuCache, HeatmapBuilder, NaiveReplay, Plan, PlanError, ReplayError};
+use crate::{CpuCache, HeatmapBuilder, NaiveReplay, Plan, PlanError, ReplayError, Unwatched};
 use pagetide_policy::PolicySpec;
 use pagetide_trace::{Epoch, EpochRecord, Recording};
 use pagetide_types::EpochHeat;
@@ -42,6 +42,7 @@ impl Pictures {
     pub fn read(recording: &Recording, plan: &Plan) -> Result<Self, PlanError> {
         let mut gathering = Gathering::new(recording, plan);
         let cache = CpuCache::of(&plan.machine);
+        let unwatched = Unwatched::read(recording)?;
         for record in recording.records() {
             let mut record = record?;
             let length_s = record.epoch.length_s;
@@ -50,6 +51,7 @@ impl Pictures {
                 let source = ReplayError::Length { epoch: gathering.seen, length_s };
                 return Err(PlanError::Replay { name, source });
             }
+            unwatched.fill(&mut record.heat, &record.epoch);
             cache.filter_epoch(&mut record.heat, &record.epoch);
             gathering.push(record);
         }

@@ -10,7 +10,7 @@ use pagetide_types::{
 use std::path::Path;
 
 /// Writes `epochs` epochs of 5 s with units of 2 MiB; `rate(epoch, unit)` for the `live(epoch)`
-/// first units, the rest not yet there.
+/// first units, the rest not yet there; a negative rate if nobody has watched the unit yet.
 fn record(
     path: &Path,
     epochs: u32,
@@ -43,15 +43,19 @@ pub(crate) fn record_numbered(
     let mut known = 0;
     for (n, e) in epochs.into_iter().enumerate() {
         let mut heat = EpochHeat::new(EpochId(e));
+        let mut all_watched = true;
         for i in 0..live(e) {
             let rate = rate(e, i);
+            let watched = rate >= 0.0;
+            all_watched &= watched;
             let seen = if rate > 0.0 { HeatFlags::ACCESSED } else { HeatFlags::UNSEEN };
+            let looked = if watched { HeatFlags::SAMPLED | seen } else { HeatFlags::default() };
             heat.push(HeatRow {
                 unit: UnitId(i),
-                rate,
-                flags: HeatFlags::SAMPLED | HeatFlags::HUGE | seen,
+                rate: rate.max(0.0),
+                flags: HeatFlags::HUGE | looked,
                 pages: 512,
-                watched: 512,
+                watched: if watched { 512 } else { 0 },
                 touched: if rate > 0.0 { 512 } else { 0 },
                 node: NodeId(0),
             });
@@ -76,7 +80,7 @@ pub(crate) fn record_numbered(
                 length_s: 5.0,
                 processes: 1,
                 target_cpu_s: 5.0,
-                watched_share: 1.0,
+                watched_share: if all_watched { 1.0 } else { 0.5 },
                 ..Epoch::default()
             },
             new_units: new,
@@ -116,6 +120,31 @@ fn the_hot_set_is_found_behind_a_warm_up() {
         Share::Utility,
     );
     assert!(shares.mean_slowdown <= 0.06, "{shares:?}");
+}
+
+#[test]
+fn what_nobody_had_watched_yet_does_not_become_hot_later() {
+    let folder = tempfile::tempdir().unwrap();
+    // Every fourth unit is hot; every unit has its turn to be watched in one of ten epochs.
+    let rate = |_, i: u32| if i.is_multiple_of(4) { 5000.0 } else { 10.0 };
+    let turns = |e, i| if e < i * 7 % 10 { -1.0 } else { rate(e, i) };
+    let never = |e, i| if i == 103 { -1.0 } else { rate(e, i) };
+    let plan = |name: &str, rate: &dyn Fn(u32, u32) -> f32| {
+        let recording = record(&folder.path().join(name), 16, |_| 400, rate);
+        plan_recording(&recording, &all_policies(), &cxl(), &PlanOptions::default()).unwrap()
+    };
+    let known = plan("known.heat", &rate);
+    assert_eq!(known.recording.unwatched_share, 0.0);
+    let turns = plan("turns.heat", &turns);
+    // On average 4.5 of the 16 epochs.
+    assert!((turns.recording.unwatched_share - 4.5 / 16.0).abs() < 0.02, "{:?}", turns.recording);
+    let need = |plan: &pagetide_replay::Plan| plan.recommendation.clone().unwrap().fast_bytes;
+    assert_eq!(need(&turns), need(&known));
+    assert!((turns.recording.accesses_per_s / known.recording.accesses_per_s - 1.0).abs() < 1e-3);
+    // Who never has a turn counts as its neighbour.
+    let never = plan("never.heat", &never);
+    assert!((never.recording.accesses_per_s / known.recording.accesses_per_s - 1.0).abs() < 1e-6);
+    assert_eq!(need(&never), need(&known));
 }
 
 /// What `rate` serves with half of the memory fast.

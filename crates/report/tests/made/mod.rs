@@ -163,6 +163,7 @@ pub(crate) fn overview() -> Overview {
             saturated_share: 0.03,
             unseen_share: 0.06,
             watched_share: 0.42,
+            unwatched_share: 0.0,
             uncleared_share: 0.0,
             huge_share: 0.0,
             target_cores: 0.83,

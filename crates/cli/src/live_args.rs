@@ -64,7 +64,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) split_huge: bool,
     /// Share of one core that observing may cost, in percent.
-    #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT",
+    #[arg(long, default_value = "3%", value_parser = percent, value_name = "PERCENT",
         allow_hyphen_values = true)]
     pub(crate) budget: f64,
     /// Also watch memory that several processes map, or that is locked. While its accessed bits

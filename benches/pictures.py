@@ -62,10 +62,40 @@ def overhead(out):
     plot.close(figure)
 
 
+def tiering(out):
+    """The hot set's share of misses from fast memory over time, a line per mode, a panel per page size."""
+    lines = [
+        ("tiering", "none", "no migration", {"color": "grey"}),
+        ("tiering", "kernel", "the kernel's own", {"color": "tab:orange"}),
+        ("tiering", "pagetide", "Pagetide", {"color": "tab:blue"}),
+        ("tiering-budget-11", "pagetide", "the same, a third of the budget", {"color": "tab:blue", "linestyle": ":"}),
+    ]
+    if not (out / "tiering").exists():
+        return
+    figure, axes = plot.subplots(1, 2, figsize=(8.4, 2.9), sharey=True)
+    for axis, page in zip(axes, ("2M", "4K"), strict=True):
+        for folder, mode, label, style in lines:
+            for path in sorted((out / folder).glob(f"{page}-{mode}-?.csv")):
+                rows = common.rows_of(path)
+                times = [float(row["seconds"]) for row in rows]
+                shares = [100 * float(row["hot_fast_share"]) for row in rows]
+                axis.plot(times, shares, linewidth=1.2, label=label, **style)
+                label = None
+        axis.axhline(99, color="grey", linewidth=0.7, linestyle=":")
+        axis.set(title=f"pages of {page[0]} {page[1]}iB", xlim=(-1, 51), ylim=(-3, 103))
+        axis.set_xlabel("seconds since the tiering began")
+    axes[0].set_ylabel("from fast memory, %")
+    axes[1].legend(fontsize=8, loc="lower right")
+    figure.tight_layout()
+    figure.savefig(out / "tiering.svg", metadata={"Date": None})
+    plot.close(figure)
+
+
 def main():
     args = common.arguments(__doc__).parse_args()
     accuracy(args.results)
     overhead(args.results)
+    tiering(args.results)
 
 
 if __name__ == "__main__":

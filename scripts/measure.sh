@@ -19,5 +19,12 @@ for script in scan_speed budget accuracy overhead stability; do
 done
 say "benches/accuracy.py --pages 2M --rate 500000"
 as_root "$venv/bin/python" benches/accuracy.py --results "$results" --pages 2M --rate 500000
+# Two tiers of memory, in guests.
+scripts/deps.sh lab
+cargo build --release --quiet -p pagetide-lab
+for script in migrate tiering felt; do
+    say "benches/$script.py"
+    "$venv/bin/python" "benches/$script.py" --results "$results"
+done
 as_root "$venv/bin/python" benches/pictures.py --results "$results"
 say "raw results and pictures are in $results"

@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Hot and cold memory on two tiers: share of accesses from fast memory over time, without
+migration, with the kernel's own tiering, with Pagetide. Boots guests (make lab), one per case.
+
+All of the memory is in the slow tier at first. Cache misses are counted from outside the guest by
+the lab's meter; beside it the workload says where its accesses went (its truth). T = 0 is when the
+tiering begins."""
+
+import csv
+import io
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+import common
+
+CASES = [(page, mode) for page in ("2M", "4K") for mode in ("none", "kernel", "pagetide")]
+# How long a case is watched, times --scale.
+SECONDS = {"none": 15, "kernel": 90, "pagetide": 45}
+SIZE, HOT, RATIO = "1400M", "200M", 400
+HOT_UNITS = 100
+HERE = pathlib.Path(__file__).resolve().parent / "lab"
+
+
+def run(args, page, mode, number):
+    """One guest; what it left, in the folder of the results."""
+    name = f"{page}-{mode}-{number}"
+    out = args.scratch / f"pagetide-tiering-{name}"
+    options = f"--epoch {5 * args.scale}s --budget {args.budget}% {args.options}"
+    variables = {
+        "PAGETIDE": args.pagetide,
+        "LAB": args.lab,
+        "MODE": mode,
+        "PAGE": page,
+        "SIZE": SIZE,
+        "HOT": HOT,
+        "RATIO": RATIO,
+        "SECONDS_": SECONDS[mode] * args.scale,
+        "SCALE": args.scale,
+        "OPTIONS": options,
+    }
+    command = [args.lab, "run", "-t", HERE / "one-gib.toml", "--boot-timeout", "300"]
+    command += ["--timeout", "1800", "--out", out, "--with", args.pagetide, "--with", args.lab]
+    command += ["--copy", f"{HERE / 'tiering.sh'}:/tiering.sh", "--interval", "100"]
+    command += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
+    for key, value in variables.items():
+        command += ["--env", f"{key}={value}"]
+    before = common.load()
+    command += ["--", "sh", "/tiering.sh"]
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{name}: the guest ended with {done.returncode}\n{done.stdout}")
+    found = {"page": page, "mode": mode, "scale": args.scale, "commit": common.commit()}
+    found |= {"load_before": before, "load_after": common.load()}
+    for line in done.stdout.splitlines():
+        words = line.split()
+        if words and words[0] in ("before", "after"):
+            found.setdefault(words[0], {})[words[1]] = int(words[2])
+        elif words and words[0] in ("start", "end"):
+            found[words[0]] = float(words[-1])
+            found.setdefault("ready", float(words[1]))
+        elif words and words[0] in ("ready", "done"):
+            found[f"load_{words[0]}"] = line
+    if mode == "pagetide":
+        found["options"] = options
+        found["run"] = json.loads(common.read(out / "run.json"))
+        (args.folder / f"{name}.jsonl").write_text(common.read(out / "log.jsonl"), encoding="utf-8")
+    at = re.search(r"range=(0x\w+)-(0x\w+)", found["load_ready"])
+    area = range(int(at[1], 16), int(at[2], 16))
+    metered(common.read(out.with_suffix(".units")), area, args.folder / f"{name}.csv")
+    truth(common.read(out / "truth.csv"), found, args.folder / f"{name}.truth.csv")
+    (args.folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+
+
+def sums(rows):
+    """Of (time, unit, count, whether fast): by time all counts and the fast ones, and those of the
+    units that are hottest over all of the time."""
+    units, times = {}, {}
+    rows = list(rows)
+    for _, unit, count, _ in rows:
+        units[unit] = units.get(unit, 0) + count
+    hot = set(sorted(units, key=units.get, reverse=True)[:HOT_UNITS])
+    for time, unit, count, fast in rows:
+        sum_ = times.setdefault(time, [0, 0, 0, 0])
+        for at, ours in ((0, True), (2, unit in hot)):
+            sum_[at] += count if ours else 0
+            sum_[at + 1] += count if ours and fast else 0
+    return sorted(times.items())
+
+
+def write(path, rows):
+    """A table of sums: seconds since the tiering began, counts, share of fast memory; of all, and
+    of what went to the hot set."""
+    text = ["seconds,all,fast_share,hot,hot_fast_share"]
+    for seconds, (all_, fast, hot, hot_fast) in rows:
+        shares = (fast / max(all_, 1), hot_fast / max(hot, 1))
+        text.append(f"{seconds:.2f},{all_:.0f},{shares[0]:.4f},{hot:.0f},{shares[1]:.4f}")
+    path.write_text("\n".join([*text, ""]), encoding="utf-8")
+
+
+def metered(units, area, path):
+    """Cache misses of the workload's memory between the marks, as the meter counted them."""
+    rows = [row for row in csv.DictReader(io.StringIO(units)) if not row["seconds"].startswith("#")]
+    begin = max((float(row["seconds"]) for row in rows if row["mark"] == "0"), default=0)
+    own = (row for row in rows if row["mark"] == "1" and int(row["address"], 16) in area)
+    counts = (
+        (float(r["seconds"]) - begin, r["address"], int(r["reads"]) + int(r["writes"]), r["node"] == "0") for r in own
+    )
+    write(path, sums(counts))
+
+
+def truth(text, found, path):
+    """Accesses as the workload counted them."""
+    rows = list(csv.DictReader(io.StringIO(text)))
+    starts = {int(row["epoch"]): float(row["start_s"]) for row in rows}
+    behind = found["start"] - found["ready"]
+    ends = {epoch: starts.get(epoch + 1) for epoch in starts}
+    length = found["end"] - found["start"]
+    counts = []
+    for row in rows:
+        end = ends[int(row["epoch"])]
+        if end is not None and 0 < end - behind < length:
+            per = end - starts[int(row["epoch"])]
+            counts.append((end - behind, row["unit"], float(row["rate"]) * per, row["node"] == "0"))
+    write(path, sums(counts))
+
+
+def when(rows, share):
+    """Seconds until the share of fast accesses first reaches `share` and stays for three epochs."""
+    for i, row in enumerate(rows):
+        if all(float(r["hot_fast_share"]) >= share for r in rows[i : i + 3]):
+            return f"{float(row['seconds']):.0f} s"
+    return "–"
+
+
+def at(rows, seconds):
+    """The hot set's share in the interval that ends next after so many seconds."""
+    for row in rows:
+        if float(row["seconds"]) >= seconds:
+            return f"{100 * float(row['hot_fast_share']):.1f} %"
+    return "–"
+
+
+def show(folder, by):
+    """The table of all cases measured."""
+    lines = []
+    for page, mode in CASES:
+        for path in sorted(folder.glob(f"{page}-{mode}-*.json")):
+            found = json.loads(path.read_text(encoding="utf-8"))
+            rows = common.rows_of(path.with_suffix(by))
+            grown = {key: found["after"][key] - value for key, value in found["before"].items()}
+            moved = grown["pgmigrate_success"] * 4096 / 2**20
+            last = [float(row["fast_share"]) for row in rows[-5:]]
+            times = [at(rows, time * found["scale"]) for time in (5, 10, 15, 35)]
+            lines.append(
+                [page, mode, *times, at(rows, float(rows[-1]["seconds"]))]
+                + [f"{100 * sum(last) / max(len(last), 1):.1f} %", when(rows, 0.9), when(rows, 0.99)]
+                + [f"{moved:.0f} MiB", grown.get("thp_migration_split", 0)]
+            )
+    header = ["page", "tiering", "5 s", "10 s", "15 s", "35 s", "at the end", "of all", "90 % after"]
+    common.table([*header, "99 % after", "moved", "splits"], lines)
+
+
+def main():
+    """Measures what is not there yet, prints the table."""
+    parser = common.arguments(__doc__)
+    parser.add_argument("--lab", type=pathlib.Path, default=common.ROOT / "target/release/pagetide-lab")
+    parser.add_argument("--repeat", type=int, default=1, help="guests per case")
+    parser.add_argument("--only", default="", help="cases whose names hold this, e.g. 2M-pagetide")
+    parser.add_argument("--scale", type=int, default=1, help="multiplies the time constants of both tierings")
+    # The default, 3 %, where everything takes 11 times as long.
+    parser.add_argument("--budget", type=int, default=33, help="of pagetide run, percent of an emulated CPU")
+    parser.add_argument("--options", default="", help="more options of pagetide run")
+    parser.add_argument("--truth", action="store_true", help="show what the workload counted")
+    parser.add_argument("--name", default="tiering", help="folder below the results")
+    args = parser.parse_args()
+    args.folder = args.results / args.name
+    if not args.show:
+        common.open_results(args)
+        args.folder.mkdir(exist_ok=True)
+        for number in range(1, args.repeat + 1):
+            for page, mode in CASES:
+                name = f"{page}-{mode}-{number}"
+                if args.only in name and not (args.folder / f"{name}.json").exists():
+                    run(args, page, mode, number)
+    show(args.folder, ".truth.csv" if args.truth else ".csv")
+
+
+if __name__ == "__main__":
+    main()

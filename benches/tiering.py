@@ -43,8 +43,9 @@ def run(args, page, mode, number):
     }
     command = [args.lab, "run", "-t", HERE / "one-gib.toml", "--boot-timeout", "300"]
     command += ["--timeout", "1800", "--out", out, "--with", args.pagetide, "--with", args.lab]
-    command += ["--copy", f"{HERE / 'tiering.sh'}:/tiering.sh", "--interval", "100"]
-    command += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
+    command += ["--copy", f"{HERE / 'tiering.sh'}:/tiering.sh"]
+    if not args.unmetered:
+        command += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
     for key, value in variables.items():
         command += ["--env", f"{key}={value}"]
     before = common.load()
@@ -69,7 +70,8 @@ def run(args, page, mode, number):
         (args.folder / f"{name}.jsonl").write_text(common.read(out / "log.jsonl"), encoding="utf-8")
     at = re.search(r"range=(0x\w+)-(0x\w+)", found["load_ready"])
     area = range(int(at[1], 16), int(at[2], 16))
-    metered(common.read(out.with_suffix(".units")), area, args.folder / f"{name}.csv")
+    if not args.unmetered:
+        metered(common.read(out.with_suffix(".units")), area, args.folder / f"{name}.csv")
     truth(common.read(out / "truth.csv"), found, args.folder / f"{name}.truth.csv")
     (args.folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
@@ -174,6 +176,7 @@ def main():
     parser.add_argument("--budget", type=int, default=33, help="of pagetide run, percent of an emulated CPU")
     parser.add_argument("--options", default="", help="more options of pagetide run")
     parser.add_argument("--truth", action="store_true", help="show what the workload counted")
+    parser.add_argument("--unmetered", action="store_true", help="boot without the meter: half as slow")
     parser.add_argument("--name", default="tiering", help="folder below the results")
     args = parser.parse_args()
     args.folder = args.results / args.name
@@ -185,7 +188,7 @@ def main():
                 name = f"{page}-{mode}-{number}"
                 if args.only in name and not (args.folder / f"{name}.json").exists():
                     run(args, page, mode, number)
-    show(args.folder, ".truth.csv" if args.truth else ".csv")
+    show(args.folder, ".truth.csv" if args.truth or args.unmetered else ".csv")
 
 
 if __name__ == "__main__":

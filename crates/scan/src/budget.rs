@@ -5,7 +5,7 @@ use crate::piece::Piece;
 use crate::walker::Range;
 
 /// Watched pages of a piece of base pages: all of it, or less until the budget is kept.
-const WINDOWS: [u16; 3] = [512, 256, 128];
+const WINDOWS: [u16; 4] = [512, 256, 128, 64];
 /// Looks after one clearing, about: at base pages, at huge pages.
 const BASE_LOOKS: f64 = 5.0;
 const HUGE_LOOKS: f64 = 8.0;
@@ -117,7 +117,7 @@ impl Plan {
             return piece.range;
         }
         let windows = pages.div_ceil(window);
-        // A step prime to 4 and 2 visits every window, and neighbours differ.
+        // A step prime to 8, 4 and 2 visits every window, and neighbours differ.
         let turn = (u64::from(epoch) / self.every as u64 * 3 + index as u64 * 5) % windows;
         let start = piece.range.start + turn * window * PAGE;
         Range { start, end: (start + window * PAGE).min(piece.range.end) }
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn every_page_has_its_turn() {
         let all = pieces(7, false);
-        for (window, every) in [(256, 1), (128, 3)] {
+        for (window, every) in [(64, 1), (128, 3)] {
             let plan = Plan { window, every, whole_above: f32::INFINITY };
             for (index, piece) in all.iter().enumerate() {
                 let mut seen = std::collections::HashSet::new();

@@ -1,7 +1,6 @@
 //! The burst engine against a simulated process whose rates are known.
 
 use super::*;
-use crate::budget::Plan;
 use crate::evidence::{Estimate, Evidence};
 use crate::simulated::Simulated;
 
@@ -40,8 +39,7 @@ fn run_once(
     let outcome = Bursts::new(eyes, pieces, samples, limits).run(&|| false);
     for sample in &outcome.samples {
         let pages = if sample.huge { 1.0 } else { 512.0 };
-        let whose = sample.whose(&pieces[sample.piece]);
-        let estimate = memory[sample.piece].learn(&sample.evidence, whose);
+        let estimate = memory[sample.piece].learn(&sample.evidence, !sample.huge);
         pieces[sample.piece].saturated = matches!(estimate, Estimate::AtLeast(_));
         pieces[sample.piece].rate = Some(match estimate {
             Estimate::Rate(rate) | Estimate::AtLeast(rate) => rate * pages,
@@ -138,28 +136,4 @@ fn a_process_that_goes_away_ends_the_epoch() {
     let outcome = Bursts::new(&mut eyes, &pieces, samples, limits).run(&|| false);
     assert_eq!(outcome.lost, [0]);
     assert!(eyes.now < 4_000_000_000, "noticed when next looked at, not at the end of the epoch");
-}
-
-#[test]
-fn a_window_that_wanders_over_unlike_pages_tells_one_rate() {
-    // 60,000/s, 30,000/s, 20,000/s... scattered over the pages of 64 units.
-    let pages = 64 * 512;
-    let rate = |page: usize| 60_000.0 / ((page * 7919 % pages) as f64 + 1.0);
-    let mut eyes = Simulated::new(false, (0..pages).map(rate));
-    let mut pieces = pieces(64, false);
-    let mut memory = vec![Evidence::default(); pieces.len()];
-    let plan = Plan { window: 128, every: 1, whole_above: f32::INFINITY };
-    let (mut before, mut changes) = (Vec::new(), Vec::new());
-    for epoch in 0..12 {
-        let window = |(i, piece)| Sample::new(i, plan.window_of(piece, i, epoch), piece);
-        let samples = pieces.iter().enumerate().map(window).collect();
-        run_once(&mut eyes, &mut pieces, &mut memory, samples);
-        let now = rates(&pieces);
-        if epoch > 6 {
-            let change = |(now, before): (&f64, &f64)| (now / before).ln().abs();
-            changes.extend(now.iter().zip(&before).map(change));
-        }
-        before = now;
-    }
-    assert!(mean(&changes) < 0.1, "{} from epoch to epoch", mean(&changes));
 }

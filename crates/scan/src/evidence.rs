@@ -17,11 +17,9 @@ const ENOUGH: f32 = 6.0;
 const BIAS: f64 = 0.4;
 /// What a trial counts for one epoch later.
 const FADE: f32 = 0.85;
-/// Times that a huge page was seen with which an epoch needs no older trials.
+/// Times that a huge page was seen with which an epoch needs no older trials; many base pages
+/// need none if enough were seen at the shortest gap.
 const SPEAKS_FOR_ITSELF: f32 = 12.0;
-/// A rate this many times higher or lower than before is a change of the program, if chance does
-/// not explain it: of a whole piece, and of a window of it, whose pages are others each time.
-const CHANGE: [f64; 2] = [2.0, 4.0];
 /// Share of trials at the shortest gap that were seen, from which on a rate is a lower bound.
 const SATURATED: f64 = 0.95;
 
@@ -77,17 +75,6 @@ pub(crate) struct Step {
     pub(crate) seen: f64,
 }
 
-/// Whose trials they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
-    /// Of one huge page.
-    HugePage,
-    /// Of all base pages of a piece.
-    Piece,
-    /// Of some of its base pages; in the next epoch others are watched.
-    Window,
-}
-
 /// What the evidence says of one page (or of one huge page) of the unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Estimate {
@@ -112,38 +99,34 @@ impl Evidence {
     }
 
     /// Adds the trials of an epoch to what older ones have left in `self`, and says what the rate
-    /// was in that epoch. Base pages of a piece differ, and so do its windows and what is seen of
-    /// them: older trials always help out, until the program changes. A huge page that was seen
-    /// often enough speaks for itself.
-    pub(crate) fn learn(&mut self, epoch: &Self, whose: Whose) -> Estimate {
-        let population = whose != Whose::HugePage;
-        let (before, now) = (self.estimate(population), epoch.estimate(population));
-        let mut pooled = self.clone();
-        for (old, new) in pooled.slots.iter_mut().flatten().zip(epoch.slots.iter().flatten()) {
+    /// was in that epoch. Where it saw enough it speaks for itself; else older trials help out.
+    pub(crate) fn learn(&mut self, epoch: &Self, population: bool) -> Estimate {
+        let told = if population {
+            epoch.shortest().is_some_and(|slot| slot.seen >= ENOUGH)
+        } else {
+            let seen: f32 = epoch.slots.iter().flatten().map(|slot| slot.seen).sum();
+            seen >= SPEAKS_FOR_ITSELF
+        };
+        for (old, new) in self.slots.iter_mut().flatten().zip(epoch.slots.iter().flatten()) {
             old.risk = old.risk * FADE + new.risk;
             old.seen = old.seen * FADE + new.seen;
             old.exposure = old.exposure * FADE + new.exposure;
         }
-        let changed = if population {
-            let times = CHANGE[usize::from(whose == Whose::Window)];
-            differ(before, now, times) && self.contradicts(epoch, before, population)
-        } else {
-            pooled.contradicts(epoch, pooled.estimate(population), population)
-        };
-        // If the program changed, what was is no help any more.
-        *self = if changed { epoch.clone() } else { pooled };
-        let seen: f32 = epoch.slots.iter().flatten().map(|slot| slot.seen).sum();
-        if !population && seen >= SPEAKS_FOR_ITSELF { now } else { self.estimate(population) }
+        let pooled = self.estimate(population);
+        if told || self.contradicts(epoch, pooled, population) {
+            if !told {
+                // The program changed: what was is no help any more.
+                self.clone_from(epoch);
+            }
+            return epoch.estimate(population);
+        }
+        pooled
     }
 
     /// Whether an epoch's trials are no plausible outcome of a rate: more than two standard
     /// deviations off in the number of pages seen.
     fn contradicts(&self, epoch: &Self, estimate: Estimate, population: bool) -> bool {
-        let rate = match estimate {
-            Estimate::Rate(rate) | Estimate::AtLeast(rate) => rate,
-            Estimate::Unseen => 0.0,
-            Estimate::Nothing => return false,
-        };
+        let (Estimate::Rate(rate) | Estimate::AtLeast(rate)) = estimate else { return false };
         let cut = if population { self.cut() } else { RUNGS };
         let (mut seen, mut expected) = (0.0, 0.0);
         for slot in epoch.slots.iter().flat_map(|ladder| &ladder[..cut]) {
@@ -155,7 +138,7 @@ impl Evidence {
         let fewer = expected - seen > 2.0 * expected.sqrt() + 1.0;
         // More than a lower bound lets expect is no contradiction.
         let more = seen - expected > 2.0 * expected.sqrt() + 1.0;
-        fewer || (more && !matches!(estimate, Estimate::AtLeast(_)))
+        fewer || (more && matches!(estimate, Estimate::Rate(_)))
     }
 
     /// The rate of a single page. `population`: the trials are of many pages whose rates differ
@@ -218,17 +201,6 @@ impl Evidence {
     fn shortest(&self) -> Option<Slot> {
         self.slots[0].iter().find(|slot| slot.risk > 0.0).copied()
     }
-}
-
-/// Whether one of the rates is more than `times` the other.
-fn differ(before: Estimate, now: Estimate, times: f64) -> bool {
-    let rate = |estimate| match estimate {
-        Estimate::Rate(rate) | Estimate::AtLeast(rate) => Some(f64::from(rate)),
-        Estimate::Unseen => Some(0.0),
-        Estimate::Nothing => None,
-    };
-    let Some((before, now)) = rate(before).zip(rate(now)) else { return false };
-    now > times * before || before > times * now
 }
 
 /// Rates lie between 1e-6 and 1e9: single precision holds them.

@@ -56,22 +56,22 @@ fn older_trials_help_until_the_program_changes() {
     let mut few = Evidence::default();
     few.note(1, 1, 5 * MS, 5 * MS, true);
     few.note(1, 0, MS, MS, true);
-    let alone = memory.learn(&few, Whose::HugePage);
+    let alone = memory.learn(&few, false);
     for _ in 0..8 {
-        memory.learn(&few, Whose::HugePage);
+        memory.learn(&few, false);
     }
     assert_eq!(alone, few.estimate(false), "there was nothing older");
-    assert_ne!(memory.learn(&few, Whose::HugePage), few.estimate(false), "now there is");
+    assert_ne!(memory.learn(&few, false), few.estimate(false), "now there is");
 
     // Warm pages that nobody touches any more are cold in the very next epoch.
     let mut memory = Evidence::default();
     let mut warm = Evidence::default();
     warm.note(300, 60, MS, MS, true);
-    memory.learn(&warm, Whose::Piece);
+    memory.learn(&warm, true);
     let mut cold = Evidence::default();
     cold.note(300, 0, MS, MS, true);
     cold.note(300, 0, 4_000 * MS, 4_001 * MS, false);
-    assert_eq!(memory.learn(&cold, Whose::Piece), Estimate::Unseen);
+    assert_eq!(memory.learn(&cold, true), Estimate::Unseen);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A piece that is watched in one epoch, and what was seen of it.
 
-use crate::evidence::{Evidence, Whose};
+use crate::evidence::Evidence;
 use crate::pages::PageTrials;
 use crate::piece::Piece;
 use crate::row::{Range, RowBits};
@@ -63,15 +63,6 @@ impl Sample {
     /// Whether its process did not run while it was watched, so that it accessed nothing.
     pub(crate) fn idle(&self) -> bool {
         self.evidence == Evidence::default()
-    }
-
-    /// Whose trials its evidence is, of this piece.
-    pub(crate) fn whose(&self, piece: &Piece) -> Whose {
-        match (self.huge, self.range == piece.range) {
-            (true, _) => Whose::HugePage,
-            (false, true) => Whose::Piece,
-            (false, false) => Whose::Window,
-        }
     }
 
     /// What is counted: the one huge page, or the resident base pages.

@@ -46,7 +46,7 @@ impl Recorded {
         for sample in outcome.samples {
             let piece = &mut self.pieces[sample.piece];
             let memory = &mut self.memory[sample.piece];
-            let estimate = memory.learn(&sample.evidence, sample.whose(piece));
+            let estimate = memory.learn(&sample.evidence, true);
             piece.saturated = matches!(estimate, Estimate::AtLeast(_));
             piece.rate = Some(match estimate {
                 Estimate::Rate(rate) | Estimate::AtLeast(rate) => rate * 512.0,

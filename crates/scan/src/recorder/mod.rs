@@ -31,7 +31,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 /// Share of an epoch's budget for the first bursts of all batches.
-const FIRST_SHARE: f64 = 0.5;
+const FIRST_SHARE: f64 = 0.7;
 /// A last epoch shorter than this share of a whole one is dropped: it would count as one.
 const SHORTEST_LAST: f64 = 0.2;
 

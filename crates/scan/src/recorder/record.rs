@@ -49,7 +49,7 @@ impl Recorder {
                 tracing::trace!(epoch = self.epoch, unit = piece.unit.0, evidence = ?sample.evidence);
                 piece.saturated = false;
                 piece.reached = piece.uncleared;
-                match piece.memory.learn(&sample.evidence, sample.whose(piece)) {
+                match piece.memory.learn(&sample.evidence, !piece.huge) {
                     Estimate::Rate(rate) => piece.rate = Some(rate * pages),
                     Estimate::AtLeast(rate) => {
                         piece.rate = Some(rate * pages);

@@ -19,6 +19,8 @@ const BASE_FLOOR: usize = 3;
 const MAX_BURSTS: u16 = 120;
 const FEW_BURSTS: u16 = 10;
 const FEW_FROM_RUNG: usize = 4;
+/// A target that ran for less than one part in so many of the first gap hardly ran.
+const HARDLY: f64 = 8.0;
 /// Where a piece of unknown rate starts.
 const UNKNOWN_RUNG: usize = 3;
 /// Clearing a base page and a huge page takes about so long; for the size of batches only.
@@ -50,11 +52,14 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// How many of the target's threads ran since then, on average; none if it did not run. After
-    /// so short a gap that nobody asked at its start, those that run now ran all the time.
+    /// How many of the target's threads ran since then, on average; none if it hardly ran: what it
+    /// ran is known too roughly then, and the next look counts for this one. After so short a gap
+    /// that nobody asked at its start, those that run now ran all the time.
     pub(crate) fn ran(&self, now: Activity, now_ns: u64) -> Option<f64> {
+        let elapsed = now_ns.saturating_sub(self.looked_ns);
+        let least = gap_ns(self.start) as f64 / HARDLY;
         match self.activity {
-            Some(before) => now.since(&before, now_ns.saturating_sub(self.looked_ns)),
+            Some(before) => now.since(&before, elapsed).filter(|ran| ran * elapsed as f64 >= least),
             None => (now.running > 0).then(|| f64::from(now.running)),
         }
     }
@@ -172,4 +177,22 @@ pub(crate) fn group(pieces: &[Piece], samples: Vec<Sample>) -> (Vec<Sample>, Vec
         }
     }
     (keyed.into_iter().map(|(_, _, sample)| sample).collect(), batches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_at_a_target_that_hardly_ran_is_no_trial() {
+        let piece = Piece::whole(0, false);
+        let samples = vec![Sample::new(0, piece.range, &piece)];
+        let mut batch = group(&[piece], samples).1.remove(0);
+        assert_eq!(gap_ns(batch.start), 320_000);
+        batch.activity = Some(Activity { exec_ns: 0, switches: 4, running: 0 });
+        // A thread came and went; what it ran is only known to its last switch.
+        let after = |exec_ns| batch.ran(Activity { exec_ns, switches: 6, running: 0 }, 400_000);
+        assert_eq!(after(2_000), None, "it would look 200 times as hot as it is");
+        assert_eq!(after(100_000), Some(0.25));
+    }
 }

@@ -14,6 +14,8 @@ pub(crate) const HUGE_AS_PAGES: u32 = 64;
 /// of microseconds the target is slower than it was; and a page whose 64 lines are touched more
 /// than 3,000 times a second lives in the CPU's caches, not in memory.
 const BASE_FLOOR: usize = 3;
+/// Base pages, and huge ones, in a batch.
+pub(crate) const SIZES: [f64; 2] = [CLEAR_PAGES as f64, (CLEAR_PAGES / HUGE_AS_PAGES) as f64];
 /// Bursts per batch and epoch at most: the error falls with the square root only. Batches that
 /// begin above this rung have time to be seen by fewer.
 const MAX_BURSTS: u16 = 120;

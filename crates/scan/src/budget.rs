@@ -1,18 +1,16 @@
 //! How much of a target can be watched for the share of one core that the user allows.
 
-use crate::costs::{Costs, Line};
+use crate::batch::SIZES;
+use crate::costs::{Costs, LOOKS, Line};
 use crate::piece::Piece;
 use crate::walker::Range;
 
 /// Watched pages of a piece of base pages: all of it, or less until the budget is kept.
 const WINDOWS: [u16; 4] = [512, 256, 128, 64];
-/// Looks after one clearing, about: at base pages, at huge pages.
-const BASE_LOOKS: f64 = 5.0;
+/// Looks at a huge page after one clearing, about.
 const HUGE_LOOKS: f64 = 8.0;
 /// Of these, looks that are calls of their own; the others are shared with other batches.
 const HUGE_CALLS: f64 = 4.0;
-/// Huge pages that are cleared, and looked at, by one call.
-const HUGE_BATCH: f64 = 8.0;
 const PAGE: u64 = 4096;
 
 impl Costs {
@@ -22,13 +20,13 @@ impl Costs {
         let together = self.together() as f64;
         if piece.huge {
             let calls = call(self.clear_huge) + HUGE_CALLS * call(self.look_huge) / together;
-            return self.clear_huge.each + HUGE_LOOKS * self.look_huge.each + calls / HUGE_BATCH;
+            return self.clear_huge.each + HUGE_LOOKS * self.look_huge.each + calls / SIZES[1];
         }
         let share = f64::from(window) / 512.0;
         // Pieces are cleared 512 pages at a time.
-        let calls = call(self.clear_base) + BASE_LOOKS * call(self.look_base) / together;
+        let calls = call(self.clear_base) + LOOKS * call(self.look_base) / together;
         f64::from(window.min(piece.present)) * self.clear_base.each
-            + BASE_LOOKS * self.look_base.each * (0.3 + 0.7 * share)
+            + LOOKS * self.look_base.each * (0.3 + 0.7 * share)
             + calls * share
     }
 }

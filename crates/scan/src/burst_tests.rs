@@ -24,29 +24,20 @@ fn run_on(
     for _ in 0..epochs {
         let whole = |(i, piece): (usize, &Piece)| Sample::new(i, piece.range, piece);
         let samples = pieces.iter().enumerate().map(whole).collect();
-        last = Some(run_once(eyes, pieces, memory, samples));
+        let limits = Limits::simple(eyes.now + 5_000_000_000, 25_000_000, 50_000_000);
+        let outcome = Bursts::new(eyes, pieces, samples, limits).run(&|| false);
+        for sample in &outcome.samples {
+            let pages = if sample.huge { 1.0 } else { f32::from(sample.present) };
+            let estimate = memory[sample.piece].learn(&sample.evidence, !sample.huge);
+            pieces[sample.piece].saturated = matches!(estimate, Estimate::AtLeast(_));
+            pieces[sample.piece].rate = Some(match estimate {
+                Estimate::Rate(rate) | Estimate::AtLeast(rate) => rate * pages,
+                Estimate::Unseen | Estimate::Nothing => 0.0,
+            });
+        }
+        last = Some((outcome.samples, outcome.tally));
     }
     last.unwrap()
-}
-
-fn run_once(
-    eyes: &mut Simulated,
-    pieces: &mut [Piece],
-    memory: &mut [Evidence],
-    samples: Vec<Sample>,
-) -> (Vec<Sample>, Tally) {
-    let limits = Limits::simple(eyes.now + 5_000_000_000, 25_000_000, 50_000_000);
-    let outcome = Bursts::new(eyes, pieces, samples, limits).run(&|| false);
-    for sample in &outcome.samples {
-        let pages = if sample.huge { 1.0 } else { 512.0 };
-        let estimate = memory[sample.piece].learn(&sample.evidence, !sample.huge);
-        pieces[sample.piece].saturated = matches!(estimate, Estimate::AtLeast(_));
-        pieces[sample.piece].rate = Some(match estimate {
-            Estimate::Rate(rate) | Estimate::AtLeast(rate) => rate * pages,
-            Estimate::Unseen | Estimate::Nothing => 0.0,
-        });
-    }
-    (outcome.samples, outcome.tally)
 }
 
 fn rates(pieces: &[Piece]) -> Vec<f64> {

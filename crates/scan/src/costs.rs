@@ -2,6 +2,8 @@
 //! thing in it adds. The two are learned apart. Where few things are watched a call's own cost
 //! would else be taken for theirs, fewer would be watched for it, and so on.
 
+use crate::batch::SIZES;
+
 /// Calls that the assumption counts for.
 const ASSUMED_CALLS: f64 = 0.1;
 /// What an epoch's calls count for after the next one.
@@ -159,10 +161,8 @@ impl Default for Costs {
 /// long at most, ns: every clearing slows the target down for a while.
 const MOST_TOGETHER: usize = 32;
 const LONGEST_TOGETHER: f64 = 1e6;
-/// Looks after a clearing, about.
-const LOOKS: f64 = 5.0;
-/// Things in a batch of base pages, of huge pages.
-const BATCHES: [f64; 2] = [512.0, 8.0];
+/// Calls to look after a clearing, about.
+pub(crate) const LOOKS: f64 = 5.0;
 
 impl Costs {
     fn lines(&mut self) -> [&mut Line; 4] {
@@ -190,7 +190,7 @@ impl Costs {
             let looks = LOOKS * (look.call + self.action);
             looks.min(LONGEST_TOGETHER) / clear.of(things)
         };
-        let together = kinds.into_iter().zip(BATCHES).map(of).sum::<f64>() / 2.0;
+        let together = kinds.into_iter().zip(SIZES).map(of).sum::<f64>() / 2.0;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
         let together = together.round() as usize;
         together.clamp(1, MOST_TOGETHER)

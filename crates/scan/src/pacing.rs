@@ -1,7 +1,7 @@
 //! How fast an epoch's budget may be used up: the first bursts' part at once, the rest evenly.
 
 /// Once the budget is used up, further bursts wait until one of so many parts of it is free, or
-/// what one of them costs.
+/// what the next ones cost.
 const QUANTA: u64 = 100;
 /// Share of the rest that is given out evenly; what is left pays for the looks at the end.
 const EVENLY: f64 = 0.9;
@@ -89,13 +89,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn pacing() -> Pacing {
-        let limits = Limits {
-            end_ns: 5_100 * MS,
-            first_ns: 20 * MS,
-            total_ns: 50 * MS,
-            burst_ns: 0,
-            together: 1,
-        };
+        let limits = Limits::simple(5_100 * MS, 20 * MS, 50 * MS);
         Pacing::new(limits, 100 * MS)
     }
 
@@ -113,6 +107,9 @@ mod tests {
         assert_eq!(pacing.affordable_at(2_600 * MS, 20 * MS), 2_600 * MS);
         let later = pacing.affordable_at(2_600 * MS, 30 * MS);
         assert!(later > 3_600 * MS && pacing.allowed(later) > 30 * MS, "{later}");
+        let dear = Pacing { limits: Limits { burst_ns: 5 * MS, ..pacing.limits }, ..pacing };
+        let later = dear.affordable_at(2_600 * MS, 30 * MS);
+        assert!(dear.allowed(later) > 34 * MS, "until a dear burst is free: {later}");
     }
 
     #[test]

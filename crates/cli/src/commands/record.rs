@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use pagetide_host::{Features, Host};
 use pagetide_replay::LEAST_EPOCHS;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
-use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, SCHEMA_VERSION};
+use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, SCHEMA_VERSION, Source};
 use pagetide_types::{Bytes, Pid};
 use std::path::Path;
 use std::process::ExitCode;
@@ -238,6 +238,9 @@ fn header(features: &Features, target: &Target, options: &Options, observer: &Ob
         epoch_s: options.epoch.as_secs_f64(),
         gaps_s: pagetide_scan::gaps_s(),
         budget: options.budget,
+        source: Source::Sampled,
+        began_with_target: matches!(target, Target::Command(_)),
+        cache_per_core: None,
         machine,
     }
 }

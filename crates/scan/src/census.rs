@@ -1,10 +1,10 @@
-//! What is resident: from memory maps and one walk of the page tables to the list of pieces.
+//! What is resident: from memory maps and one walk of the page tables to the list of regions.
 
 use crate::eyes::{Eyes, Lost};
 use crate::live::Live;
 use crate::pages::REGION;
-use crate::piece::Piece;
 use crate::refs::Kind;
+use crate::region::Region;
 use crate::shared::Sharing;
 use crate::units::{Mapping, Units};
 use crate::walker::{Range, Row};
@@ -37,8 +37,8 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Census {
-    /// Appends the pieces of one process to `pieces`, ascending by address, with what `before`
-    /// (its pieces of the last census) knew of them. Returns false when the address space is not
+    /// Appends the regions of one process to `regions`, ascending by address, with what `before`
+    /// (its regions of the last census) knew of them. Returns false when the address space is not
     /// the one that was walked last.
     pub(crate) fn take(
         &mut self,
@@ -46,8 +46,8 @@ impl Census {
         live: &mut Live,
         units: &mut Units,
         subject: &Subject<'_>,
-        before: &mut [Piece],
-        pieces: &mut Vec<Piece>,
+        before: &mut [Region],
+        regions: &mut Vec<Region>,
     ) -> Result<bool, Lost> {
         host.read_maps(subject.pid, &mut self.maps).map_err(|_| Lost)?;
         self.ranges.clear();
@@ -88,24 +88,24 @@ impl Census {
             let request = row.request as usize;
             let (mapping, refs) = self.mappings[request];
             let end = ((row.addr | (HUGE - 1)) + 1).min(self.ranges[request].end);
-            while known.next_if(|piece| piece.range.start < row.addr).is_some() {}
-            let old = known.next_if(|piece| same && piece.range.start == row.addr);
+            while known.next_if(|region| region.range.start < row.addr).is_some() {}
+            let old = known.next_if(|region| same && region.range.start == row.addr);
             let unit = match &old {
                 // The same place of the same address space; a file mapped anew has a new object.
-                Some(piece) if mapping.shift == 0 => piece.unit,
+                Some(region) if mapping.shift == 0 => region.unit,
                 _ => units.number(UnitKey {
                     object: mapping.object,
                     index: row.addr.wrapping_add(mapping.shift) / HUGE,
                 }),
             };
-            let mut old = old.filter(|piece| piece.unit == unit && piece.huge == row.huge);
-            let reached = old.as_ref().is_some_and(|piece| piece.reached);
-            let (rate, saturated, uncleared, pages) = match &mut old {
-                Some(old) => (old.rate, old.saturated, old.uncleared, old.pages.take()),
-                None => (None, false, false, None),
+            let mut old = old.filter(|region| region.unit == unit && region.huge == row.huge);
+            let reached = old.as_ref().is_some_and(|region| region.reached);
+            let (rate, uncleared, pages) = match &mut old {
+                Some(old) => (old.rate, old.uncleared, old.pages.take()),
+                None => (None, false, None),
             };
-            let (memory, mut sharing) = match &mut old {
-                Some(old) => (take(&mut old.memory), take(&mut old.sharing)),
+            let (history, mut sharing) = match &mut old {
+                Some(old) => (take(&mut old.history), take(&mut old.sharing)),
                 None => Default::default(),
             };
             // Other processes may map what was mapped anew of a file.
@@ -118,7 +118,7 @@ impl Census {
                 pages.skew = (mapping.shift / PAGE % REGION as u64) as usize;
                 pages
             });
-            pieces.push(Piece {
+            regions.push(Region {
                 process: subject.process,
                 range: Range { start: row.addr, end },
                 unit,
@@ -129,11 +129,10 @@ impl Census {
                 spread: row.spread,
                 uncleared: refs.is_none() || uncleared,
                 sharing,
-                memory,
+                history,
                 refs,
                 reached,
                 rate,
-                saturated,
                 pages,
             });
         }

@@ -1,7 +1,7 @@
-//! From pieces to units: what several mappings and processes show of one unit becomes one row.
+//! From regions to units: what several mappings and processes show of one unit becomes one row.
 
-use crate::piece::Piece;
-use crate::sample::Sample;
+use crate::region::Region;
+use crate::survey::measured::Measured;
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,6 +16,7 @@ struct Sum {
     unknown_here: u16,
     unknown_most: u16,
     rate: f32,
+    traffic: f64,
     flags: HeatFlags,
     /// A part was not watched and may have been accessed.
     open: bool,
@@ -37,46 +38,50 @@ impl HeatTable {
         self.sums.resize(units, Sum::default());
     }
 
-    /// Adds a piece; pieces come sorted by process. `cores`: CPU time that its process used per
+    /// Adds a region; regions come sorted by process. `cores`: CPU time that its process used per
     /// second of the epoch.
-    pub(crate) fn add(&mut self, piece: &Piece, sample: Option<&Sample>, cores: f32) {
-        let sum = &mut self.sums[piece.unit.index()];
-        if !sum.seen || sum.process != piece.process {
+    pub(crate) fn add(&mut self, region: &Region, measured: Option<&Measured>, cores: f32) {
+        let sum = &mut self.sums[region.unit.index()];
+        if !sum.seen || sum.process != region.process {
             (sum.here, sum.unknown_here) = (0, 0);
         }
         sum.seen = true;
-        sum.process = piece.process;
-        sum.here = (sum.here + piece.present).min(512);
+        sum.process = region.process;
+        sum.here = (sum.here + region.present).min(512);
         sum.most = sum.most.max(sum.here);
-        sum.node = piece.node;
+        sum.node = region.node;
         let mut flags = HeatFlags::default();
-        if piece.dirty {
+        if region.dirty {
             flags |= HeatFlags::DIRTY;
         }
-        if piece.huge {
+        if region.huge {
             flags |= HeatFlags::HUGE;
         }
-        if piece.unknown() {
+        if region.unknown() {
             flags |= HeatFlags::UNCLEARED;
-            sum.unknown_here += piece.present;
+            sum.unknown_here += region.present;
         } else {
-            sum.unknown_here += piece.shared();
-            sum.rate += piece.rate.unwrap_or(0.0) * cores;
+            sum.unknown_here += region.shared();
+            sum.rate += region.rate.unwrap_or(0.0) * cores;
         }
         sum.unknown_here = sum.unknown_here.min(512);
         sum.unknown_most = sum.unknown_most.max(sum.unknown_here);
-        if let Some(sample) = sample.filter(|sample| sample.watched && !piece.unknown()) {
+        if let Some(measured) = measured.filter(|_| !region.unknown()) {
             flags |= HeatFlags::SAMPLED;
-            if sample.accessed {
+            if measured.accessed {
                 flags |= HeatFlags::ACCESSED;
             }
-            if piece.saturated {
+            if measured.saturated {
                 flags |= HeatFlags::SATURATED;
             }
-            sum.watched = (sum.watched + sample.own()).min(512);
-            sum.touched = (sum.touched + sample.touched.min(sample.own())).min(512);
+            // A huge page is charged with what is expected of it: one bit measures no traffic.
+            let traffic =
+                if region.huge { f64::from(region.rate.unwrap_or(0.0)) } else { measured.traffic };
+            sum.traffic += traffic * f64::from(cores);
+            sum.watched = (sum.watched + measured.pages).min(512);
+            sum.touched = (sum.touched + measured.touched.min(measured.pages)).min(512);
         } else {
-            sum.open |= may_be_accessed(piece.rate, cores);
+            sum.open |= may_be_accessed(region.rate, cores);
         }
         sum.flags |= flags;
     }
@@ -85,7 +90,7 @@ impl HeatTable {
     pub(crate) fn finish(&self, epoch: EpochId) -> EpochHeat {
         let mut heat = EpochHeat::new(epoch);
         for (unit, sum) in (0u32..).zip(&self.sums).filter(|(_, sum)| sum.seen && sum.most > 0) {
-            let flags = concluded(sum.flags, sum.rate, sum.open);
+            let flags = concluded(sum.flags, sum.open);
             let sampled = flags.has(HeatFlags::SAMPLED);
             heat.push(HeatRow {
                 unit: UnitId(unit),
@@ -96,6 +101,8 @@ impl HeatTable {
                 touched: if sampled { sum.touched.min(sum.most) } else { 0 },
                 node: sum.node,
             });
+            #[expect(clippy::cast_possible_truncation, reason = "a rate")]
+            heat.traffic.push(sum.traffic as f32);
         }
         heat
     }
@@ -114,15 +121,13 @@ pub(crate) fn may_be_accessed(rate: Option<f32>, cores: f32) -> bool {
 
 /// What the flags of all parts of a unit say of the whole: one part that was seen makes it seen,
 /// but as long as one is unknown, or was not watched (`open`), nobody knows that it was not.
-pub(crate) fn concluded(flags: HeatFlags, rate: f32, open: bool) -> HeatFlags {
+pub(crate) fn concluded(flags: HeatFlags, open: bool) -> HeatFlags {
     if !flags.has(HeatFlags::SAMPLED) || flags.has(HeatFlags::ACCESSED) {
         flags
     } else if flags.has(HeatFlags::UNCLEARED) || open {
         HeatFlags(flags.0 & !HeatFlags::SAMPLED.0)
-    } else if rate == 0.0 {
-        flags | HeatFlags::UNSEEN
     } else {
-        flags
+        flags | HeatFlags::UNSEEN
     }
 }
 
@@ -131,23 +136,23 @@ mod tests {
     use super::*;
     use crate::walker::Range;
 
-    fn piece(process: usize, start: u64, present: u16, rate: f32) -> Piece {
+    fn region(process: usize, start: u64, present: u16, rate: f32) -> Region {
         let range = Range { start, end: start + u64::from(present) * 4096 };
-        Piece { process, range, present, rate: Some(rate), ..Piece::whole(0, false) }
+        Region { process, range, present, rate: Some(rate), ..Region::whole(0, false) }
     }
 
     #[test]
     fn shared_pages_count_once_and_their_rates_add_up() {
         let mut table = HeatTable::default();
         table.begin(1);
-        table.add(&piece(0, 0, 300, 5.0), None, 1.0);
-        table.add(&piece(1, 0x1000_0000, 300, 7.0), None, 1.0);
+        table.add(&region(0, 0, 300, 5.0), None, 1.0);
+        table.add(&region(1, 0x1000_0000, 300, 7.0), None, 1.0);
         let heat = table.finish(EpochId(0));
         assert_eq!((heat.pages[0], heat.rate[0]), (300, 12.0));
         assert_eq!(table.uncleared_pages(), 0);
         // A third process has locked them, and a fourth a part of them.
         let locked =
-            |process, present| Piece { uncleared: true, ..piece(process, 0, present, 0.0) };
+            |process, present| Region { uncleared: true, ..region(process, 0, present, 0.0) };
         table.add(&locked(2, 300), None, 1.0);
         table.add(&locked(3, 200), None, 1.0);
         assert_eq!((table.finish(EpochId(0)).pages[0], table.uncleared_pages()), (300, 300));
@@ -156,10 +161,10 @@ mod tests {
     #[test]
     fn a_unit_with_an_unknown_part_is_not_unseen() {
         let (sampled, unknown) = (HeatFlags::SAMPLED, HeatFlags::UNCLEARED);
-        assert_eq!(concluded(sampled, 0.0, false), sampled | HeatFlags::UNSEEN);
-        assert_eq!(concluded(sampled | unknown, 0.0, false), unknown);
+        assert_eq!(concluded(sampled, false), sampled | HeatFlags::UNSEEN);
+        assert_eq!(concluded(sampled | unknown, false), unknown);
         let seen = sampled | HeatFlags::ACCESSED | unknown;
-        assert_eq!(concluded(seen, 0.0, true), seen);
+        assert_eq!(concluded(seen, true), seen);
     }
 
     #[test]
@@ -168,9 +173,9 @@ mod tests {
         let flags = |rate, cores| {
             let mut table = HeatTable::default();
             table.begin(1);
-            table.add(&piece(0, 0, 300, rate), None, cores);
-            let second = piece(1, 0x1000_0000, 300, 0.0);
-            let sample = Sample { watched: true, ..Sample::new(1, second.range, &second) };
+            table.add(&region(0, 0, 300, rate), None, cores);
+            let second = region(1, 0x1000_0000, 300, 0.0);
+            let sample = Measured { pages: 300, ..Measured::default() };
             table.add(&second, Some(&sample), 1.0);
             table.finish(EpochId(0)).flags[0]
         };
@@ -184,9 +189,9 @@ mod tests {
     fn parts_of_a_unit_in_one_process_add_up() {
         let mut table = HeatTable::default();
         table.begin(2);
-        table.add(&piece(0, 0, 100, 1.0), None, 1.0);
-        table.add(&piece(0, 0x10_0000, 50, 1.0), None, 1.0);
+        table.add(&region(0, 0, 100, 1.0), None, 1.0);
+        table.add(&region(0, 0x10_0000, 50, 1.0), None, 1.0);
         let heat = table.finish(EpochId(0));
-        assert_eq!(heat.pages, [150], "and a unit without pieces has no row");
+        assert_eq!(heat.pages, [150], "and a unit without regions has no row");
     }
 }

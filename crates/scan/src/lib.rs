@@ -3,35 +3,29 @@
 //! Decides nothing about placement.
 
 mod activity;
-mod batch;
-mod budget;
-mod burst;
 mod census;
-mod costs;
 mod counters;
 mod direct_map;
 mod error;
-mod evidence;
 mod eyes;
 mod follow;
 mod heat;
 mod live;
 mod nodes;
 mod observer;
-mod pacing;
 mod pages;
 mod pidfd;
-mod piece;
 mod recorder;
 mod refs;
+mod region;
 mod row;
-mod sample;
 mod self_test;
 mod shared;
 #[cfg(test)]
 mod simulated;
 mod spinner;
 mod stalls;
+mod survey;
 mod units;
 mod walker;
 
@@ -44,8 +38,8 @@ pub use recorder::{End, Options, Place, Recorder};
 pub use self_test::Finding;
 pub use walker::{Range, Row, RowBits, Spread, Walker, Watch};
 
-/// The gaps between clearing and looking, seconds, ascending.
+/// The gaps between clearing and looking of base pages at first, seconds, ascending.
 #[must_use]
 pub fn gaps_s() -> Vec<f64> {
-    (0..evidence::RUNGS).map(|rung| evidence::gap_ns(rung) as f64 * 1e-9).collect()
+    survey::ladder::gaps(None).into_iter().map(|gap| gap as f64 * 1e-9).collect()
 }

@@ -115,6 +115,7 @@ pub(crate) fn record(
         limit: options.limit,
         output_aside,
         clear_shared: options.clear_shared,
+        ..Options::default()
     };
     let header = header(&features, target, &settings, &observer);
     let mut writer = RecordingWriter::create(output, &header, owner)?;
@@ -240,7 +241,7 @@ fn header(features: &Features, target: &Target, options: &Options, observer: &Ob
         budget: options.budget,
         source: Source::Sampled,
         began_with_target: matches!(target, Target::Command(_)),
-        cache_per_core: None,
+        cache_per_core: Some(options.cache_per_core),
         machine,
     }
 }

@@ -67,6 +67,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             limit: arguments.limit,
             output_aside: arguments.json,
             clear_shared: arguments.clear_shared,
+            ..Options::default()
         },
     )?;
     let mover = Mover::new(LiveKernel::new(host), moving(arguments));

@@ -1,15 +1,15 @@
-//! From pieces to single pages: what several mappings and processes show of one page becomes one
+//! From regions to single pages: what several mappings and processes show of one page becomes one
 //! row. It is done for every resident page in every epoch, so it goes by runs of pages whose
 //! numbers follow each other, and looks at nothing but a rate and some bits of each.
 
 use super::{Mask, Pages, REGION, turned};
 use crate::heat::{concluded, may_be_accessed};
-use crate::piece::Piece;
-use crate::sample::Sample;
+use crate::region::Region;
+use crate::survey::measured::Measured;
 use crate::units::{Run, Units};
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, NodeId, UnitId};
 
-/// A piece as it contributes to the pages of its region.
+/// A region as it contributes to its pages.
 struct Part<'a> {
     pages: &'a Pages,
     /// Its pages, by their number in the region of the unit.
@@ -18,9 +18,11 @@ struct Part<'a> {
     flags: HeatFlags,
     /// It was observed at least once.
     known: bool,
-    /// Rate of all pages, or of the single ones.
+    /// What is expected of all pages, or of the single ones, and what was measured of them.
     rate: f32,
     rates: Option<&'a [f32; REGION]>,
+    traffic: f32,
+    traffics: Option<&'a [f32; REGION]>,
     /// Bits of single pages count, by the numbers of [`Pages`].
     watched: Mask,
     shared: Mask,
@@ -37,21 +39,21 @@ pub(crate) struct PageHeat {
 }
 
 impl PageHeat {
-    /// The epoch's heat of all resident pages of the pieces. `sample`: what was seen of a piece;
-    /// `cores`: CPU time that its process used per second of the epoch, None if it is lost.
+    /// The epoch's heat of all resident pages of the regions. `measured`: what was seen of a
+    /// region; `cores`: CPU time that its process used per second of the epoch, None if it is lost.
     pub(crate) fn collect<'a>(
         &mut self,
         epoch: EpochId,
-        pieces: &'a [Piece],
+        regions: &'a [Region],
         units: &mut Units,
-        sample: impl Fn(usize) -> Option<&'a Sample>,
+        measured: impl Fn(usize) -> Option<&'a Measured>,
         cores: impl Fn(usize) -> Option<f32>,
     ) -> EpochHeat {
-        let mut parts: Vec<(UnitId, Part<'a>)> = pieces
+        let mut parts: Vec<(UnitId, Part<'a>)> = regions
             .iter()
             .enumerate()
-            .filter_map(|(i, piece)| {
-                Some((piece.unit, Part::of(piece, sample(i), cores(piece.process)?)?))
+            .filter_map(|(i, region)| {
+                Some((region.unit, Part::of(region, measured(i), cores(region.process)?)?))
             })
             .collect();
         parts.sort_by_key(|(region, _)| *region);
@@ -74,8 +76,8 @@ impl PageHeat {
         self.last = heat.len();
         heat.pages.resize(heat.unit.len(), 1);
         self.uncleared = 0;
-        for (flags, rate) in heat.flags.iter_mut().zip(&heat.rate) {
-            *flags = concluded(*flags, *rate, false);
+        for flags in &mut heat.flags {
+            *flags = concluded(*flags, false);
             self.uncleared += u64::from(flags.has(HeatFlags::UNCLEARED));
         }
         let count = |flag| heat.flags.iter().map(move |flags| u16::from(flags.has(flag)));
@@ -96,19 +98,19 @@ fn union(group: &[(UnitId, Part<'_>)]) -> Mask {
 
 impl<'a> Part<'a> {
     /// None where single pages are not recorded.
-    fn of(piece: &'a Piece, sample: Option<&Sample>, cores: f32) -> Option<Self> {
-        let pages = piece.pages.as_deref()?;
-        let sample = sample.filter(|sample| sample.watched && !piece.unknown());
+    fn of(region: &'a Region, measured: Option<&Measured>, cores: f32) -> Option<Self> {
+        let pages = region.pages.as_deref()?;
+        let measured = measured.filter(|_| !region.unknown());
         let mut flags = HeatFlags::default();
-        if piece.huge {
+        if region.huge {
             // One accessed bit for all of them.
             flags |= HeatFlags::HUGE;
-            if let Some(sample) = sample {
+            if let Some(measured) = measured {
                 flags |= HeatFlags::SAMPLED;
-                if sample.accessed {
+                if measured.accessed {
                     flags |= HeatFlags::ACCESSED;
                 }
-                if piece.saturated {
+                if measured.saturated {
                     flags |= HeatFlags::SATURATED;
                 }
             }
@@ -118,33 +120,43 @@ impl<'a> Part<'a> {
             pages,
             resident: turned(&pages.resident, pages.skew),
             flags,
-            known: piece.rate.is_some(),
-            rate: piece.mean_rate() * cores,
-            rates: pages.rates().filter(|_| !piece.huge),
-            watched: if piece.huge || sample.is_none() { Mask::default() } else { pages.watched },
-            shared: if piece.unknown() { all } else { pages.shared },
+            known: region.rate.is_some(),
+            rate: region.mean_rate() * cores,
+            rates: pages.rates().filter(|_| !region.huge),
+            // A huge page is charged with what is expected of it: one bit measures no traffic.
+            traffic: region.mean_rate() * cores,
+            traffics: pages.traffic().filter(|_| !region.huge),
+            watched: if region.huge || measured.is_none() {
+                Mask::default()
+            } else {
+                pages.watched
+            },
+            shared: if region.unknown() { all } else { pages.shared },
             cores,
-            node: piece.node,
+            node: region.node,
         })
     }
 
-    /// Rate and flags of a page, by its number in [`Pages`].
+    /// Rate, traffic and flags of a page, by its number in [`Pages`].
     #[inline]
-    fn page(&self, page: usize) -> (f32, HeatFlags) {
+    fn page(&self, page: usize) -> (f32, f32, HeatFlags) {
         let (word, bit) = (page / 64, page % 64);
         let set = |mask: &Mask, flag: HeatFlags| flag.0 * u8::from(mask[word] >> bit & 1 != 0);
         let dirty = HeatFlags(set(&self.pages.dirty, HeatFlags::DIRTY));
         if self.shared[word] >> bit & 1 != 0 {
             let huge = HeatFlags(self.flags.0 & HeatFlags::HUGE.0);
-            return (0.0, huge | dirty | HeatFlags::UNCLEARED);
+            return (0.0, 0.0, huge | dirty | HeatFlags::UNCLEARED);
         }
         let mut flags = self.flags | dirty;
         if self.watched[word] >> bit & 1 != 0 {
             flags |= HeatFlags::SAMPLED;
             flags |= HeatFlags(set(&self.pages.accessed, HeatFlags::ACCESSED));
-            flags |= HeatFlags(set(&self.pages.saturated, HeatFlags::SATURATED));
         }
-        (self.rates.map_or(self.rate, |rates| rates[page] * self.cores), flags)
+        let of = |each: Option<&[f32; REGION]>, all: f32| {
+            each.map_or(all, |each| each[page] * self.cores)
+        };
+        let base = if self.flags.has(HeatFlags::HUGE) { self.traffic } else { 0.0 };
+        (of(self.rates, self.rate), of(self.traffics, base), flags)
     }
 
     /// The number in [`Pages`] of a page of the region.
@@ -152,27 +164,29 @@ impl<'a> Part<'a> {
         (page + REGION - self.pages.skew) % REGION
     }
 
-    /// Appends the pages of a run of which this is the only piece.
+    /// Appends the pages of a run of which this is the only region.
     fn add_run(&self, run: &Run, heat: &mut EpochHeat) {
         each(run, self.resident[run.word], |unit, page| {
-            let (rate, flags) = self.page(self.number(page));
+            let (rate, traffic, flags) = self.page(self.number(page));
             heat.unit.push(unit);
             heat.rate.push(rate);
+            heat.traffic.push(traffic);
             heat.flags.push(flags);
         });
         heat.node.resize(heat.unit.len(), self.node);
     }
 }
 
-/// Appends the pages of a run of which several pieces hold some.
+/// Appends the pages of a run of which several regions hold some.
 fn add_shared_run(group: &[(UnitId, Part<'_>)], run: &Run, heat: &mut EpochHeat) {
     each(run, union(group)[run.word], |unit, page| {
-        let (mut sum, mut all, mut node) = (0.0, HeatFlags::default(), NodeId(0));
+        let (mut sum, mut past, mut all, mut node) = (0.0, 0.0, HeatFlags::default(), NodeId(0));
         let mut open = false;
         for (_, part) in group {
             if part.resident[run.word] >> (page % 64) & 1 != 0 {
-                let (rate, flags) = part.page(part.number(page));
+                let (rate, traffic, flags) = part.page(part.number(page));
                 sum += rate;
+                past += traffic;
                 all |= flags;
                 node = part.node;
                 let watched = flags.has(HeatFlags::SAMPLED);
@@ -181,7 +195,8 @@ fn add_shared_run(group: &[(UnitId, Part<'_>)], run: &Run, heat: &mut EpochHeat)
         }
         heat.unit.push(unit);
         heat.rate.push(sum);
-        heat.flags.push(concluded(all, sum, open));
+        heat.traffic.push(past);
+        heat.flags.push(concluded(all, open));
         heat.node.push(node);
     });
 }
@@ -203,23 +218,23 @@ mod tests {
     use crate::pages::{Mask, Pages};
     use pagetide_types::{ObjectId, UnitKey, UnitSize};
 
-    fn piece(process: usize, region: u64, resident: &[usize], units: &mut Units) -> Piece {
+    fn region(process: usize, region: u64, resident: &[usize], units: &mut Units) -> Region {
         let mut mask = Mask::default();
         resident.iter().for_each(|page| mask[page / 64] |= 1 << (page % 64));
         let unit = units.number(UnitKey { object: ObjectId(0), index: region });
         let pages = Pages { resident: mask, ..Pages::default() };
-        Piece {
+        Region {
             process,
             unit,
             present: u16::try_from(resident.len()).unwrap(),
             rate: Some(3.0 * resident.len() as f32),
             pages: Some(Box::new(pages)),
-            ..Piece::whole(0, false)
+            ..Region::whole(0, false)
         }
     }
 
-    fn collect(pieces: &[Piece], units: &mut Units) -> EpochHeat {
-        PageHeat::default().collect(EpochId(0), pieces, units, |_| None, |_| Some(2.0))
+    fn collect(regions: &[Region], units: &mut Units) -> EpochHeat {
+        PageHeat::default().collect(EpochId(0), regions, units, |_| None, |_| Some(2.0))
     }
 
     fn places(units: &mut Units) -> Vec<u64> {
@@ -229,27 +244,27 @@ mod tests {
     #[test]
     fn pages_are_numbered_when_they_are_first_seen() {
         let mut units = Units::of(UnitSize::Base);
-        let pieces = [piece(0, 7, &[0, 2], &mut units), piece(0, 9, &[511], &mut units)];
-        let heat = collect(&pieces, &mut units);
+        let regions = [region(0, 7, &[0, 2], &mut units), region(0, 9, &[511], &mut units)];
+        let heat = collect(&regions, &mut units);
         assert_eq!(heat.unit, [0, 1, 2].map(UnitId));
         assert_eq!((heat.pages.as_slice(), heat.watched.as_slice()), (&[1; 3][..], &[0; 3][..]));
         assert_eq!(heat.rate, [6.0; 3], "per second of CPU time, two of them per second");
         assert_eq!(places(&mut units), [7 * 512, 7 * 512 + 2, 9 * 512 + 511]);
         // One more in the first region, one gone in the second.
-        let pieces = [piece(0, 7, &[0, 1, 2], &mut units), piece(0, 9, &[], &mut units)];
-        assert_eq!(collect(&pieces, &mut units).unit, [0, 1, 3].map(UnitId));
+        let regions = [region(0, 7, &[0, 1, 2], &mut units), region(0, 9, &[], &mut units)];
+        assert_eq!(collect(&regions, &mut units).unit, [0, 1, 3].map(UnitId));
         assert_eq!(places(&mut units), [7 * 512 + 1]);
     }
 
     #[test]
     fn shared_pages_count_once_and_their_rates_add_up() {
         let mut units = Units::of(UnitSize::Base);
-        let mut second = piece(1, 7, &[3, 4], &mut units);
+        let mut second = region(1, 7, &[3, 4], &mut units);
         // The same file at an address that is 4 pages off.
         second.pages.as_mut().unwrap().skew = 508;
         second.pages.as_mut().unwrap().resident = [0b1100_0000, 0, 0, 0, 0, 0, 0, 0];
-        let pieces = [piece(0, 7, &[1, 2], &mut units), second];
-        let heat = collect(&pieces, &mut units);
+        let regions = [region(0, 7, &[1, 2], &mut units), second];
+        let heat = collect(&regions, &mut units);
         assert_eq!(places(&mut units), [7 * 512 + 1, 7 * 512 + 2, 7 * 512 + 3]);
         assert_eq!(heat.rate, [6.0, 12.0, 6.0]);
     }
@@ -257,15 +272,15 @@ mod tests {
     #[test]
     fn a_page_that_one_process_was_not_watched_on_is_not_idle() {
         let mut units = Units::of(UnitSize::Base);
-        let busy = piece(0, 7, &[3, 4], &mut units);
-        let mut idle = Piece { rate: Some(0.0), ..piece(1, 7, &[4, 5], &mut units) };
+        let busy = region(0, 7, &[3, 4], &mut units);
+        let mut idle = Region { rate: Some(0.0), ..region(1, 7, &[4, 5], &mut units) };
         idle.pages.as_mut().unwrap().watched = [0b11_0000, 0, 0, 0, 0, 0, 0, 0];
-        let sample = Sample { watched: true, ..Sample::new(1, idle.range, &idle) };
+        let sample = Measured { pages: 2, ..Measured::default() };
         let heat = PageHeat::default().collect(
             EpochId(0),
             &[busy, idle],
             &mut units,
-            |piece| (piece == 1).then_some(&sample),
+            |region| (region == 1).then_some(&sample),
             |_| Some(2.0),
         );
         let unseen = HeatFlags::SAMPLED | HeatFlags::UNSEEN;
@@ -277,8 +292,8 @@ mod tests {
     fn a_huge_page_is_512_pages_with_a_share_of_its_rate() {
         let mut units = Units::of(UnitSize::Base);
         let all: Vec<usize> = (0..512).collect();
-        let huge = Piece { huge: true, rate: Some(1024.0), ..piece(0, 7, &all, &mut units) };
-        let sample = Sample { watched: true, accessed: true, ..Sample::new(0, huge.range, &huge) };
+        let huge = Region { huge: true, rate: Some(1024.0), ..region(0, 7, &all, &mut units) };
+        let sample = Measured { pages: 512, accessed: true, ..Measured::default() };
         let heat = PageHeat::default().collect(
             EpochId(0),
             &[huge],
@@ -294,9 +309,9 @@ mod tests {
     #[test]
     fn what_cannot_be_cleared_has_no_rate() {
         let mut units = Units::of(UnitSize::Base);
-        let mut some = piece(0, 7, &[0, 1], &mut units);
+        let mut some = region(0, 7, &[0, 1], &mut units);
         some.pages.as_mut().unwrap().found_shared(&[2, 0, 0, 0, 0, 0, 0, 0]);
-        let whole = Piece { uncleared: true, ..piece(0, 8, &[0], &mut units) };
+        let whole = Region { uncleared: true, ..region(0, 8, &[0], &mut units) };
         let mut table = PageHeat::default();
         let heat = table.collect(EpochId(0), &[some, whole], &mut units, |_| None, |_| Some(1.0));
         assert_eq!(heat.rate, [3.0, 0.0, 0.0]);

@@ -1,6 +1,7 @@
 //! The recorder: epoch by epoch, which processes belong to the target, what of their memory is
 //! resident, how hot it is, and what it cost to find out.
 
+mod draw;
 mod places;
 mod record;
 mod refs;
@@ -8,30 +9,26 @@ mod resident;
 
 pub use places::Place;
 
-use crate::budget::Plan;
-use crate::burst::{Bursts, Outcome, Tally};
 use crate::census::Census;
-use crate::costs::Costs;
 use crate::error::ScanError;
 use crate::eyes::Eyes;
 use crate::follow::{Following, Target, all_ended};
 use crate::heat::HeatTable;
 use crate::live::{self, Live, monotonic_ns, process_cpu};
 use crate::observer::Observer;
-use crate::pacing::Limits;
 use crate::pages::PageHeat;
-use crate::piece::Piece;
-use crate::sample::Sample;
+use crate::region::Region;
 use crate::stalls::Stalls;
+use crate::survey::cache_gap::WorkingSet;
+use crate::survey::mixture::{self, Weights};
+use crate::survey::{Limits, Outcome, Survey, ladder};
 use crate::units::Units;
 use pagetide_host::Host;
 use pagetide_trace::EpochRecord;
-use pagetide_types::{Pid, UnitSize};
+use pagetide_types::{Bytes, Pid, UnitSize};
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// Share of an epoch's budget for the first bursts of all batches.
-const FIRST_SHARE: f64 = 0.7;
 /// A last epoch shorter than this share of a whole one is dropped: it would count as one.
 const SHORTEST_LAST: f64 = 0.2;
 
@@ -51,6 +48,8 @@ pub struct Options {
     /// Also watches memory that `MADV_COLD` cannot clear, by `clear_refs`, for which page faults
     /// of the target must wait.
     pub clear_shared: bool,
+    /// The CPU cache of a core: traffic is what goes past it.
+    pub cache_per_core: Bytes,
 }
 
 impl Default for Options {
@@ -62,6 +61,7 @@ impl Default for Options {
             limit: None,
             output_aside: false,
             clear_shared: false,
+            cache_per_core: Bytes::mib(2),
         }
     }
 }
@@ -89,6 +89,10 @@ struct Known {
     cores: f32,
     /// Epochs in which it was met.
     epochs: u32,
+    /// How many pages it touches within a gap.
+    working_set: WorkingSet,
+    /// In which it fills the CPU caches, by its CPU time; None while that is unknown.
+    gap_ns: Option<f64>,
 }
 
 /// Watches one target. Create it, then call [`Recorder::epoch`] until it says that it ended.
@@ -103,8 +107,12 @@ pub struct Recorder {
     heat: HeatTable,
     page_heat: PageHeat,
     census: Census,
-    pieces: Vec<Piece>,
-    costs: Costs,
+    regions: Vec<Region>,
+    /// How the rates of pages are usually distributed.
+    usual: Weights,
+    /// What a visit costs in all, CPU time, ns.
+    visit_ns: f64,
+    random: u64,
     stalls: Stalls,
     turns: refs::Turns,
     epoch: u32,
@@ -148,8 +156,10 @@ impl Recorder {
             heat: HeatTable::default(),
             page_heat: PageHeat::default(),
             census: Census::default(),
-            pieces: Vec::new(),
-            costs: Costs::default(),
+            regions: Vec::new(),
+            usual: mixture::flat(),
+            visit_ns: draw::VISIT_NS,
+            random: started_ns,
             stalls,
             turns: refs::Turns::default(),
             epoch: 0,
@@ -229,20 +239,12 @@ impl Recorder {
 
         // Writing heat down at the end costs what it cost last time.
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
-        let left = (budget - used).max(budget * 0.1);
-        let plan = Plan::fit(&self.pieces, &self.costs, left * FIRST_SHARE);
-        let samples = self.samples(plan);
-        // The looks at the end of the epoch are paid for in advance.
-        let Costs { clear_huge, look_huge, action, .. } = self.costs;
-        let last_looks = samples.len() as f64 * look_huge.each + look_huge.call;
-        // Some at a time share what going to sleep and waking up costs.
-        let bursts = 4.0 * (clear_huge.call + look_huge.call) + 2.0 * action;
+        let drawn = self.draw((budget - used).max(budget * 0.1));
+        let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
         let limits = Limits {
             end_ns,
-            first_ns: whole(left * FIRST_SHARE * 1.3),
-            total_ns: whole((left - last_looks).max(left * 0.5)),
-            burst_ns: whole(bursts),
-            together: self.costs.together(),
+            budget_ns: (budget - used).max(budget * 0.1),
+            single_pages: self.options.unit == UnitSize::Base,
         };
         let followed = self.live.followed.iter().zip(&self.known);
         let alive: Vec<_> =
@@ -261,11 +263,10 @@ impl Recorder {
             self.known[process].cpu = self.live.target_cpu(process);
         }
         let cpu_from = self.live.now();
-        let mut bursts = Bursts::new(&mut self.live, &self.pieces, samples, limits);
-        for cleared in cleared {
-            bursts.adopt(cleared);
-        }
-        let outcome = bursts.run(&stop_or_ended);
+        let gaps = ladder::gaps(self.gap_of_target_ns());
+        let mut survey = Survey::new(&mut self.live, &self.regions, gaps, limits);
+        cleared.iter().for_each(|cleared| survey.adopt(cleared));
+        let outcome = survey.run(&drawn.waves, draw::random(&mut self.random), &stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
         let cpu_seconds = (self.live.now() - cpu_from).max(1) as f32;
         for process in 0..self.known.len() {
@@ -274,11 +275,10 @@ impl Recorder {
                 self.known[process].cores = used as f32 / cpu_seconds;
             }
         }
-        let Tally { calls, spent_ns, starved, .. } = &outcome.tally;
-        tracing::debug!(epoch = self.epoch, calls = calls.len(), spent_ns, starved, ?self.costs);
-        self.costs.learn(calls, *spent_ns);
+        tracing::debug!(epoch = self.epoch, visits = outcome.visits.len(), ?outcome.tally);
+        self.learn_cost(&outcome);
         let end_of_epoch = self.live.now();
-        let record = self.record(&outcome, start_ns, end_of_epoch, all_cpu);
+        let record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch, all_cpu);
         self.crowded |= 2.0 * self.ending_ns as f64 > budget;
         for process in &outcome.lost {
             self.lose(*process);
@@ -304,24 +304,13 @@ impl Recorder {
 
     /// With nothing to watch (not yet, or all gone) an epoch still lasts.
     fn idle_until(&mut self, end_ns: u64, outcome: &Outcome, stop: &dyn Fn() -> bool) {
-        if !outcome.samples.is_empty() && outcome.lost.is_empty() {
+        if outcome.tally.planned > 0 && outcome.lost.is_empty() {
             return;
         }
         while self.live.now() < end_ns && !stop() {
             let wake = (self.live.now() + 20_000_000).min(end_ns);
             self.live.wait_until(wake);
         }
-    }
-
-    fn samples(&self, plan: Plan) -> Vec<Sample> {
-        let watched = self
-            .pieces
-            .iter()
-            .enumerate()
-            .filter(|(i, piece)| !piece.uncleared && plan.watches(piece, *i, self.epoch));
-        watched
-            .map(|(i, piece)| Sample::new(i, plan.window_of(piece, i, self.epoch), piece))
-            .collect()
     }
 }
 

@@ -26,17 +26,17 @@ impl Recorder {
     #[must_use]
     pub fn places(&self) -> Vec<Place> {
         let nodes = self.live.walker.nodes();
-        let alive = self.pieces.iter().filter(|piece| self.known[piece.process].alive);
+        let alive = self.regions.iter().filter(|region| self.known[region.process].alive);
         alive
-            .map(|piece| Place {
-                unit: piece.unit,
-                pid: self.known[piece.process].pid,
-                range: piece.range,
-                huge: piece.huge,
+            .map(|region| Place {
+                unit: region.unit,
+                pid: self.known[region.process].pid,
+                range: region.range,
+                huge: region.huge,
                 nodes: nodes
                     .iter()
                     .copied()
-                    .zip(piece.spread)
+                    .zip(region.spread)
                     .filter(|(_, pages)| *pages > 0)
                     .collect(),
             })

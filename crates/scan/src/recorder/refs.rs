@@ -7,13 +7,11 @@
 //! so, pages that are not seen are not believed to be cold (docs/design.md, "Clearing bits").
 
 use super::Recorder;
-use crate::burst::Cleared;
-use crate::costs::learn;
 use crate::eyes::Eyes;
-use crate::piece::Piece;
 use crate::refs::{self, Kind};
-use crate::sample::Sample;
+use crate::region::Region;
 use crate::shared::exclusive_share;
+use crate::survey::Cleared;
 use crate::walker::Range;
 use pagetide_types::Pid;
 
@@ -21,15 +19,18 @@ use pagetide_types::Pid;
 const SHARE: f64 = 0.3;
 /// What a huge page costs, in base pages.
 const HUGE_AS_PAGES: u64 = 8;
-/// Looks after one clearing, about.
+/// Looks after one clearing, about, and what one at a region costs, ns.
 const LOOKS: f64 = 5.0;
-/// Accessed pages of a piece which make sure that more than 33 are cleared, and the share of its
+const LOOK_NS: f64 = 1_300.0;
+/// Weight of the last measurement in a mean.
+const LEARN: f64 = 0.2;
+/// Accessed pages of a region which make sure that more than 33 are cleared, and the share of its
 /// pages that must be its own for that.
 const FLUSHING_PAGES: u16 = 64;
 /// So many pages cleared by one call make the kernel flush all translations.
 const FLUSHES: u16 = 34;
 const FLUSHING_SHARE: f64 = 0.75;
-/// Pieces that are looked at for it.
+/// Regions that are looked at for it.
 const FLUSHING_TRIES: usize = 8;
 
 /// Whose turn it is, and what it may cost.
@@ -59,15 +60,15 @@ struct Job {
     wanted: u64,
 }
 
-/// All jobs that have pieces to clear, ascending; pieces come sorted by process.
-fn jobs(pieces: &[Piece]) -> Vec<Job> {
+/// All jobs that have regions to clear, ascending; regions come sorted by process.
+fn jobs(regions: &[Region]) -> Vec<Job> {
     let mut jobs = Vec::new();
-    for of_process in pieces.chunk_by(|a, b| a.process == b.process) {
+    for of_process in regions.chunk_by(|a, b| a.process == b.process) {
         for kind in [Kind::Files, Kind::Anonymous] {
             let mut job = Job { process: of_process[0].process, kind, pages: 0, wanted: 0 };
-            for piece in of_process.iter().filter(|piece| piece.refs == Some(kind)) {
-                job.pages += if piece.huge { HUGE_AS_PAGES } else { u64::from(piece.present) };
-                job.wanted += u64::from(piece.uncleared);
+            for region in of_process.iter().filter(|region| region.refs == Some(kind)) {
+                job.pages += if region.huge { HUGE_AS_PAGES } else { u64::from(region.present) };
+                job.wanted += u64::from(region.uncleared);
             }
             jobs.extend((job.wanted > 0).then_some(job));
         }
@@ -88,13 +89,12 @@ impl Recorder {
         if !self.options.clear_shared {
             return done;
         }
-        let mut jobs = jobs(&self.pieces);
+        let mut jobs = jobs(&self.regions);
         in_turn(&mut jobs, self.turns.last);
         let allowance = budget * SHARE;
         self.turns.credit += allowance;
         for job in jobs {
-            let cost = job.pages as f64 * self.turns.page
-                + job.wanted as f64 * LOOKS * self.costs.look_base.each;
+            let cost = job.pages as f64 * self.turns.page + job.wanted as f64 * LOOKS * LOOK_NS;
             if self.turns.credit < cost {
                 // Saved for, but not beyond what it takes.
                 return done;
@@ -122,7 +122,8 @@ impl Recorder {
             return None;
         }
         let cleared_ns = self.live.now();
-        learn(&mut self.turns.page, (cleared_ns - from_ns) as f64 / job.pages as f64);
+        let page = (cleared_ns - from_ns) as f64 / job.pages.max(1) as f64;
+        self.turns.page += LEARN * (page - self.turns.page);
         let mut refused = Vec::new();
         let flushed = flushing.is_some_and(|(range, accessed)| {
             let cleared = self.live.clear(job.process, &[range], &mut refused);
@@ -130,33 +131,33 @@ impl Recorder {
             let left = cleared.ok().and_then(|()| self.accessed(job.process, &[range]));
             left.is_some_and(|left| left[0].1 + FLUSHES <= accessed)
         });
-        let samples = self
-            .pieces
+        let regions = self
+            .regions
             .iter()
             .enumerate()
-            .filter(|(_, piece)| piece.process == job.process && piece.refs == Some(job.kind))
-            .filter(|(_, piece)| piece.uncleared)
-            .map(|(i, piece)| Sample::new(i, piece.range, piece))
+            .filter(|(_, region)| region.process == job.process && region.refs == Some(job.kind))
+            .filter(|(_, region)| region.uncleared)
+            .map(|(i, _)| i)
             .collect();
         let activity = self.live.activity(job.process).ok()?;
         let to_ns = self.live.now();
         let process = job.process;
-        Some(Cleared { process, samples, from_ns, to_ns, activity, flushed })
+        Some(Cleared { process, regions, from_ns, to_ns, activity, flushed })
     }
 
     /// Private memory of the process whose clearing flushes all its translations.
     /// And how many pages of it are accessed.
     fn flushing(&mut self, process: usize, pid: Pid) -> Option<(Range, u16)> {
-        let mut hot: Vec<&Piece> = self
-            .pieces
+        let mut hot: Vec<&Region> = self
+            .regions
             .iter()
-            .filter(|piece| piece.process == process && piece.refs == Some(Kind::Anonymous))
+            .filter(|region| region.process == process && region.refs == Some(Kind::Anonymous))
             // Seen before: fresh pages wait where they cannot be cleared.
-            .filter(|piece| !piece.uncleared && !piece.huge && piece.rate.is_some())
-            .filter(|piece| piece.present >= FLUSHING_PAGES)
+            .filter(|region| !region.uncleared && !region.huge && region.rate.is_some())
+            .filter(|region| region.present >= FLUSHING_PAGES)
             .collect();
         hot.sort_by(|a, b| b.rate.partial_cmp(&a.rate).unwrap_or(std::cmp::Ordering::Equal));
-        let ranges: Vec<_> = hot.iter().take(FLUSHING_TRIES).map(|piece| piece.range).collect();
+        let ranges: Vec<_> = hot.iter().take(FLUSHING_TRIES).map(|region| region.range).collect();
         let accessed = self.accessed(process, &ranges)?;
         let mut fit = accessed.into_iter().filter(|(_, accessed)| *accessed >= FLUSHING_PAGES);
         let own = |range| exclusive_share(pid, range).is_ok_and(|share| share >= FLUSHING_SHARE);
@@ -179,23 +180,23 @@ impl Recorder {
 mod tests {
     use super::*;
 
-    fn piece(process: usize, unit: u32, kind: Kind, uncleared: bool) -> Piece {
-        Piece { process, refs: Some(kind), uncleared, ..Piece::whole(unit, false) }
+    fn region(process: usize, unit: u32, kind: Kind, uncleared: bool) -> Region {
+        Region { process, refs: Some(kind), uncleared, ..Region::whole(unit, false) }
     }
 
     #[test]
     fn every_process_with_something_to_clear_has_its_turn() {
-        let hugetlb = Piece { refs: None, uncleared: true, ..Piece::whole(9, true) };
-        let pieces = [
-            piece(0, 0, Kind::Files, true),
-            piece(0, 1, Kind::Files, false),
-            piece(0, 2, Kind::Anonymous, false),
-            piece(1, 0, Kind::Anonymous, false),
-            piece(2, 0, Kind::Files, true),
-            piece(2, 3, Kind::Anonymous, true),
-            Piece { process: 3, ..hugetlb },
+        let hugetlb = Region { refs: None, uncleared: true, ..Region::whole(9, true) };
+        let regions = [
+            region(0, 0, Kind::Files, true),
+            region(0, 1, Kind::Files, false),
+            region(0, 2, Kind::Anonymous, false),
+            region(1, 0, Kind::Anonymous, false),
+            region(2, 0, Kind::Files, true),
+            region(2, 3, Kind::Anonymous, true),
+            Region { process: 3, ..hugetlb },
         ];
-        let mut jobs = jobs(&pieces);
+        let mut jobs = jobs(&regions);
         let names = |jobs: &[Job]| -> Vec<_> { jobs.iter().map(|j| (j.process, j.kind)).collect() };
         let all = [(0, Kind::Files), (2, Kind::Files), (2, Kind::Anonymous)];
         assert_eq!(names(&jobs), all, "nothing reaches the hugetlb pool");

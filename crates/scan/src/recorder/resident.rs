@@ -1,13 +1,12 @@
 //! Which processes belong to the target, and what of their memory is resident.
 
-use super::record::SHARED_CHECKS;
 use super::{Known, Recorder, whole};
 use crate::census::Subject;
 use crate::error::ScanError;
 use crate::eyes::Eyes;
 use crate::live::Followed;
-use crate::refs::Kind;
 use crate::shared::Sharing;
+use crate::survey::cache_gap::WorkingSet;
 use pagetide_types::EpochId;
 
 /// Share of it for the census of what is resident; dearer ones are taken less often.
@@ -47,6 +46,8 @@ impl Recorder {
             let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
             self.live.followed.push(handles);
             self.spaces += 1;
+            // What it used before it was met is not of this recording.
+            self.last_cpu += self.host.cpu_of(&[pid]);
             self.known.push(Known {
                 pid,
                 command,
@@ -55,6 +56,8 @@ impl Recorder {
                 cpu: 0,
                 cores: 0.0,
                 epochs: 1,
+                working_set: WorkingSet::default(),
+                gap_ns: None,
             });
         }
         let alive = self.known.iter().filter(|known| known.alive).map(|known| known.pid);
@@ -62,9 +65,9 @@ impl Recorder {
         Ok(())
     }
 
-    /// A process ended or executes another program: its pieces are gone.
+    /// A process ended or executes another program: its regions are gone.
     pub(super) fn lose(&mut self, process: usize) {
-        self.pieces.retain(|piece| piece.process != process);
+        self.regions.retain(|region| region.process != process);
         // If it is still there it is met again as a new address space.
         self.known[process].alive = false;
     }
@@ -77,14 +80,14 @@ impl Recorder {
             return;
         }
         let cpu = self.live.cpu();
-        let mut before = std::mem::take(&mut self.pieces);
-        let mut pieces = Vec::with_capacity(before.len() + before.len() / 8);
+        let mut before = std::mem::take(&mut self.regions);
+        let mut regions = Vec::with_capacity(before.len() + before.len() / 8);
         for process in 0..self.known.len() {
             if !self.known[process].alive {
                 continue;
             }
-            let from = before.partition_point(|piece| piece.process < process);
-            let to = before.partition_point(|piece| piece.process <= process);
+            let from = before.partition_point(|region| region.process < process);
+            let to = before.partition_point(|region| region.process <= process);
             let known = &self.known[process];
             let subject = Subject {
                 process,
@@ -94,47 +97,36 @@ impl Recorder {
                 epoch: EpochId(self.epoch),
             };
             let first = from == to;
-            let at = pieces.len();
+            let at = regions.len();
             let taken = self.census.take(
                 &self.host,
                 &mut self.live,
                 &mut self.units,
                 &subject,
                 &mut before[from..to],
-                &mut pieces,
+                &mut regions,
             );
             match taken {
                 Ok(same) if same || first => {}
                 _ => {
                     // Gone, or another program: what was read belongs to nobody we know.
-                    pieces.truncate(at);
+                    regions.truncate(at);
                     self.known[process].alive = false;
                 }
             }
         }
         let spent = self.live.cpu() - cpu;
         self.census_ns = spent;
-        self.pieces = pieces;
+        self.regions = regions;
         if self.epoch.is_multiple_of(RETRY_EPOCHS) {
             // Where `clear_refs` reaches them nothing is gained.
             let reached = self.options.clear_shared;
-            for piece in self.pieces.iter_mut().filter(|piece| !(reached && piece.uncleared)) {
-                (piece.uncleared, piece.sharing) = (false, Sharing::Unknown);
-                if let Some(pages) = &mut piece.pages {
+            for region in self.regions.iter_mut().filter(|region| !(reached && region.uncleared)) {
+                (region.uncleared, region.sharing) = (false, Sharing::Unknown);
+                if let Some(pages) = &mut region.pages {
                     pages.forget_shared();
                 }
             }
-        }
-        self.look_up_files();
-    }
-
-    /// Of files, most of which some other process maps too, it is known before they are watched.
-    fn look_up_files(&mut self) {
-        let unknown = self.pieces.iter_mut().filter(|piece| {
-            piece.sharing == Sharing::Unknown && piece.refs == Some(Kind::Files) && !piece.huge
-        });
-        for piece in unknown.filter(|piece| !piece.uncleared).take(SHARED_CHECKS) {
-            piece.look_up_sharing(self.known[piece.process].pid);
         }
     }
 }

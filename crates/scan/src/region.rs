@@ -1,16 +1,17 @@
-//! A piece of a process's memory: the part of one unit that one mapping holds, 2 MiB at most.
+//! A region of a process's memory: the part of one unit of 2 MiB that one mapping holds.
 
-use crate::evidence::Evidence;
 use crate::pages::{Mask, Pages};
 use crate::refs::Kind;
 use crate::shared::Sharing;
+use crate::survey::history::History;
+use crate::survey::mixture;
 use crate::walker::{Range, Spread};
 use pagetide_types::{NodeId, Pid, UnitId};
 use std::mem::replace;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Piece {
+pub(crate) struct Region {
     /// Which of the followed processes.
     pub(crate) process: usize,
     /// Its addresses.
@@ -35,18 +36,16 @@ pub(crate) struct Piece {
     pub(crate) reached: bool,
     /// Which of its pages cannot be cleared although others can.
     pub(crate) sharing: Sharing,
-    /// What earlier epochs have seen of it.
-    pub(crate) memory: Box<Evidence>,
-    /// Accesses per second of CPU time of the process, to the whole piece, as last estimated; None
-    /// if never observed.
+    /// What all visits so far have seen of it.
+    pub(crate) history: Box<History>,
+    /// What is expected of it, accesses past the caches per second of CPU time of the process; of a
+    /// huge page all accesses. None if it was never visited.
     pub(crate) rate: Option<f32>,
-    /// That is a lower bound.
-    pub(crate) saturated: bool,
     /// In recordings of single pages.
     pub(crate) pages: Option<Box<Pages>>,
 }
 
-impl Piece {
+impl Region {
     /// Whether nothing is known of its heat.
     pub(crate) fn unknown(&self) -> bool {
         self.uncleared && !self.reached
@@ -58,7 +57,7 @@ impl Piece {
     }
 
     /// Resident pages that can be cleared.
-    fn own(&self) -> u16 {
+    pub(crate) fn own(&self) -> u16 {
         self.present.saturating_sub(self.shared())
     }
 
@@ -68,37 +67,55 @@ impl Piece {
     }
 
     /// Finds out which of its pages several mappings hold; if most of them are, none is watched.
-    pub(crate) fn look_up_sharing(&mut self, pid: Pid) {
+    /// Says whether that is news.
+    pub(crate) fn look_up_sharing(&mut self, pid: Pid) -> bool {
         let before = replace(&mut self.sharing, Sharing::look_up(pid, self.range));
         let shared = self.sharing.within(self.range);
-        if shared > 0 && self.sharing == before {
-            // Its pages were told apart all along.
-            return;
+        let mask = if let Sharing::Some(mask) = &self.sharing { **mask } else { Mask::default() };
+        if let Some(pages) = &mut self.pages {
+            pages.found_shared(&mask);
         }
-        if shared == 0 {
-            if let Some(pages) = &mut self.pages {
-                pages.found_shared(&Mask::default());
-            }
-            return;
-        }
-        // What was seen is not what was accessed.
-        (self.rate, self.saturated) = (None, false);
-        *self.memory = Evidence::default();
-        if let (Some(pages), Sharing::Some(mask)) = (&mut self.pages, &self.sharing) {
-            pages.forget();
-            pages.found_shared(mask);
+        if shared == 0 || self.sharing == before {
+            return false;
         }
         self.uncleared = 2 * u32::from(shared) > u32::from(self.present);
+        if before != Sharing::Unknown {
+            // What was seen is not what was accessed.
+            self.forget();
+        }
+        true
     }
 
-    /// The rate of its mean page, per second of CPU time of the process.
+    /// What was learned was wrong.
+    pub(crate) fn forget(&mut self) {
+        *self.history = History::default();
+        self.rate = None;
+        if let Some(pages) = &mut self.pages {
+            pages.forget();
+        }
+    }
+
+    /// What is to be expected of it, the caches holding what was touched within `gap_s`.
+    pub(crate) fn expect(&mut self, gap_s: f64) {
+        let pages = f64::from(self.weight());
+        let each = if self.huge {
+            mixture::mean_rate(self.history.weights())
+        } else {
+            self.history.page(gap_s)
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
+        let rate = (pages * each) as f32;
+        self.rate = self.history.known().then_some(rate);
+    }
+
+    /// What is expected of one page of it, huge or not.
     pub(crate) fn mean_rate(&self) -> f32 {
         self.rate.unwrap_or(0.0) / f32::from(self.own().max(1))
     }
 }
 
 #[cfg(test)]
-impl Piece {
+impl Region {
     /// For tests: a whole, resident unit of process 0 at the address of its number.
     pub(crate) fn whole(unit: u32, huge: bool) -> Self {
         let start = u64::from(unit) << 21;
@@ -113,11 +130,10 @@ impl Piece {
             spread: [512, 0, 0, 0, 0, 0, 0, 0],
             uncleared: false,
             sharing: Sharing::Own,
-            memory: Box::default(),
+            history: Box::default(),
             refs: Some(Kind::Anonymous),
             reached: false,
             rate: None,
-            saturated: false,
             pages: None,
         }
     }

@@ -1,0 +1,100 @@
+//! The time in which a process touches as many pages as its CPU caches hold, by its CPU time. A page
+//! that is touched again within it was in the cache, one that was not came from memory: Che's
+//! approximation of a cache (Che, Tung, Wang 2002), whose characteristic time this is, by pages. It
+//! is read off the working-set function, how many pages are touched within a gap, which the visits
+//! sample.
+
+use super::ladder::LONGEST_NS;
+use super::visit::Visit;
+
+/// Gaps at which the working set is known: 25 us to 0.2 s by factors of the root of 2.
+const POINTS: usize = 27;
+const FIRST_NS: f64 = 25_000.0;
+/// What an epoch counts for one epoch later.
+const KEEP: f64 = 0.7;
+
+fn point_ns(point: usize) -> f64 {
+    FIRST_NS * (point as f64 / 2.0).exp2()
+}
+
+/// The working-set function of a process, as far as known.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct WorkingSet {
+    /// Weighted pages seen within a gap, and watched.
+    sums: [(f64, f64); POINTS],
+}
+
+impl WorkingSet {
+    /// An epoch begins.
+    pub(crate) fn fade(&mut self) {
+        for (seen, watched) in &mut self.sums {
+            (*seen, *watched) = (*seen * KEEP, *watched * KEEP);
+        }
+    }
+
+    /// Takes in a visit that stands for `weight` such regions.
+    pub(crate) fn add(&mut self, visit: &Visit, weight: f64) {
+        if visit.late || visit.huge {
+            return;
+        }
+        for (point, (seen, watched)) in self.sums.iter_mut().enumerate() {
+            if let Some(pages) = visit.seen_within(point_ns(point)) {
+                *seen += weight * pages;
+                *watched += weight * f64::from(visit.pages);
+            }
+        }
+    }
+
+    /// The gap in which so many of `resident` pages are touched, ns. `huge`: accesses per second
+    /// to each huge page, whose touched base pages nobody sees: taken to be spread over all.
+    /// None until something was watched; the longest gap if fewer are touched in it.
+    pub(crate) fn gap_ns(&self, pages: f64, resident: f64, huge: &[f64]) -> Option<f64> {
+        if self.sums.iter().all(|(_, watched)| *watched <= 0.0) && huge.is_empty() {
+            return None;
+        }
+        let mut before = (0.0, 0.0);
+        for (point, (seen, watched)) in self.sums.iter().enumerate() {
+            let gap = point_ns(point);
+            let base = if *watched > 0.0 { seen / watched * resident } else { 0.0 };
+            let of = |rate: &f64| 512.0 * -(-rate * gap * 1e-9 / 512.0).exp_m1();
+            let touched = base + huge.iter().map(of).sum::<f64>();
+            if touched >= pages {
+                let part = (pages - before.1) / (touched - before.1).max(1e-9);
+                return Some(before.0 + part.clamp(0.0, 1.0) * (gap - before.0));
+            }
+            before = (gap, touched.max(before.1));
+        }
+        Some(LONGEST_NS as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gap_fills_the_cache() {
+        // A region stands for all: 512 pages, each touched 1,000 times a second.
+        let mut visit = Visit { pages: 512, ..Visit::default() };
+        for k in 0..10 {
+            let gap = 25e3 * 2f64.powi(k);
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "below 512"
+            )]
+            visit.take(gap, (512.0 * -(-1e3 * gap * 1e-9).exp_m1()) as u16, None);
+        }
+        let mut set = WorkingSet::default();
+        assert_eq!(set.gap_ns(512.0, 51_200.0, &[]), None);
+        set.add(&visit, 1.0);
+        // 512 of 51,200 pages: one in a hundred is touched within 10 us.
+        let gap = set.gap_ns(512.0, 51_200.0, &[]).unwrap();
+        assert!((gap / 10_050.0 - 1.0).abs() < 0.1, "{gap}");
+        let gap = set.gap_ns(5_120.0, 51_200.0, &[]).unwrap();
+        assert!((gap / 105_360.0 - 1.0).abs() < 0.05, "{gap}");
+        assert_eq!(set.gap_ns(60_000.0, 51_200.0, &[]), Some(LONGEST_NS as f64));
+        let alone = WorkingSet::default().gap_ns(512.0, 0.0, &vec![10_000.0; 100]).unwrap();
+        assert!((alone / 512e-6 / 1e9 - 1.0).abs() < 0.05, "{alone}");
+    }
+}

@@ -1,0 +1,128 @@
+//! Which regions are visited in an epoch, and in which wave: a systematic sample with known
+//! probabilities (Madow 1949). Every wave takes every n-th point, so that it is a miniature of all
+//! memory.
+
+/// An epoch's plan of visits.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Draw {
+    /// Regions of each wave, ascending; no region twice in one.
+    pub(crate) waves: Vec<Vec<usize>>,
+    /// How often each region is visited on average over all draws.
+    pub(crate) expected: Vec<f64>,
+}
+
+/// Draws about `visits` visits to regions in waves of about `size`. `wanted`: by region, the
+/// standard deviation of what a visit adds to the total; 0 for regions that cannot be visited.
+/// `floor`: by region, its size in pages: so that nothing is never looked at.
+///
+/// Where all fit, each region that can be visited has one visit at least, and what is left goes to
+/// those where it steadies the total most (Neyman 1934).
+pub(crate) fn draw(
+    wanted: &[f64],
+    floor: &[f64],
+    visits: f64,
+    size: usize,
+    random: &mut impl FnMut() -> f64,
+) -> Draw {
+    let expected = expected(wanted, floor, visits, size);
+    let total: f64 = expected.iter().sum();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
+    let count = (total / size.max(1) as f64).round().max(1.0) as usize;
+    let mut waves = vec![Vec::new(); if total > 0.0 { count } else { 0 }];
+    // Waves in random order: two visits to one region are not always close to each other.
+    let mut order: Vec<usize> = (0..waves.len()).collect();
+    for i in (1..order.len()).rev() {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below i + 1")]
+        let other = (random() * (i + 1) as f64) as usize;
+        order.swap(i, other.min(i));
+    }
+    let (mut sum, mut next, mut point) = (0.0, random(), 0);
+    for (region, expected) in expected.iter().enumerate() {
+        sum += expected;
+        while next < sum {
+            waves[order[point % count]].push(region);
+            point += 1;
+            next += 1.0;
+        }
+    }
+    for wave in &mut waves {
+        wave.dedup();
+    }
+    Draw { waves, expected }
+}
+
+/// How often each region is to be visited.
+fn expected(wanted: &[f64], floor: &[f64], visits: f64, size: usize) -> Vec<f64> {
+    let can: Vec<bool> = wanted.iter().map(|wanted| *wanted > 0.0).collect();
+    let regions = can.iter().filter(|can| **can).count() as f64;
+    if regions == 0.0 || visits <= 0.0 {
+        return vec![0.0; wanted.len()];
+    }
+    let (all_wanted, all_floor) = (
+        wanted.iter().sum::<f64>(),
+        floor.iter().zip(&can).filter(|(_, can)| **can).map(|(floor, _)| floor).sum::<f64>(),
+    );
+    // A wave visits a region once, and there are so many waves.
+    let most = (visits.min(MOST * regions) / size.max(1) as f64).max(1.0).round();
+    let (base, rest) = if visits >= regions { (1.0, visits - regions) } else { (0.0, visits) };
+    let share = |region: usize| {
+        let by_size = if all_floor > 0.0 { floor[region] / all_floor } else { 1.0 / regions };
+        let by_want = wanted[region] / all_wanted;
+        (by_size + by_want) / 2.0
+    };
+    let of = |region: usize| if can[region] { base + rest * share(region) } else { 0.0 };
+    let limit = if base > 0.0 { most } else { most.min(1.0) };
+    (0..wanted.len()).map(|region| of(region).min(limit)).collect()
+}
+
+/// Visits of one region per epoch at most, on average over all.
+const MOST: f64 = 16.0;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn random(seed: u64) -> impl FnMut() -> f64 {
+        let mut state = seed;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        }
+    }
+
+    #[test]
+    fn a_region_is_drawn_as_often_as_is_said() {
+        let wanted: Vec<f64> = (0..50).map(|i| f64::from(i * i)).collect();
+        let floor = vec![512.0; 50];
+        let mut count = [0.0; 50];
+        let mut random = random(3);
+        let mut said = Vec::new();
+        for _ in 0..4000 {
+            let drawn = draw(&wanted, &floor, 20.0, 8, &mut random);
+            drawn.waves.iter().flatten().for_each(|region| count[*region] += 1.0 / 4000.0);
+            said = drawn.expected;
+        }
+        assert_eq!(said[0], 0.0, "what cannot be visited is not");
+        for (said, count) in said.iter().zip(count) {
+            assert!((said - count).abs() < 0.04, "{said} {count}");
+        }
+        assert!(said[49] > 2.0 * said[1]);
+    }
+
+    #[test]
+    fn where_all_fit_none_is_left_out() {
+        let wanted = vec![1.0; 100];
+        let drawn = draw(&wanted, &vec![512.0; 100], 250.0, 32, &mut random(1));
+        let mut visits = [0; 100];
+        drawn.waves.iter().flatten().for_each(|region| visits[*region] += 1);
+        assert!(visits.iter().all(|visits| *visits >= 1), "{visits:?}");
+        assert!(drawn.waves.iter().all(|wave| wave.is_sorted_by(|a, b| a < b)));
+        assert_eq!(drawn.waves.len(), 8);
+    }
+
+    #[test]
+    fn nothing_to_visit_makes_no_waves() {
+        assert_eq!(draw(&[], &[], 100.0, 32, &mut random(1)).waves.len(), 0);
+        assert_eq!(draw(&[0.0; 3], &[1.0; 3], 100.0, 32, &mut random(1)).waves.len(), 0);
+    }
+}

@@ -1,0 +1,111 @@
+//! What is known of a region from all visits so far: pages by the looks between which they were
+//! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
+
+use super::mixture::{Brackets, Weights, flat, mean};
+
+/// What was seen counts for so much one epoch with visits later.
+const KEEP: f32 = 0.8;
+/// The prior counts as so many pages.
+pub(crate) const PRIOR_PAGES: f32 = 20.0;
+/// Steps of the fit: it goes on from where it was.
+const STEPS: usize = 6;
+const FIRST_STEPS: usize = 30;
+/// A change: so many times as many pages seen as expected, or as few, and so many standard
+/// deviations and pages off.
+const CHANGED: f64 = 2.0;
+const DEVIATIONS: f64 = 4.0;
+const FEW: f64 = 8.0;
+
+/// See the module.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct History {
+    brackets: Brackets,
+    weights: Weights,
+}
+
+impl Default for History {
+    fn default() -> Self {
+        Self { brackets: Brackets::default(), weights: flat() }
+    }
+}
+
+impl History {
+    /// Adds an epoch's visits; `prior` is what is usual. Says whether the region has changed, so
+    /// that what was known before is forgotten.
+    pub(crate) fn learn(&mut self, epoch: &Brackets, prior: &Weights) -> bool {
+        if epoch.is_empty() {
+            return false;
+        }
+        let first = self.brackets.is_empty();
+        let changed = !first && surprising(epoch.seen(), epoch.expected(&self.weights));
+        if changed {
+            self.brackets = Brackets::default();
+        }
+        self.brackets.fade(KEEP);
+        self.brackets.add_all(epoch);
+        let steps = if first || changed {
+            self.weights = *prior;
+            FIRST_STEPS
+        } else {
+            STEPS
+        };
+        self.brackets.fit(&mut self.weights, prior, PRIOR_PAGES, steps);
+        changed
+    }
+
+    /// Whether it was ever visited.
+    pub(crate) fn known(&self) -> bool {
+        !self.brackets.is_empty()
+    }
+
+    /// What a page of it counts for, per second of CPU time (see [`mean`]).
+    pub(crate) fn page(&self, gap_s: f64) -> f64 {
+        mean(&self.weights, gap_s)
+    }
+
+    /// The distribution of its pages' rates.
+    pub(crate) fn weights(&self) -> &Weights {
+        &self.weights
+    }
+
+    /// All that was seen of it.
+    pub(crate) fn brackets(&self) -> &Brackets {
+        &self.brackets
+    }
+}
+
+/// Whether a count is no plausible outcome of what was known.
+pub(crate) fn surprising(seen: f64, expected: f64) -> bool {
+    let times = seen > CHANGED * expected || expected > CHANGED * seen;
+    times && (seen - expected).abs() > DEVIATIONS * expected.sqrt() + FEW
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::visit::Visit;
+    use super::*;
+
+    fn seen(pages: u16) -> Brackets {
+        let mut visit = Visit { pages: 512, ..Visit::default() };
+        visit.take(1e5, pages / 16, None);
+        visit.take(1.6e6, pages, None);
+        let mut brackets = Brackets::default();
+        brackets.add(&visit);
+        brackets
+    }
+
+    #[test]
+    fn visits_add_up_until_the_program_changes() {
+        let mut history = History::default();
+        assert!(!history.known());
+        for _ in 0..10 {
+            assert!(!history.learn(&seen(100), &flat()));
+        }
+        let before = history.page(1e-4);
+        assert!(!history.learn(&seen(120), &flat()), "chance");
+        assert!(history.learn(&seen(400), &flat()), "a change");
+        assert!(history.page(1e-4) > 3.0 * before, "is followed at once");
+        assert!(history.learn(&seen(30), &flat()));
+        assert!(history.page(1e-4) < before);
+    }
+}

@@ -1,0 +1,96 @@
+//! What an epoch's visits measured of a region: what a plan charges.
+
+use super::visit::Visit;
+
+/// A huge page that was seen at this share of its first looks is too hot to measure.
+const SATURATED: f64 = 0.95;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Measured {
+    /// Pages that were watched, and most of them seen accessed; a huge page counts with all.
+    pub(crate) pages: u16,
+    pub(crate) touched: u16,
+    /// It was accessed in this epoch.
+    pub(crate) accessed: bool,
+    /// Accesses past the caches per second of CPU time of the process, in this epoch alone.
+    pub(crate) traffic: f64,
+    /// A huge page that was nearly always seen at once, or pages that were cleared together with
+    /// much else and nearly all seen at the first look: it is hotter than was measured.
+    pub(crate) saturated: bool,
+}
+
+impl Measured {
+    /// Of a region with so many resident pages; None if it was not watched. `gap_ns`: in which what
+    /// is touched fills the caches; `chance`: how likely a visit was, so that the sum over regions
+    /// is right on average (Horvitz and Thompson 1952).
+    pub(crate) fn of(visits: &[&Visit], resident: u16, gap_ns: f64, chance: f64) -> Option<Self> {
+        let valid = || visits.iter().filter(|visit| !visit.refused && visit.pages > 0);
+        let last = valid().next_back()?;
+        let (mut sum, mut measured) = (0.0, 0.0);
+        let (mut first_looks, mut seen_at_once) = (0.0, 0.0);
+        for visit in valid() {
+            if let Some(slope) = visit.slope(gap_ns) {
+                sum += slope;
+                measured += 1.0;
+            }
+            if let Some(first) = visit.looks.first().filter(|_| visit.huge || visit.late) {
+                first_looks += f64::from(visit.pages);
+                seen_at_once += f64::from(first.seen);
+            }
+        }
+        let touched =
+            valid().map(|v| v.looks.last().map_or(0, |look| look.seen)).max().unwrap_or(0);
+        let accessed = valid().any(|visit| visit.accessed);
+        // Of what stayed in the CPU's cache of translations nothing was seen; if nothing ran there
+        // was nothing to see.
+        if last.cached && !accessed && measured > 0.0 {
+            return None;
+        }
+        let pages = if last.huge { resident } else { last.pages };
+        Some(Self {
+            pages,
+            touched: if last.huge { resident * u16::from(accessed) } else { touched },
+            accessed,
+            traffic: if measured > 0.0 { sum / measured / chance.clamp(1e-6, 1.0) } else { 0.0 },
+            saturated: first_looks > 0.0 && seen_at_once >= SATURATED * first_looks,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn visit(looks: &[(f64, u16)]) -> Visit {
+        let mut visit = Visit { pages: 100, ..Visit::default() };
+        looks.iter().for_each(|(gap_ns, seen)| visit.take(*gap_ns, *seen, None));
+        visit
+    }
+
+    #[test]
+    fn visits_average_and_rare_ones_stand_for_more() {
+        let (some, none) = (visit(&[(5e4, 0), (2e5, 15)]), visit(&[(5e4, 0), (2e5, 0)]));
+        let both = Measured::of(&[&some, &none], 100, 1e5, 1.0).unwrap();
+        assert!((both.traffic - 50e3).abs() < 1.0, "{both:?}");
+        assert!(both.accessed && both.touched == 15);
+        let rare = Measured::of(&[&some], 100, 1e5, 0.25).unwrap();
+        assert!((rare.traffic - 400e3).abs() < 1.0, "{rare:?}");
+    }
+
+    #[test]
+    fn what_was_refused_was_not_watched() {
+        let refused = Visit { refused: true, ..visit(&[(5e4, 3)]) };
+        assert_eq!(Measured::of(&[&refused], 100, 1e5, 1.0), None);
+        assert_eq!(Measured::of(&[], 100, 1e5, 1.0), None);
+    }
+
+    #[test]
+    fn what_was_not_seen_and_may_have_stayed_cached_is_unknown() {
+        let cached = Visit { cached: true, late: true, ..visit(&[(3.3e8, 0)]) };
+        assert_eq!(Measured::of(&[&cached], 100, 1e5, 1.0), None);
+        let hot = Visit { late: true, ..visit(&[(5e6, 100)]) };
+        let hot = Measured::of(&[&hot], 100, 1e5, 1.0).unwrap();
+        assert!(hot.saturated && (hot.traffic - 20e3).abs() < 1.0, "{hot:?}");
+    }
+}

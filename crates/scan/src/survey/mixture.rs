@@ -1,0 +1,267 @@
+//! The rates at which the pages of a region are accessed, as a mixture over a grid of rates: how
+//! likely each is for one of its pages. Fitted to how many pages were first seen between which
+//! looks (expectation and maximization: Dempster, Laird, Rubin 1977; a mixture over a grid is
+//! the nonparametric maximum likelihood of Kiefer and Wolfowitz 1956), held towards what is usual
+//! in the process by some pages' worth of it (empirical Bayes). It ranks; it is never charged.
+
+use super::visit::Visit;
+use std::sync::LazyLock;
+
+/// Rates of the grid: none at all, and 1/16 to 2^19 accesses/s by factors of 2.
+pub(crate) const RATES: usize = 25;
+/// Gaps that are told apart: 3.1 us to 0.6 s by factors of the root of 2; the first is 0.
+const EDGES: usize = 37;
+const FIRST_EDGE_NS: f64 = 3_125.0;
+/// Stands for never, as the end of a bracket.
+const NEVER: u8 = u8::MAX;
+/// Of the traffic that a page can make at most, what one counts for ranking that the caches hold:
+/// it makes none, but it is small, and must not be placed last if the caches hold less than thought.
+const CACHED: f64 = 0.1;
+
+/// How likely each rate of the grid is.
+pub(crate) type Weights = [f32; RATES];
+
+/// The rate at a place of the grid, per second.
+pub(crate) fn rate(place: usize) -> f64 {
+    if place == 0 { 0.0 } else { (place as f64 - 5.0).exp2() }
+}
+
+/// Every rate as likely as any other.
+pub(crate) fn flat() -> Weights {
+    [1.0 / RATES as f32; RATES]
+}
+
+/// The gap at an edge, seconds.
+fn edge_s(edge: usize) -> f64 {
+    if edge == 0 { 0.0 } else { FIRST_EDGE_NS * 1e-9 * ((edge as f64 - 1.0) / 2.0).exp2() }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
+fn edge_of(gap_ns: f64) -> u8 {
+    let place = (2.0 * (gap_ns / FIRST_EDGE_NS).log2()).round() + 1.0;
+    place.clamp(1.0, (EDGES - 1) as f64) as u8
+}
+
+/// Chance of being unseen at an edge, by rate.
+#[expect(clippy::cast_possible_truncation, reason = "between 0 and 1")]
+static UNSEEN: LazyLock<[Weights; EDGES]> = LazyLock::new(|| {
+    std::array::from_fn(|edge| {
+        std::array::from_fn(|place| (-rate(place) * edge_s(edge)).exp() as f32)
+    })
+});
+
+/// Pages by the looks between which they were first seen.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Brackets {
+    /// (edge of the last look that did not see it, edge of the first that did, pages).
+    counts: Vec<(u8, u8, f32)>,
+}
+
+impl Brackets {
+    /// Adds what a visit saw.
+    pub(crate) fn add(&mut self, visit: &Visit) {
+        if visit.late {
+            // Translations may have stayed cached, and all looks are late: what is seen counts.
+            return self.add_late(visit);
+        }
+        let (mut from, mut seen) = (0, 0);
+        for look in &visit.looks {
+            let to = edge_of(look.gap_ns);
+            if to > from {
+                self.put(from, to, look.seen.saturating_sub(seen));
+                (from, seen) = (to, look.seen);
+            }
+        }
+        if from > 0 {
+            self.put(from, NEVER, visit.pages.saturating_sub(seen));
+        }
+    }
+
+    fn add_late(&mut self, visit: &Visit) {
+        let (Some(first), Some(last)) = (visit.looks.first(), visit.looks.last()) else { return };
+        let to = edge_of(first.gap_ns);
+        self.put(0, to, first.seen);
+        if visit.cached {
+            return;
+        }
+        let end = edge_of(last.gap_ns).max(to);
+        if end > to {
+            self.put(to, end, last.seen.saturating_sub(first.seen));
+        }
+        self.put(end, NEVER, visit.pages.saturating_sub(last.seen));
+    }
+
+    fn put(&mut self, from: u8, to: u8, pages: u16) {
+        self.merge(from, to, f32::from(pages));
+    }
+
+    fn merge(&mut self, from: u8, to: u8, pages: f32) {
+        if pages <= 0.0 {
+            return;
+        }
+        match self.counts.iter_mut().find(|(a, b, _)| (*a, *b) == (from, to)) {
+            Some((.., count)) => *count += pages,
+            None => self.counts.push((from, to, pages)),
+        }
+    }
+
+    /// Adds those of others.
+    pub(crate) fn add_all(&mut self, others: &Self) {
+        for (from, to, pages) in &others.counts {
+            self.merge(*from, *to, *pages);
+        }
+    }
+
+    /// What was seen counts for so much less.
+    pub(crate) fn fade(&mut self, keep: f32) {
+        self.counts.iter_mut().for_each(|(.., count)| *count *= keep);
+        self.counts.retain(|(.., count)| *count > 1e-3);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.counts.is_empty()
+    }
+
+    /// Pages seen.
+    pub(crate) fn seen(&self) -> f64 {
+        let seen = self.counts.iter().filter(|(_, to, _)| *to != NEVER);
+        seen.map(|(.., count)| f64::from(*count)).sum()
+    }
+
+    /// Pages that these would have seen, were their rates distributed so.
+    pub(crate) fn expected(&self, weights: &Weights) -> f64 {
+        // Whoever was seen between two looks would have been seen by the end of its visit: all
+        // visits of an epoch end about alike.
+        let end =
+            self.counts.iter().map(|(from, to, _)| if *to == NEVER { *from } else { *to }).max();
+        let Some(end) = end else { return 0.0 };
+        let pages: f64 = self.counts.iter().map(|(.., count)| f64::from(*count)).sum();
+        let unseen: f32 = weights
+            .iter()
+            .zip(&UNSEEN[usize::from(end)])
+            .map(|(weight, unseen)| weight * unseen)
+            .sum();
+        pages * (1.0 - f64::from(unseen))
+    }
+
+    /// Fits a mixture, beginning with `weights`: `steps` of expectation and maximization, held
+    /// towards `prior` by so many `pages`.
+    pub(crate) fn fit(&self, weights: &mut Weights, prior: &Weights, pages: f32, steps: usize) {
+        let total: f32 = self.counts.iter().map(|(.., count)| count).sum();
+        if total <= 0.0 {
+            *weights = *prior;
+            return;
+        }
+        for _ in 0..steps {
+            let mut sums = prior.map(|weight| weight * pages);
+            for (from, to, count) in &self.counts {
+                let chances = chances(*from, *to);
+                let all: f32 = weights.iter().zip(&chances).map(|(w, chance)| w * chance).sum();
+                let each = count / all.max(1e-30);
+                for ((sum, weight), chance) in sums.iter_mut().zip(weights.iter()).zip(&chances) {
+                    *sum += weight * chance * each;
+                }
+            }
+            *weights = sums.map(|sum| sum / (total + pages));
+        }
+    }
+}
+
+/// Chance of being first seen between two edges, by rate.
+fn chances(from: u8, to: u8) -> Weights {
+    let unseen = &UNSEEN[usize::from(from)];
+    if to == NEVER {
+        return *unseen;
+    }
+    let later = &UNSEEN[usize::from(to)];
+    std::array::from_fn(|place| unseen[place] - later[place])
+}
+
+/// What a page with this rate counts for ranking where the caches hold what was touched within
+/// `gap_s`: its accesses past them, but never less than a tenth of what a page can make at most
+/// once it is hot.
+pub(crate) fn counts_for(rate: f64, gap_s: f64) -> f64 {
+    let traffic = rate * (-rate * gap_s).exp();
+    if rate * gap_s > 1.0 { traffic.max(CACHED / (gap_s * std::f64::consts::E)) } else { traffic }
+}
+
+/// What the pages of a mixture count for, on average.
+pub(crate) fn mean(weights: &Weights, gap_s: f64) -> f64 {
+    (0..RATES).map(|place| f64::from(weights[place]) * counts_for(rate(place), gap_s)).sum()
+}
+
+/// Their mean rate, those that the caches hold included.
+pub(crate) fn mean_rate(weights: &Weights) -> f64 {
+    (0..RATES).map(|place| f64::from(weights[place]) * rate(place)).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is expected of `visits` visits to pages of these rates.
+    fn brackets(rates: &[f64], visits: f32) -> Brackets {
+        let edges: Vec<u8> = (9..37).step_by(3).collect();
+        let mut brackets = Brackets::default();
+        for rate in rates {
+            let unseen = |edge: u8| (-rate * edge_s(usize::from(edge))).exp() as f32;
+            let mut from = 0;
+            for to in &edges {
+                brackets.merge(from, *to, visits * (unseen(from) - unseen(*to)));
+                from = *to;
+            }
+            brackets.merge(from, NEVER, visits * unseen(from));
+        }
+        brackets
+    }
+
+    fn fitted(brackets: &Brackets) -> Weights {
+        let mut weights = flat();
+        brackets.fit(&mut weights, &flat(), 1.0, 200);
+        weights
+    }
+
+    #[test]
+    fn the_traffic_past_a_cache_comes_out_where_pages_differ_by_orders() {
+        let gap_s = 500e-6;
+        for hot in [0, 5, 50] {
+            let mut rates = vec![30.0; 256];
+            rates.extend(vec![2.0; 256]);
+            rates[..hot].fill(1_500.0);
+            let truth = rates.iter().map(|r| counts_for(*r, gap_s)).sum::<f64>() / 512.0;
+            let found = mean(&fitted(&brackets(&rates, 5.0)), gap_s);
+            // The grid is coarse: it orders regions, and charges nothing.
+            assert!((found / truth - 1.0).abs() < 0.1, "{hot} hot: {found} for {truth}");
+        }
+    }
+
+    #[test]
+    fn with_nothing_seen_it_is_what_is_usual() {
+        let prior = fitted(&brackets(&[100.0; 512], 3.0));
+        let mut weights = flat();
+        Brackets::default().fit(&mut weights, &prior, 20.0, 10);
+        assert_eq!(weights, prior);
+        let never = brackets(&[0.0; 512], 20.0);
+        never.fit(&mut weights, &prior, 20.0, 200);
+        assert!(mean(&weights, 1e-3) < 0.1 * mean(&prior, 1e-3));
+    }
+
+    #[test]
+    fn more_traffic_never_counts_for_less_but_for_what_caches_hold() {
+        let gap = 1e-3;
+        let counts: Vec<f64> = (1..RATES).map(|place| counts_for(rate(place), gap)).collect();
+        let hottest = counts.iter().copied().fold(0.0, f64::max);
+        assert!(counts.iter().take(14).is_sorted());
+        assert!(counts.last().is_some_and(|held| *held > 0.05 * hottest));
+    }
+
+    #[test]
+    fn what_was_expected_is_compared_with_what_was_seen() {
+        let seen = brackets(&[100.0; 512], 2.0);
+        let weights = fitted(&seen);
+        assert!((seen.expected(&weights) / seen.seen() - 1.0).abs() < 0.02);
+        let mut faded = seen.clone();
+        faded.fade(0.5);
+        assert!((faded.seen() / seen.seen() - 0.5).abs() < 1e-3);
+    }
+}

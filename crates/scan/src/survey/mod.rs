@@ -1,0 +1,291 @@
+//! One epoch's survey: waves of visits. A wave clears the accessed bits of some regions, one after
+//! the other, and then looks at all of them at growing gaps. Waves come at random times; each is a
+//! miniature of all memory, drawn with known probabilities (`draw`).
+
+pub(crate) mod cache_gap;
+pub(crate) mod clock;
+pub(crate) mod draw;
+pub(crate) mod history;
+pub(crate) mod ladder;
+pub(crate) mod measured;
+pub(crate) mod mixture;
+pub(crate) mod visit;
+mod wave;
+
+use crate::activity::Activity;
+use crate::eyes::Eyes;
+use crate::region::Region;
+use crate::row::{Range, Row};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use visit::{NEVER, Visit};
+use wave::Wave;
+
+/// Regions of a wave: clearing so many takes about a millisecond.
+pub(crate) const WAVE: usize = 32;
+/// Of the epoch's budget so much may be spent beyond what its time allows.
+const AHEAD: f64 = 0.1;
+/// Waves begin in this share of the epoch: the last one is to be looked at some times.
+const LAST_START: f64 = 0.97;
+/// No region has been visited.
+const NONE: usize = usize::MAX;
+
+/// What an epoch's survey may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) end_ns: u64,
+    /// CPU time, ns.
+    pub(crate) budget_ns: f64,
+    /// Single pages count.
+    pub(crate) single_pages: bool,
+}
+
+/// What clearing and looking did and cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    pub(crate) clear_ns: u64,
+    pub(crate) look_ns: u64,
+    /// CPU time in all.
+    pub(crate) spent_ns: u64,
+    pub(crate) longest_clear_ns: u64,
+    /// Inside `clear_refs` and the flush after it.
+    pub(crate) refs_ns: u64,
+    /// Waves that were begun, and that were to be.
+    pub(crate) waves: usize,
+    pub(crate) planned: usize,
+}
+
+impl Tally {
+    /// Of the waves that were drawn, the share that was begun.
+    pub(crate) fn done(&self) -> f64 {
+        if self.planned == 0 { 1.0 } else { self.waves as f64 / self.planned as f64 }
+    }
+}
+
+/// What came out of an epoch.
+pub(crate) struct Outcome {
+    pub(crate) visits: Vec<Visit>,
+    pub(crate) tally: Tally,
+    /// Processes that were found gone.
+    pub(crate) lost: Vec<usize>,
+}
+
+/// Regions of one process that somebody else cleared at one go (`clear_refs`).
+#[derive(Clone, Debug)]
+pub(crate) struct Cleared {
+    pub(crate) process: usize,
+    /// Regions, in the order in which they were cleared.
+    pub(crate) regions: Vec<usize>,
+    /// When clearing began, and when it (and the flush) had ended.
+    pub(crate) from_ns: u64,
+    pub(crate) to_ns: u64,
+    /// What the process did then.
+    pub(crate) activity: Activity,
+    /// No translation of before is cached any more.
+    pub(crate) flushed: bool,
+}
+
+/// One epoch's work on `regions`, which are sorted by process and address.
+pub(crate) struct Survey<'a, E> {
+    eyes: &'a mut E,
+    regions: &'a [Region],
+    gaps: Vec<u64>,
+    gaps_of_huge: Vec<u64>,
+    limits: Limits,
+    visits: Vec<Visit>,
+    /// By region, its last visit.
+    last: Vec<usize>,
+    waves: Vec<Wave>,
+    /// When, which wave.
+    due: BinaryHeap<Reverse<(u64, usize)>>,
+    start_ns: u64,
+    start_cpu: u64,
+    lost: Vec<usize>,
+    tally: Tally,
+    // Buffers, kept to save allocations.
+    ranges: Vec<Range>,
+    rows: Vec<Row>,
+}
+
+impl<'a, E: Eyes> Survey<'a, E> {
+    /// `gaps`: after which base pages are looked at, ascending.
+    pub(crate) fn new(
+        eyes: &'a mut E,
+        regions: &'a [Region],
+        gaps: Vec<u64>,
+        limits: Limits,
+    ) -> Self {
+        let (start_ns, start_cpu) = (eyes.now(), eyes.cpu());
+        Self {
+            eyes,
+            regions,
+            gaps,
+            gaps_of_huge: ladder::gaps_of_huge(),
+            limits,
+            visits: Vec::new(),
+            last: vec![NONE; regions.len()],
+            waves: Vec::new(),
+            due: BinaryHeap::new(),
+            start_ns,
+            start_cpu,
+            lost: Vec::new(),
+            tally: Tally::default(),
+            ranges: Vec::new(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Works until the end of the epoch on `waves` of regions, each ascending. `random`: between 0
+    /// and 1. `stop` is asked now and then whether to end early.
+    pub(crate) fn run(
+        mut self,
+        waves: &[Vec<usize>],
+        mut random: impl FnMut() -> f64,
+        stop: &dyn Fn() -> bool,
+    ) -> Outcome {
+        self.tally.planned = waves.len();
+        let (start, length) = (self.start_ns, self.limits.end_ns.saturating_sub(self.start_ns));
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the epoch")]
+        let mut start_of = |wave: usize| {
+            let part = (wave as f64 + random()) / waves.len() as f64;
+            start + (length as f64 * part * LAST_START) as u64
+        };
+        let mut next = 0;
+        let mut next_start = if waves.is_empty() { u64::MAX } else { start_of(0) };
+        loop {
+            let now = self.eyes.now();
+            if now >= self.limits.end_ns || stop() || self.all_lost() {
+                break;
+            }
+            if let Some(Reverse((due, wave))) = self.due.peek().copied().filter(|d| d.0.0 <= now) {
+                self.due.pop();
+                debug_assert!(due <= now);
+                self.go_on(wave);
+                continue;
+            }
+            if next < waves.len() && now >= next_start {
+                if self.affordable(now) {
+                    self.begin(&waves[next]);
+                    self.tally.waves += 1;
+                }
+                next += 1;
+                next_start = if next < waves.len() { start_of(next) } else { u64::MAX };
+                continue;
+            }
+            let due = self.due.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
+            let wake = due.min(next_start).min(self.limits.end_ns).min(now + 100_000_000);
+            self.eyes.wait_until(wake.max(now + 1));
+        }
+        self.final_looks();
+        self.tally.spent_ns = self.spent();
+        Outcome { visits: self.visits, tally: self.tally, lost: self.lost }
+    }
+
+    fn all_lost(&self) -> bool {
+        !self.regions.is_empty() && self.regions.iter().all(|r| self.lost.contains(&r.process))
+    }
+
+    fn spent(&mut self) -> u64 {
+        self.eyes.cpu() - self.start_cpu
+    }
+
+    /// Whether another wave may begin now.
+    fn affordable(&mut self, now: u64) -> bool {
+        let length = self.limits.end_ns.saturating_sub(self.start_ns).max(1) as f64;
+        let passed = (now - self.start_ns) as f64 / length;
+        (self.spent() as f64) < self.limits.budget_ns * (passed + AHEAD)
+    }
+
+    /// Takes over the looks at what somebody else cleared.
+    pub(crate) fn adopt(&mut self, cleared: &Cleared) {
+        let took = cleared.to_ns.saturating_sub(cleared.from_ns);
+        self.tally.refs_ns += took;
+        self.tally.longest_clear_ns = self.tally.longest_clear_ns.max(took);
+        let first = self.visits.len();
+        let count = cleared.regions.len().max(1) as u64;
+        for (i, region) in (0..).zip(&cleared.regions) {
+            let cleared_ns = cleared.from_ns + took * i / count;
+            let visit = Visit { late: true, cached: !cleared.flushed, ..self.visit(*region) };
+            self.last[*region] = self.visits.len();
+            self.visits.push(Visit { cleared_ns, ..visit });
+        }
+        let wave = Wave::adopted(first..self.visits.len(), cleared);
+        self.due.push(Reverse((wave.due_ns(), self.waves.len())));
+        self.waves.push(wave);
+    }
+
+    /// A visit that has not begun.
+    fn visit(&self, region: usize) -> Visit {
+        let at = &self.regions[region];
+        let single = self.limits.single_pages && !at.huge;
+        Visit {
+            region,
+            pages: at.weight(),
+            stuck: at.shared(),
+            huge: at.huge,
+            first_seen: single.then(|| Box::new([NEVER; 512])),
+            ..Visit::default()
+        }
+    }
+
+    /// The epoch ends: was what was cleared accessed until now?
+    fn final_looks(&mut self) {
+        let visited: Vec<usize> =
+            self.last.iter().copied().filter(|visit| *visit != NONE).collect();
+        for chunk in visited.chunks(1024) {
+            self.accessed_since(chunk);
+        }
+    }
+
+    /// Looks at visits' regions once more; it is no trial, for the last look may be long ago.
+    /// Returns what their process did, where all are of one.
+    fn accessed_since(&mut self, visits: &[usize]) -> Option<Activity> {
+        let mut activity = None;
+        let process_of =
+            |survey: &Self, visit: usize| survey.regions[survey.visits[visit].region].process;
+        let mut rest = visits;
+        while let Some(first) = rest.first() {
+            let process = process_of(self, *first);
+            let count = rest.iter().take_while(|v| process_of(self, **v) == process).count();
+            let (group, later) = rest.split_at(count);
+            rest = later;
+            if self.lost.contains(&process) {
+                continue;
+            }
+            activity = self.look(process, group, |visit, row, _| {
+                let own = row.map_or(0, |row| row.accessed.saturating_sub(visit.stuck));
+                visit.accessed |= own > 0;
+            });
+        }
+        activity
+    }
+
+    /// Looks at the regions of visits of one process; gives each its row, none if nothing is
+    /// resident. Returns what the process did.
+    fn look(
+        &mut self,
+        process: usize,
+        visits: &[usize],
+        mut take: impl FnMut(&mut Visit, Option<&Row>, Option<&crate::row::RowBits>),
+    ) -> Option<Activity> {
+        self.ranges.clear();
+        self.ranges
+            .extend(visits.iter().map(|visit| self.regions[self.visits[*visit].region].range));
+        let before = self.eyes.now();
+        let Ok(activity) = self.eyes.look(process, &self.ranges, &mut self.rows) else {
+            self.lost.push(process);
+            return None;
+        };
+        self.tally.look_ns += self.eyes.now() - before;
+        let mut rows = self.rows.iter().zip(0..).peekable();
+        for (request, visit) in (0..).zip(visits) {
+            let row = rows.next_if(|(row, _)| row.request == request);
+            let bits = row.and_then(|(_, at)| self.eyes.bits().get::<usize>(at));
+            take(&mut self.visits[*visit], row.map(|(row, _)| row), bits);
+        }
+        Some(activity)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -11,15 +11,19 @@ use crate::activity::Activity;
 use crate::eyes::{Eyes, Lost};
 use crate::row::{Range, Row, RowBits};
 use pagetide_types::NodeId;
-use std::collections::HashMap;
 
 /// Pages that are accessed at random with given rates; acting takes time, waiting costs nothing.
 pub(crate) struct Simulated {
     pub(crate) now: u64,
     pub(crate) cpu: u64,
-    /// Rate and accessed bit by page number (512 at once for a huge page).
-    pages: HashMap<u64, (f64, bool, u64)>,
+    /// Rate, accessed bit and time by page (512 numbers for a huge page).
+    pages: Vec<(f64, bool, u64)>,
     huge: bool,
+    /// What going to sleep and waking up costs, a flush of the translations, and how far clocks
+    /// may be off, ns; at most, each.
+    pub(crate) wake_ns: u64,
+    pub(crate) flush_ns: u64,
+    pub(crate) clock_ns: u64,
     bits: Vec<RowBits>,
     random: u64,
     pub(crate) gone_at: u64,
@@ -31,14 +35,14 @@ const SLICE_NS: f64 = 17e6;
 
 impl Simulated {
     pub(crate) fn new(huge: bool, rates: impl IntoIterator<Item = f64>) -> Self {
-        let step = if huge { 512 } else { 1 };
-        let pages =
-            rates.into_iter().enumerate().map(|(i, rate)| (i as u64 * step, (rate, true, 0)));
         Self {
             now: 1,
             cpu: 0,
-            pages: pages.collect(),
+            pages: rates.into_iter().map(|rate| (rate, true, 0)).collect(),
             huge,
+            wake_ns: 5_000,
+            flush_ns: 0,
+            clock_ns: 0,
             bits: Vec::new(),
             random: 7,
             gone_at: u64::MAX,
@@ -49,9 +53,23 @@ impl Simulated {
     /// From now on a page is accessed so often.
     pub(crate) fn set_rate(&mut self, page: u64, rate: f64) {
         self.advance(page);
-        if let Some(state) = self.pages.get_mut(&page) {
+        if let Some(state) = self.state(page) {
             state.0 = rate;
         }
+    }
+
+    /// Another course of chance.
+    pub(crate) fn seed(&mut self, seed: u64) {
+        self.random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    }
+
+    fn state(&mut self, page: u64) -> Option<&mut (f64, bool, u64)> {
+        let place = if self.huge { page / 512 } else { page };
+        self.pages.get_mut(place as usize)
+    }
+
+    fn at_most(&mut self, ns: u64) -> u64 {
+        (self.uniform() * ns as f64) as u64
     }
 
     fn uniform(&mut self) -> f64 {
@@ -72,11 +90,15 @@ impl Simulated {
 
     /// Brings the bit of a page up to date.
     fn advance(&mut self, page: u64) -> Option<bool> {
-        let (rate, bit, since) = *self.pages.get(&page)?;
+        let (rate, bit, since) = *self.state(page)?;
+        if bit {
+            return Some(true);
+        }
         let ran = self.running_until(self.now) - self.running_until(since);
         let chance = -(-rate * ran as f64 * 1e-9).exp_m1();
         let bit = bit || self.uniform() < chance;
-        self.pages.insert(page, (rate, bit, self.now));
+        let now = self.now;
+        *self.state(page)? = (rate, bit, now);
         Some(bit)
     }
 
@@ -104,21 +126,24 @@ impl Eyes for Simulated {
         })
     }
     fn wait_until(&mut self, ns: u64) {
-        self.now = self.now.max(ns);
-        self.cpu += 5_000;
+        let woken = self.at_most(self.wake_ns);
+        if self.now < ns {
+            self.now = ns + woken;
+        }
+        self.cpu += woken;
     }
     fn clear(&mut self, _: usize, ranges: &[Range], _: &mut Vec<usize>) -> Result<(), Lost> {
         self.spend(1_000);
         for range in ranges {
             for page in self.page_numbers(range) {
                 self.spend(if self.huge { 1_500 } else { 50 });
-                self.advance(page);
                 let now = self.now;
-                if let Some(state) = self.pages.get_mut(&page) {
-                    state.1 = false;
-                    state.2 = now;
+                if let Some(state) = self.state(page) {
+                    (state.1, state.2) = (false, now);
                 }
             }
+            let flush = self.at_most(self.flush_ns);
+            self.spend(flush);
         }
         if self.now > self.gone_at { Err(Lost) } else { Ok(()) }
     }
@@ -145,7 +170,7 @@ impl Eyes for Simulated {
                 self.bits.push(bits);
                 rows.push(Row {
                     addr: range.start,
-                    ns: self.now,
+                    ns: self.now + self.at_most(self.clock_ns),
                     request: request as u32,
                     present,
                     accessed,

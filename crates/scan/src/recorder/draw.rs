@@ -1,15 +1,18 @@
 //! Which regions an epoch visits, as far as its budget goes, and what that costs.
 
 use super::Recorder;
-use crate::eyes::Eyes;
+use crate::region::Region;
 use crate::shared::Sharing;
 use crate::survey::draw::{Draw, draw};
+use crate::survey::estimate::wanted;
 use crate::survey::{Outcome, WAVE};
 
 /// What a visit is taken to cost before the first was made, CPU time, ns.
 pub(super) const VISIT_NS: f64 = 120_000.0;
 /// Weight of the last epoch in the mean cost.
 const LEARN: f64 = 0.5;
+/// Processes that use this share of the CPU time of the busiest decide when to look.
+const BUSY: f32 = 0.25;
 /// What fewer visits cost says little.
 const FEW_VISITS: usize = 8;
 
@@ -17,26 +20,11 @@ impl Recorder {
     /// Draws as many visits as `budget_ns` of CPU time pays for, and finds out which pages of what
     /// was drawn cannot be cleared.
     pub(super) fn draw(&mut self, budget_ns: f64) -> Draw {
-        let cores = |process: usize| f64::from(self.known[process].cores).max(1e-3);
-        // A visit's count is about Poisson: it deviates by its root.
-        let known: Vec<Option<f64>> = self
-            .regions
-            .iter()
-            .map(|region| region.rate.map(|rate| (f64::from(rate) * cores(region.process)).sqrt()))
-            .collect();
-        let (sum, count) =
-            known.iter().flatten().fold((0.0, 0.0), |(s, n), root| (s + root, n + 1.0));
-        let usual = if count > 0.0 && sum > 0.0 { sum / count } else { 1.0 };
-        let wanted: Vec<f64> = self
-            .regions
-            .iter()
-            .zip(&known)
-            .map(|(region, known)| {
-                let can =
-                    !region.uncleared && region.weight() > 0 && self.known[region.process].alive;
-                if can { known.unwrap_or(usual).max(usual * 1e-3) } else { 0.0 }
-            })
-            .collect();
+        let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
+        let can = |region: &Region| {
+            !region.uncleared && region.weight() > 0 && self.known[region.process].alive
+        };
+        let wanted = wanted(&self.regions, &cores, can);
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
         let visits = budget_ns / self.visit_ns;
         let mut random = random(&mut self.random);
@@ -68,10 +56,12 @@ impl Recorder {
     /// The time in which the target fills the CPU caches, by the wall clock, of the process that
     /// does so first and uses much of the CPU time.
     pub(super) fn gap_of_target_ns(&self) -> Option<u64> {
-        let alive = || self.known.iter().filter(|known| known.alive);
-        let most = alive().map(|known| known.cores).fold(0.0, f32::max);
-        let busy = alive().filter(|known| known.cores >= most * 0.25);
-        let gaps = busy.filter_map(|known| Some(known.gap_ns? / f64::from(known.cores.max(1.0))));
+        let alive = || self.known.iter().enumerate().filter(|(_, known)| known.alive);
+        let most = alive().map(|(_, known)| known.cores).fold(0.0, f32::max);
+        let busy = alive().filter(|(_, known)| known.cores >= most * BUSY);
+        let gaps = busy.filter_map(|(process, known)| {
+            Some(self.estimator.known_gap_ns(process)? / f64::from(known.cores.max(1.0)))
+        });
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -79,21 +69,7 @@ impl Recorder {
         )]
         gaps.min_by(f64::total_cmp).map(|gap| gap as u64)
     }
-
-    /// The gap of a process, seconds of its CPU time.
-    pub(super) fn gap_s(&self, process: usize) -> f64 {
-        let longest = crate::survey::ladder::LONGEST_NS as f64;
-        self.known[process].gap_ns.unwrap_or(longest).max(SHORTEST_GAP_NS) * 1e-9
-    }
-
-    pub(super) fn cpu_now(&mut self) -> u64 {
-        self.live.cpu()
-    }
 }
-
-/// Traffic is measured between half and twice the gap: half of it must be long enough to be
-/// looked at.
-const SHORTEST_GAP_NS: f64 = 2.0 * crate::survey::ladder::SHORTEST_NS as f64;
 
 /// Random numbers between 0 and 1 (xorshift: Marsaglia 2003): when and where to look must not fall
 /// in step with the target.

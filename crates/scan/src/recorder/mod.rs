@@ -19,8 +19,7 @@ use crate::observer::Observer;
 use crate::pages::PageHeat;
 use crate::region::Region;
 use crate::stalls::Stalls;
-use crate::survey::cache_gap::WorkingSet;
-use crate::survey::mixture::{self, Weights};
+use crate::survey::estimate::Estimator;
 use crate::survey::{Limits, Outcome, Survey, ladder};
 use crate::units::Units;
 use pagetide_host::Host;
@@ -89,10 +88,6 @@ struct Known {
     cores: f32,
     /// Epochs in which it was met.
     epochs: u32,
-    /// How many pages it touches within a gap.
-    working_set: WorkingSet,
-    /// In which it fills the CPU caches, by its CPU time; None while that is unknown.
-    gap_ns: Option<f64>,
 }
 
 /// Watches one target. Create it, then call [`Recorder::epoch`] until it says that it ended.
@@ -108,8 +103,7 @@ pub struct Recorder {
     page_heat: PageHeat,
     census: Census,
     regions: Vec<Region>,
-    /// How the rates of pages are usually distributed.
-    usual: Weights,
+    estimator: Estimator,
     /// What a visit costs in all, CPU time, ns.
     visit_ns: f64,
     random: u64,
@@ -145,6 +139,7 @@ impl Recorder {
         live::hurry();
         let started_ns = live.now();
         let stalls = Stalls::new(host.stall_events());
+        let estimator = Estimator::new(options.cache_per_core);
         let mut recorder = Self {
             host,
             live,
@@ -157,7 +152,7 @@ impl Recorder {
             page_heat: PageHeat::default(),
             census: Census::default(),
             regions: Vec::new(),
-            usual: mixture::flat(),
+            estimator,
             visit_ns: draw::VISIT_NS,
             random: started_ns,
             stalls,

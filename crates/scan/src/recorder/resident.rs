@@ -6,7 +6,6 @@ use crate::error::ScanError;
 use crate::eyes::Eyes;
 use crate::live::Followed;
 use crate::shared::Sharing;
-use crate::survey::cache_gap::WorkingSet;
 use pagetide_types::EpochId;
 
 /// Share of it for the census of what is resident; dearer ones are taken less often.
@@ -56,8 +55,6 @@ impl Recorder {
                 cpu: 0,
                 cores: 0.0,
                 epochs: 1,
-                working_set: WorkingSet::default(),
-                gap_ns: None,
             });
         }
         let alive = self.known.iter().filter(|known| known.alive).map(|known| known.pid);

@@ -5,6 +5,7 @@
 pub(crate) mod cache_gap;
 pub(crate) mod clock;
 pub(crate) mod draw;
+pub(crate) mod estimate;
 pub(crate) mod history;
 pub(crate) mod ladder;
 pub(crate) mod measured;
@@ -289,3 +290,6 @@ impl<'a, E: Eyes> Survey<'a, E> {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod accuracy_tests;

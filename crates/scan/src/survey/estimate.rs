@@ -1,0 +1,154 @@
+//! From an epoch's visits to heat: what was measured of each region, which a plan charges, and
+//! what is expected of it by all that was seen so far, which policies rank by.
+
+use super::cache_gap::WorkingSet;
+use super::ladder::{LONGEST_NS, SHORTEST_NS};
+use super::measured::Measured;
+use super::mixture::{Brackets, Weights, flat};
+use super::visit::Visit;
+use crate::region::Region;
+use pagetide_types::Bytes;
+
+/// Traffic is measured between half and twice the cache gap: half of it must be long enough to be
+/// looked at. A gap three times too long changes what is needed by some percent only
+/// (docs/design.md).
+const SHORTEST_GAP_NS: f64 = 2.0 * SHORTEST_NS as f64;
+/// Steps of the fit of what is usual; it goes on from epoch to epoch.
+const STEPS: usize = 30;
+/// Pages' worth by which it is held to every rate being as likely.
+const FLAT_PAGES: f32 = 1.0;
+
+/// What is known of a target as a whole, from epoch to epoch.
+#[derive(Clone, Debug)]
+pub(crate) struct Estimator {
+    /// How the rates of pages are usually distributed.
+    usual: Weights,
+    cache_pages: f64,
+    /// By process: how many pages it touches within a gap, and the gap in which that fills the
+    /// caches, by its CPU time; None while that is unknown.
+    processes: Vec<(WorkingSet, Option<f64>)>,
+}
+
+/// An epoch's visits to one region.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Visits<'a> {
+    pub(crate) visits: Vec<&'a Visit>,
+    /// How likely it was to be visited.
+    pub(crate) chance: f64,
+}
+
+impl Estimator {
+    /// Of a target whose cores have a cache of this size each.
+    pub(crate) fn new(cache_per_core: Bytes) -> Self {
+        let cache_pages = cache_per_core.as_f64() / 4096.0;
+        Self { usual: flat(), cache_pages, processes: Vec::new() }
+    }
+
+    /// The time in which a process fills the caches, by its CPU time, ns; None while unknown.
+    pub(crate) fn known_gap_ns(&self, process: usize) -> Option<f64> {
+        self.processes.get(process).and_then(|(_, gap)| *gap)
+    }
+
+    /// The same, as traffic can be measured, seconds.
+    pub(crate) fn gap_s(&self, process: usize) -> f64 {
+        self.known_gap_ns(process).unwrap_or(LONGEST_NS as f64).max(SHORTEST_GAP_NS) * 1e-9
+    }
+
+    /// Takes in an epoch: by region, what was measured of it, none if it was not watched. `cores`:
+    /// by process, CPU seconds used per second.
+    pub(crate) fn learn(
+        &mut self,
+        regions: &mut [Region],
+        visits: &[Visits<'_>],
+        cores: &[f32],
+    ) -> Vec<Option<Measured>> {
+        self.learn_gaps(regions, visits, cores);
+        let changed = self.learn_rates(regions, visits);
+        let mut measured = Vec::with_capacity(regions.len());
+        for ((region, Visits { visits, chance }), changed) in
+            regions.iter_mut().zip(visits).zip(changed)
+        {
+            let gap_s = self.gap_s(region.process);
+            let seen = Measured::of(visits, region.present, gap_s * 1e9, *chance);
+            if let Some(pages) = &mut region.pages {
+                pages.begin();
+                if seen.is_some() && !region.huge {
+                    let weights = region.history.weights();
+                    pages.learn(visits, weights, gap_s, *chance, changed);
+                }
+            }
+            region.expect(gap_s);
+            measured.push(seen);
+        }
+        measured
+    }
+
+    /// Finds the time in which each process fills the caches.
+    fn learn_gaps(&mut self, regions: &[Region], visits: &[Visits<'_>], cores: &[f32]) {
+        self.processes.resize(cores.len(), (WorkingSet::default(), None));
+        let mut resident = vec![0.0; cores.len()];
+        let mut huge: Vec<Vec<f64>> = vec![Vec::new(); cores.len()];
+        let mut fresh = vec![false; cores.len()];
+        for region in regions.iter().filter(|region| !region.uncleared) {
+            if region.huge {
+                huge[region.process].extend(region.rate.map(f64::from));
+            } else {
+                resident[region.process] += f64::from(region.own());
+            }
+        }
+        for (region, Visits { visits, chance }) in regions.iter().zip(visits) {
+            let set = &mut self.processes[region.process].0;
+            if !visits.is_empty() && !std::mem::replace(&mut fresh[region.process], true) {
+                set.fade();
+            }
+            for visit in visits {
+                set.add(visit, 1.0 / (visits.len() as f64 * chance));
+            }
+        }
+        for (process, (set, gap)) in self.processes.iter_mut().enumerate() {
+            let pages = self.cache_pages * f64::from(cores[process]).max(1.0);
+            *gap = set.gap_ns(pages, resident[process], &huge[process]);
+            if fresh[process] {
+                tracing::debug!(process, gap_ns = ?gap);
+            }
+        }
+    }
+
+    /// Adds what was seen to what is known; says which regions have changed.
+    fn learn_rates(&mut self, regions: &mut [Region], visits: &[Visits<'_>]) -> Vec<bool> {
+        let mut all = Brackets::default();
+        let seen: Vec<Brackets> = visits
+            .iter()
+            .map(|Visits { visits, .. }| {
+                let mut seen = Brackets::default();
+                let valid = visits.iter().filter(|visit| visit.pages > 0 && !visit.refused);
+                valid.for_each(|visit| seen.add(visit));
+                seen
+            })
+            .collect();
+        for (region, seen) in regions.iter().zip(&seen) {
+            all.add_all(region.history.brackets());
+            all.add_all(seen);
+        }
+        all.fit(&mut self.usual, &flat(), FLAT_PAGES, STEPS);
+        let usual = self.usual;
+        let regions = regions.iter_mut().zip(&seen);
+        regions.map(|(region, seen)| region.history.learn(seen, &usual)).collect()
+    }
+}
+
+/// By region, how much a visit to it steadies the sum of the traffic: its count is about Poisson,
+/// so it deviates by its root. 0 where `can` says that it cannot be visited.
+pub(crate) fn wanted(regions: &[Region], cores: &[f32], can: impl Fn(&Region) -> bool) -> Vec<f64> {
+    /// What is hardly accessed is wanted by so much less than the usual region at most.
+    const LEAST: f64 = 1e-3;
+    let root = |region: &Region| {
+        let cores = f64::from(cores[region.process]).max(LEAST);
+        region.rate.map(|rate| (f64::from(rate) * cores).sqrt())
+    };
+    let (sum, count) =
+        regions.iter().filter_map(root).fold((0.0, 0.0), |(sum, n), root| (sum + root, n + 1.0));
+    let usual = if sum > 0.0 { sum / count } else { 1.0 };
+    let of = |region: &Region| root(region).unwrap_or(usual).max(usual * LEAST);
+    regions.iter().map(|region| if can(region) { of(region) } else { 0.0 }).collect()
+}

@@ -1,42 +1,26 @@
 //! Observes which memory a program uses, on a stock kernel: an eBPF page-table scan, clearing by
-//! `process_madvise`, access rates with censoring, and a recorder that follows processes.
-//! Decides nothing about placement.
+//! `process_madvise`, a survey by visits to regions, and a recorder that follows processes. Decides
+//! nothing about placement.
 
-mod activity;
-mod census;
-mod counters;
-mod direct_map;
+mod bits;
 mod error;
-mod eyes;
-mod follow;
-mod heat;
-mod live;
-mod nodes;
 mod observer;
 mod pages;
-mod pidfd;
 mod recorder;
-mod refs;
-mod region;
-mod row;
 mod self_test;
-mod shared;
-#[cfg(test)]
-mod simulated;
-mod spinner;
-mod stalls;
 mod survey;
-mod units;
-mod walker;
+mod target;
+mod walk;
 
-pub use activity::Activity;
 pub use error::ScanError;
-pub use follow::Target;
-pub use nodes::NodeRange;
 pub use observer::{Observer, self_test};
 pub use recorder::{End, Options, Place, Recorder};
 pub use self_test::Finding;
-pub use walker::{Range, Row, RowBits, Spread, Walker, Watch};
+pub use target::activity::Activity;
+pub use target::follow::Target;
+pub use walk::nodes::NodeRange;
+pub use walk::row::{Range, Row, RowBits, Spread};
+pub use walk::walker::{Walker, Watch};
 
 /// The gaps between clearing and looking of base pages at first, seconds, ascending.
 #[must_use]

@@ -1,11 +1,11 @@
 //! Makes sure that heat can be read on this machine before anyone relies on it: capabilities,
 //! the eBPF program, the self test.
 
+use crate::bits::live::Live;
 use crate::error::ScanError;
-use crate::live::Live;
-use crate::nodes::NodeRange;
 use crate::self_test::{self, Finding, Report};
-use crate::walker::Walker;
+use crate::walk::nodes::NodeRange;
+use crate::walk::walker::Walker;
 use pagetide_host::{Features, Host};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,10 +3,10 @@
 //! numbers follow each other, and looks at nothing but a rate and some bits of each.
 
 use super::{Mask, Pages, REGION, turned};
-use crate::heat::{concluded, may_be_accessed};
-use crate::region::Region;
+use crate::recorder::heat::{concluded, may_be_accessed};
 use crate::survey::measured::Measured;
-use crate::units::{Run, Units};
+use crate::target::region::Region;
+use crate::target::units::{Run, Units};
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, NodeId, UnitId};
 
 /// A region as it contributes to its pages.

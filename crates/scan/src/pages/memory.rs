@@ -98,8 +98,8 @@ fn expected(weights: &Weights, count: f64, time: f64, gap_s: f64) -> f32 {
     };
     let most = (0..RATES).map(likely).fold(f64::NEG_INFINITY, f64::max);
     let (mut all, mut sum) = (0.0, 0.0);
-    for place in 0..RATES {
-        let weight = f64::from(weights[place]) * (likely(place) - most).exp();
+    for (place, weight) in weights.iter().enumerate() {
+        let weight = f64::from(*weight) * (likely(place) - most).exp();
         all += weight;
         sum += weight * counts_for(rate(place), gap_s);
     }

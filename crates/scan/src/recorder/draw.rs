@@ -1,11 +1,11 @@
 //! Which regions an epoch visits, as far as its budget goes, and what that costs.
 
 use super::Recorder;
-use crate::region::Region;
-use crate::shared::Sharing;
 use crate::survey::draw::{Draw, draw};
 use crate::survey::estimate::wanted;
 use crate::survey::{Outcome, WAVE};
+use crate::target::region::Region;
+use crate::target::sharing::Sharing;
 
 /// What a visit is taken to cost before the first was made, CPU time, ns.
 pub(super) const VISIT_NS: f64 = 120_000.0;

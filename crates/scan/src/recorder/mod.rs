@@ -1,27 +1,30 @@
 //! The recorder: epoch by epoch, which processes belong to the target, what of their memory is
 //! resident, how hot it is, and what it cost to find out.
 
+mod clear_shared;
+mod counters;
 mod draw;
+pub(crate) mod heat;
 mod places;
 mod record;
-mod refs;
 mod resident;
+mod stalls;
 
 pub use places::Place;
 
-use crate::census::Census;
+use crate::bits::eyes::Eyes;
+use crate::bits::live::{self, Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
-use crate::eyes::Eyes;
-use crate::follow::{Following, Target, all_ended};
-use crate::heat::HeatTable;
-use crate::live::{self, Live, monotonic_ns, process_cpu};
 use crate::observer::Observer;
 use crate::pages::PageHeat;
-use crate::region::Region;
-use crate::stalls::Stalls;
+use crate::recorder::heat::HeatTable;
+use crate::recorder::stalls::Stalls;
 use crate::survey::estimate::Estimator;
 use crate::survey::{Limits, Outcome, Survey, ladder};
-use crate::units::Units;
+use crate::target::follow::{Following, Target, all_ended};
+use crate::target::region::Region;
+use crate::target::resident_set::ResidentSet;
+use crate::target::units::Units;
 use pagetide_host::Host;
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, Pid, UnitSize};
@@ -101,20 +104,20 @@ pub struct Recorder {
     units: Units,
     heat: HeatTable,
     page_heat: PageHeat,
-    census: Census,
+    resident_set: ResidentSet,
     regions: Vec<Region>,
     estimator: Estimator,
     /// What a visit costs in all, CPU time, ns.
     visit_ns: f64,
     random: u64,
     stalls: Stalls,
-    turns: refs::Turns,
+    turns: clear_shared::Turns,
     epoch: u32,
-    census_ns: u64,
+    resident_set_ns: u64,
     /// CPU time that the last epoch took to turn what was seen into a record and to write it.
     ending_ns: u64,
     crowded: bool,
-    /// Somebody moved pages since the last census.
+    /// Somebody moved pages since the last resident-set walk.
     moved: bool,
     started_ns: u64,
     last_cpu: Duration,
@@ -150,15 +153,15 @@ impl Recorder {
             units: Units::of(unit),
             heat: HeatTable::default(),
             page_heat: PageHeat::default(),
-            census: Census::default(),
+            resident_set: ResidentSet::default(),
             regions: Vec::new(),
             estimator,
             visit_ns: draw::VISIT_NS,
             random: started_ns,
             stalls,
-            turns: refs::Turns::default(),
+            turns: clear_shared::Turns::default(),
             epoch: 0,
-            census_ns: 0,
+            resident_set_ns: 0,
             ending_ns: 0,
             crowded: false,
             moved: false,
@@ -223,7 +226,7 @@ impl Recorder {
         let length = self.options.epoch.as_nanos() as f64;
         let budget = length * self.options.budget;
         self.refresh()?;
-        self.take_census(budget);
+        self.walk_resident_set(budget);
         let cleared = self.clear_shared(budget);
         let mut end_ns =
             start_ns + u64::try_from(self.options.epoch.as_nanos()).unwrap_or(u64::MAX);

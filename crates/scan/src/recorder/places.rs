@@ -1,7 +1,7 @@
 //! Where the units of an epoch lie: what a mover needs to find them.
 
 use super::Recorder;
-use crate::walker::Range;
+use crate::walk::row::Range;
 use pagetide_types::{NodeId, Pid, UnitId};
 
 /// The part of a unit of 2 MiB that one mapping of one process holds. A unit that is mapped
@@ -43,7 +43,7 @@ impl Recorder {
             .collect()
     }
 
-    /// Pages were moved: the next epoch takes a census, whatever it costs.
+    /// Pages were moved: the next epoch walks what is resident, whatever it costs.
     pub fn look_again(&mut self) {
         self.moved = true;
     }

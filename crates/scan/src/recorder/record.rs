@@ -1,8 +1,8 @@
 //! What an epoch adds: heat from what was seen, and what it cost.
 
 use super::Recorder;
-use crate::eyes::Eyes;
-use crate::live::process_cpu;
+use crate::bits::eyes::Eyes;
+use crate::bits::live::process_cpu;
 use crate::survey::Outcome;
 use crate::survey::estimate::Visits;
 use crate::survey::measured::Measured;
@@ -129,7 +129,7 @@ impl Recorder {
             processes: u32::try_from(pids.len()).unwrap_or(u32::MAX),
             target_cpu_s: cpu.saturating_sub(self.last_cpu).as_secs_f64(),
             clear_s: seconds(tally.clear_ns + tally.refs_ns),
-            scan_s: seconds(tally.look_ns + self.census_ns),
+            scan_s: seconds(tally.look_ns + self.resident_set_ns),
             recorder_s: seconds(process_cpu() - start_cpu),
             longest_clear_s: seconds(tally.longest_clear_ns),
             watched_share: (watched_pages as f64 / pages.max(1) as f64).min(1.0),

@@ -1,15 +1,15 @@
 //! Which processes belong to the target, and what of their memory is resident.
 
 use super::{Known, Recorder, whole};
-use crate::census::Subject;
+use crate::bits::eyes::Eyes;
+use crate::bits::live::Followed;
 use crate::error::ScanError;
-use crate::eyes::Eyes;
-use crate::live::Followed;
-use crate::shared::Sharing;
+use crate::target::resident_set::Subject;
+use crate::target::sharing::Sharing;
 use pagetide_types::EpochId;
 
-/// Share of it for the census of what is resident; dearer ones are taken less often.
-const CENSUS_SHARE: f64 = 0.2;
+/// Share of it for finding out what is resident; dearer ones are taken less often.
+const RESIDENT_SET_SHARE: f64 = 0.2;
 /// Pages found shared are tried again after so many epochs.
 const RETRY_EPOCHS: u32 = 16;
 /// A virtual machine monitor opens its descriptors some time after it was started: new processes
@@ -69,9 +69,9 @@ impl Recorder {
         self.known[process].alive = false;
     }
 
-    /// Finds out what is resident, if it is time: a dear census is taken less often.
-    pub(super) fn take_census(&mut self, budget: f64) {
-        let every = (self.census_ns as f64 / (budget * CENSUS_SHARE)).ceil().max(1.0);
+    /// Finds out what is resident, if it is time: a dear walk is made less often.
+    pub(super) fn walk_resident_set(&mut self, budget: f64) {
+        let every = (self.resident_set_ns as f64 / (budget * RESIDENT_SET_SHARE)).ceil().max(1.0);
         let moved = std::mem::take(&mut self.moved);
         if !(moved || self.epoch == 0 || u64::from(self.epoch).is_multiple_of(whole(every))) {
             return;
@@ -95,7 +95,7 @@ impl Recorder {
             };
             let first = from == to;
             let at = regions.len();
-            let taken = self.census.take(
+            let taken = self.resident_set.read(
                 &self.host,
                 &mut self.live,
                 &mut self.units,
@@ -113,7 +113,7 @@ impl Recorder {
             }
         }
         let spent = self.live.cpu() - cpu;
-        self.census_ns = spent;
+        self.resident_set_ns = spent;
         self.regions = regions;
         if self.epoch.is_multiple_of(RETRY_EPOCHS) {
             // Where `clear_refs` reaches them nothing is gained.

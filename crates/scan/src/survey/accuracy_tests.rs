@@ -3,10 +3,16 @@
 //! and charged with what was measured in it. As the recorder does it, with calls that take time,
 //! wake-ups that come late and clocks that are off.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "simulated times and small counts"
+)]
+
 use super::*;
-use crate::simulated::Simulated;
 use crate::survey::draw::draw;
 use crate::survey::estimate::{Estimator, Visits, wanted};
+use crate::survey::simulated::Simulated;
 use pagetide_types::Bytes;
 
 const SEEDS: u64 = 50;
@@ -21,6 +27,9 @@ const FIRST: usize = 2;
 const CACHE: Bytes = Bytes(1 << 19);
 /// Visits to each region and epoch, as at 1 % of a core for a target of 500 MiB.
 const VISITS: f64 = 2.0;
+
+/// Rates of all pages.
+type Program = fn(&mut Chance) -> Vec<f64>;
 
 /// Numbers that look random and are the same every time.
 struct Chance(u64);
@@ -101,7 +110,7 @@ fn recorded(worlds: &[Vec<f64>; 2], seed: u64) -> Vec<(Vec<f64>, Vec<f64>)> {
     (world.wake_ns, world.flush_ns, world.clock_ns) = (60_000, 30_000, 2_000);
     world.seed(seed);
     let mut regions: Vec<Region> =
-        (0..REGIONS as u32).map(|unit| Region::whole(unit, false)).collect();
+        (0u32..).take(REGIONS).map(|unit| Region::whole(unit, false)).collect();
     let mut estimator = Estimator::new(CACHE);
     let mut chance = Chance(seed);
     let mut epochs = Vec::new();
@@ -133,7 +142,7 @@ fn recorded(worlds: &[Vec<f64>; 2], seed: u64) -> Vec<(Vec<f64>, Vec<f64>)> {
 
 /// Mean need over the seeds, over the true one. `change`: the regions take each other's rates half
 /// way through.
-fn bias(name: &str, program: impl Fn(&mut Chance) -> Vec<f64>, change: bool) -> f64 {
+fn bias(name: &str, program: Program, change: bool) -> f64 {
     let (mut sum, mut squares) = (0.0, 0.0);
     for seed in 1..=SEEDS {
         let rates = program(&mut Chance(seed));
@@ -173,7 +182,7 @@ fn bias(name: &str, program: impl Fn(&mut Chance) -> Vec<f64>, change: bool) -> 
 
 #[test]
 fn the_need_is_right_within_three_percent() {
-    let programs: [(&str, fn(&mut Chance) -> Vec<f64>, bool); 5] = [
+    let programs: [(&str, Program, bool); 5] = [
         ("zipf in order", |chance| zipf(false, chance), false),
         ("zipf scattered", |chance| zipf(true, chance), false),
         ("hot and cold", hot_and_cold, false),
@@ -183,7 +192,9 @@ fn the_need_is_right_within_three_percent() {
     let found: Vec<(&str, f64)> = std::thread::scope(|scope| {
         let runs: Vec<_> = programs
             .iter()
-            .map(|(name, program, change)| (*name, scope.spawn(move || bias(name, program, *change))))
+            .map(|(name, program, change)| {
+                (*name, scope.spawn(move || bias(name, *program, *change)))
+            })
             .collect();
         runs.into_iter().map(|(name, run)| (name, run.join().unwrap())).collect()
     });

@@ -2,7 +2,7 @@
 //! counted in CPU time, and a program that waits does not look colder than it is. Threads that
 //! run at the same time add up.
 
-use crate::activity::Activity;
+use crate::target::activity::Activity;
 
 /// See the module. Times must be given in order.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::Measured;
 use super::mixture::{Brackets, Weights, flat};
 use super::visit::Visit;
-use crate::region::Region;
+use crate::target::region::Region;
 use pagetide_types::Bytes;
 
 /// Traffic is measured between half and twice the cache gap: half of it must be long enough to be

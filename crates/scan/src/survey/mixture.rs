@@ -204,6 +204,7 @@ mod tests {
         let edges: Vec<u8> = (9..37).step_by(3).collect();
         let mut brackets = Brackets::default();
         for rate in rates {
+            #[expect(clippy::cast_possible_truncation, reason = "between 0 and 1")]
             let unseen = |edge: u8| (-rate * edge_s(usize::from(edge))).exp() as f32;
             let mut from = 0;
             for to in &edges {

@@ -13,10 +13,10 @@ pub(crate) mod mixture;
 pub(crate) mod visit;
 mod wave;
 
-use crate::activity::Activity;
-use crate::eyes::Eyes;
-use crate::region::Region;
-use crate::row::{Range, Row};
+use crate::bits::eyes::Eyes;
+use crate::target::activity::Activity;
+use crate::target::region::Region;
+use crate::walk::row::{Range, Row};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use visit::{NEVER, Visit};
@@ -267,7 +267,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
         &mut self,
         process: usize,
         visits: &[usize],
-        mut take: impl FnMut(&mut Visit, Option<&Row>, Option<&crate::row::RowBits>),
+        mut take: impl FnMut(&mut Visit, Option<&Row>, Option<&crate::walk::row::RowBits>),
     ) -> Option<Activity> {
         self.ranges.clear();
         self.ranges
@@ -289,7 +289,8 @@ impl<'a, E: Eyes> Survey<'a, E> {
 }
 
 #[cfg(test)]
-mod tests;
-
-#[cfg(test)]
 mod accuracy_tests;
+#[cfg(test)]
+mod simulated;
+#[cfg(test)]
+mod tests;

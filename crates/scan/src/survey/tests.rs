@@ -1,9 +1,9 @@
 //! The survey on a simulated process whose true rates are known.
 
 use super::*;
-use crate::simulated::Simulated;
 use crate::survey::draw::draw;
 use crate::survey::measured::Measured;
+use crate::survey::simulated::Simulated;
 
 const MS: u64 = 1_000_000;
 

@@ -1,7 +1,7 @@
 //! What one visit to a region saw: its accessed bits were cleared once, and looked at some times
 //! after. Of single pages, at which look each was first seen.
 
-use crate::row::RowBits;
+use crate::walk::row::RowBits;
 
 /// A page that was not seen at any look.
 pub(crate) const NEVER: u8 = u8::MAX;

@@ -4,8 +4,8 @@
 use super::clock::Clock;
 use super::ladder::LONGEST_NS;
 use super::{Cleared, Survey};
-use crate::eyes::{Eyes, Lost};
-use crate::row::Row;
+use crate::bits::eyes::{Eyes, Lost};
+use crate::walk::row::Row;
 use std::cmp::Reverse;
 use std::ops::Range;
 

@@ -6,11 +6,12 @@
 //! locked and hugetlb areas; and it moves pages to the inactive list, so the kernel's own reclaim
 //! forgets some of what it knew (mm/madvise.c).
 
-use crate::activity::Activity;
+use crate::bits::eyes::{Eyes, Lost};
 use crate::error::ScanError;
-use crate::eyes::{Eyes, Lost};
-use crate::pidfd;
-use crate::walker::{Range, Row, RowBits, Walker, Watch};
+use crate::target::activity::Activity;
+use crate::target::pidfd;
+use crate::walk::row::{Range, Row, RowBits};
+use crate::walk::walker::{Walker, Watch};
 use pagetide_types::Pid;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -66,9 +67,9 @@ impl Live {
         Self { walker, followed: Vec::new(), iovecs: Vec::new(), bits: Vec::new() }
     }
 
-    /// Walks `ranges` of a process for a census: what is resident, and where. Returns whether
+    /// Walks `ranges` of a process for a resident_set: what is resident, and where. Returns whether
     /// the address space is the one that was walked last.
-    pub(crate) fn census(
+    pub(crate) fn walk(
         &mut self,
         process: usize,
         ranges: &[Range],
@@ -216,7 +217,7 @@ impl Eyes for Live {
         ranges: &[Range],
         rows: &mut Vec<Row>,
     ) -> Result<Activity, Lost> {
-        match self.census(process, ranges, rows) {
+        match self.walk(process, ranges, rows) {
             Ok(true) => Ok(self.walker.last_activity()),
             _ => Err(Lost),
         }

@@ -2,7 +2,7 @@
 //! page), by bit 56 of `/proc/PID/pagemap` (Documentation/admin-guide/mm/pagemap.rst).
 
 use crate::pages::{Mask, has};
-use crate::walker::Range;
+use crate::walk::row::Range;
 use pagetide_types::Pid;
 use std::fs::File;
 use std::io;

@@ -1,7 +1,7 @@
 //! Whom to watch: a command that we start, processes with their descendants, or a cgroup.
 
 use crate::error::ScanError;
-use crate::pidfd;
+use crate::target::pidfd;
 use pagetide_host::{Cgroup, Host};
 use pagetide_types::Pid;
 use std::ffi::OsString;

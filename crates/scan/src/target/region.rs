@@ -1,11 +1,11 @@
 //! A region of a process's memory: the part of one unit of 2 MiB that one mapping holds.
 
+use crate::bits::clear_refs::Kind;
 use crate::pages::{Mask, Pages};
-use crate::refs::Kind;
-use crate::shared::Sharing;
 use crate::survey::history::History;
 use crate::survey::mixture;
-use crate::walker::{Range, Spread};
+use crate::target::sharing::Sharing;
+use crate::walk::row::{Range, Spread};
 use pagetide_types::{NodeId, Pid, UnitId};
 use std::mem::replace;
 

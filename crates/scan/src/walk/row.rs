@@ -1,6 +1,6 @@
 //! What is asked of the page-table walk, and what it answers.
 
-use crate::nodes::MAX_NODES;
+use crate::walk::nodes::MAX_NODES;
 use pagetide_types::NodeId;
 
 /// A range of user addresses, both ends multiples of 4 KiB.

@@ -1,7 +1,7 @@
 //! From regions to units: what several mappings and processes show of one unit becomes one row.
 
-use crate::region::Region;
 use crate::survey::measured::Measured;
+use crate::target::region::Region;
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -134,7 +134,7 @@ pub(crate) fn concluded(flags: HeatFlags, open: bool) -> HeatFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::walker::Range;
+    use crate::walk::row::Range;
 
     fn region(process: usize, start: u64, present: u16, rate: f32) -> Region {
         let range = Range { start, end: start + u64::from(present) * 4096 };

@@ -4,7 +4,7 @@
 //!
 //! Best effort: where something fails the share is unknown, and recording goes on.
 
-use crate::counters::{Group, Reading};
+use crate::recorder::counters::{Group, Reading};
 use pagetide_host::{Host, StallEvents};
 use pagetide_types::Pid;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 //! plain system calls only.
 
 use crate::error::ScanError;
-use crate::walker::Range;
+use crate::walk::row::Range;
 use pagetide_types::{PageSize, Pid};
 use std::collections::HashSet;
 use std::ptr;

@@ -7,12 +7,12 @@
 //! so, pages that are not seen are not believed to be cold (docs/design.md, "Clearing bits").
 
 use super::Recorder;
-use crate::eyes::Eyes;
-use crate::refs::{self, Kind};
-use crate::region::Region;
-use crate::shared::exclusive_share;
+use crate::bits::clear_refs::{self, Kind};
+use crate::bits::eyes::Eyes;
 use crate::survey::Cleared;
-use crate::walker::Range;
+use crate::target::region::Region;
+use crate::target::sharing::exclusive_share;
+use crate::walk::row::Range;
 use pagetide_types::Pid;
 
 /// Share of the budget for it; a process that costs more has its turn less often.
@@ -116,7 +116,7 @@ impl Recorder {
         let pid = self.known[job.process].pid;
         let flushing = if job.kind == Kind::Files { self.flushing(job.process, pid) } else { None };
         let from_ns = self.live.now();
-        if let Err(error) = refs::clear(&self.host, pid, job.kind) {
+        if let Err(error) = clear_refs::clear(&self.host, pid, job.kind) {
             // Gone, most likely; the bursts will notice.
             tracing::debug!("clear_refs of process {pid}: {error}");
             return None;

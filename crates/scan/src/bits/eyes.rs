@@ -1,8 +1,8 @@
 //! What the burst engine needs of the world: a clock, clearing and looking. One implementation is
 //! the live kernel, the other a simulated process with known rates (tests).
 
-use crate::activity::Activity;
-use crate::row::{Range, Row, RowBits};
+use crate::target::activity::Activity;
+use crate::walk::row::{Range, Row, RowBits};
 
 /// The process is gone or executes another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

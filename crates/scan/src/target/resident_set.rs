@@ -1,13 +1,13 @@
 //! What is resident: from memory maps and one walk of the page tables to the list of regions.
 
-use crate::eyes::{Eyes, Lost};
-use crate::live::Live;
+use crate::bits::clear_refs::Kind;
+use crate::bits::eyes::{Eyes, Lost};
+use crate::bits::live::Live;
 use crate::pages::REGION;
-use crate::refs::Kind;
-use crate::region::Region;
-use crate::shared::Sharing;
-use crate::units::{Mapping, Units};
-use crate::walker::{Range, Row};
+use crate::target::region::Region;
+use crate::target::sharing::Sharing;
+use crate::target::units::{Mapping, Units};
+use crate::walk::row::{Range, Row};
 use pagetide_host::{Host, Maps, Skip};
 use pagetide_types::{EpochId, Pid, UnitKey};
 use std::mem::take;
@@ -15,9 +15,9 @@ use std::mem::take;
 const HUGE: u64 = 1 << 21;
 const PAGE: u64 = 1 << 12;
 
-/// Reused storage of a census.
+/// Reused storage of a resident-set walk.
 #[derive(Default)]
-pub(crate) struct Census {
+pub(crate) struct ResidentSet {
     maps: Maps,
     ranges: Vec<Range>,
     /// Per range: its mapping, and how `clear_refs` reaches it (not the hugetlb pool).
@@ -36,11 +36,11 @@ pub(crate) struct Subject<'a> {
     pub(crate) epoch: EpochId,
 }
 
-impl Census {
+impl ResidentSet {
     /// Appends the regions of one process to `regions`, ascending by address, with what `before`
-    /// (its regions of the last census) knew of them. Returns false when the address space is not
+    /// (its regions of the last resident-set walk) knew of them. Returns false when the address space is not
     /// the one that was walked last.
-    pub(crate) fn take(
+    pub(crate) fn read(
         &mut self,
         host: &Host,
         live: &mut Live,
@@ -80,7 +80,7 @@ impl Census {
                 }
             }
         }
-        let same = live.census(subject.process, &self.ranges, &mut self.rows)?;
+        let same = live.walk(subject.process, &self.ranges, &mut self.rows)?;
         let mut known = before.iter_mut().peekable();
         let mut bits = live.bits().iter();
         for row in &self.rows {

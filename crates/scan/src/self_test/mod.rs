@@ -2,11 +2,14 @@
 //! with what was touched. On a machine where bits cannot be cleared, are not set again, or are
 //! read from the wrong place, this fails, and nothing is recorded.
 
+mod spinner;
+
+use crate::bits::eyes::Eyes;
+use crate::bits::live::{Followed, Live};
 use crate::error::ScanError;
-use crate::eyes::Eyes;
-use crate::live::{Followed, Live};
-use crate::spinner::{Order, PATIENCE, Spinner, Task};
-use crate::walker::{Range, Row, RowBits, Walker};
+use crate::self_test::spinner::{Order, PATIENCE, Spinner, Task};
+use crate::walk::row::{Range, Row, RowBits};
+use crate::walk::walker::Walker;
 use pagetide_types::{Bytes, PageSize};
 use serde::Serialize;
 use std::fmt;

@@ -1,11 +1,11 @@
 //! The page-table walk: loads the eBPF program and reads accessed and dirty bits, page sizes and
 //! nodes of ranges of a process. Needs CAP_BPF and CAP_PERFMON; takes no lock of the target.
 
-use crate::activity::Activity;
-use crate::direct_map;
 use crate::error::ScanError;
-use crate::nodes::{NodeRange, NodeSlots};
-pub use crate::row::{Range, Row, RowBits, Spread};
+use crate::target::activity::Activity;
+use crate::walk::direct_map;
+use crate::walk::nodes::{NodeRange, NodeSlots};
+use crate::walk::row::{Range, Row, RowBits};
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{ErrorKind, OpenObject, ProgramInput};

@@ -7,9 +7,9 @@
     reason = "simulated times and small counts"
 )]
 
-use crate::activity::Activity;
-use crate::eyes::{Eyes, Lost};
-use crate::row::{Range, Row, RowBits};
+use crate::bits::eyes::{Eyes, Lost};
+use crate::target::activity::Activity;
+use crate::walk::row::{Range, Row, RowBits};
 use pagetide_types::NodeId;
 
 /// Pages that are accessed at random with given rates; acting takes time, waiting costs nothing.

@@ -3,7 +3,8 @@
 //! only where the recording says that it keeps the target, or that heat is too even for placing.
 
 use crate::text::percent;
-use crate::{AreaHeat, Band, CostModel, Machine, PlanInput, Recommendation, Role};
+use crate::{AreaHeat, Band, CostModel, PlanInput, Recommendation, Role};
+use pagetide_machine::Machine;
 use pagetide_types::{AreaKind, Bytes};
 use serde::Serialize;
 

@@ -21,7 +21,8 @@
 //! Queueing raises the slow tier's latency as its demand (64 B per access) nears its bandwidth;
 //! only the high end counts it. docs/cost.md has the derivation with a worked example.
 
-use crate::{Curve, Machine};
+use crate::Curve;
+use pagetide_machine::Machine;
 use serde::Serialize;
 
 /// Below this share of the measured accesses, saturated units are taken for what CPU caches hold

@@ -1,5 +1,5 @@
-//! Replays heat recordings through policies at every capacity; the machine and cost models that
-//! `pagetide plan` stands on. Touches no host.
+//! Replays heat recordings through policies at every capacity; the cost model and the
+//! answers of `pagetide plan`. Touches no host.
 
 mod advice;
 mod areas;
@@ -12,8 +12,6 @@ mod grid;
 mod heatmap;
 mod knee;
 mod lane;
-mod machine;
-pub mod model;
 mod naive;
 mod per_capacity;
 mod pictures;
@@ -41,7 +39,6 @@ pub use decisions::{Choice, Decisions, Figure};
 pub use facts::Overview;
 pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};
 pub use knee::knee;
-pub use machine::{Machine, Migration, Tier};
 pub use naive::{AtCapacity, NaiveReplay, replay_at};
 pub use pictures::{
     Gap, HeatColumn, HeatPicture, PictureArea, PictureRow, Pictures, RankedRates, RateStep,

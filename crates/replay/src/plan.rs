@@ -6,9 +6,10 @@ use crate::advice::advise;
 use crate::knee::knee;
 use crate::recommend::{Candidate, recommend, smallest};
 use crate::{
-    Advice, AreaHeat, Band, CostFacts, CostModel, Curve, Decisions, Heatmap, Machine,
-    Recommendation, Told, WarmUp,
+    Advice, AreaHeat, Band, CostFacts, CostModel, Curve, Decisions, Heatmap, Recommendation, Told,
+    WarmUp,
 };
+use pagetide_machine::Machine;
 use pagetide_policy::FigureInfo;
 use pagetide_types::{Bytes, UnitSize};
 use serde::Serialize;

@@ -3,9 +3,10 @@
 
 use crate::rehearsal;
 use crate::{
-    CpuCache, Machine, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError,
-    ReplayOptions, Replayed, Role, Unwatched, plan, replay,
+    CpuCache, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError, ReplayOptions,
+    Replayed, Role, Unwatched, plan, replay,
 };
+use pagetide_machine::Machine;
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
 use pagetide_trace::Recording;
 

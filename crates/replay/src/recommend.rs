@@ -15,7 +15,8 @@
 
 use crate::cost::Reading;
 use crate::text::{percent, percent_exactly};
-use crate::{Band, CostModel, Curve, Machine, RecordingFacts, WarmUp};
+use crate::{Band, CostModel, Curve, RecordingFacts, WarmUp};
+use pagetide_machine::Machine;
 use pagetide_types::Bytes;
 use serde::Serialize;
 

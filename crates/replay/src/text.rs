@@ -1,7 +1,8 @@
 //! The plan's sentences: the recommendation and what it stands on.
 
 use crate::recommend::{Candidate, Doubt};
-use crate::{Certainty, Machine, Recommendation, RecordingFacts, WarmUp};
+use crate::{Certainty, Recommendation, RecordingFacts, WarmUp};
+use pagetide_machine::Machine;
 use pagetide_types::Bytes;
 
 /// A share or slowdown as people write it: `5 %`, `0.8 %`, `below 0.1 %`.

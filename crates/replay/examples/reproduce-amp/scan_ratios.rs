@@ -1,8 +1,9 @@
 //! Figure 4: the two lists over both scan ratios. The paper measures run times on emulated slow
 //! memory; here recordings are replayed, and a machine model puts a price on misses and moves.
 
+use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
-use pagetide_replay::{CostFacts, CostModel, CpuCache, Machine, Overview, ReplayOptions, replay};
+use pagetide_replay::{CostFacts, CostModel, CpuCache, Overview, ReplayOptions, replay};
 use pagetide_trace::Recording;
 use pagetide_types::Bytes;
 use std::error::Error;

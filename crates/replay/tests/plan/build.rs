@@ -1,8 +1,8 @@
 //! Curves made by hand: units in the order in which a policy would place them.
 
+use pagetide_machine::Machine;
 use pagetide_replay::{
-    Curve, Heatmap, Machine, Plan, PlanInput, PlanOptions, PolicyCurve, RecordingFacts, Role,
-    WarmUp, plan,
+    Curve, Heatmap, Plan, PlanInput, PlanOptions, PolicyCurve, RecordingFacts, Role, WarmUp, plan,
 };
 use pagetide_types::{Bytes, UnitSize};
 

@@ -104,8 +104,8 @@ proptest! {
         cores in 0.0..16.0f64,
         machine in 0usize..6,
     ) {
-        let name = pagetide_replay::Machine::names().nth(machine).unwrap();
-        let machine = pagetide_replay::Machine::load(name).unwrap();
+        let name = pagetide_machine::Machine::names().nth(machine).unwrap();
+        let machine = pagetide_machine::Machine::load(name).unwrap();
         let facts = CostFacts { target_cpu_s: cores * 60.0, ..facts() };
         let (model, curve) = (CostModel::new(&machine, &facts, None), curve("rate", &units));
         let bands: Vec<_> = (0..=units.len()).map(|i| model.slowdown(&curve, i)).collect();

@@ -1,8 +1,9 @@
 //! Plans and recordings made by hand, through the same functions that make real ones.
 
+use pagetide_machine::Machine;
 use pagetide_replay::{
-    AreaHeat, Curve, Heatmap, HeatmapRow, Machine, Overview, Plan, PlanInput, PlanOptions,
-    PolicyCurve, RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
+    AreaHeat, Curve, Heatmap, HeatmapRow, Overview, Plan, PlanInput, PlanOptions, PolicyCurve,
+    RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
 };
 use pagetide_report::{OptionRow, PolicyRow};
 use pagetide_trace::{Diff, HotSets, Info, RateAgreement, Side};

@@ -11,7 +11,7 @@ use crate::place::Place;
 use crate::population::{Change, DEAD, Population};
 use crate::radix::Sorter;
 use crate::rehearsal::Cue;
-use crate::tally::Tally;
+use crate::tally::{Hits, Tally, moves_whole};
 use pagetide_policy::{EpochView, Needs, Observation, Placement, RankPolicy, UnitBook};
 use pagetide_types::EpochHeat;
 
@@ -128,7 +128,10 @@ impl<C: Cuts> Lane<C> {
         }
         std::mem::swap(&mut self.order, &mut self.spare);
         self.places.clear();
-        self.places.extend(heat.pages.iter().map(|pages| Place::new(*pages)));
+        self.places.extend(
+            std::iter::zip(&heat.pages, &heat.flags)
+                .map(|(pages, flags)| Place::new(*pages).with_huge(moves_whole(*flags, *pages))),
+        );
     }
 
     /// Finds every unit's cell from the order.
@@ -147,10 +150,10 @@ impl<C: Cuts> Lane<C> {
 
     /// Charges the epoch's accesses to the placement in force.
     fn charge(&mut self, input: &EpochInput<'_>) {
-        let hits = &mut self.tally.hits;
         for (row, place) in self.places.iter().enumerate() {
-            hits[place.cell() as usize].add(input.heat, row, input.length_s);
+            self.tally.charge(place.cell(), Hits::of(input.heat, row, input.length_s));
         }
+        self.tally.end_epoch();
     }
 
     fn decide(&mut self, input: &EpochInput<'_>) {
@@ -184,7 +187,7 @@ impl<C: Cuts> Lane<C> {
             let new = cuts.cell(end);
             let old = place.replace_cell(new);
             if counted {
-                tally.moved(old, new, place.pages());
+                tally.moved(old, new, place.pages(), place.huge());
             }
         };
         let (order, places) = (&self.order, &mut self.places);

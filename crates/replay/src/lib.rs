@@ -3,6 +3,7 @@
 
 mod advice;
 mod areas;
+mod by_epoch;
 mod cost;
 mod cpu_cache;
 mod curve;
@@ -32,6 +33,7 @@ mod unwatched;
 mod warmup;
 
 pub use advice::{Advice, AdviceKind};
+pub use by_epoch::{ByEpoch, Stretch, Traffic};
 pub use cost::{Band, CORE_ACCESSES_PER_S, CostFacts, CostModel, MEMORY_SHARE};
 pub use cpu_cache::CpuCache;
 pub use curve::{Curve, Replayed, Told};

@@ -6,10 +6,10 @@ use crate::lane::Lane;
 use crate::place::MAX_PAGES;
 use crate::radix::MAX_UNITS;
 use crate::rehearsal::{Cue, Rehearsal};
-use crate::sample::{Sample, scaled};
+use crate::sample::{Sample, scaled, scaled_epoch};
 use crate::stream::{AnyLane, Job, Stream};
 use crate::tally::{Reached, curve};
-use crate::{Replayed, Told, per_capacity};
+use crate::{Replayed, Told, Traffic, per_capacity};
 use pagetide_policy::{Fixed, Policy, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat, UnitSize};
 
@@ -205,6 +205,10 @@ impl Replay {
         let name = self.specs[spec].to_string();
         let all = &self.all.totals;
         let (mut cells, mut reached, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        // What was fast epoch by epoch: at some entries in one pass, or at one entry each.
+        let mut by_epoch = (Vec::new(), Vec::new());
+        let mut of_cells: Vec<Vec<Traffic>> = Vec::new();
+        let stretches = || all.stretches.values().iter().map(|stretch| stretch.all);
         let sampled = self.sample.as_ref().filter(|_| self.specs[spec].info().needs.placement);
         let (one_in, stream) = match sampled {
             Some((sample, stream)) => (sample.one_in(), stream),
@@ -212,11 +216,25 @@ impl Replay {
         };
         for job in stream.jobs.iter().filter(|job| job.spec == spec) {
             match &job.lane {
-                AnyLane::Stack(lane) => reached = lane.tally.reached().collect(),
+                AnyLane::Stack(lane) => {
+                    reached = lane.tally.reached().collect();
+                    let (at, fast) = lane.tally.by_epoch();
+                    by_epoch = (at, fast.to_vec());
+                }
                 AnyLane::At(cell, lane) => {
                     cells.push(*cell);
                     let at = lane.tally.reached().next().unwrap_or_default();
                     reached.push(if one_in > 1 { scaled(at, &stream.totals, all) } else { at });
+                    let (at, fast) = lane.tally.by_epoch();
+                    let fast = fast.iter().step_by(at.len()).copied();
+                    of_cells.push(if one_in > 1 {
+                        let part = stream.totals.stretches.values().iter().zip(stretches());
+                        fast.zip(part)
+                            .map(|(fast, (part, all))| scaled_epoch(fast, &part.all, &all))
+                            .collect()
+                    } else {
+                        fast.collect()
+                    });
                     if !lane.told.is_empty() {
                         let capacity = Bytes(self.grid.step().0 * u64::from(*cell));
                         told.push(Told { capacity, decisions: lane.told.clone() });
@@ -225,14 +243,21 @@ impl Replay {
                 AnyLane::Ignores(Fixed::AllFast) => {
                     let everything = Reached { hits: all.all, ..Reached::default() };
                     reached = vec![everything; self.grid.len];
+                    by_epoch = (vec![0], stretches().collect());
                 }
-                AnyLane::Ignores(_) => reached = vec![Reached::default(); self.grid.len],
+                AnyLane::Ignores(_) => {
+                    reached = vec![Reached::default(); self.grid.len];
+                    by_epoch = (vec![0], stretches().map(|_| Traffic::default()).collect());
+                }
             }
         }
         if !cells.is_empty() {
             reached = per_capacity::fill(&cells, &reached);
+            let stretches = 0..all.stretches.values().len();
+            let fast = stretches.flat_map(|s| of_cells.iter().filter_map(move |fast| fast.get(s)));
+            by_epoch = (cells.clone(), fast.copied().collect());
         }
-        let mut curve = curve(name, self.grid.step(), all, reached.into_iter());
+        let mut curve = curve(name, self.grid.step(), all, reached.into_iter(), by_epoch);
         if cells.len() < self.grid.len {
             curve.replayed_at = cells;
         }

@@ -62,7 +62,7 @@ impl Stream {
         };
         let jobs = &mut self.jobs;
         rayon::join(count, || jobs.par_iter_mut().for_each(|job| job.step(&input)));
-        self.before = Population { unit: heat.unit, pages: heat.pages };
+        self.before = Population { unit: heat.unit, pages: heat.pages, flags: heat.flags };
     }
 }
 

@@ -54,8 +54,8 @@ pub(crate) fn curve(policy: &str, units: &[Unit]) -> Curve {
         fast_accesses,
         fast_saturated,
         fast_unseen_bound,
-        replayed_at: Vec::new(),
         one_unit_in: 1,
+        ..Curve::default()
     }
 }
 

@@ -59,12 +59,12 @@ fn curve(policy: &str, units: &[Unit], moved_mib: u64) -> Curve {
         accessed_units: 9 * n as u64,
         fast_accessed_units: (0..=n as u64).map(|i| 9 * i).collect(),
         fast_unseen_bound: vec![0.0; n + 1],
-        replayed_at: Vec::new(),
         one_unit_in: 1,
         promoted: moved.clone(),
         demoted: moved,
         fast_accesses,
         fast_saturated,
+        ..Curve::default()
     }
 }
 

@@ -27,6 +27,19 @@ pub struct Traffic {
     pub writes: f64,
 }
 
+impl Traffic {
+    /// So large a part of it.
+    #[must_use]
+    pub(crate) fn part(self, part: f64) -> Self {
+        Self {
+            accesses: self.accesses * part,
+            saturated: self.saturated * part,
+            leads: self.leads * part,
+            writes: self.writes * part,
+        }
+    }
+}
+
 impl Add for Traffic {
     type Output = Self;
     fn add(self, more: Self) -> Self {

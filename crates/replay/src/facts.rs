@@ -140,6 +140,8 @@ fn facts(
         units: used.iter().map(|e| e.units).max().unwrap_or(0),
         footprint_bytes: used.iter().map(|e| e.resident).max().unwrap_or_default(),
         accesses_per_s: ratio(accesses, seconds),
+        traffic_per_s: ratio(traffic, seconds),
+        leads_per_s: None,
         cache_per_core: cache.per_core(),
         cached_share: ratio(accesses - traffic, accesses).clamp(0.0, 1.0),
         saturated_share: ratio(sum(&|e| e.saturated), traffic),

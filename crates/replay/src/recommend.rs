@@ -15,7 +15,7 @@
 
 use crate::cost::Reading;
 use crate::text::{percent, percent_exactly};
-use crate::{Band, CostModel, Curve, RecordingFacts, WarmUp};
+use crate::{Band, Curve, CurveCost, RecordingFacts, WarmUp};
 use pagetide_machine::Machine;
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -78,14 +78,17 @@ pub enum Certainty {
 /// A policy that can be recommended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate<'a> {
-    pub(crate) curve: &'a Curve,
-    pub(crate) cost: &'a CostModel,
+    pub(crate) cost: &'a CurveCost<'a>,
     pub(crate) unit: Bytes,
 }
 
-impl Candidate<'_> {
+impl<'a> Candidate<'a> {
+    pub(crate) fn curve(&self) -> &'a Curve {
+        self.cost.curve()
+    }
+
     fn need(&self, target: f64) -> Option<Bytes> {
-        smallest(self.curve, self.unit, target, |i| self.cost.slowdown(self.curve, i).high)
+        smallest(self.curve(), self.unit, target, |i| self.cost.slowdown(i).high)
     }
 
     /// The need in the kindest reading of the saturated units, the unseen ones, or both.
@@ -93,11 +96,11 @@ impl Candidate<'_> {
         let readings = |i: usize| {
             let value = |saturated_at_most| {
                 let reading = Reading { saturated_at_most, unseen_charged: !unseen };
-                self.cost.slowdown_as(self.curve, i, reading)
+                self.cost.slowdown_as(i, reading)
             };
             if saturated { value(false).min(value(true)) } else { value(false).max(value(true)) }
         };
-        smallest(self.curve, self.unit, target, readings)
+        smallest(self.curve(), self.unit, target, readings)
     }
 }
 
@@ -150,15 +153,15 @@ pub(crate) fn recommend(
         () if share < NEARLY_ALL || !apart(low, need, best.unit, DISAGREE) => Certainty::UpperBound,
         () => return Err(cannot_tell(doubt, facts, target, (low, need))),
     };
-    let i = usize::try_from(need.0.div_ceil(best.curve.step.0.max(1))).unwrap_or(usize::MAX);
-    let i = i.min(best.curve.fast_accesses.len() - 1);
-    let predicted = best.cost.slowdown(best.curve, i);
+    let i = usize::try_from(need.0.div_ceil(best.curve().step.0.max(1))).unwrap_or(usize::MAX);
+    let i = i.min(best.curve().fast_accesses.len() - 1);
+    let predicted = best.cost.slowdown(i);
     let slowdown = Band { low: predicted.low, high: predicted.high.min(target) };
     let other = OtherTargets {
         tighter_bytes: best.need(target * 0.9),
         looser_bytes: best.need(target * 1.1),
     };
-    let policy = best.curve.policy.clone();
+    let policy = best.curve().policy.clone();
     let mut recommendation = Recommendation {
         fast_bytes: need,
         fast_bytes_low: low,
@@ -189,11 +192,11 @@ fn choose<'a, 'b>(
                 .to_owned(),
         );
     };
-    if any.curve.epochs < LEAST_EPOCHS {
+    if any.curve().epochs < LEAST_EPOCHS {
         return Err(format!(
             "the recording is too short to tell: {} evaluated, and a plan needs at least \
              {LEAST_EPOCHS} of {} s each after the program has filled its memory; record for longer",
-            match any.curve.epochs {
+            match any.curve().epochs {
                 0 => "no epoch could be".to_owned(),
                 1 => "1 epoch was".to_owned(),
                 n => format!("{n} epochs were"),
@@ -211,14 +214,14 @@ fn choose<'a, 'b>(
             percent(facts.uncleared_share)
         ));
     }
-    if any.curve.accesses <= 0.0 && facts.cached_share > 0.0 {
+    if any.curve().accesses <= 0.0 && facts.cached_share > 0.0 {
         return Err(format!(
             "all that is accessed fits into the CPU caches ({} per core): how fast the memory is \
              makes no difference to this program",
             facts.cache_per_core
         ));
     }
-    if any.curve.accesses <= 0.0 {
+    if any.curve().accesses <= 0.0 {
         return Err("no access was seen: the target was idle, or nothing of it was watched".into());
     }
     let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();

@@ -49,7 +49,7 @@ pub(crate) fn sentence(
     match answer.certainty {
         Certainty::Estimate => {
             // Where their rates could be far higher nothing parts one of them from another.
-            let alike = if best.cost.saturated_multiple(best.curve) > 1.0 {
+            let alike = if best.cost.saturated_multiple() > 1.0 {
                 format!(
                     ", if units too hot to measure ({} of the memory traffic) are alike",
                     percent(facts.saturated_share)
@@ -77,7 +77,7 @@ pub(crate) fn assumptions(
     machine: &Machine,
 ) -> Vec<String> {
     let mut all = Vec::new();
-    let share = best.cost.share();
+    let share = best.cost.model().share();
     all.push(match facts.stall_share {
         Some(stall) if share.low == stall && share.high == stall => format!(
             "the hardware counted {} of the cycles as stalled on memory; this path is unverified",
@@ -93,7 +93,18 @@ pub(crate) fn assumptions(
             percent(share.high)
         ),
     });
-    all.push(if facts.cache_per_core.0 > 0 {
+    let counted = !best.curve().fast_leads.is_empty();
+    all.push(if counted && best.cost.charges_leads() {
+        let curve = best.curve();
+        let leads = if curve.accesses > 0.0 { curve.leads / curve.accesses } else { 0.0 };
+        format!(
+            "every miss of the CPU caches was counted: the program waits for {} of them, which no \
+             prefetcher can have fetched; the others take bandwidth alone",
+            percent(leads)
+        )
+    } else if counted {
+        "every miss of the CPU caches was counted, and is taken to wait for memory".to_owned()
+    } else if facts.cache_per_core.0 > 0 {
         format!(
             "accessed bits cannot tell cache hits from memory traffic: {} of CPU cache per core \
              are taken to serve {} of the accesses",
@@ -119,7 +130,7 @@ pub(crate) fn assumptions(
             }
         ));
     }
-    if best.curve.unseen_bound > 0.01 * best.curve.accesses {
+    if best.curve().unseen_bound > 0.01 * best.curve().accesses {
         all.push(format!(
             "units never seen accessed ({} of the memory) count as up to three accesses each \
              at the high end",

@@ -46,7 +46,6 @@ pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn
     let replayed = replay(epochs, &specs, options)?;
     let facts = CostFacts {
         target_cpu_s: info.facts.target_cores * info.facts.seconds,
-        huge_share: info.facts.huge_share,
         stall_share: info.facts.stall_share,
     };
     let model = CostModel::new(&machine, &facts, None);

@@ -50,6 +50,7 @@ fn every_number_of_a_page_is_one() {
         ".hot_set",
         ".why_not",
         ".stall_share",
+        ".leads_per_s",
         ".kind",
         ".fast_bytes",
         ".at_recommended",

@@ -159,6 +159,8 @@ pub(crate) fn overview() -> Overview {
             units: 700,
             footprint_bytes: Bytes::mib(1400),
             accesses_per_s: 1.4e6,
+            traffic_per_s: 0.0,
+            leads_per_s: None,
             cache_per_core: Bytes::mib(2),
             cached_share: 0.21,
             saturated_share: 0.03,

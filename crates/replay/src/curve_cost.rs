@@ -7,7 +7,7 @@
 use crate::cost::{Demand, Reading};
 use crate::move_cost::Moves;
 use crate::queue::Load;
-use crate::{Band, CostModel, Curve, Stretch, Traffic};
+use crate::{Band, CostModel, Curve, EpochHits, Stretch, Traffic};
 use std::cell::OnceCell;
 
 /// Accesses that a unit never seen may have had all the same (95 %: -ln 0.05).
@@ -94,6 +94,24 @@ impl<'a> CurveCost<'a> {
     /// Whether the program waits for leads alone; the other misses take bandwidth.
     pub(crate) fn charges_leads(&self) -> bool {
         self.model.charges_leads(self.curve)
+    }
+
+    /// The slowdown of a program all of whose waiting is for slow memory, without queues.
+    pub(crate) fn per_miss(&self) -> f64 {
+        let (share, ratio) = self.end(true);
+        share * (ratio - 1.0).max(0.0)
+    }
+
+    /// What every epoch waited for, and what of it was for fast memory of the curve's entry `i`.
+    pub(crate) fn hits(&self, i: usize) -> Vec<EpochHits> {
+        let epochs = &self.curve.by_epoch;
+        let leads = self.charges_leads();
+        let waiting = |of: Traffic| if leads { of.leads } else { of.accesses };
+        let hits = |(s, stretch): (usize, &Stretch)| EpochHits {
+            accesses: waiting(stretch.all),
+            fast: waiting(epochs.fast_at(s, i)),
+        };
+        epochs.stretches.iter().enumerate().map(hits).collect()
     }
 
     /// The greatest possible accesses of saturated units over what was measured of them.

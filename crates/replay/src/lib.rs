@@ -12,6 +12,7 @@ mod decisions;
 mod facts;
 mod grid;
 mod heatmap;
+mod interval;
 mod knee;
 mod lane;
 mod move_cost;
@@ -44,6 +45,7 @@ pub use curve_cost::CurveCost;
 pub use decisions::{Choice, Decisions, Figure};
 pub use facts::Overview;
 pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};
+pub use interval::{EpochHits, Interval, Replicates};
 pub use knee::knee;
 pub use naive::{AtCapacity, NaiveReplay, replay_at};
 pub use pictures::{

@@ -7,7 +7,7 @@ use crate::knee::knee;
 use crate::recommend::{Candidate, recommend, smallest};
 use crate::{
     Advice, AreaHeat, Band, Charge, CostFacts, CostModel, Curve, CurveCost, Decisions, Heatmap,
-    Recommendation, Told, WarmUp,
+    Recommendation, Replicates, Told, WarmUp,
 };
 use pagetide_machine::Machine;
 use pagetide_policy::FigureInfo;
@@ -137,6 +137,8 @@ pub struct PlanInput {
     pub heatmap: Heatmap,
     /// Heat per area.
     pub areas: Vec<AreaHeat>,
+    /// What an interval of the need stands on; none: there is no interval.
+    pub replicates: Option<Replicates>,
 }
 
 /// The answer of `pagetide plan`.
@@ -284,7 +286,7 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         .filter(|(p, _)| p.role == Role::Candidate)
         .map(|(_, cost)| Candidate { cost, unit: facts.unit.bytes() })
         .collect();
-    let answer = recommend(&candidates, facts, &input.warm_up, machine, target);
+    let answer = recommend(&candidates, &input, machine, target);
     let advice = advise(&input, &costs, machine, target, answer.as_ref().ok());
     let fast = answer.as_ref().ok().map(|answer| answer.fast_bytes);
     let policies = std::iter::zip(&input.curves, &costs)

@@ -70,6 +70,7 @@ pub fn plan_recording(
         warm_up: info.warm_up,
         heatmap: info.heatmap,
         areas: info.areas,
+        replicates: None,
     };
     Ok(plan(input, machine, options))
 }

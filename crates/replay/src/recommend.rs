@@ -14,8 +14,9 @@
 //! 10 %, the recommendation says so.
 
 use crate::cost::Reading;
+use crate::interval;
 use crate::text::{percent, percent_exactly};
-use crate::{Band, Curve, CurveCost, RecordingFacts, WarmUp};
+use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts};
 use pagetide_machine::Machine;
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -40,6 +41,9 @@ pub struct Recommendation {
     pub fast_bytes: Bytes,
     /// What might do, were saturated units as hot as they can be and unseen ones never touched.
     pub fast_bytes_low: Bytes,
+    /// Where the size lies that a recording without end would give, with a probability of 95 %;
+    /// none where it was not found out.
+    pub interval: Option<Interval>,
     /// `fast_bytes` over the footprint.
     pub share_of_footprint: f64,
     /// The policy.
@@ -131,11 +135,11 @@ fn scaled(bytes: Bytes, part: f64) -> u64 {
 /// Recommends, or says why not.
 pub(crate) fn recommend(
     candidates: &[Candidate<'_>],
-    facts: &RecordingFacts,
-    warm_up: &WarmUp,
+    input: &PlanInput,
     machine: &Machine,
     target: f64,
 ) -> Result<Recommendation, String> {
+    let facts = &input.facts;
     let best = choose(candidates, facts, target)?;
     let need = best.need(target).unwrap_or_default();
     // The kindest reading may favour another policy than the harshest.
@@ -165,6 +169,7 @@ pub(crate) fn recommend(
     let mut recommendation = Recommendation {
         fast_bytes: need,
         fast_bytes_low: low,
+        interval: interval::of(best, input.replicates.as_ref(), target, i),
         share_of_footprint: share,
         policy,
         slowdown,
@@ -174,8 +179,7 @@ pub(crate) fn recommend(
         assumptions: Vec::new(),
     };
     recommendation.sentence = crate::text::sentence(&recommendation, doubt, best, facts, target);
-    recommendation.assumptions =
-        crate::text::assumptions(&recommendation, best, facts, warm_up, machine);
+    recommendation.assumptions = crate::text::assumptions(&recommendation, best, input, machine);
     Ok(recommendation)
 }
 

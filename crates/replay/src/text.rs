@@ -1,7 +1,8 @@
 //! The plan's sentences: the recommendation and what it stands on.
 
+use crate::interval::WIDE;
 use crate::recommend::{Candidate, Doubt};
-use crate::{Certainty, Recommendation, RecordingFacts, WarmUp};
+use crate::{Certainty, Interval, PlanInput, Recommendation, RecordingFacts};
 use pagetide_machine::Machine;
 use pagetide_types::Bytes;
 
@@ -41,8 +42,11 @@ pub(crate) fn sentence(
              fast memory."
         );
     }
+    let between = answer
+        .interval
+        .map_or_else(String::new, |Interval { low, high }| format!("between {low} and {high}; "));
     let size = format!(
-        "{} of fast memory ({} of the {footprint} in use)",
+        "{} of fast memory ({between}{} of the {footprint} in use)",
         answer.fast_bytes,
         percent(answer.share_of_footprint)
     );
@@ -72,10 +76,10 @@ pub(crate) fn sentence(
 pub(crate) fn assumptions(
     answer: &Recommendation,
     best: &Candidate<'_>,
-    facts: &RecordingFacts,
-    warm_up: &WarmUp,
+    input: &PlanInput,
     machine: &Machine,
 ) -> Vec<String> {
+    let (facts, warm_up) = (&input.facts, &input.warm_up);
     let mut all = Vec::new();
     let share = best.cost.model().share();
     all.push(match facts.stall_share {
@@ -156,10 +160,11 @@ pub(crate) fn assumptions(
             percent(facts.uncleared_share)
         ));
     }
+    all.extend(answer.interval.and_then(|interval| longer(interval, answer, facts)));
     let (fast, slow) = (machine.fast(), machine.slow());
     all.push(format!(
         "machine {}: {} {:.0} ns, {} {:.0} ns and {:.0} GB/s; a move takes {:.0} us for 4 KiB, \
-         {:.0} us for 2 MiB",
+         {:.0} us for 2 MiB{}",
         machine.name,
         fast.name,
         fast.read_latency_ns,
@@ -167,7 +172,11 @@ pub(crate) fn assumptions(
         slow.read_latency_ns,
         slow.read_bandwidth_gb_s,
         machine.migration.page_4k_us,
-        machine.migration.page_2m_us
+        machine.migration.page_2m_us,
+        match machine.migration.exchange_4k_us {
+            Some(both) => format!("; two of 4 KiB that take each other's place {both:.0} us"),
+            None => String::new(),
+        }
     ));
     if let Some(capacity) = fast.capacity.filter(|capacity| *capacity < answer.fast_bytes) {
         all.push(format!("that machine has only {capacity} of {}", fast.name));
@@ -194,4 +203,25 @@ pub(crate) fn assumptions(
         )
     }));
     all
+}
+
+/// How much longer to record, where chance alone leaves the size wide open: the error falls with the
+/// root of the time.
+fn longer(interval: Interval, answer: &Recommendation, facts: &RecordingFacts) -> Option<String> {
+    let times = (interval.off(answer.fast_bytes) / WIDE).powi(2);
+    (times > 1.0).then(|| {
+        let seconds = facts.seconds * times;
+        let long = if seconds < 120.0 {
+            format!("{seconds:.0} s")
+        } else {
+            format!("{:.0} minutes", (seconds / 60.0).ceil())
+        };
+        format!(
+            "by chance alone the size lies between {} and {} (95 %); to know it within {} record \
+             {long}",
+            interval.low,
+            interval.high,
+            percent(WIDE)
+        )
+    })
 }

@@ -98,6 +98,7 @@ pub(crate) fn input(curves: Vec<PolicyCurve>) -> PlanInput {
         curves,
         heatmap: Heatmap::default(),
         areas: Vec::new(),
+        replicates: None,
     }
 }
 

@@ -4,6 +4,7 @@ mod advice;
 mod build;
 mod cost;
 mod heatmap;
+mod interval;
 mod json;
 mod pictures;
 mod recommend;

@@ -48,6 +48,7 @@ fn every_number_of_a_page_is_one() {
         ".decisions",
         ".replayed_capacities",
         ".hot_set",
+        ".interval",
         ".why_not",
         ".stall_share",
         ".leads_per_s",

@@ -115,6 +115,7 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
         ],
         heatmap: if accesses > 0.0 { info.heatmap } else { untouched() },
         areas: if units.is_empty() { Vec::new() } else { info.areas },
+        replicates: None,
     };
     plan(input, &Machine::load(Machine::DEFAULT).unwrap(), options)
 }

@@ -6,11 +6,11 @@
 //! from the first cell on that holds its end, and is moved at a capacity if and only if its end
 //! crosses it.
 
+use crate::evaluation::Cue;
 use crate::grid::Cuts;
 use crate::place::Place;
 use crate::population::{Change, DEAD, Population};
 use crate::radix::Sorter;
-use crate::rehearsal::Cue;
 use crate::tally::{Hits, Tally, moves_whole};
 use pagetide_policy::{EpochView, Needs, Observation, Placement, RankPolicy, UnitBook};
 use pagetide_types::EpochHeat;
@@ -168,7 +168,7 @@ impl<C: Cuts> Lane<C> {
             heat,
             book: input.book,
             length_s: input.length_s,
-            settling: !input.cue.counts,
+            settling: input.cue.settling,
             oracle: input.next.filter(|_| self.needs.oracle),
             placement: self
                 .needs
@@ -176,9 +176,7 @@ impl<C: Cuts> Lane<C> {
                 .then(|| Placement { fast: &self.fast, capacity: self.cuts.capacity() }),
         };
         policy.rank(&view, &mut self.keys);
-        if !input.cue.rehearsal {
-            self.told.extend(policy.observation().map(|told| (input.cue.epoch, told)));
-        }
+        self.told.extend(policy.observation().map(|told| (input.cue.epoch, told)));
         if self.holes {
             self.order.retain(|entry| *entry & HOLE == 0);
         }

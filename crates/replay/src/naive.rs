@@ -2,7 +2,7 @@
 //! other, through the same order, cut and moves that the live loop uses. The stack pass is proved
 //! against it and measured beside it.
 
-use crate::rehearsal::Rehearsal;
+use crate::evaluation::Evaluation;
 use crate::tally::{Hits, moves_whole};
 use crate::{ReplayOptions, Traffic};
 use pagetide_policy::{Decider, Moves, Now, PolicySpec};
@@ -85,10 +85,9 @@ pub fn replay_at(
 ) -> AtCapacity {
     let mut replay = NaiveReplay::new(spec, capacity);
     let mut total = AtCapacity::default();
-    let mut rehearsal = Rehearsal::new(options.first_epoch, options.rehearsal);
-    let mut order: Vec<_> = epochs.iter().flat_map(|epoch| rehearsal.push(epoch)).collect();
-    order.extend(rehearsal.finish());
-    for (position, (cue, (heat, length_s))) in order.iter().enumerate() {
+    let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
+    for (position, (heat, length_s)) in epochs.iter().enumerate() {
+        let cue = evaluation.cue(position);
         let fast = replay.arrive(heat);
         if cue.counts {
             total.epochs += 1;
@@ -110,8 +109,8 @@ pub fn replay_at(
             }
             total.by_epoch.push(served);
         }
-        let Some((_, (next, _))) = order.get(position + 1) else { break };
-        let decided = replay.decide(heat, *length_s, !cue.counts, next, &fast);
+        let Some((next, _)) = epochs.get(position + 1) else { break };
+        let decided = replay.decide(heat, *length_s, cue.settling, next, &fast);
         if cue.counts {
             let huge = |row: usize| moves_whole(heat.flags[row], heat.pages[row]);
             let (promoted, demoted) = moved_bytes(&decided, heat, |_| true);

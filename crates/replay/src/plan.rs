@@ -84,8 +84,8 @@ pub struct RecordingFacts {
     pub unseen_share: f64,
     /// Share of the resident pages that were watched for accesses.
     pub watched_share: f64,
-    /// Share of the memory that had not been watched yet; it counts as what was seen of it first,
-    /// or as its neighbour.
+    /// Share of the memory that had not been watched yet: no policy knows it, and nothing of it is
+    /// charged.
     pub unwatched_share: f64,
     /// Share of the resident bytes whose accessed bits cannot be cleared: their heat is unknown.
     pub uncleared_share: f64,

@@ -1,10 +1,9 @@
 //! From a recording to a plan: read for what it is as a whole and where its warm-up ends, and once
 //! more through every policy.
 
-use crate::rehearsal;
 use crate::{
     CpuCache, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError, ReplayOptions,
-    Replayed, Role, Unwatched, plan, replay,
+    Replayed, Role, plan, replay,
 };
 use pagetide_machine::Machine;
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
@@ -55,10 +54,9 @@ pub fn plan_recording(
     machine: &Machine,
     options: &PlanOptions,
 ) -> Result<Plan, PlanError> {
-    let unwatched = Unwatched::read(recording)?;
     let (cache, rows) = (CpuCache::of(machine), options.heatmap_rows);
-    let mut info = Overview::of(recording, recording.records(), &unwatched, rows, cache)?;
-    let curves = curves(recording, policies, &info, &unwatched, cache)?;
+    let mut info = Overview::of(recording, recording.records(), rows, cache)?;
+    let curves = curves(recording, policies, &info, cache)?;
     if let Some(first) = curves.first() {
         info.facts.evaluated_epochs = first.curve.epochs as usize;
         info.facts.seconds = first.curve.seconds;
@@ -79,19 +77,17 @@ fn curves(
     recording: &Recording,
     policies: &[PolicySpec],
     info: &Overview,
-    unwatched: &Unwatched,
     cache: CpuCache,
 ) -> Result<Vec<Replayed>, PlanError> {
     let options = ReplayOptions {
         unit: info.facts.unit,
         footprint: info.peak_bytes,
         first_epoch: info.warm_up.epochs,
-        rehearsal: rehearsal::EPOCHS,
+        ran_before: !recording.header().began_with_target,
         ..ReplayOptions::default()
     };
     let epochs = std::iter::zip(recording.heat(), recording.epochs()).map(|(heat, epoch)| {
         let mut heat = heat.map_err(Broken::Recording)?;
-        unwatched.fill(&mut heat, epoch);
         cache.filter_epoch(&mut heat, epoch);
         Ok((heat, epoch.length_s))
     });

@@ -1,11 +1,11 @@
 //! Replays a stream of epochs through several policies at once: one curve per policy, every
 //! capacity in one pass where the policy allows it.
 
+use crate::evaluation::{Cue, Evaluation};
 use crate::grid::{Grid, OneCut};
 use crate::lane::Lane;
 use crate::place::MAX_PAGES;
 use crate::radix::MAX_UNITS;
-use crate::rehearsal::{Cue, Rehearsal};
 use crate::sample::{Sample, scaled, scaled_epoch};
 use crate::stream::{AnyLane, Job, Stream};
 use crate::tally::{Reached, curve};
@@ -21,12 +21,11 @@ pub struct ReplayOptions {
     /// Largest resident memory of any epoch; the curves end there.
     pub footprint: Bytes,
     /// Position in the stream of the first epoch to evaluate. Epochs before it are shown to the
-    /// policies and not counted; without a rehearsal the very first never counts, since no
-    /// decision is in force.
+    /// policies and not counted; the very first never counts, since no decision is in force.
     pub first_epoch: usize,
-    /// So many epochs from there on are lived through once before, backwards and uncounted, so
-    /// that policies know the program and its memory lies where they want it; 0: none.
-    pub rehearsal: usize,
+    /// The program ran for long before the recording began: policies may forgo their thrift until
+    /// the first epoch to evaluate.
+    pub ran_before: bool,
     /// Steps between the capacities at which policies are replayed whose order depends on the
     /// capacity; the others get every capacity.
     pub capacities: usize,
@@ -40,7 +39,7 @@ impl Default for ReplayOptions {
             unit: UnitSize::Huge,
             footprint: Bytes(0),
             first_epoch: 0,
-            rehearsal: 0,
+            ran_before: false,
             capacities: 32,
             most_units: 1 << 15,
         }
@@ -90,9 +89,9 @@ pub enum ReplayError {
 /// policies see the next.
 ///
 /// A decision is made at the end of every epoch from the heat up to it, is in force in the next
-/// epoch, and is charged with that epoch's accesses; the last epoch ends without one. The moves of
+/// epoch, and is charged with that epoch's traffic; the last epoch ends without one. The moves of
 /// the one that the first evaluated epoch begins with do not count: they put memory in place once
-/// in the program's life, however long that is, and would count the more the shorter a recording.
+/// in the program's life, and a plan is for a program that goes on as in the evaluated epochs.
 pub struct Replay {
     options: ReplayOptions,
     grid: Grid,
@@ -103,7 +102,7 @@ pub struct Replay {
     /// A sample of the units, for the others.
     sample: Option<(Sample, Stream)>,
     held: Option<Held>,
-    rehearsal: Rehearsal<(EpochHeat, f64)>,
+    evaluation: Evaluation,
     /// Epochs pushed.
     pushed: usize,
 }
@@ -135,8 +134,9 @@ impl Replay {
             stream.jobs.extend(lanes(spec, grid, &options, sample).into_iter().map(job));
         }
         let sample = sampled.filter(|(_, stream)| !stream.jobs.is_empty());
-        let rehearsal = Rehearsal::new(options.first_epoch, options.rehearsal);
-        Self { options, grid, specs: specs.to_vec(), all, sample, held: None, rehearsal, pushed: 0 }
+        let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
+        let specs = specs.to_vec();
+        Self { options, grid, specs, all, sample, held: None, evaluation, pushed: 0 }
     }
 
     /// Takes in the next epoch.
@@ -159,33 +159,24 @@ impl Replay {
         if !length_s.is_finite() || length_s < 0.0 {
             return Err(ReplayError::Length { epoch, length_s });
         }
+        let cue = self.evaluation.cue(self.pushed);
         self.pushed += 1;
-        for (cue, (heat, length_s)) in self.rehearsal.push((heat, length_s)) {
-            self.live(cue, heat, length_s);
-        }
-        Ok(())
-    }
-
-    /// Ends the stream: what every policy achieved, in their order.
-    #[must_use]
-    pub fn finish(mut self) -> Vec<Replayed> {
-        for (cue, (heat, length_s)) in self.rehearsal.finish() {
-            self.live(cue, heat, length_s);
-        }
-        if let Some(last) = self.held.take() {
-            self.step(last, None);
-        }
-        (0..self.specs.len()).map(|spec| self.replayed(spec)).collect()
-    }
-
-    /// Holds an epoch back, and lives through the one before it.
-    fn live(&mut self, cue: Cue, heat: EpochHeat, length_s: f64) {
         let sample = self.sample.as_ref().map(|(sample, _)| sample.take(&heat));
         let next = Held { cue, heat, sample, length_s };
         if let Some(before) = self.held.take() {
             self.step(before, Some(&next));
         }
         self.held = Some(next);
+        Ok(())
+    }
+
+    /// Ends the stream: what every policy achieved, in their order.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Replayed> {
+        if let Some(last) = self.held.take() {
+            self.step(last, None);
+        }
+        (0..self.specs.len()).map(|spec| self.replayed(spec)).collect()
     }
 
     fn step(&mut self, now: Held, next: Option<&Held>) {

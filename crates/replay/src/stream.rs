@@ -1,9 +1,9 @@
 //! A stream of epochs on its way through the lanes: what they share is found once.
 
+use crate::evaluation::Cue;
 use crate::grid::{Grid, OneCut};
 use crate::lane::{EpochInput, Lane};
 use crate::population::{Change, Population};
-use crate::rehearsal::Cue;
 use crate::tally::Totals;
 use pagetide_policy::{Fixed, UnitBook};
 use pagetide_types::EpochHeat;

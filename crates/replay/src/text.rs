@@ -149,8 +149,8 @@ pub(crate) fn assumptions(
     }
     if facts.unwatched_share >= 0.005 {
         all.push(format!(
-            "{} of the memory had not had its turn to be watched; it counts as what was seen of it \
-             later, or as its neighbour",
+            "{} of the memory had not had its turn to be watched: no policy knows it yet, and \
+             nothing of it is charged",
             percent(facts.unwatched_share)
         ));
     }

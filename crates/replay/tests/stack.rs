@@ -114,12 +114,12 @@ proptest! {
     fn the_stack_pass_equals_a_replay_at_every_capacity(
         epochs in epochs(),
         first_epoch in 0usize..4,
-        rehearsal in 0usize..5,
+        ran_before in any::<bool>(),
         capacities in 1usize..9,
         spare in 0u64..3,
     ) {
         let footprint = Bytes(footprint(&epochs).0 + 4096 * spare);
-        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, rehearsal, capacities, ..ReplayOptions::default() };
+        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, ran_before, capacities, ..ReplayOptions::default() };
         check(&epochs, options, |last| (0..=last).collect())?;
     }
 

@@ -35,6 +35,7 @@ pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn
         unit: info.facts.unit,
         footprint: info.peak_bytes,
         first_epoch: info.warm_up.epochs,
+        ran_before: !recording.header().began_with_target,
         capacities: 10,
         ..ReplayOptions::default()
     };

@@ -19,6 +19,7 @@ mod lane;
 mod move_cost;
 mod naive;
 mod per_capacity;
+mod per_epoch;
 mod pictures;
 mod place;
 mod plan;
@@ -47,6 +48,7 @@ pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};
 pub use interval::{EpochHits, Interval, Replicates};
 pub use knee::knee;
 pub use naive::{AtCapacity, NaiveReplay, replay_at};
+pub use per_epoch::{EpochResult, epochs_at};
 pub use pictures::{
     Gap, HeatColumn, HeatPicture, PictureArea, PictureRow, Pictures, RankedRates, RateStep,
     Timeline, TimelinePoint,

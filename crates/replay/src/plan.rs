@@ -6,8 +6,8 @@ use crate::advice::advise;
 use crate::knee::knee;
 use crate::recommend::{Candidate, recommend, smallest};
 use crate::{
-    Advice, AreaHeat, Band, Charge, CostFacts, CostModel, Curve, CurveCost, Decisions, Heatmap,
-    Recommendation, Replicates, Told, WarmUp,
+    Advice, AreaHeat, Band, Charge, CostFacts, CostModel, Curve, CurveCost, Decisions, EpochResult,
+    Heatmap, Recommendation, Replicates, Told, WarmUp,
 };
 use pagetide_machine::Machine;
 use pagetide_policy::FigureInfo;
@@ -164,6 +164,9 @@ pub struct Plan {
     pub hot_set: Option<HotSet>,
     /// Every policy's need and curve.
     pub policies: Vec<PolicyPlan>,
+    /// The recommended policy at the recommended size, an entry per evaluated epoch: what the answer
+    /// varies by. Empty without a recommendation.
+    pub epochs: Vec<EpochResult>,
     /// Where placement at start is enough, and how.
     pub advice: Vec<Advice>,
     /// Heat per area, largest first.
@@ -308,6 +311,7 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         why_not,
         hot_set,
         policies,
+        epochs: Vec::new(),
         advice,
         areas: input.areas,
         heatmap: input.heatmap,

@@ -1,13 +1,14 @@
 //! From a recording to a plan: read for what it is as a whole and where its warm-up ends, and once
-//! more through every policy.
+//! more through every policy; then, with a recommendation, through that policy at that size alone.
 
 use crate::{
     CpuCache, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError, ReplayOptions,
-    Replayed, Role, plan, replay,
+    Replayed, Role, epochs_at, plan, replay,
 };
 use pagetide_machine::Machine;
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
 use pagetide_trace::Recording;
+use pagetide_types::EpochHeat;
 
 /// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +57,9 @@ pub fn plan_recording(
 ) -> Result<Plan, PlanError> {
     let (cache, rows) = (CpuCache::of(machine), options.heatmap_rows);
     let mut info = Overview::of(recording, recording.records(), rows, cache)?;
-    let curves = curves(recording, policies, &info, cache)?;
+    let replay_options = replay_options(recording, &info);
+    let broken = |broken| named(broken, &info.facts.name);
+    let curves = replay(epochs(recording, cache), policies, replay_options).map_err(broken)?;
     if let Some(first) = curves.first() {
         info.facts.evaluated_epochs = first.curve.epochs as usize;
         info.facts.seconds = first.curve.seconds;
@@ -70,31 +73,44 @@ pub fn plan_recording(
         areas: info.areas,
         replicates: None,
     };
-    Ok(plan(input, machine, options))
+    let mut plan = plan(input, machine, options);
+    if let Some(answer) = &plan.recommendation
+        && let Some(spec) = policies.iter().find(|spec| spec.to_string() == answer.policy)
+    {
+        let epochs = epochs(recording, cache);
+        plan.epochs = epochs_at(epochs, spec, &replay_options, answer.fast_bytes)
+            .map_err(|broken| named(broken, &plan.recording.name))?;
+    }
+    Ok(plan)
 }
 
-fn curves(
-    recording: &Recording,
-    policies: &[PolicySpec],
-    info: &Overview,
-    cache: CpuCache,
-) -> Result<Vec<Replayed>, PlanError> {
-    let options = ReplayOptions {
+fn replay_options(recording: &Recording, info: &Overview) -> ReplayOptions {
+    ReplayOptions {
         unit: info.facts.unit,
         footprint: info.peak_bytes,
         first_epoch: info.warm_up.epochs,
         ran_before: !recording.header().began_with_target,
         ..ReplayOptions::default()
-    };
-    let epochs = std::iter::zip(recording.heat(), recording.epochs()).map(|(heat, epoch)| {
+    }
+}
+
+/// The epochs of a recording with their lengths in seconds, charged with what `cache` lets through.
+fn epochs(
+    recording: &Recording,
+    cache: CpuCache,
+) -> impl Iterator<Item = Result<(EpochHeat, f64), Broken>> {
+    std::iter::zip(recording.heat(), recording.epochs()).map(move |(heat, epoch)| {
         let mut heat = heat.map_err(Broken::Recording)?;
         cache.filter_epoch(&mut heat, epoch);
         Ok((heat, epoch.length_s))
-    });
-    replay(epochs, policies, options).map_err(|broken| match broken {
-        Broken::Recording(error) => PlanError::Recording(error),
-        Broken::Replay(source) => PlanError::Replay { name: info.facts.name.clone(), source },
     })
+}
+
+fn named(broken: Broken, name: &str) -> PlanError {
+    match broken {
+        Broken::Recording(error) => PlanError::Recording(error),
+        Broken::Replay(source) => PlanError::Replay { name: name.to_owned(), source },
+    }
 }
 
 fn policy_curve(spec: &PolicySpec, replayed: Replayed) -> PolicyCurve {

@@ -4,7 +4,7 @@ mod recording;
 
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
 use pagetide_replay::{
-    AtCapacity, Curve, NaiveReplay, ReplayError, ReplayOptions, replay, replay_at,
+    AtCapacity, Curve, NaiveReplay, ReplayError, ReplayOptions, epochs_at, replay, replay_at,
 };
 use pagetide_types::{Bytes, EpochHeat, UnitId, UnitSize};
 use proptest::prelude::*;
@@ -121,6 +121,29 @@ proptest! {
         let footprint = Bytes(footprint(&epochs).0 + 4096 * spare);
         let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, ran_before, capacities, ..ReplayOptions::default() };
         check(&epochs, options, |last| (0..=last).collect())?;
+    }
+
+    #[test]
+    fn the_epochs_one_by_one_add_up_to_the_naive_replay(
+        epochs in epochs(),
+        first_epoch in 0usize..4,
+        ran_before in any::<bool>(),
+        part in 0u64..30,
+    ) {
+        let options = ReplayOptions { first_epoch, ran_before, ..ReplayOptions::default() };
+        let capacity = Bytes::kib(4 * part);
+        for spec in specs() {
+            let stream = epochs.iter().cloned().map(Ok::<_, ReplayError>);
+            let found = epochs_at(stream, &spec, &options, capacity).unwrap();
+            let naive = replay_at(&epochs, &spec, &options, capacity);
+            prop_assert_eq!(found.len(), naive.epochs as usize);
+            prop_assert!(found.iter().map(|at| at.epoch).eq(first_epoch.max(1)..epochs.len()));
+            let sum = |value: &dyn Fn(usize) -> f64| (0..found.len()).map(value).sum::<f64>();
+            prop_assert!(near(sum(&|i| found[i].accesses), naive.accesses), "{spec}");
+            prop_assert!(near(sum(&|i| found[i].fast_accesses), naive.fast_accesses), "{spec}");
+            prop_assert_eq!(found.iter().map(|at| at.promoted_bytes).sum::<u64>(), naive.promoted);
+            prop_assert_eq!(found.iter().map(|at| at.demoted_bytes).sum::<u64>(), naive.demoted);
+        }
     }
 
     #[test]

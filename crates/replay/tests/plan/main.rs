@@ -3,6 +3,7 @@
 mod advice;
 mod build;
 mod cost;
+mod foresight;
 mod heatmap;
 mod interval;
 mod json;

@@ -1,11 +1,10 @@
 //! Replays a stream of epochs through several policies at once: one curve per policy, every
 //! capacity in one pass where the policy allows it.
 
+use crate::entry::{MAX_PAGES, MAX_UNITS};
 use crate::evaluation::{Cue, Evaluation};
 use crate::grid::{Grid, OneCut};
 use crate::lane::Lane;
-use crate::place::MAX_PAGES;
-use crate::radix::MAX_UNITS;
 use crate::sample::{Sample, scaled, scaled_epoch};
 use crate::stream::{AnyLane, Job, Stream};
 use crate::tally::{Reached, curve};

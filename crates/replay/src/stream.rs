@@ -1,5 +1,6 @@
 //! A stream of epochs on its way through the lanes: what they share is found once.
 
+use crate::demand::Demands;
 use crate::evaluation::Cue;
 use crate::grid::{Grid, OneCut};
 use crate::lane::{EpochInput, Lane};
@@ -32,6 +33,7 @@ pub(crate) struct Stream {
     book: UnitBook,
     before: Population,
     change: Change,
+    demands: Demands,
     pub(crate) totals: Totals,
 }
 
@@ -44,20 +46,27 @@ impl Stream {
         cue: Cue,
         next: Option<&EpochHeat>,
     ) {
-        rayon::join(|| self.book.update(&heat), || self.change.find(&self.before, &heat));
+        let (change, demands) = (&mut self.change, &mut self.demands);
+        rayon::join(
+            || self.book.update(&heat),
+            || {
+                change.find(&self.before, &heat);
+                demands.find(&heat);
+            },
+        );
         let input = EpochInput {
             heat: &heat,
             next,
             book: &self.book,
-            before: &self.before,
             change: &self.change,
+            demands: &self.demands,
             length_s,
             cue,
         };
         let totals = &mut self.totals;
         let count = || {
             if cue.counts {
-                totals.add(&heat, length_s);
+                totals.add(input.demands, length_s);
             }
         };
         let jobs = &mut self.jobs;

@@ -2,6 +2,7 @@
 //! there (hits) or starts and stops being moved there (difference arrays over the capacities).
 
 use crate::by_epoch::{Coarse, Log};
+use crate::demand::{Counted, Demand, Demands};
 use crate::{ByEpoch, Curve, Stretch, Traffic};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 
@@ -18,8 +19,7 @@ pub(crate) struct Hits {
 }
 
 impl Hits {
-    /// Those of one unit in one epoch. Without branches on what was seen: it is hard to predict.
-    #[inline]
+    /// Those of one unit in one epoch, as it reads in the specification.
     pub(crate) fn of(heat: &EpochHeat, row: usize, length_s: f64) -> Self {
         let flags = heat.flags[row];
         let accesses = f64::from(heat.memory_rate(row)).max(0.0) * length_s;
@@ -32,6 +32,35 @@ impl Hits {
             writes: counted(heat.writes.get(row)).unwrap_or(0.0),
             unseen: u64::from(flags.has(HeatFlags::UNSEEN)),
             accessed: u64::from(flags.has(HeatFlags::ACCESSED)),
+        }
+    }
+
+    /// Adds one unit in one second of an epoch, but for leads and writes. Without branches: what was
+    /// seen is hard to predict.
+    #[inline]
+    pub(crate) fn add(&mut self, unit: Demand) {
+        let (rate, flags) = (f64::from(unit.rate), unit.flags);
+        self.accesses += rate;
+        self.saturated += if flags.has(HeatFlags::SATURATED) { rate } else { 0.0 };
+        self.unseen += u64::from(flags.has(HeatFlags::UNSEEN));
+        self.accessed += u64::from(flags.has(HeatFlags::ACCESSED));
+    }
+
+    /// Adds its leads and writes.
+    #[inline]
+    pub(crate) fn add_counted(&mut self, unit: Counted) {
+        self.leads += f64::from(unit.leads);
+        self.writes += f64::from(unit.writes);
+    }
+
+    /// What was added, over a whole epoch; whether leads were `counted`.
+    pub(crate) fn over(self, length_s: f64, counted: bool) -> Self {
+        Self {
+            accesses: self.accesses * length_s,
+            saturated: self.saturated * length_s,
+            leads: if counted { self.leads } else { self.accesses } * length_s,
+            writes: self.writes * length_s,
+            ..self
         }
     }
 
@@ -72,14 +101,16 @@ pub(crate) struct Totals {
 
 impl Totals {
     /// Adds one evaluated epoch.
-    pub(crate) fn add(&mut self, heat: &EpochHeat, length_s: f64) {
+    pub(crate) fn add(&mut self, demands: &Demands, length_s: f64) {
         self.epochs += 1;
         self.seconds += length_s;
-        self.pages += heat.pages.iter().map(|pages| u64::from(*pages)).sum::<u64>();
-        self.counted += u32::from(!heat.leads.is_empty() || heat.is_empty());
-        let sum = (0..heat.len())
-            .map(|row| Hits::of(heat, row, length_s))
-            .fold(Hits::default(), Hits::sum);
+        self.pages += demands.units.iter().map(|unit| u64::from(unit.pages)).sum::<u64>();
+        let counted = !demands.counted.is_empty();
+        self.counted += u32::from(counted || demands.units.is_empty());
+        let mut sum = Hits::default();
+        demands.units.iter().for_each(|unit| sum.add(*unit));
+        demands.counted.iter().for_each(|unit| sum.add_counted(*unit));
+        let sum = sum.over(length_s, counted);
         self.all = self.all.sum(sum);
         self.stretches.push(&[Stretch { seconds: length_s, all: sum.traffic() }]);
     }
@@ -124,7 +155,7 @@ impl Tally {
         }
     }
 
-    /// A unit that is fast from `cell` on was accessed so in the epoch under way.
+    /// Units that are fast from `cell` on were accessed so in the epoch under way.
     #[inline]
     pub(crate) fn charge(&mut self, cell: u32, hits: Hits) {
         let sum = &mut self.hits[cell as usize];
@@ -151,9 +182,10 @@ impl Tally {
     /// A unit of `pages` that was fast from cell `old` on is now so from cell `new` on. Without
     /// branches; if the cells are equal nothing changes.
     #[inline]
-    pub(crate) fn moved(&mut self, old: u32, new: u32, pages: u16, huge: bool) {
+    pub(crate) fn moved(&mut self, old: u32, new: u32, pages: u64, huge: bool) {
         let down = usize::from(old < new);
-        let (pages, whole) = (i64::from(pages), i64::from(pages) * i64::from(huge));
+        let pages = pages.cast_signed();
+        let whole = pages * i64::from(huge);
         let first = &mut self.steps[old.min(new) as usize];
         first[down] += pages;
         first[2 + down] += whole;

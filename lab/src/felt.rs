@@ -2,7 +2,7 @@
 //! the dilation of the emulated CPU.
 
 use crate::topology::Topology;
-use pagetide_replay::{Machine, Tier};
+use pagetide_machine::{Machine, Tier};
 use std::fmt::Write as _;
 
 /// Bytes of a line.

@@ -13,7 +13,7 @@ use crate::{
     topology::Topology,
 };
 use anyhow::{Context, ensure};
-use pagetide_replay::Machine;
+use pagetide_machine::Machine;
 use std::{
     fs,
     io::{self, Write},

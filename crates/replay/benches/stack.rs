@@ -31,7 +31,7 @@ fn main() {
     let count = f64::from(units) * f64::from(epochs);
     row("four policies together", all, count * 4.0);
     println!("  of all {capacities} capacities; peak memory {}", peak_memory());
-    println!("  the goal is 20 s and 2 GiB\n");
+    println!("  the goal is 12 s and 2 GiB\n");
 
     let alone = f64::from(units) * f64::from(few);
     for info in REGISTRY {

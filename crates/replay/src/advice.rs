@@ -3,7 +3,8 @@
 //! only where the recording says that it keeps the target, or that heat is too even for placing.
 
 use crate::text::percent;
-use crate::{AreaHeat, Band, CostModel, Machine, PlanInput, Recommendation, Role};
+use crate::{AreaHeat, Band, CurveCost, PlanInput, Recommendation, Role};
+use pagetide_machine::Machine;
 use pagetide_types::{AreaKind, Bytes};
 use serde::Serialize;
 
@@ -44,16 +45,17 @@ pub enum AdviceKind {
 /// Finds what placement at start can do.
 pub(crate) fn advise(
     input: &PlanInput,
-    cost: &CostModel,
+    costs: &[CurveCost<'_>],
     machine: &Machine,
     target: f64,
     answer: Option<&Recommendation>,
 ) -> Vec<Advice> {
-    let accesses = input.facts.accesses_per_s;
-    if input.facts.evaluated_epochs == 0 || accesses <= 0.0 {
+    // Placements that no curve holds: all curves agree on what was accessed.
+    let Some(cost) = costs.first() else { return Vec::new() };
+    if input.facts.evaluated_epochs == 0 || cost.curve().accesses <= 0.0 {
         return Vec::new();
     }
-    let all_slow = cost.slowdown_of_share(1.0, accesses);
+    let all_slow = cost.slowdown_of_share(1.0);
     if all_slow.high <= target {
         return vec![Advice {
             kind: AdviceKind::BindSlow,
@@ -63,7 +65,7 @@ pub(crate) fn advise(
         }];
     }
     let mut advice = Vec::new();
-    advice.extend(answer.and_then(|answer| first_touch(input, cost, target, answer)));
+    advice.extend(answer.and_then(|answer| first_touch(input, costs, target, answer)));
     advice.extend(interleave(input, cost, machine));
     if advice.is_empty() {
         advice.extend(slow_areas(input, cost, target));
@@ -81,25 +83,23 @@ fn command(input: &PlanInput) -> &str {
 /// Some candidate that never moves anything is nearly as good as the recommendation.
 fn first_touch(
     input: &PlanInput,
-    cost: &CostModel,
+    costs: &[CurveCost<'_>],
     target: f64,
     answer: &Recommendation,
 ) -> Option<Advice> {
-    let (policy, need) = input
-        .curves
-        .iter()
-        .filter(|p| p.role == Role::Candidate)
-        .filter(|p| p.curve.promoted.iter().chain(&p.curve.demoted).all(|moved| *moved == 0))
-        .find_map(|p| {
-            let high = |i| cost.slowdown(&p.curve, i).high;
+    let (cost, need) = std::iter::zip(&input.curves, costs)
+        .filter(|(p, _)| p.role == Role::Candidate)
+        .filter(|(p, _)| p.curve.promoted.iter().chain(&p.curve.demoted).all(|moved| *moved == 0))
+        .find_map(|(p, cost)| {
+            let high = |i| cost.slowdown(i).high;
             let unit = input.facts.unit.bytes();
             let need = crate::recommend::smallest(&p.curve, unit, target, high)?;
             let most = answer.fast_bytes.as_f64() * NEARLY_AS_GOOD;
-            (need.as_f64() <= most && need.0 > 0).then_some((p, need))
+            (need.as_f64() <= most && need.0 > 0).then_some((cost, need))
         })?;
-    let i = usize::try_from(need.0.div_ceil(policy.curve.step.0.max(1))).unwrap_or(usize::MAX);
-    let i = i.min(policy.curve.fast_accesses.len() - 1);
-    let band = cost.slowdown(&policy.curve, i);
+    let curve = cost.curve();
+    let i = usize::try_from(need.0.div_ceil(curve.step.0.max(1))).unwrap_or(usize::MAX);
+    let band = cost.slowdown(i.min(curve.fast_accesses.len() - 1));
     Some(Advice {
         kind: AdviceKind::FirstTouch,
         text: format!(
@@ -112,7 +112,7 @@ fn first_touch(
 }
 
 /// Heat is so even that no policy beats spreading pages.
-fn interleave(input: &PlanInput, cost: &CostModel, machine: &Machine) -> Option<Advice> {
+fn interleave(input: &PlanInput, cost: &CurveCost<'_>, machine: &Machine) -> Option<Advice> {
     let mut candidates = input.curves.iter().filter(|p| p.role == Role::Candidate).peekable();
     candidates.peek()?;
     let even = candidates.all(|p| {
@@ -139,7 +139,7 @@ fn interleave(input: &PlanInput, cost: &CostModel, machine: &Machine) -> Option<
             format!("echo {slow} > /sys/kernel/mm/mempolicy/weighted_interleave/node1"),
             format!("numactl --weighted-interleave=0,1 -- {}", command(input)),
         ],
-        slowdown: cost.slowdown_of_share(slow_share, input.facts.accesses_per_s),
+        slowdown: cost.slowdown_of_share(slow_share),
     })
 }
 
@@ -162,8 +162,7 @@ fn can_bind(area: &AreaHeat) -> bool {
 }
 
 /// Whole areas so cold, in every part of the recording, that they may start slow together.
-fn slow_areas(input: &PlanInput, cost: &CostModel, target: f64) -> Option<Advice> {
-    let accesses = input.facts.accesses_per_s;
+fn slow_areas(input: &PlanInput, cost: &CurveCost<'_>, target: f64) -> Option<Advice> {
     let mut cold: Vec<&AreaHeat> =
         input.areas.iter().filter(|area| can_bind(area) && area.share_of_bytes >= WORTH).collect();
     let density = |area: &AreaHeat| area.peak_share_of_accesses / area.share_of_bytes;
@@ -173,7 +172,7 @@ fn slow_areas(input: &PlanInput, cost: &CostModel, target: f64) -> Option<Advice
         .into_iter()
         .take_while(|area| {
             sum += area.peak_share_of_accesses;
-            cost.slowdown_of_share(sum, accesses).high <= target
+            cost.slowdown_of_share(sum).high <= target
         })
         .collect();
     if chosen.is_empty() {
@@ -206,6 +205,6 @@ fn slow_areas(input: &PlanInput, cost: &CostModel, target: f64) -> Option<Advice
             percent(share)
         ),
         commands,
-        slowdown: cost.slowdown_of_share(share, accesses),
+        slowdown: cost.slowdown_of_share(share),
     })
 }

@@ -4,8 +4,8 @@
 //! with everything fast it gives
 //!
 //! ```text
-//! memory slowdown  = miss share x (latency of slow / latency of fast x queue - 1)
-//! program slowdown = memory-bound share x memory slowdown + migration time / run time
+//! memory slowdown  = miss share x (latency of slow / latency of fast - 1)
+//! program slowdown = memory-bound share x memory slowdown + migration time / run time + queues
 //! ```
 //!
 //! The idea of the two latencies weighted by hits is the classical average access time; the
@@ -18,10 +18,14 @@
 //!   of a Poisson process that was never seen (the "rule of three");
 //! - migration: hidden behind the program, or all of it waited for.
 //!
-//! Queueing raises the slow tier's latency as its demand (64 B per access) nears its bandwidth;
-//! only the high end counts it. docs/cost.md has the derivation with a worked example.
+//! Exact counts tell reads from writes, and leads, which wait, from streams, which prefetchers
+//! fetch: those take bandwidth alone. [`crate::curve_cost`] adds a curve up and knows its queues,
+//! epoch by epoch. docs/cost.md has the derivation with a worked example.
 
-use crate::{Curve, Machine};
+use crate::Curve;
+use crate::curve_cost::CurveCost;
+use crate::move_cost::{MoveCost, Moves};
+use pagetide_machine::{Machine, Tier};
 use serde::Serialize;
 
 /// Below this share of the measured accesses, saturated units are taken for what CPU caches hold
@@ -31,11 +35,10 @@ const SATURATION_MATTERS: f64 = 0.05;
 pub const CORE_ACCESSES_PER_S: f64 = 2e8;
 /// Default band of the share of the run time that waits for memory.
 pub const MEMORY_SHARE: (f64, f64) = (0.2, 1.0);
-/// Accesses that a unit never seen may have had all the same (95 %: -ln 0.05).
-const UNSEEN_ACCESSES: f64 = 3.0;
 /// Bytes that one access takes from memory: a cache line.
 const LINE: f64 = 64.0;
-/// Share of writes at the other end of the band; the first end is reads only.
+/// Share of writes at the other end of the band, where they were not counted; the first end is
+/// reads only.
 const WRITES: f64 = 1.0 / 3.0;
 
 /// A share or slowdown known only between two ends; 0.05 is 5 %.
@@ -52,14 +55,23 @@ pub struct Band {
 pub struct CostFacts {
     /// CPU seconds of the target in the evaluated epochs; 0 where unknown: one core is assumed.
     pub target_cpu_s: f64,
-    /// Share of the resident bytes that huge pages map: they move whole.
-    pub huge_share: f64,
     /// Share of cycles stalled on memory, where the hardware counted them.
     pub stall_share: Option<f64>,
 }
 
+/// Which accesses wait for memory, where the recording tells them apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Charge {
+    /// Those that no prefetcher can have fetched; the others take bandwidth alone.
+    #[default]
+    Leads,
+    /// Every line, as where leads are not told apart.
+    Lines,
+}
+
 /// How the open questions of the observation are answered in one reading of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reading {
     /// Saturated units count with what the CPU time allows, not with their measured bound.
     pub saturated_at_most: bool,
@@ -67,15 +79,43 @@ pub(crate) struct Reading {
     pub unseen_charged: bool,
 }
 
+/// Bandwidth of a tier, bytes per second.
+#[derive(Clone, Copy, Debug)]
+struct Bandwidth {
+    read: f64,
+    write: f64,
+}
+
+impl Bandwidth {
+    fn of(tier: &Tier) -> Self {
+        Self { read: tier.read_bandwidth_gb_s * 1e9, write: tier.write_bandwidth_gb_s * 1e9 }
+    }
+
+    /// Share of its time that a memory is busy with so many bytes per second: it reads or writes.
+    fn used(self, read: f64, written: f64) -> f64 {
+        read / self.read + written / self.write
+    }
+}
+
+/// Demand of a program on one tier, accesses per second. Every access reads a line; a write
+/// writes it back later.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Demand {
+    pub(crate) accesses: f64,
+    pub(crate) writes: f64,
+}
+
 /// The cost of placements on one machine for one recording.
 #[derive(Clone, Debug)]
 pub struct CostModel {
     share: Band,
-    latency_ratio: Band,
-    slow_bytes_per_s: f64,
-    us_per_moved_byte: f64,
+    latencies: [(f64, f64); 2],
+    fast: Bandwidth,
+    slow: Bandwidth,
+    moves: Option<MoveCost>,
     cpu_s: Option<f64>,
     point: bool,
+    charge: Charge,
 }
 
 impl CostModel {
@@ -84,35 +124,35 @@ impl CostModel {
     #[must_use]
     pub fn new(machine: &Machine, facts: &CostFacts, memory_share: Option<(f64, f64)>) -> Self {
         let (fast, slow) = (machine.fast(), machine.slow());
-        let ratio = |writes: f64| {
-            let mix = |read: f64, write: f64| (1.0 - writes) * read + writes * write;
-            mix(slow.read_latency_ns, slow.write_latency_ns)
-                / mix(fast.read_latency_ns, fast.write_latency_ns)
-        };
-        let (reads, mixed) = (ratio(0.0), ratio(WRITES));
         let share = match (memory_share, facts.stall_share) {
             (Some((low, high)), _) => Band { low: low.min(high), high: low.max(high) },
             (None, Some(stall)) => Band { low: stall, high: stall },
             (None, None) => Band { low: MEMORY_SHARE.0, high: MEMORY_SHARE.1 },
         };
         let unit = |value: f64| if value.is_finite() { value.clamp(0.0, 1.0) } else { 1.0 };
-        let huge = unit(facts.huge_share);
-        let cost = &machine.migration;
         Self {
             share: Band { low: unit(share.low), high: unit(share.high) },
-            latency_ratio: Band { low: reads.min(mixed), high: reads.max(mixed) },
-            slow_bytes_per_s: slow.read_bandwidth_gb_s * 1e9,
-            us_per_moved_byte: huge * cost.page_2m_us / f64::from(2 << 20)
-                + (1.0 - huge) * cost.page_4k_us / 4096.0,
+            latencies: [fast, slow].map(|tier| (tier.read_latency_ns, tier.write_latency_ns)),
+            fast: Bandwidth::of(fast),
+            slow: Bandwidth::of(slow),
+            moves: Some(MoveCost::new(&machine.migration)),
             cpu_s: (facts.target_cpu_s > 0.0).then_some(facts.target_cpu_s),
             point: memory_share.is_none() && facts.stall_share.is_some(),
+            charge: Charge::default(),
         }
+    }
+
+    /// The same, with other accesses waiting.
+    #[must_use]
+    pub fn with_charge(mut self, charge: Charge) -> Self {
+        self.charge = charge;
+        self
     }
 
     /// The same, with moves that cost nothing.
     #[must_use]
     pub fn with_free_moves(mut self) -> Self {
-        self.us_per_moved_byte = 0.0;
+        self.moves = None;
         self
     }
 
@@ -122,53 +162,70 @@ impl CostModel {
         self.share
     }
 
+    /// Whether both ends of every band are the same: stall counters were read.
+    #[must_use]
+    pub fn is_point(&self) -> bool {
+        self.point
+    }
+
+    /// The cost of a curve's placements.
+    #[must_use]
+    pub fn of<'a>(&'a self, curve: &'a Curve) -> CurveCost<'a> {
+        CurveCost::new(self, curve)
+    }
+
+    /// The program's slowdown at the curve's entry `i`, against all memory fast. Who asks for many
+    /// entries asks [`Self::of`].
+    #[must_use]
+    pub fn slowdown(&self, curve: &Curve, i: usize) -> Band {
+        self.of(curve).slowdown(i)
+    }
+
     /// Latency of the slow tier over that of the fast one, for reads and for a mix of writes.
     #[must_use]
     pub fn latency_ratio(&self) -> Band {
-        self.latency_ratio
+        let (reads, mixed) = (self.ratio(0.0), self.ratio(WRITES));
+        Band { low: reads.min(mixed), high: reads.max(mixed) }
     }
 
-    /// The program's slowdown at the curve's entry `i`, against all memory fast.
-    ///
-    /// A curve without accesses costs nothing but its moves. With stall counters both ends agree.
-    #[must_use]
-    pub fn slowdown(&self, curve: &Curve, i: usize) -> Band {
-        let ratio = self.latency_ratio;
-        let high = self.share.high * self.memory_slowdown(curve, i, ratio.high, true, Pick::Worst)
-            + self.migration(curve, i);
-        if self.point {
-            return Band { low: high, high };
+    /// The same for the accesses of a curve: where writes were counted the ends are one.
+    pub(crate) fn ratio_of(&self, curve: &Curve) -> Band {
+        if curve.fast_writes.is_empty() || curve.accesses <= 0.0 {
+            return self.latency_ratio();
         }
-        let low = self.share.low * self.memory_slowdown(curve, i, ratio.low, false, Pick::Best);
-        Band { low: low.min(high), high }
+        let ratio = self.ratio((curve.writes / curve.accesses).clamp(0.0, 1.0));
+        Band { low: ratio, high: ratio }
     }
 
-    /// The slowdown when slow memory serves a fixed share of so many accesses per second, without
-    /// moves: for placements that no curve holds.
-    #[must_use]
-    pub fn slowdown_of_share(&self, slow_share: f64, accesses_per_s: f64) -> Band {
-        let slow = slow_share.clamp(0.0, 1.0);
-        let queue = queue(slow * accesses_per_s.max(0.0) * LINE / self.slow_bytes_per_s);
-        let high = self.share.high * slow * (self.latency_ratio.high * queue - 1.0).max(0.0);
-        let low = self.share.low * slow * (self.latency_ratio.low - 1.0).max(0.0);
-        Band { low: low.min(high), high }
+    fn ratio(&self, writes: f64) -> f64 {
+        let [fast, slow] =
+            self.latencies.map(|(read, write)| (1.0 - writes) * read + writes * write);
+        slow / fast
     }
 
-    /// The high end, were the observation to be read in this one way: what tells how far an
-    /// answer depends on saturation and on unseen units, the program's share left alone.
-    pub(crate) fn slowdown_as(&self, curve: &Curve, i: usize, reading: Reading) -> f64 {
-        let pick = Pick::Only(reading);
-        self.share.high * self.memory_slowdown(curve, i, self.latency_ratio.high, true, pick)
-            + self.migration(curve, i)
+    /// Whether leads are what waits for memory.
+    pub(crate) fn charges_leads(&self, curve: &Curve) -> bool {
+        self.charge == Charge::Leads && !curve.fast_leads.is_empty()
     }
 
-    /// Time of the moves over run time.
-    fn migration(&self, curve: &Curve, i: usize) -> f64 {
-        if curve.seconds <= 0.0 {
-            return 0.0;
-        }
-        let moved = curve.promoted[i] as f64 + curve.demoted[i] as f64;
-        moved * self.us_per_moved_byte / 1e6 / curve.seconds
+    /// Share of writes where they were not counted: at the low end none.
+    pub(crate) fn writes_unknown(high: bool) -> f64 {
+        if high { WRITES } else { 0.0 }
+    }
+
+    /// Use of the slow tier.
+    pub(crate) fn slow_used(&self, demand: Demand, moves: Moves) -> f64 {
+        self.slow.used(demand.accesses * LINE + moves.up, demand.writes * LINE + moves.down)
+    }
+
+    /// Use of the fast tier.
+    pub(crate) fn fast_used(&self, demand: Demand, moves: Moves) -> f64 {
+        self.fast.used(demand.accesses * LINE + moves.down, demand.writes * LINE + moves.up)
+    }
+
+    /// The moves of a curve's entry.
+    pub(crate) fn moves(&self, curve: &Curve, i: usize) -> Moves {
+        self.moves.as_ref().map_or_else(Moves::default, |cost| cost.of(curve, i))
     }
 
     /// The greatest possible accesses of saturated units over what was measured of them.
@@ -179,58 +236,4 @@ impl CostModel {
         let possible = self.cpu_s.unwrap_or(curve.seconds) * CORE_ACCESSES_PER_S;
         ((possible - (curve.accesses - curve.saturated)) / curve.saturated).max(1.0)
     }
-
-    fn memory_slowdown(
-        &self,
-        curve: &Curve,
-        i: usize,
-        ratio: f64,
-        queueing: bool,
-        pick: Pick,
-    ) -> f64 {
-        let most = self.saturated_multiple(curve);
-        let one = |saturated: f64, unseen: f64| {
-            let extra = saturated - 1.0;
-            let all = curve.accesses + extra * curve.saturated;
-            let fast = curve.fast_accesses[i] + extra * curve.fast_saturated[i];
-            // The curve bounds every epoch by one access; together they are bounded better.
-            let together = (UNSEEN_ACCESSES / f64::from(curve.epochs.max(1))).min(1.0);
-            let unseen =
-                unseen * together * (curve.unseen_bound - curve.fast_unseen_bound[i]).max(0.0);
-            let slow = (all - fast).max(0.0) + unseen;
-            let all = all + unseen;
-            if all <= 0.0 || curve.seconds <= 0.0 {
-                return 0.0;
-            }
-            let queue = if queueing {
-                queue(slow * LINE / curve.seconds / self.slow_bytes_per_s)
-            } else {
-                1.0
-            };
-            slow / all * (ratio * queue - 1.0).max(0.0)
-        };
-        match pick {
-            Pick::Worst if self.point => one(1.0, 0.0),
-            Pick::Worst => one(1.0, 1.0).max(one(most, 1.0)),
-            Pick::Best => one(1.0, 0.0).min(one(most, 0.0)),
-            Pick::Only(reading) => one(
-                if reading.saturated_at_most { most } else { 1.0 },
-                if reading.unseen_charged { 1.0 } else { 0.0 },
-            ),
-        }
-    }
-}
-
-#[derive(Clone, Copy)]
-enum Pick {
-    Worst,
-    Best,
-    Only(Reading),
-}
-
-/// Latency under load over idle latency: next to nothing below half of the bandwidth, 4.6 at
-/// 90 %; past that the time grows in proportion, since no more than the bandwidth gets through.
-fn queue(demand: f64) -> f64 {
-    let knee = |load: f64| 1.0 + load.powi(3) / (2.0 * (1.0 - load));
-    if demand < 0.9 { knee(demand) } else { knee(0.9) * demand / 0.9 }
 }

@@ -7,7 +7,7 @@
 //! Without it a program's code and stacks, a few pages that are accessed most of all, are most
 //! of its "memory traffic", and the plan is a plan for them.
 
-use crate::Machine;
+use pagetide_machine::Machine;
 use pagetide_trace::Epoch;
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 

@@ -1,12 +1,14 @@
 //! What replaying a recording through one policy gives: totals at every capacity.
 
+use crate::ByEpoch;
 use pagetide_policy::Observation;
 use pagetide_types::Bytes;
 use serde::Serialize;
 
 /// What a policy would have achieved at every capacity of fast memory.
 ///
-/// Every vector has the same length (but `replayed_at`); entry `i` belongs to the capacity `step * i`,
+/// Every vector has the same length (but `replayed_at`, and those that are empty where nothing was
+/// counted); entry `i` belongs to the capacity `step * i`,
 /// the last one holds the whole footprint. All totals run over the evaluated epochs (those after
 /// the first decision and after warm-up); accesses are rate x epoch length. The bytes moved are
 /// those of the decisions in force in the evaluated epochs, one decision each.
@@ -29,6 +31,10 @@ pub struct Curve {
     pub unseen_bound: f64,
     /// (unit, epoch) pairs in which the unit was accessed.
     pub accessed_units: u64,
+    /// Of `accesses`, those that no prefetcher can have fetched; 0 where they were not counted.
+    pub leads: f64,
+    /// Of `accesses`, the misses of writes; 0 where they were not counted.
+    pub writes: f64,
     /// Estimated accesses served by fast memory.
     pub fast_accesses: Vec<f64>,
     /// The part of `fast_accesses` to saturated units.
@@ -37,10 +43,20 @@ pub struct Curve {
     pub fast_unseen_bound: Vec<f64>,
     /// Accessed (unit, epoch) pairs in fast memory.
     pub fast_accessed_units: Vec<u64>,
+    /// The part of `leads` in fast memory; empty where they were not counted.
+    pub fast_leads: Vec<f64>,
+    /// The part of `writes` in fast memory; empty where they were not counted.
+    pub fast_writes: Vec<f64>,
     /// Bytes moved to fast memory.
     pub promoted: Vec<u64>,
     /// Bytes moved out of fast memory.
     pub demoted: Vec<u64>,
+    /// The part of `promoted` in huge pages, which move whole.
+    pub promoted_huge: Vec<u64>,
+    /// The part of `demoted` in huge pages.
+    pub demoted_huge: Vec<u64>,
+    /// The same accesses epoch by epoch, at some of the entries.
+    pub by_epoch: ByEpoch,
     /// The entries that were replayed, ascending, for policies whose order depends on the
     /// capacity; between them the vectors hold straight lines. Empty: every entry was.
     pub replayed_at: Vec<u32>,

@@ -1,9 +1,7 @@
 //! What is known of a recording as a whole, gathered in one pass: [`RecordingFacts`], the
 //! warm-up, the areas and the heatmap.
 
-use crate::{
-    AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, Unwatched, WarmUp, find_warm_up,
-};
+use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, not_judged};
 use pagetide_trace::{Epoch, EpochRecord, Header, Recording};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::Serialize;
@@ -63,6 +61,27 @@ impl Sums {
     }
 }
 
+/// Which units had their turn to be watched; by unit number.
+#[derive(Debug, Default)]
+struct Watched(Vec<bool>);
+
+impl Watched {
+    /// The resident bytes of units of which nothing has been seen up to this epoch.
+    fn not_yet(&mut self, heat: &EpochHeat) -> Bytes {
+        let most = heat.unit.last().map_or(0, |unit| unit.index() + 1);
+        self.0.resize(most.max(self.0.len()), false);
+        let mut bytes = Bytes(0);
+        for (row, unit) in heat.unit.iter().enumerate() {
+            let watched = &mut self.0[unit.index()];
+            *watched |= heat.flags[row].has(HeatFlags::SAMPLED);
+            if !*watched && !heat.flags[row].has(HeatFlags::UNCLEARED) {
+                bytes += heat.bytes(row);
+            }
+        }
+        bytes
+    }
+}
+
 impl Overview {
     /// Reads the whole recording; `heatmap_rows` as in [`HeatmapBuilder::finish`]. Traffic is
     /// what `cache` lets through.
@@ -74,8 +93,7 @@ impl Overview {
         heatmap_rows: usize,
         cache: CpuCache,
     ) -> Result<Self, pagetide_trace::Error> {
-        let unwatched = Unwatched::read(recording)?;
-        Self::of(recording, recording.records(), &unwatched, heatmap_rows, cache)
+        Self::of(recording, recording.records(), heatmap_rows, cache)
     }
 
     /// As [`Self::read`]; `records` are those of the recording, on which the caller may look, too.
@@ -85,24 +103,23 @@ impl Overview {
     pub fn of(
         recording: &Recording,
         records: impl Iterator<Item = Result<EpochRecord, pagetide_trace::Error>>,
-        unwatched: &Unwatched,
         heatmap_rows: usize,
         cache: CpuCache,
     ) -> Result<Self, pagetide_trace::Error> {
         let mut builder = HeatmapBuilder::new();
-        let mut epochs = Vec::new();
+        let (mut epochs, mut watched) = (Vec::new(), Watched::default());
         for record in records {
             let mut record = record?;
-            let filled = unwatched.fill(&mut record.heat, &record.epoch);
             builder.push(&record);
             cache.filter_epoch(&mut record.heat, &record.epoch);
             let sums = Sums::of(&record.epoch, &record.heat);
-            epochs.push(Sums { unwatched_bytes: filled.as_f64(), ..sums });
+            let unwatched_bytes = watched.not_yet(&record.heat).as_f64();
+            epochs.push(Sums { unwatched_bytes, ..sums });
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
-        let warm_up = find_warm_up(&resident);
-        let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
         let header = recording.header();
+        let warm_up = not_judged(&resident, header.began_with_target);
+        let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
         let name = recording.path().display().to_string();
         Ok(Self {
             facts: facts(name, header, &epochs, &warm_up, cache),
@@ -140,6 +157,8 @@ fn facts(
         units: used.iter().map(|e| e.units).max().unwrap_or(0),
         footprint_bytes: used.iter().map(|e| e.resident).max().unwrap_or_default(),
         accesses_per_s: ratio(accesses, seconds),
+        traffic_per_s: ratio(traffic, seconds),
+        leads_per_s: None,
         cache_per_core: cache.per_core(),
         cached_share: ratio(accesses - traffic, accesses).clamp(0.0, 1.0),
         saturated_share: ratio(sum(&|e| e.saturated), traffic),

@@ -6,12 +6,14 @@
 //! from the first cell on that holds its end, and is moved at a capacity if and only if its end
 //! crosses it.
 
+use crate::demand::Demands;
+use crate::entry::Entry;
+use crate::evaluation::Cue;
 use crate::grid::Cuts;
-use crate::place::Place;
-use crate::population::{Change, DEAD, Population};
+use crate::population::{Change, DEAD};
 use crate::radix::Sorter;
-use crate::rehearsal::Cue;
-use crate::tally::Tally;
+use crate::repair::{Repair, Repaired};
+use crate::tally::{Hits, Tally, moves_whole};
 use pagetide_policy::{EpochView, Needs, Observation, Placement, RankPolicy, UnitBook};
 use pagetide_types::EpochHeat;
 
@@ -21,14 +23,11 @@ pub(crate) struct EpochInput<'a> {
     pub(crate) heat: &'a EpochHeat,
     pub(crate) next: Option<&'a EpochHeat>,
     pub(crate) book: &'a UnitBook,
-    pub(crate) before: &'a Population,
     pub(crate) change: &'a Change,
+    pub(crate) demands: &'a Demands,
     pub(crate) length_s: f64,
     pub(crate) cue: Cue,
 }
-
-/// An entry of the order with this bit is a hole; the other bits are its base pages.
-pub(crate) const HOLE: u32 = 1 << 31;
 
 /// One policy at one set of cuts.
 pub(crate) struct Lane<C> {
@@ -36,15 +35,16 @@ pub(crate) struct Lane<C> {
     /// `None`: what is born stays where it is.
     policy: Option<Box<dyn RankPolicy>>,
     needs: Needs,
-    /// Rows of the current heat and holes, fastest first.
-    order: Vec<u32>,
+    /// The units of the current heat and holes, fastest first.
+    order: Vec<Entry>,
     holes: bool,
-    spare: Vec<u32>,
-    /// Per row.
-    places: Vec<Place>,
+    spare: Vec<Entry>,
     keys: Vec<u32>,
+    /// The keys that `order` stands by; empty if units came or went since.
+    keys_before: Vec<u32>,
     fast: Vec<bool>,
     sorter: Sorter,
+    repair: Repair,
     pub(crate) tally: Tally,
     /// What the policy told, with the epoch at whose end.
     pub(crate) told: Vec<(usize, Observation)>,
@@ -64,10 +64,11 @@ impl<C: Cuts> Lane<C> {
             order: Vec::new(),
             holes: false,
             spare: Vec::new(),
-            places: Vec::new(),
             keys: Vec::new(),
+            keys_before: Vec::new(),
             fast: Vec::new(),
             sorter: Sorter::default(),
+            repair: Repair::default(),
             tally: Tally::new(cells),
             told: Vec::new(),
         }
@@ -78,34 +79,59 @@ impl<C: Cuts> Lane<C> {
         if input.change.any {
             self.arrive(input);
             self.lay_out();
+            self.keys_before.clear();
         }
-        if input.cue.counts {
-            self.charge(input);
+        let (order, tally) = (&self.order, &mut self.tally);
+        let mut charge = || {
+            if input.cue.counts {
+                charge_in_order(order, input, tally);
+            }
+        };
+        let Some(policy) = self.policy.as_mut().filter(|_| input.next.is_some()) else {
+            return charge();
+        };
+        if self.needs.placement {
+            self.fast.resize(input.heat.len(), false);
+            for unit in self.order.iter().filter(|entry| !entry.is_hole()) {
+                self.fast[unit.row() as usize] = unit.cell() == 0;
+            }
         }
-        if input.next.is_some() {
-            self.decide(input);
-        }
+        self.keys.resize(input.heat.len(), 0);
+        let placement = Placement { fast: &self.fast, capacity: self.cuts.capacity() };
+        let view = EpochView {
+            heat: input.heat,
+            book: input.book,
+            length_s: input.length_s,
+            settling: input.cue.settling,
+            oracle: input.next.filter(|_| self.needs.oracle),
+            placement: self.needs.placement.then_some(placement),
+        };
+        rayon::join(charge, || policy.rank(&view, &mut self.keys));
+        self.told.extend(policy.observation().map(|told| (input.cue.epoch, told)));
+        self.decide(input.cue.counts);
     }
 
     /// Turns rows of the epoch before into rows of this one; see [`pagetide_policy::Slots`] for
     /// the rules.
     fn arrive(&mut self, input: &EpochInput<'_>) {
-        let EpochInput { heat, before, change, .. } = input;
+        let EpochInput { heat, change, .. } = input;
+        let unit = |row: u32| {
+            let (pages, flags) = (heat.pages[row as usize], heat.flags[row as usize]);
+            Entry::unit(row, pages, moves_whole(flags, pages))
+        };
         let mut taking = change.growth;
         let mut born = change.born.iter();
         self.spare.clear();
         self.holes = false;
         for entry in &self.order {
-            let mut room = if *entry & HOLE != 0 {
-                u64::from(*entry & !HOLE)
-            } else {
-                let row = change.row_now[*entry as usize];
+            let mut room = entry.pages();
+            if !entry.is_hole() {
+                let row = change.row_now[entry.row() as usize];
                 if row != DEAD {
-                    self.spare.push(row);
+                    self.spare.push(unit(row));
                     continue;
                 }
-                u64::from(before.pages[*entry as usize])
-            };
+            }
             loop {
                 let taken = taking.min(room);
                 taking -= taken;
@@ -115,100 +141,94 @@ impl<C: Cuts> Lane<C> {
                 }
                 let Some(row) = born.next() else {
                     self.holes = true;
-                    push_hole(&mut self.spare, room);
+                    self.spare.push(Entry::hole(room));
                     break;
                 };
-                self.spare.push(*row);
+                self.spare.push(unit(*row));
                 taking = u64::from(heat.pages[*row as usize]);
             }
         }
-        self.spare.extend(born);
-        while self.spare.last().is_some_and(|last| *last & HOLE != 0) {
+        self.spare.extend(born.map(|row| unit(*row)));
+        while self.spare.last().is_some_and(|last| last.is_hole()) {
             self.spare.pop();
         }
         std::mem::swap(&mut self.order, &mut self.spare);
-        self.places.clear();
-        self.places.extend(heat.pages.iter().map(|pages| Place::new(*pages)));
     }
 
     /// Finds every unit's cell from the order.
     fn lay_out(&mut self) {
         let mut end = 0;
-        for entry in &self.order {
-            if *entry & HOLE != 0 {
-                end += u64::from(*entry & !HOLE);
-            } else {
-                let place = &mut self.places[*entry as usize];
-                end += u64::from(place.pages());
-                place.replace_cell(self.cuts.cell(end));
+        for entry in &mut self.order {
+            end += entry.pages();
+            if !entry.is_hole() {
+                entry.replace_cell(self.cuts.cell(end));
             }
         }
     }
 
-    /// Charges the epoch's accesses to the placement in force.
-    fn charge(&mut self, input: &EpochInput<'_>) {
-        let hits = &mut self.tally.hits;
-        for (row, place) in self.places.iter().enumerate() {
-            hits[place.cell() as usize].add(input.heat, row, input.length_s);
-        }
-    }
-
-    fn decide(&mut self, input: &EpochInput<'_>) {
-        let Some(policy) = &mut self.policy else { return };
-        let heat = input.heat;
-        if self.needs.placement {
-            self.fast.clear();
-            self.fast.extend(self.places.iter().map(|place| place.cell() == 0));
-        }
-        self.keys.resize(heat.len(), 0);
-        let view = EpochView {
-            heat,
-            book: input.book,
-            length_s: input.length_s,
-            settling: !input.cue.counts,
-            oracle: input.next.filter(|_| self.needs.oracle),
-            placement: self
-                .needs
-                .placement
-                .then(|| Placement { fast: &self.fast, capacity: self.cuts.capacity() }),
-        };
-        policy.rank(&view, &mut self.keys);
-        if !input.cue.rehearsal {
-            self.told.extend(policy.observation().map(|told| (input.cue.epoch, told)));
-        }
+    /// Puts the new keys in force; whether what that moves `counts`.
+    fn decide(&mut self, counts: bool) {
         if self.holes {
-            self.order.retain(|entry| *entry & HOLE == 0);
+            self.order.retain(|entry| !entry.is_hole());
         }
-        let (cuts, tally, counted) = (self.cuts, &mut self.tally, input.cue.counts);
-        let mut put = |place: &mut Place, end| {
-            let new = cuts.cell(end);
-            let old = place.replace_cell(new);
-            if counted {
-                tally.moved(old, new, place.pages());
+        let (order, spare) = (&mut self.order, &mut self.spare);
+        let repaired = if self.keys_before.len() == self.keys.len() {
+            self.repair.mend(order, &self.keys_before, &self.keys, spare)
+        } else {
+            Repaired::TooMany
+        };
+        let from = match repaired {
+            Repaired::Same => None,
+            Repaired::From(first) => {
+                std::mem::swap(order, spare);
+                Some(first)
+            }
+            // Where all keys are equal only the holes close.
+            Repaired::TooMany => {
+                let sorted = self.sorter.sort(order, &self.keys, spare);
+                (sorted || self.holes).then_some(0)
             }
         };
-        let (order, places) = (&self.order, &mut self.places);
-        if self.sorter.sort(order, &self.keys, places, &mut self.spare, &mut put) {
-            std::mem::swap(&mut self.order, &mut self.spare);
-        } else if self.holes {
-            // All keys are equal: only the holes close.
-            let mut end = 0;
-            for row in order {
-                let place = &mut places[*row as usize];
-                end += u64::from(place.pages());
-                put(place, end);
-            }
+        if let Some(from) = from {
+            self.put(from, counts);
         }
         self.holes = false;
+        std::mem::swap(&mut self.keys, &mut self.keys_before);
+    }
+
+    /// Finds the cells of an order without holes from a position on; whether what that moves
+    /// `counts`.
+    fn put(&mut self, from: usize, counts: bool) {
+        let (before, changed) = self.order.split_at_mut(from);
+        let mut end = before.iter().map(|unit| unit.pages()).sum();
+        for unit in changed {
+            let pages = unit.pages();
+            end += pages;
+            let new = self.cuts.cell(end);
+            let old = unit.replace_cell(new);
+            if counts && old != new {
+                self.tally.moved(old, new, pages, unit.huge());
+            }
+        }
     }
 }
 
-/// Appends a hole, in several entries if it is larger than one can say (8 TiB).
-fn push_hole(order: &mut Vec<u32>, mut room: u64) {
-    while room > 0 {
-        let part = room.min(u64::from(HOLE - 1));
-        #[expect(clippy::cast_possible_truncation, reason = "below HOLE")]
-        order.push(HOLE | part as u32);
-        room -= part;
+/// Charges the epoch's accesses to the placement in force: in order, so that the cells come one
+/// after the other.
+fn charge_in_order(order: &[Entry], input: &EpochInput<'_>, tally: &mut Tally) {
+    let Demands { units, counted } = input.demands;
+    let any_counted = !counted.is_empty();
+    let (mut cell, mut sum) = (0, Hits::default());
+    for unit in order.iter().filter(|entry| !entry.is_hole()) {
+        if unit.cell() != cell {
+            tally.charge(cell, sum.over(input.length_s, any_counted));
+            (cell, sum) = (unit.cell(), Hits::default());
+        }
+        sum.add(units[unit.row() as usize]);
+        if any_counted {
+            sum.add_counted(counted[unit.row() as usize]);
+        }
     }
+    tally.charge(cell, sum.over(input.length_s, any_counted));
+    tally.end_epoch();
 }

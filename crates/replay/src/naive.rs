@@ -2,13 +2,14 @@
 //! other, through the same order, cut and moves that the live loop uses. The stack pass is proved
 //! against it and measured beside it.
 
-use crate::ReplayOptions;
-use crate::rehearsal::Rehearsal;
+use crate::evaluation::Evaluation;
+use crate::tally::{Hits, moves_whole};
+use crate::{ReplayOptions, Traffic};
 use pagetide_policy::{Decider, Moves, Now, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 
 /// What one policy achieved at one capacity; fields as in [`crate::Curve`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AtCapacity {
     /// Evaluated epochs.
     pub epochs: u32,
@@ -26,6 +27,12 @@ pub struct AtCapacity {
     pub promoted: u64,
     /// Bytes moved out of fast memory.
     pub demoted: u64,
+    /// See [`crate::Curve::promoted_huge`].
+    pub promoted_huge: u64,
+    /// See [`crate::Curve::demoted_huge`].
+    pub demoted_huge: u64,
+    /// What fast memory served in every evaluated epoch.
+    pub by_epoch: Vec<Traffic>,
 }
 
 /// One policy at one capacity, epoch by epoch.
@@ -78,18 +85,19 @@ pub fn replay_at(
 ) -> AtCapacity {
     let mut replay = NaiveReplay::new(spec, capacity);
     let mut total = AtCapacity::default();
-    let mut rehearsal = Rehearsal::new(options.first_epoch, options.rehearsal);
-    let mut order: Vec<_> = epochs.iter().flat_map(|epoch| rehearsal.push(epoch)).collect();
-    order.extend(rehearsal.finish());
-    for (position, (cue, (heat, length_s))) in order.iter().enumerate() {
+    let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
+    for (position, (heat, length_s)) in epochs.iter().enumerate() {
+        let cue = evaluation.cue(position);
         let fast = replay.arrive(heat);
         if cue.counts {
             total.epochs += 1;
+            let mut served = Traffic::default();
             for (i, (row, fast)) in heat.rows().zip(&fast).enumerate() {
                 let accesses = f64::from(heat.memory_rate(i)) * length_s;
                 total.accesses += accesses;
                 if *fast {
                     total.fast_accesses += accesses;
+                    served += Hits::of(heat, i, *length_s).traffic();
                     total.fast_accessed_units += u64::from(row.flags.has(HeatFlags::ACCESSED));
                     if row.flags.has(HeatFlags::SATURATED) {
                         total.fast_saturated += accesses;
@@ -99,22 +107,30 @@ pub fn replay_at(
                     }
                 }
             }
+            total.by_epoch.push(served);
         }
-        let Some((_, (next, _))) = order.get(position + 1) else { break };
-        let decided = replay.decide(heat, *length_s, !cue.counts, next, &fast);
+        let Some((next, _)) = epochs.get(position + 1) else { break };
+        let decided = replay.decide(heat, *length_s, cue.settling, next, &fast);
         if cue.counts {
-            let (promoted, demoted) = moved_bytes(&decided, heat);
+            let huge = |row: usize| moves_whole(heat.flags[row], heat.pages[row]);
+            let (promoted, demoted) = moved_bytes(&decided, heat, |_| true);
             total.promoted += promoted;
             total.demoted += demoted;
+            let (promoted, demoted) = moved_bytes(&decided, heat, huge);
+            total.promoted_huge += promoted;
+            total.demoted_huge += demoted;
         }
     }
     total
 }
 
-/// Bytes that a decision promotes and demotes.
-fn moved_bytes(moves: &Moves, heat: &EpochHeat) -> (u64, u64) {
-    let bytes = |unit: &UnitId| heat.unit.binary_search(unit).map_or(0, |row| heat.bytes(row).0);
+/// Bytes that a decision promotes and demotes, of the rows that count.
+fn moved_bytes(moves: &Moves, heat: &EpochHeat, counts: impl Fn(usize) -> bool) -> (u64, u64) {
+    let bytes = |unit: &UnitId| {
+        let row = heat.unit.binary_search(unit).ok().filter(|row| counts(*row));
+        row.map_or(0, |row| heat.bytes(row).0)
+    };
     let up = moves.exchange.iter().map(|(up, _)| up).chain(&moves.promote);
     let down = moves.exchange.iter().map(|(_, down)| down).chain(&moves.demote);
-    (up.map(bytes).sum(), down.map(bytes).sum())
+    (up.map(&bytes).sum(), down.map(&bytes).sum())
 }

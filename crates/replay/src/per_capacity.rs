@@ -35,11 +35,15 @@ fn between(a: Reached, b: Reached, part: f64) -> Reached {
         hits: Hits {
             accesses: real(a.hits.accesses, b.hits.accesses),
             saturated: real(a.hits.saturated, b.hits.saturated),
+            leads: real(a.hits.leads, b.hits.leads),
+            writes: real(a.hits.writes, b.hits.writes),
             unseen: whole(a.hits.unseen, b.hits.unseen),
             accessed: whole(a.hits.accessed, b.hits.accessed),
         },
         promoted: whole(a.promoted, b.promoted),
         demoted: whole(a.demoted, b.demoted),
+        promoted_huge: whole(a.promoted_huge, b.promoted_huge),
+        demoted_huge: whole(a.demoted_huge, b.demoted_huge),
     }
 }
 

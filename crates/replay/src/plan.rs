@@ -6,9 +6,10 @@ use crate::advice::advise;
 use crate::knee::knee;
 use crate::recommend::{Candidate, recommend, smallest};
 use crate::{
-    Advice, AreaHeat, Band, CostFacts, CostModel, Curve, Decisions, Heatmap, Machine,
-    Recommendation, Told, WarmUp,
+    Advice, AreaHeat, Band, Charge, CostFacts, CostModel, Curve, CurveCost, Decisions, EpochResult,
+    Heatmap, Recommendation, Replicates, Told, WarmUp,
 };
+use pagetide_machine::Machine;
 use pagetide_policy::FigureInfo;
 use pagetide_types::{Bytes, UnitSize};
 use serde::Serialize;
@@ -24,6 +25,8 @@ pub struct PlanOptions {
     /// The share of the run time that waits for memory, low and high end, where the user knows
     /// it; 0 to 1.
     pub memory_share: Option<(f64, f64)>,
+    /// Which accesses wait for memory, where the recording tells them apart.
+    pub charge: Charge,
     /// Most points of a curve in the plan; at least 2.
     pub max_points: usize,
     /// Rows of the heatmap.
@@ -32,7 +35,13 @@ pub struct PlanOptions {
 
 impl Default for PlanOptions {
     fn default() -> Self {
-        Self { target_slowdown: 0.05, memory_share: None, max_points: 256, heatmap_rows: 20 }
+        Self {
+            target_slowdown: 0.05,
+            memory_share: None,
+            charge: Charge::default(),
+            max_points: 256,
+            heatmap_rows: 20,
+        }
     }
 }
 
@@ -61,6 +70,10 @@ pub struct RecordingFacts {
     pub footprint_bytes: Bytes,
     /// Estimated accesses per second.
     pub accesses_per_s: f64,
+    /// Of these, accesses past the CPU caches per second: what a plan charges.
+    pub traffic_per_s: f64,
+    /// Of the traffic, what no prefetcher can have fetched; only where it was counted.
+    pub leads_per_s: Option<f64>,
     /// CPU cache per busy core that the program is taken to have.
     pub cache_per_core: Bytes,
     /// Share of the accesses that it serves: no traffic to memory.
@@ -71,8 +84,8 @@ pub struct RecordingFacts {
     pub unseen_share: f64,
     /// Share of the resident pages that were watched for accesses.
     pub watched_share: f64,
-    /// Share of the memory that had not been watched yet; it counts as what was seen of it first,
-    /// or as its neighbour.
+    /// Share of the memory that had not been watched yet: no policy knows it, and nothing of it is
+    /// charged.
     pub unwatched_share: f64,
     /// Share of the resident bytes whose accessed bits cannot be cleared: their heat is unknown.
     pub uncleared_share: f64,
@@ -124,6 +137,8 @@ pub struct PlanInput {
     pub heatmap: Heatmap,
     /// Heat per area.
     pub areas: Vec<AreaHeat>,
+    /// What an interval of the need stands on; none: there is no interval.
+    pub replicates: Option<Replicates>,
 }
 
 /// The answer of `pagetide plan`.
@@ -149,6 +164,9 @@ pub struct Plan {
     pub hot_set: Option<HotSet>,
     /// Every policy's need and curve.
     pub policies: Vec<PolicyPlan>,
+    /// The recommended policy at the recommended size, an entry per evaluated epoch: what the answer
+    /// varies by. Empty without a recommendation.
+    pub epochs: Vec<EpochResult>,
     /// Where placement at start is enough, and how.
     pub advice: Vec<Advice>,
     /// Heat per area, largest first.
@@ -242,37 +260,42 @@ pub struct Point {
 
 /// Makes the plan. Pure: the same input gives the same plan.
 #[must_use]
-pub fn plan(input: PlanInput, machine: &Machine, options: &PlanOptions) -> Plan {
+pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> Plan {
+    // What is charged is the same under every policy.
+    if let Some(curve) = input.curves.first().map(|p| &p.curve).filter(|c| c.seconds > 0.0) {
+        input.facts.traffic_per_s = curve.accesses / curve.seconds;
+        let counted = !curve.fast_leads.is_empty();
+        input.facts.leads_per_s = counted.then_some(curve.leads / curve.seconds);
+    }
     let facts = &input.facts;
     let cost = CostModel::new(
         machine,
         &CostFacts {
             target_cpu_s: facts.target_cores * facts.seconds,
-            huge_share: facts.huge_share,
             stall_share: facts.stall_share,
         },
         options.memory_share,
-    );
+    )
+    .with_charge(options.charge);
     let target = options.target_slowdown;
-    let candidates: Vec<Candidate<'_>> = input
-        .curves
-        .iter()
-        .filter(|p| p.role == Role::Candidate)
-        .map(|p| Candidate { curve: &p.curve, cost: &cost, unit: facts.unit.bytes() })
-        .collect();
-    let answer = recommend(&candidates, facts, &input.warm_up, machine, target);
-    let advice = advise(&input, &cost, machine, target, answer.as_ref().ok());
-    let fast = answer.as_ref().ok().map(|answer| answer.fast_bytes);
     // Nobody runs a bound: its moves are free, so that no policy can do with less.
     let bound = cost.clone().with_free_moves();
-    let policies = input
+    let costs: Vec<CurveCost<'_>> = input
         .curves
         .iter()
-        .map(|p| {
-            let cost = if p.role == Role::Bound { &bound } else { &cost };
-            policy_plan(p, cost, facts.unit.bytes(), target, fast, options.max_points)
-        })
+        .map(|p| if p.role == Role::Bound { bound.of(&p.curve) } else { cost.of(&p.curve) })
         .collect();
+    let candidates: Vec<Candidate<'_>> = std::iter::zip(&input.curves, &costs)
+        .filter(|(p, _)| p.role == Role::Candidate)
+        .map(|(_, cost)| Candidate { cost, unit: facts.unit.bytes() })
+        .collect();
+    let answer = recommend(&candidates, &input, machine, target);
+    let advice = advise(&input, &costs, machine, target, answer.as_ref().ok());
+    let fast = answer.as_ref().ok().map(|answer| answer.fast_bytes);
+    let policies = std::iter::zip(&input.curves, &costs)
+        .map(|(p, cost)| policy_plan(p, cost, facts.unit.bytes(), target, fast, options.max_points))
+        .collect();
+    let hot_set = hot_set(&candidates);
     let (recommendation, why_not) = match answer {
         Ok(recommendation) => (Some(recommendation), None),
         Err(why_not) => (None, Some(why_not)),
@@ -286,8 +309,9 @@ pub fn plan(input: PlanInput, machine: &Machine, options: &PlanOptions) -> Plan 
         memory_share: cost.share(),
         recommendation,
         why_not,
-        hot_set: hot_set(&candidates),
+        hot_set,
         policies,
+        epochs: Vec::new(),
         advice,
         areas: input.areas,
         heatmap: input.heatmap,
@@ -296,10 +320,8 @@ pub fn plan(input: PlanInput, machine: &Machine, options: &PlanOptions) -> Plan 
 
 fn hot_set(candidates: &[Candidate<'_>]) -> Option<HotSet> {
     let served = |curve: &Curve| curve.fast_accesses.iter().sum::<f64>();
-    let curve = candidates
-        .iter()
-        .map(|candidate| candidate.curve)
-        .max_by(|a, b| served(a).total_cmp(&served(b)))?;
+    let curve =
+        candidates.iter().map(Candidate::curve).max_by(|a, b| served(a).total_cmp(&served(b)))?;
     let bytes = knee(curve);
     let i = usize::try_from(bytes.0 / curve.step.0.max(1)).unwrap_or(usize::MAX);
     let n = curve.fast_accesses.len();
@@ -308,7 +330,7 @@ fn hot_set(candidates: &[Candidate<'_>]) -> Option<HotSet> {
 
 fn policy_plan(
     policy: &PolicyCurve,
-    cost: &CostModel,
+    cost: &CurveCost<'_>,
     unit: Bytes,
     target: f64,
     recommended: Option<Bytes>,
@@ -319,7 +341,7 @@ fn policy_plan(
     let point = |i: usize| Point {
         fast_bytes: curve.capacity(i),
         hit_ratio: curve.hit_ratio(i),
-        slowdown: cost.slowdown(curve, i),
+        slowdown: cost.slowdown(i),
         promoted_bytes_per_s: per_second(curve.promoted[i], curve.seconds),
         demoted_bytes_per_s: per_second(curve.demoted[i], curve.seconds),
     };
@@ -335,7 +357,7 @@ fn policy_plan(
             // It has served accesses with no fast memory at all: it ignores the budget, and needs
             // what it uses.
             Some(served) if *served > 0.0 => Some(curve.capacity(n - 1)),
-            _ => smallest(curve, unit, target, |i| cost.slowdown(curve, i).high)
+            _ => smallest(curve, unit, target, |i| cost.slowdown(i).high)
                 .filter(|_| curve.accesses > 0.0),
         },
         knee_bytes: knee(curve),

@@ -1,13 +1,14 @@
 //! From a recording to a plan: read for what it is as a whole and where its warm-up ends, and once
-//! more through every policy.
+//! more through every policy; then, with a recommendation, through that policy at that size alone.
 
-use crate::rehearsal;
 use crate::{
-    CpuCache, Machine, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError,
-    ReplayOptions, Replayed, Role, Unwatched, plan, replay,
+    CpuCache, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError, ReplayOptions,
+    Replayed, Role, epochs_at, plan, replay,
 };
+use pagetide_machine::Machine;
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
 use pagetide_trace::Recording;
+use pagetide_types::EpochHeat;
 
 /// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]
@@ -54,10 +55,11 @@ pub fn plan_recording(
     machine: &Machine,
     options: &PlanOptions,
 ) -> Result<Plan, PlanError> {
-    let unwatched = Unwatched::read(recording)?;
     let (cache, rows) = (CpuCache::of(machine), options.heatmap_rows);
-    let mut info = Overview::of(recording, recording.records(), &unwatched, rows, cache)?;
-    let curves = curves(recording, policies, &info, &unwatched, cache)?;
+    let mut info = Overview::of(recording, recording.records(), rows, cache)?;
+    let replay_options = replay_options(recording, &info);
+    let broken = |broken| named(broken, &info.facts.name);
+    let curves = replay(epochs(recording, cache), policies, replay_options).map_err(broken)?;
     if let Some(first) = curves.first() {
         info.facts.evaluated_epochs = first.curve.epochs as usize;
         info.facts.seconds = first.curve.seconds;
@@ -69,34 +71,46 @@ pub fn plan_recording(
         warm_up: info.warm_up,
         heatmap: info.heatmap,
         areas: info.areas,
+        replicates: None,
     };
-    Ok(plan(input, machine, options))
+    let mut plan = plan(input, machine, options);
+    if let Some(answer) = &plan.recommendation
+        && let Some(spec) = policies.iter().find(|spec| spec.to_string() == answer.policy)
+    {
+        let epochs = epochs(recording, cache);
+        plan.epochs = epochs_at(epochs, spec, &replay_options, answer.fast_bytes)
+            .map_err(|broken| named(broken, &plan.recording.name))?;
+    }
+    Ok(plan)
 }
 
-fn curves(
-    recording: &Recording,
-    policies: &[PolicySpec],
-    info: &Overview,
-    unwatched: &Unwatched,
-    cache: CpuCache,
-) -> Result<Vec<Replayed>, PlanError> {
-    let options = ReplayOptions {
+fn replay_options(recording: &Recording, info: &Overview) -> ReplayOptions {
+    ReplayOptions {
         unit: info.facts.unit,
         footprint: info.peak_bytes,
         first_epoch: info.warm_up.epochs,
-        rehearsal: rehearsal::EPOCHS,
+        ran_before: !recording.header().began_with_target,
         ..ReplayOptions::default()
-    };
-    let epochs = std::iter::zip(recording.heat(), recording.epochs()).map(|(heat, epoch)| {
+    }
+}
+
+/// The epochs of a recording with their lengths in seconds, charged with what `cache` lets through.
+fn epochs(
+    recording: &Recording,
+    cache: CpuCache,
+) -> impl Iterator<Item = Result<(EpochHeat, f64), Broken>> {
+    std::iter::zip(recording.heat(), recording.epochs()).map(move |(heat, epoch)| {
         let mut heat = heat.map_err(Broken::Recording)?;
-        unwatched.fill(&mut heat, epoch);
         cache.filter_epoch(&mut heat, epoch);
         Ok((heat, epoch.length_s))
-    });
-    replay(epochs, policies, options).map_err(|broken| match broken {
-        Broken::Recording(error) => PlanError::Recording(error),
-        Broken::Replay(source) => PlanError::Replay { name: info.facts.name.clone(), source },
     })
+}
+
+fn named(broken: Broken, name: &str) -> PlanError {
+    match broken {
+        Broken::Recording(error) => PlanError::Recording(error),
+        Broken::Replay(source) => PlanError::Replay { name: name.to_owned(), source },
+    }
 }
 
 fn policy_curve(spec: &PolicySpec, replayed: Replayed) -> PolicyCurve {

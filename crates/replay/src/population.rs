@@ -1,15 +1,16 @@
 //! Who was born, died, grew or shrank between two epochs; found once for all policies.
 
-use pagetide_types::{EpochHeat, UnitId};
+use pagetide_types::{EpochHeat, HeatFlags, UnitId};
 
 /// Stands in [`Change::row_now`] for a unit that died.
 pub(crate) const DEAD: u32 = u32::MAX;
 
-/// The units of one epoch and their sizes in base pages.
+/// The units of one epoch, their sizes in base pages and what was observed of them.
 #[derive(Debug, Default)]
 pub(crate) struct Population {
     pub(crate) unit: Vec<UnitId>,
     pub(crate) pages: Vec<u16>,
+    pub(crate) flags: Vec<HeatFlags>,
 }
 
 /// What changed from one population to the next.
@@ -28,7 +29,11 @@ pub(crate) struct Change {
 impl Change {
     /// Compares `before` with `now`, reusing the buffers.
     pub(crate) fn find(&mut self, before: &Population, now: &EpochHeat) {
-        self.any = before.unit != now.unit || before.pages != now.pages;
+        // A unit that becomes a huge page, or none, moves in another way from now on.
+        let huge = |flags: &HeatFlags| flags.has(HeatFlags::HUGE);
+        self.any = before.unit != now.unit
+            || before.pages != now.pages
+            || !before.flags.iter().map(huge).eq(now.flags.iter().map(huge));
         self.row_now.clear();
         self.born.clear();
         if !self.any {

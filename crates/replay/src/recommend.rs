@@ -14,8 +14,10 @@
 //! 10 %, the recommendation says so.
 
 use crate::cost::Reading;
+use crate::interval;
 use crate::text::{percent, percent_exactly};
-use crate::{Band, CostModel, Curve, Machine, RecordingFacts, WarmUp};
+use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts};
+use pagetide_machine::Machine;
 use pagetide_types::Bytes;
 use serde::Serialize;
 
@@ -39,6 +41,9 @@ pub struct Recommendation {
     pub fast_bytes: Bytes,
     /// What might do, were saturated units as hot as they can be and unseen ones never touched.
     pub fast_bytes_low: Bytes,
+    /// Where the size lies that a recording without end would give, with a probability of 95 %;
+    /// none where it was not found out.
+    pub interval: Option<Interval>,
     /// `fast_bytes` over the footprint.
     pub share_of_footprint: f64,
     /// The policy.
@@ -77,14 +82,17 @@ pub enum Certainty {
 /// A policy that can be recommended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate<'a> {
-    pub(crate) curve: &'a Curve,
-    pub(crate) cost: &'a CostModel,
+    pub(crate) cost: &'a CurveCost<'a>,
     pub(crate) unit: Bytes,
 }
 
-impl Candidate<'_> {
+impl<'a> Candidate<'a> {
+    pub(crate) fn curve(&self) -> &'a Curve {
+        self.cost.curve()
+    }
+
     fn need(&self, target: f64) -> Option<Bytes> {
-        smallest(self.curve, self.unit, target, |i| self.cost.slowdown(self.curve, i).high)
+        smallest(self.curve(), self.unit, target, |i| self.cost.slowdown(i).high)
     }
 
     /// The need in the kindest reading of the saturated units, the unseen ones, or both.
@@ -92,11 +100,11 @@ impl Candidate<'_> {
         let readings = |i: usize| {
             let value = |saturated_at_most| {
                 let reading = Reading { saturated_at_most, unseen_charged: !unseen };
-                self.cost.slowdown_as(self.curve, i, reading)
+                self.cost.slowdown_as(i, reading)
             };
             if saturated { value(false).min(value(true)) } else { value(false).max(value(true)) }
         };
-        smallest(self.curve, self.unit, target, readings)
+        smallest(self.curve(), self.unit, target, readings)
     }
 }
 
@@ -127,11 +135,11 @@ fn scaled(bytes: Bytes, part: f64) -> u64 {
 /// Recommends, or says why not.
 pub(crate) fn recommend(
     candidates: &[Candidate<'_>],
-    facts: &RecordingFacts,
-    warm_up: &WarmUp,
+    input: &PlanInput,
     machine: &Machine,
     target: f64,
 ) -> Result<Recommendation, String> {
+    let facts = &input.facts;
     let best = choose(candidates, facts, target)?;
     let need = best.need(target).unwrap_or_default();
     // The kindest reading may favour another policy than the harshest.
@@ -149,18 +157,19 @@ pub(crate) fn recommend(
         () if share < NEARLY_ALL || !apart(low, need, best.unit, DISAGREE) => Certainty::UpperBound,
         () => return Err(cannot_tell(doubt, facts, target, (low, need))),
     };
-    let i = usize::try_from(need.0.div_ceil(best.curve.step.0.max(1))).unwrap_or(usize::MAX);
-    let i = i.min(best.curve.fast_accesses.len() - 1);
-    let predicted = best.cost.slowdown(best.curve, i);
+    let i = usize::try_from(need.0.div_ceil(best.curve().step.0.max(1))).unwrap_or(usize::MAX);
+    let i = i.min(best.curve().fast_accesses.len() - 1);
+    let predicted = best.cost.slowdown(i);
     let slowdown = Band { low: predicted.low, high: predicted.high.min(target) };
     let other = OtherTargets {
         tighter_bytes: best.need(target * 0.9),
         looser_bytes: best.need(target * 1.1),
     };
-    let policy = best.curve.policy.clone();
+    let policy = best.curve().policy.clone();
     let mut recommendation = Recommendation {
         fast_bytes: need,
         fast_bytes_low: low,
+        interval: interval::of(best, input.replicates.as_ref(), target, i),
         share_of_footprint: share,
         policy,
         slowdown,
@@ -170,8 +179,7 @@ pub(crate) fn recommend(
         assumptions: Vec::new(),
     };
     recommendation.sentence = crate::text::sentence(&recommendation, doubt, best, facts, target);
-    recommendation.assumptions =
-        crate::text::assumptions(&recommendation, best, facts, warm_up, machine);
+    recommendation.assumptions = crate::text::assumptions(&recommendation, best, input, machine);
     Ok(recommendation)
 }
 
@@ -188,11 +196,11 @@ fn choose<'a, 'b>(
                 .to_owned(),
         );
     };
-    if any.curve.epochs < LEAST_EPOCHS {
+    if any.curve().epochs < LEAST_EPOCHS {
         return Err(format!(
             "the recording is too short to tell: {} evaluated, and a plan needs at least \
              {LEAST_EPOCHS} of {} s each after the program has filled its memory; record for longer",
-            match any.curve.epochs {
+            match any.curve().epochs {
                 0 => "no epoch could be".to_owned(),
                 1 => "1 epoch was".to_owned(),
                 n => format!("{n} epochs were"),
@@ -210,14 +218,14 @@ fn choose<'a, 'b>(
             percent(facts.uncleared_share)
         ));
     }
-    if any.curve.accesses <= 0.0 && facts.cached_share > 0.0 {
+    if any.curve().accesses <= 0.0 && facts.cached_share > 0.0 {
         return Err(format!(
             "all that is accessed fits into the CPU caches ({} per core): how fast the memory is \
              makes no difference to this program",
             facts.cache_per_core
         ));
     }
-    if any.curve.accesses <= 0.0 {
+    if any.curve().accesses <= 0.0 {
         return Err("no access was seen: the target was idle, or nothing of it was watched".into());
     }
     let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();

@@ -6,6 +6,7 @@
 //! number. Of every `k` numbers in a row one is taken, so that every area has its part, and not
 //! always the same one of them, so that no regular pattern is met in one phase only.
 
+use crate::Traffic;
 use crate::tally::{Hits, Reached, Totals};
 use pagetide_types::{EpochHeat, HeatRow, UnitId};
 
@@ -67,11 +68,26 @@ pub(crate) fn scaled(reached: Reached, sample: &Totals, all: &Totals) -> Reached
         hits: Hits {
             accesses: real(part.accesses, of.accesses, all_hits.accesses),
             saturated: real(part.saturated, of.saturated, all_hits.saturated),
+            leads: real(part.leads, of.leads, all_hits.leads),
+            writes: real(part.writes, of.writes, all_hits.writes),
             unseen: whole(part.unseen, of.unseen, all_hits.unseen),
             accessed: whole(part.accessed, of.accessed, all_hits.accessed),
         },
         promoted: whole(reached.promoted, sample.pages, all.pages),
         demoted: whole(reached.demoted, sample.pages, all.pages),
+        promoted_huge: whole(reached.promoted_huge, sample.pages, all.pages),
+        demoted_huge: whole(reached.demoted_huge, sample.pages, all.pages),
+    }
+}
+
+/// The same for the accesses of one epoch.
+pub(crate) fn scaled_epoch(fast: Traffic, sample: &Traffic, all: &Traffic) -> Traffic {
+    let real = |part: f64, of: f64, all: f64| if of > 0.0 { part / of * all } else { 0.0 };
+    Traffic {
+        accesses: real(fast.accesses, sample.accesses, all.accesses),
+        saturated: real(fast.saturated, sample.saturated, all.saturated),
+        leads: real(fast.leads, sample.leads, all.leads),
+        writes: real(fast.writes, sample.writes, all.writes),
     }
 }
 
@@ -123,7 +139,7 @@ mod tests {
         let hits = |accesses, accessed| Hits { accesses, accessed, ..Hits::default() };
         let sample = Totals { all: hits(0.3, 3), pages: 10, ..Totals::default() };
         let all = Totals { all: hits(70.0, 26), pages: 80, ..Totals::default() };
-        let reached = Reached { hits: hits(0.15, 1), promoted: 40_960, demoted: 0 };
+        let reached = Reached { hits: hits(0.15, 1), promoted: 40_960, ..Reached::default() };
         let found = scaled(reached, &sample, &all);
         assert!((found.hits.accesses - 35.0).abs() < 1e-9);
         assert_eq!((found.hits.accessed, found.promoted, found.demoted), (8, 327_680, 0));

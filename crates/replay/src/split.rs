@@ -42,7 +42,8 @@ pub struct Sharer {
     pub policy: String,
     /// Fast memory and slowdown, ascending, beginning with no fast memory.
     pub points: Vec<(Bytes, Band)>,
-    /// Seconds per second that it spends on memory with everything fast: accesses x latency.
+    /// Seconds per second that it waits for memory with everything fast: what its plan charges
+    /// (accesses past the CPU caches; leads where they were counted) x latency.
     pub memory_time: f64,
     /// Its part under [`Share::Weighted`], against that of others; by default its footprint, so
     /// that everyone has the same share of its memory fast (AMP, section 6.4).
@@ -64,7 +65,9 @@ impl Sharer {
             points: policy
                 .map(|p| p.points.iter().map(|point| (point.fast_bytes, point.slowdown)).collect())
                 .unwrap_or_default(),
-            memory_time: plan.recording.accesses_per_s * plan.machine.fast().read_latency_ns / 1e9,
+            memory_time: plan.recording.leads_per_s.unwrap_or(plan.recording.traffic_per_s)
+                * plan.machine.fast().read_latency_ns
+                / 1e9,
             claim: plan.recording.footprint_bytes.as_f64(),
         }
     }

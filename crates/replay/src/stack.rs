@@ -1,15 +1,14 @@
 //! Replays a stream of epochs through several policies at once: one curve per policy, every
 //! capacity in one pass where the policy allows it.
 
+use crate::entry::{MAX_PAGES, MAX_UNITS};
+use crate::evaluation::{Cue, Evaluation};
 use crate::grid::{Grid, OneCut};
 use crate::lane::Lane;
-use crate::place::MAX_PAGES;
-use crate::radix::MAX_UNITS;
-use crate::rehearsal::{Cue, Rehearsal};
-use crate::sample::{Sample, scaled};
+use crate::sample::{Sample, scaled, scaled_epoch};
 use crate::stream::{AnyLane, Job, Stream};
 use crate::tally::{Reached, curve};
-use crate::{Replayed, Told, per_capacity};
+use crate::{Replayed, Told, Traffic, per_capacity};
 use pagetide_policy::{Fixed, Policy, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat, UnitSize};
 
@@ -21,12 +20,11 @@ pub struct ReplayOptions {
     /// Largest resident memory of any epoch; the curves end there.
     pub footprint: Bytes,
     /// Position in the stream of the first epoch to evaluate. Epochs before it are shown to the
-    /// policies and not counted; without a rehearsal the very first never counts, since no
-    /// decision is in force.
+    /// policies and not counted; the very first never counts, since no decision is in force.
     pub first_epoch: usize,
-    /// So many epochs from there on are lived through once before, backwards and uncounted, so
-    /// that policies know the program and its memory lies where they want it; 0: none.
-    pub rehearsal: usize,
+    /// The program ran for long before the recording began: policies may forgo their thrift until
+    /// the first epoch to evaluate.
+    pub ran_before: bool,
     /// Steps between the capacities at which policies are replayed whose order depends on the
     /// capacity; the others get every capacity.
     pub capacities: usize,
@@ -40,7 +38,7 @@ impl Default for ReplayOptions {
             unit: UnitSize::Huge,
             footprint: Bytes(0),
             first_epoch: 0,
-            rehearsal: 0,
+            ran_before: false,
             capacities: 32,
             most_units: 1 << 15,
         }
@@ -90,9 +88,9 @@ pub enum ReplayError {
 /// policies see the next.
 ///
 /// A decision is made at the end of every epoch from the heat up to it, is in force in the next
-/// epoch, and is charged with that epoch's accesses; the last epoch ends without one. The moves of
+/// epoch, and is charged with that epoch's traffic; the last epoch ends without one. The moves of
 /// the one that the first evaluated epoch begins with do not count: they put memory in place once
-/// in the program's life, however long that is, and would count the more the shorter a recording.
+/// in the program's life, and a plan is for a program that goes on as in the evaluated epochs.
 pub struct Replay {
     options: ReplayOptions,
     grid: Grid,
@@ -103,7 +101,7 @@ pub struct Replay {
     /// A sample of the units, for the others.
     sample: Option<(Sample, Stream)>,
     held: Option<Held>,
-    rehearsal: Rehearsal<(EpochHeat, f64)>,
+    evaluation: Evaluation,
     /// Epochs pushed.
     pushed: usize,
 }
@@ -135,8 +133,9 @@ impl Replay {
             stream.jobs.extend(lanes(spec, grid, &options, sample).into_iter().map(job));
         }
         let sample = sampled.filter(|(_, stream)| !stream.jobs.is_empty());
-        let rehearsal = Rehearsal::new(options.first_epoch, options.rehearsal);
-        Self { options, grid, specs: specs.to_vec(), all, sample, held: None, rehearsal, pushed: 0 }
+        let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
+        let specs = specs.to_vec();
+        Self { options, grid, specs, all, sample, held: None, evaluation, pushed: 0 }
     }
 
     /// Takes in the next epoch.
@@ -159,33 +158,24 @@ impl Replay {
         if !length_s.is_finite() || length_s < 0.0 {
             return Err(ReplayError::Length { epoch, length_s });
         }
+        let cue = self.evaluation.cue(self.pushed);
         self.pushed += 1;
-        for (cue, (heat, length_s)) in self.rehearsal.push((heat, length_s)) {
-            self.live(cue, heat, length_s);
-        }
-        Ok(())
-    }
-
-    /// Ends the stream: what every policy achieved, in their order.
-    #[must_use]
-    pub fn finish(mut self) -> Vec<Replayed> {
-        for (cue, (heat, length_s)) in self.rehearsal.finish() {
-            self.live(cue, heat, length_s);
-        }
-        if let Some(last) = self.held.take() {
-            self.step(last, None);
-        }
-        (0..self.specs.len()).map(|spec| self.replayed(spec)).collect()
-    }
-
-    /// Holds an epoch back, and lives through the one before it.
-    fn live(&mut self, cue: Cue, heat: EpochHeat, length_s: f64) {
         let sample = self.sample.as_ref().map(|(sample, _)| sample.take(&heat));
         let next = Held { cue, heat, sample, length_s };
         if let Some(before) = self.held.take() {
             self.step(before, Some(&next));
         }
         self.held = Some(next);
+        Ok(())
+    }
+
+    /// Ends the stream: what every policy achieved, in their order.
+    #[must_use]
+    pub fn finish(mut self) -> Vec<Replayed> {
+        if let Some(last) = self.held.take() {
+            self.step(last, None);
+        }
+        (0..self.specs.len()).map(|spec| self.replayed(spec)).collect()
     }
 
     fn step(&mut self, now: Held, next: Option<&Held>) {
@@ -205,6 +195,10 @@ impl Replay {
         let name = self.specs[spec].to_string();
         let all = &self.all.totals;
         let (mut cells, mut reached, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        // What was fast epoch by epoch: at some entries in one pass, or at one entry each.
+        let mut by_epoch = (Vec::new(), Vec::new());
+        let mut of_cells: Vec<Vec<Traffic>> = Vec::new();
+        let stretches = || all.stretches.values().iter().map(|stretch| stretch.all);
         let sampled = self.sample.as_ref().filter(|_| self.specs[spec].info().needs.placement);
         let (one_in, stream) = match sampled {
             Some((sample, stream)) => (sample.one_in(), stream),
@@ -212,11 +206,25 @@ impl Replay {
         };
         for job in stream.jobs.iter().filter(|job| job.spec == spec) {
             match &job.lane {
-                AnyLane::Stack(lane) => reached = lane.tally.reached().collect(),
+                AnyLane::Stack(lane) => {
+                    reached = lane.tally.reached().collect();
+                    let (at, fast) = lane.tally.by_epoch();
+                    by_epoch = (at, fast.to_vec());
+                }
                 AnyLane::At(cell, lane) => {
                     cells.push(*cell);
                     let at = lane.tally.reached().next().unwrap_or_default();
                     reached.push(if one_in > 1 { scaled(at, &stream.totals, all) } else { at });
+                    let (at, fast) = lane.tally.by_epoch();
+                    let fast = fast.iter().step_by(at.len()).copied();
+                    of_cells.push(if one_in > 1 {
+                        let part = stream.totals.stretches.values().iter().zip(stretches());
+                        fast.zip(part)
+                            .map(|(fast, (part, all))| scaled_epoch(fast, &part.all, &all))
+                            .collect()
+                    } else {
+                        fast.collect()
+                    });
                     if !lane.told.is_empty() {
                         let capacity = Bytes(self.grid.step().0 * u64::from(*cell));
                         told.push(Told { capacity, decisions: lane.told.clone() });
@@ -225,14 +233,21 @@ impl Replay {
                 AnyLane::Ignores(Fixed::AllFast) => {
                     let everything = Reached { hits: all.all, ..Reached::default() };
                     reached = vec![everything; self.grid.len];
+                    by_epoch = (vec![0], stretches().collect());
                 }
-                AnyLane::Ignores(_) => reached = vec![Reached::default(); self.grid.len],
+                AnyLane::Ignores(_) => {
+                    reached = vec![Reached::default(); self.grid.len];
+                    by_epoch = (vec![0], stretches().map(|_| Traffic::default()).collect());
+                }
             }
         }
         if !cells.is_empty() {
             reached = per_capacity::fill(&cells, &reached);
+            let stretches = 0..all.stretches.values().len();
+            let fast = stretches.flat_map(|s| of_cells.iter().filter_map(move |fast| fast.get(s)));
+            by_epoch = (cells.clone(), fast.copied().collect());
         }
-        let mut curve = curve(name, self.grid.step(), all, reached.into_iter());
+        let mut curve = curve(name, self.grid.step(), all, reached.into_iter(), by_epoch);
         if cells.len() < self.grid.len {
             curve.replayed_at = cells;
         }

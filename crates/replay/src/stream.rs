@@ -1,9 +1,10 @@
 //! A stream of epochs on its way through the lanes: what they share is found once.
 
+use crate::demand::Demands;
+use crate::evaluation::Cue;
 use crate::grid::{Grid, OneCut};
 use crate::lane::{EpochInput, Lane};
 use crate::population::{Change, Population};
-use crate::rehearsal::Cue;
 use crate::tally::Totals;
 use pagetide_policy::{Fixed, UnitBook};
 use pagetide_types::EpochHeat;
@@ -32,6 +33,7 @@ pub(crate) struct Stream {
     book: UnitBook,
     before: Population,
     change: Change,
+    demands: Demands,
     pub(crate) totals: Totals,
 }
 
@@ -44,25 +46,32 @@ impl Stream {
         cue: Cue,
         next: Option<&EpochHeat>,
     ) {
-        rayon::join(|| self.book.update(&heat), || self.change.find(&self.before, &heat));
+        let (change, demands) = (&mut self.change, &mut self.demands);
+        rayon::join(
+            || self.book.update(&heat),
+            || {
+                change.find(&self.before, &heat);
+                demands.find(&heat);
+            },
+        );
         let input = EpochInput {
             heat: &heat,
             next,
             book: &self.book,
-            before: &self.before,
             change: &self.change,
+            demands: &self.demands,
             length_s,
             cue,
         };
         let totals = &mut self.totals;
         let count = || {
             if cue.counts {
-                totals.add(&heat, length_s);
+                totals.add(input.demands, length_s);
             }
         };
         let jobs = &mut self.jobs;
         rayon::join(count, || jobs.par_iter_mut().for_each(|job| job.step(&input)));
-        self.before = Population { unit: heat.unit, pages: heat.pages };
+        self.before = Population { unit: heat.unit, pages: heat.pages, flags: heat.flags };
     }
 }
 

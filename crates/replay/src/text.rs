@@ -1,7 +1,9 @@
 //! The plan's sentences: the recommendation and what it stands on.
 
+use crate::interval::WIDE;
 use crate::recommend::{Candidate, Doubt};
-use crate::{Certainty, Machine, Recommendation, RecordingFacts, WarmUp};
+use crate::{Certainty, Interval, PlanInput, Recommendation, RecordingFacts};
+use pagetide_machine::Machine;
 use pagetide_types::Bytes;
 
 /// A share or slowdown as people write it: `5 %`, `0.8 %`, `below 0.1 %`.
@@ -40,15 +42,18 @@ pub(crate) fn sentence(
              fast memory."
         );
     }
+    let between = answer
+        .interval
+        .map_or_else(String::new, |Interval { low, high }| format!("between {low} and {high}; "));
     let size = format!(
-        "{} of fast memory ({} of the {footprint} in use)",
+        "{} of fast memory ({between}{} of the {footprint} in use)",
         answer.fast_bytes,
         percent(answer.share_of_footprint)
     );
     match answer.certainty {
         Certainty::Estimate => {
             // Where their rates could be far higher nothing parts one of them from another.
-            let alike = if best.cost.saturated_multiple(best.curve) > 1.0 {
+            let alike = if best.cost.saturated_multiple() > 1.0 {
                 format!(
                     ", if units too hot to measure ({} of the memory traffic) are alike",
                     percent(facts.saturated_share)
@@ -71,12 +76,12 @@ pub(crate) fn sentence(
 pub(crate) fn assumptions(
     answer: &Recommendation,
     best: &Candidate<'_>,
-    facts: &RecordingFacts,
-    warm_up: &WarmUp,
+    input: &PlanInput,
     machine: &Machine,
 ) -> Vec<String> {
+    let (facts, warm_up) = (&input.facts, &input.warm_up);
     let mut all = Vec::new();
-    let share = best.cost.share();
+    let share = best.cost.model().share();
     all.push(match facts.stall_share {
         Some(stall) if share.low == stall && share.high == stall => format!(
             "the hardware counted {} of the cycles as stalled on memory; this path is unverified",
@@ -92,7 +97,18 @@ pub(crate) fn assumptions(
             percent(share.high)
         ),
     });
-    all.push(if facts.cache_per_core.0 > 0 {
+    let counted = !best.curve().fast_leads.is_empty();
+    all.push(if counted && best.cost.charges_leads() {
+        let curve = best.curve();
+        let leads = if curve.accesses > 0.0 { curve.leads / curve.accesses } else { 0.0 };
+        format!(
+            "every miss of the CPU caches was counted: the program waits for {} of them, which no \
+             prefetcher can have fetched; the others take bandwidth alone",
+            percent(leads)
+        )
+    } else if counted {
+        "every miss of the CPU caches was counted, and is taken to wait for memory".to_owned()
+    } else if facts.cache_per_core.0 > 0 {
         format!(
             "accessed bits cannot tell cache hits from memory traffic: {} of CPU cache per core \
              are taken to serve {} of the accesses",
@@ -118,7 +134,7 @@ pub(crate) fn assumptions(
             }
         ));
     }
-    if best.curve.unseen_bound > 0.01 * best.curve.accesses {
+    if best.curve().unseen_bound > 0.01 * best.curve().accesses {
         all.push(format!(
             "units never seen accessed ({} of the memory) count as up to three accesses each \
              at the high end",
@@ -133,8 +149,8 @@ pub(crate) fn assumptions(
     }
     if facts.unwatched_share >= 0.005 {
         all.push(format!(
-            "{} of the memory had not had its turn to be watched; it counts as what was seen of it \
-             later, or as its neighbour",
+            "{} of the memory had not had its turn to be watched: no policy knows it yet, and \
+             nothing of it is charged",
             percent(facts.unwatched_share)
         ));
     }
@@ -144,10 +160,11 @@ pub(crate) fn assumptions(
             percent(facts.uncleared_share)
         ));
     }
+    all.extend(answer.interval.and_then(|interval| longer(interval, answer, facts)));
     let (fast, slow) = (machine.fast(), machine.slow());
     all.push(format!(
         "machine {}: {} {:.0} ns, {} {:.0} ns and {:.0} GB/s; a move takes {:.0} us for 4 KiB, \
-         {:.0} us for 2 MiB",
+         {:.0} us for 2 MiB{}",
         machine.name,
         fast.name,
         fast.read_latency_ns,
@@ -155,7 +172,11 @@ pub(crate) fn assumptions(
         slow.read_latency_ns,
         slow.read_bandwidth_gb_s,
         machine.migration.page_4k_us,
-        machine.migration.page_2m_us
+        machine.migration.page_2m_us,
+        match machine.migration.exchange_4k_us {
+            Some(both) => format!("; two of 4 KiB that take each other's place {both:.0} us"),
+            None => String::new(),
+        }
     ));
     if let Some(capacity) = fast.capacity.filter(|capacity| *capacity < answer.fast_bytes) {
         all.push(format!("that machine has only {capacity} of {}", fast.name));
@@ -182,4 +203,25 @@ pub(crate) fn assumptions(
         )
     }));
     all
+}
+
+/// How much longer to record, where chance alone leaves the size wide open: the error falls with the
+/// root of the time.
+fn longer(interval: Interval, answer: &Recommendation, facts: &RecordingFacts) -> Option<String> {
+    let times = (interval.off(answer.fast_bytes) / WIDE).powi(2);
+    (times > 1.0).then(|| {
+        let seconds = facts.seconds * times;
+        let long = if seconds < 120.0 {
+            format!("{seconds:.0} s")
+        } else {
+            format!("{:.0} minutes", (seconds / 60.0).ceil())
+        };
+        format!(
+            "by chance alone the size lies between {} and {} (95 %); to know it within {} record \
+             {long}",
+            interval.low,
+            interval.high,
+            percent(WIDE)
+        )
+    })
 }

@@ -1,5 +1,7 @@
-//! Finds the start of a recording in which the program still fills its memory: what is placed and
-//! touched then says little about the time after. Our own rule, meant to need no tuning.
+//! Finds the part at the start of a recording that policies live through and that is not judged:
+//! in which the program still fills its memory, for what is placed and touched then says little
+//! about the time after; and of a program that ran before the recording, the first half, in which
+//! policies learn what they would have known. Our own rules, meant to need no tuning.
 
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -41,6 +43,30 @@ impl WarmUp {
             () => return None,
         };
         Some(format!("{}; {remedy}", self.note))
+    }
+}
+
+/// What of a recording is not judged: the [warm-up](find_warm_up) where it `began_with_target`;
+/// where the program ran before, at least the first half. Nothing else could stand for the past
+/// that was not recorded: what is judged must not have been seen.
+#[must_use]
+pub fn not_judged(resident: &[Bytes], began_with_target: bool) -> WarmUp {
+    let (warm_up, n) = (find_warm_up(resident), resident.len());
+    if began_with_target || warm_up.epochs >= n / 2 {
+        return warm_up;
+    }
+    let many = match n / 2 {
+        1 => "the first epoch is".to_owned(),
+        half => format!("the first {half} of {n} epochs are"),
+    };
+    let growing = if warm_up.still_growing { "the footprint grows throughout; " } else { "" };
+    WarmUp {
+        epochs: n / 2,
+        filling_epochs: 0,
+        note: format!(
+            "{growing}{many} left out: the program had begun before, and policies learn it then"
+        ),
+        ..warm_up
     }
 }
 
@@ -149,6 +175,20 @@ mod tests {
             assert_eq!((found.epochs, found.filling_epochs), (0, filling));
             assert!(!found.still_growing, "{found:?}");
         }
+    }
+
+    #[test]
+    fn of_a_program_that_ran_before_the_first_half_teaches() {
+        let of = |mib: &[u64], began| {
+            not_judged(&mib.iter().map(|m| Bytes::mib(*m)).collect::<Vec<_>>(), began)
+        };
+        assert_eq!((of(&[9; 11], true).epochs, of(&[9; 11], false).epochs), (0, 5));
+        let filled = [[1, 2, 4, 6, 8].as_slice(), &[10; 5]].concat();
+        assert_eq!((of(&filled, true).epochs, of(&filled, false).epochs), (6, 6));
+        let growing = of(&(1..40).collect::<Vec<_>>(), false);
+        assert!(growing.still_growing && growing.epochs == 19, "{growing:?}");
+        assert!(growing.note.starts_with("the footprint grows"), "{growing:?}");
+        assert_eq!([0, 1, 2, 4].map(|n| of(&vec![9; n], false).epochs), [0, 0, 1, 2]);
     }
 
     #[test]

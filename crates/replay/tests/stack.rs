@@ -3,7 +3,9 @@
 mod recording;
 
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
-use pagetide_replay::{Curve, NaiveReplay, ReplayError, ReplayOptions, replay, replay_at};
+use pagetide_replay::{
+    AtCapacity, Curve, NaiveReplay, ReplayError, ReplayOptions, epochs_at, replay, replay_at,
+};
 use pagetide_types::{Bytes, EpochHeat, UnitId, UnitSize};
 use proptest::prelude::*;
 use recording::{Epochs, epochs, footprint, uniform_epochs};
@@ -32,6 +34,31 @@ fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }
 
+/// At the entries at which epochs are told apart.
+fn check_epochs(curve: &Curve, i: usize, naive: &AtCapacity) -> Result<(), TestCaseError> {
+    let epochs = &curve.by_epoch;
+    prop_assert_eq!(epochs.stretches.len(), naive.by_epoch.len());
+    prop_assert_eq!(epochs.fast.len(), epochs.stretches.len() * epochs.at.len());
+    let seconds: f64 = epochs.stretches.iter().map(|stretch| stretch.seconds).sum();
+    prop_assert!(near(seconds, curve.seconds));
+    let Ok(j) = epochs.at.binary_search_by_key(&i, |at| *at as usize) else { return Ok(()) };
+    for (s, naive) in naive.by_epoch.iter().enumerate() {
+        let fast = epochs.fast(s, j);
+        prop_assert!(near(fast.accesses, naive.accesses), "{fast:?} {naive:?}");
+        prop_assert!(near(fast.saturated, naive.saturated), "{fast:?} {naive:?}");
+        prop_assert!(near(fast.leads, naive.leads), "{fast:?} {naive:?}");
+        prop_assert!(near(fast.writes, naive.writes), "{fast:?} {naive:?}");
+    }
+    let (mut leads, mut writes) = (0.0, 0.0);
+    for s in 0..epochs.stretches.len() {
+        leads += epochs.fast(s, j).leads;
+        writes += epochs.fast(s, j).writes;
+    }
+    prop_assert!(curve.fast_leads.get(i).is_none_or(|sum| near(*sum, leads)));
+    prop_assert!(curve.fast_writes.get(i).is_none_or(|sum| near(*sum, writes)));
+    Ok(())
+}
+
 fn check(
     epochs: &Epochs,
     options: ReplayOptions,
@@ -54,6 +81,9 @@ fn check(
             prop_assert_eq!(curve.fast_accessed_units[i], naive.fast_accessed_units, "{}", context);
             prop_assert_eq!(curve.promoted[i], naive.promoted, "{}", context);
             prop_assert_eq!(curve.demoted[i], naive.demoted, "{}", context);
+            prop_assert_eq!(curve.promoted_huge[i], naive.promoted_huge, "{}", context);
+            prop_assert_eq!(curve.demoted_huge[i], naive.demoted_huge, "{}", context);
+            check_epochs(&curve, i, &naive)?;
         }
     }
     Ok(())
@@ -84,13 +114,36 @@ proptest! {
     fn the_stack_pass_equals_a_replay_at_every_capacity(
         epochs in epochs(),
         first_epoch in 0usize..4,
-        rehearsal in 0usize..5,
+        ran_before in any::<bool>(),
         capacities in 1usize..9,
         spare in 0u64..3,
     ) {
         let footprint = Bytes(footprint(&epochs).0 + 4096 * spare);
-        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, rehearsal, capacities, ..ReplayOptions::default() };
+        let options = ReplayOptions { unit: UnitSize::Base, footprint, first_epoch, ran_before, capacities, ..ReplayOptions::default() };
         check(&epochs, options, |last| (0..=last).collect())?;
+    }
+
+    #[test]
+    fn the_epochs_one_by_one_add_up_to_the_naive_replay(
+        epochs in epochs(),
+        first_epoch in 0usize..4,
+        ran_before in any::<bool>(),
+        part in 0u64..30,
+    ) {
+        let options = ReplayOptions { first_epoch, ran_before, ..ReplayOptions::default() };
+        let capacity = Bytes::kib(4 * part);
+        for spec in specs() {
+            let stream = epochs.iter().cloned().map(Ok::<_, ReplayError>);
+            let found = epochs_at(stream, &spec, &options, capacity).unwrap();
+            let naive = replay_at(&epochs, &spec, &options, capacity);
+            prop_assert_eq!(found.len(), naive.epochs as usize);
+            prop_assert!(found.iter().map(|at| at.epoch).eq(first_epoch.max(1)..epochs.len()));
+            let sum = |value: &dyn Fn(usize) -> f64| (0..found.len()).map(value).sum::<f64>();
+            prop_assert!(near(sum(&|i| found[i].accesses), naive.accesses), "{spec}");
+            prop_assert!(near(sum(&|i| found[i].fast_accesses), naive.fast_accesses), "{spec}");
+            prop_assert_eq!(found.iter().map(|at| at.promoted_bytes).sum::<u64>(), naive.promoted);
+            prop_assert_eq!(found.iter().map(|at| at.demoted_bytes).sum::<u64>(), naive.demoted);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What a topology's file may say: keys that exist, values that make sense.
 
 use super::{BUILT_IN, Topology};
-use pagetide_replay::model::Model;
+use pagetide_machine::model::Model;
 use pagetide_types::Bytes;
 
 impl Model for Topology {

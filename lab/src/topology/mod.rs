@@ -3,7 +3,7 @@
 
 mod check;
 
-use pagetide_replay::model::{self, ModelError};
+use pagetide_machine::model::{self, ModelError};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Deserializer};
 

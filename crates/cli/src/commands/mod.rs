@@ -13,7 +13,7 @@ mod trace;
 
 use crate::args::Command;
 use anyhow::Result;
-use pagetide_replay::Machine;
+use pagetide_machine::Machine;
 use std::io::Write;
 use std::process::ExitCode;
 

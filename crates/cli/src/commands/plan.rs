@@ -5,9 +5,10 @@ use crate::commands::page::{self, Subjects};
 use crate::commands::record::{self, Output};
 use crate::commands::{list_machines, out, print_json};
 use anyhow::{Context, Result, bail};
+use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
 use pagetide_replay::{
-    Machine, Plan, PlanOptions, Share, Sharer, Split, Weighting, all_policies, plan_recording,
+    Plan, PlanOptions, Share, Sharer, Split, Weighting, all_policies, plan_recording,
 };
 use pagetide_report::Style;
 use pagetide_trace::Recording;

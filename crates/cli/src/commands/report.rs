@@ -7,7 +7,7 @@ use crate::commands::plan::{one, policies};
 use anyhow::{Result, bail};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
-use pagetide_replay::Machine;
+use pagetide_machine::Machine;
 use pagetide_trace::Recording;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

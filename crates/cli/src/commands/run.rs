@@ -7,12 +7,12 @@ use crate::live_args::RunArgs;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use pagetide_host::Host;
+use pagetide_machine::Machine;
 use pagetide_manager::{
     AlwaysMigrate, Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers,
 };
 use pagetide_migrate::{LiveKernel, Mover};
 use pagetide_policy::{Class, PolicySpec, Worth};
-use pagetide_replay::Machine;
 use pagetide_report::Style;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError};
 use pagetide_trace::Owner;

@@ -3,7 +3,7 @@
 use crate::args::{ExportFormat, TraceCommand};
 use crate::commands::{out, print_json};
 use anyhow::Result;
-use pagetide_replay::{CpuCache, Overview, Unwatched};
+use pagetide_replay::{CpuCache, Overview};
 use pagetide_report::Style;
 use pagetide_trace::{Recording, Totals};
 use std::io::{self, Write};
@@ -26,8 +26,7 @@ pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
                         totals.add(&record.epoch, &record.heat);
                     }
                 });
-                let (as_it_is, cache) = (Unwatched::default(), CpuCache::NONE);
-                let overview = Overview::of(&recording, records, &as_it_is, HEATMAP_ROWS, cache)?;
+                let overview = Overview::of(&recording, records, HEATMAP_ROWS, CpuCache::NONE)?;
                 let info = pagetide_trace::info_with(&recording, &totals)?;
                 out(&pagetide_report::trace_info(&info, &overview, Style::of_stdout()))?;
             }

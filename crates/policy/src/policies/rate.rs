@@ -63,7 +63,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     build: |settings| {
         let half_life = settings.get("half-life");
         Policy::Rank(Box::new(Rate {
-            keep: if half_life > 0.0 { narrow((-1.0 / half_life).exp2()) } else { 0.0 },
+            fade: Fade::new(if half_life > 0.0 { narrow((-1.0 / half_life).exp2()) } else { 0.0 }),
             finest: OCTAVE - settings.whole("steps").ilog2(),
             sure: narrow(settings.get("sure")),
             worth: narrow(settings.get("worth")),
@@ -80,8 +80,7 @@ const WIDEST: u32 = OCTAVE + 2;
 const ROOT_OCTAVE: f32 = std::f32::consts::SQRT_2 - 1.0;
 
 struct Rate {
-    /// Weight of an epoch one epoch later.
-    keep: f32,
+    fade: Fade,
     /// Low bits of a rate's float that do not count, however well it is known.
     finest: u32,
     sure: f32,
@@ -91,6 +90,33 @@ struct Rate {
     rates: Vec<(f64, f64)>,
     /// By unit number.
     units: Vec<Unit>,
+}
+
+/// What weight an epoch keeps over time.
+struct Fade {
+    /// Over one epoch.
+    keep: f32,
+    /// Over 0, 1, 2 ... epochs: powers are dear, and a run is mostly short.
+    powers: [f32; 32],
+}
+
+impl Fade {
+    fn new(keep: f32) -> Self {
+        let mut epochs = 0.0;
+        let powers = std::array::from_fn(|_| {
+            let power = keep.powf(epochs);
+            epochs += 1.0;
+            power
+        });
+        Self { keep, powers }
+    }
+
+    /// Over so many epochs, a whole number.
+    fn over(&self, epochs: f32) -> f32 {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let power = self.powers.get(epochs as usize).copied();
+        power.unwrap_or_else(|| self.keep.powf(epochs))
+    }
 }
 
 /// What is known of a unit; rates in accesses/s.
@@ -114,15 +140,15 @@ struct Unit {
 
 impl Unit {
     /// Takes `epochs` with a mean of `rate` into the mean.
-    fn take(&mut self, rate: f32, epochs: f32, keep: f32) {
-        self.weight = keep.powf(epochs) * self.weight + epochs;
+    fn take(&mut self, rate: f32, epochs: f32, fade: &Fade) {
+        self.weight = fade.over(epochs) * self.weight + epochs;
         self.mean += (rate - self.mean) * epochs / self.weight;
     }
 
     /// Ends the run.
-    fn settle(&mut self, keep: f32) {
+    fn settle(&mut self, fade: &Fade) {
         if self.run != 0.0 {
-            self.take(self.run_mean, self.run.abs(), keep);
+            self.take(self.run_mean, self.run.abs(), fade);
             self.run = 0.0;
         }
     }
@@ -171,7 +197,7 @@ impl Rate {
         if first {
             *unit = Unit { mean: seen, weight: 1.0, last: seen, ..Unit::default() };
         } else if self.sure <= 0.0 {
-            unit.take(seen, 1.0, self.keep);
+            unit.take(seen, 1.0, &self.fade);
         } else {
             if self.test(unit, seen) {
                 since = unit.run.abs();
@@ -179,7 +205,7 @@ impl Rate {
             }
         }
         let mut whole = *unit;
-        whole.settle(self.keep);
+        whole.settle(&self.fade);
         let (mean, root) = (whole.mean, whole.mean.sqrt());
         let error = self.sure * self.noise.of(mean) / whole.weight.sqrt();
         // Half a step more, lest a unit at the border of two goes back and forth.
@@ -203,7 +229,7 @@ impl Rate {
         self.noise.learn(unit.mean, jump * jump / 2.0);
         unit.last = seen;
         if (seen - unit.mean) * unit.run <= 0.0 {
-            unit.settle(self.keep);
+            unit.settle(&self.fade);
             unit.run_mean = seen;
         }
         unit.run += if seen < unit.mean { -1.0 } else { 1.0 };

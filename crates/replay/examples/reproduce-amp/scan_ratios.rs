@@ -1,8 +1,9 @@
 //! Figure 4: the two lists over both scan ratios. The paper measures run times on emulated slow
 //! memory; here recordings are replayed, and a machine model puts a price on misses and moves.
 
+use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
-use pagetide_replay::{CostFacts, CostModel, CpuCache, Machine, Overview, ReplayOptions, replay};
+use pagetide_replay::{CostFacts, CostModel, CpuCache, Overview, ReplayOptions, replay};
 use pagetide_trace::Recording;
 use pagetide_types::Bytes;
 use std::error::Error;
@@ -34,6 +35,7 @@ pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn
         unit: info.facts.unit,
         footprint: info.peak_bytes,
         first_epoch: info.warm_up.epochs,
+        ran_before: !recording.header().began_with_target,
         capacities: 10,
         ..ReplayOptions::default()
     };
@@ -45,7 +47,6 @@ pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn
     let replayed = replay(epochs, &specs, options)?;
     let facts = CostFacts {
         target_cpu_s: info.facts.target_cores * info.facts.seconds,
-        huge_share: info.facts.huge_share,
         stall_share: info.facts.stall_share,
     };
     let model = CostModel::new(&machine, &facts, None);

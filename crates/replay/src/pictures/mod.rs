@@ -10,8 +10,8 @@ pub use heat::{HeatColumn, HeatPicture, PictureArea, PictureRow};
 pub use rates::{RankedRates, RateStep};
 pub use timeline::{Gap, Timeline, TimelinePoint};
 
-use crate::rehearsal::{self, Cue, Rehearsal};
-use crate::{CpuCache, HeatmapBuilder, NaiveReplay, Plan, PlanError, ReplayError, Unwatched};
+use crate::evaluation::Evaluation;
+use crate::{CpuCache, HeatmapBuilder, NaiveReplay, Plan, PlanError, ReplayError};
 use pagetide_policy::PolicySpec;
 use pagetide_trace::{Epoch, EpochRecord, Recording};
 use pagetide_types::EpochHeat;
@@ -42,7 +42,6 @@ impl Pictures {
     pub fn read(recording: &Recording, plan: &Plan) -> Result<Self, PlanError> {
         let mut gathering = Gathering::new(recording, plan);
         let cache = CpuCache::of(&plan.machine);
-        let unwatched = Unwatched::read(recording)?;
         for record in recording.records() {
             let mut record = record?;
             let length_s = record.epoch.length_s;
@@ -51,7 +50,6 @@ impl Pictures {
                 let source = ReplayError::Length { epoch: gathering.seen, length_s };
                 return Err(PlanError::Replay { name, source });
             }
-            unwatched.fill(&mut record.heat, &record.epoch);
             cache.filter_epoch(&mut record.heat, &record.epoch);
             gathering.push(record);
         }
@@ -67,11 +65,10 @@ struct Gathering<'a> {
     rates: rates::Gather,
     timeline: timeline::Gather,
     placement: Option<NaiveReplay>,
-    /// The order in which the placement lives through the epochs.
-    rehearsal: Rehearsal<(EpochHeat, f64, TimelinePoint)>,
-    /// The epoch before with its length, which of its rows were fast, and whether it counts:
-    /// decided on when the next one is known.
-    held: Option<(EpochHeat, f64, Vec<bool>, bool)>,
+    evaluation: Evaluation,
+    /// The epoch before with its length, and which of its rows were fast: decided on when the next
+    /// one is known.
+    held: Option<(EpochHeat, f64, Vec<bool>)>,
     seen: usize,
 }
 
@@ -89,7 +86,7 @@ impl<'a> Gathering<'a> {
             rates: rates::Gather::default(),
             timeline: timeline::Gather::new(epochs, placement.is_some()),
             placement,
-            rehearsal: Rehearsal::new(plan.warm_up.epochs, rehearsal::EPOCHS),
+            evaluation: Evaluation::new(plan.warm_up.epochs, !recording.header().began_with_target),
             held: None,
             seen: 0,
         }
@@ -101,41 +98,30 @@ impl<'a> Gathering<'a> {
         if self.seen >= self.plan.warm_up.epochs {
             self.rates.push(heat, epoch.length_s);
         }
-        let point = TimelinePoint::of(epoch, heat, self.times[self.seen]);
+        let mut point = TimelinePoint::of(epoch, heat, self.times[self.seen]);
+        self.place(record.heat, record.epoch.length_s, &mut point);
+        self.timeline.push(point);
         self.seen += 1;
-        if self.placement.is_none() {
-            self.timeline.push(point);
-            return;
-        }
-        let length_s = epoch.length_s;
-        for (cue, (heat, length_s, point)) in self.rehearsal.push((record.heat, length_s, point)) {
-            self.place(cue, heat, length_s, point);
-        }
     }
 
     /// Lives through an epoch with the recommended policy, as the plan did.
-    fn place(&mut self, cue: Cue, heat: EpochHeat, length_s: f64, mut point: TimelinePoint) {
+    fn place(&mut self, heat: EpochHeat, length_s: f64, point: &mut TimelinePoint) {
         let Some(replay) = &mut self.placement else { return };
-        if let Some((before, length_s, fast, counts)) = self.held.take() {
-            let moves = replay.decide(&before, length_s, !counts, &heat, &fast);
-            if counts {
+        if let Some((before, length_s, fast)) = self.held.take() {
+            let cue = self.evaluation.cue(self.seen - 1);
+            let moves = replay.decide(&before, length_s, cue.settling, &heat, &fast);
+            if cue.counts {
                 point.moved(&moves, &before);
             }
         }
         let fast = replay.arrive(&heat);
-        if cue.counts {
+        if self.evaluation.cue(self.seen).counts {
             point.placed(&heat, &fast, length_s);
         }
-        if !cue.rehearsal {
-            self.timeline.push(point);
-        }
-        self.held = Some((heat, length_s, fast, cue.counts));
+        self.held = Some((heat, length_s, fast));
     }
 
-    fn finish(mut self) -> Pictures {
-        for (cue, (heat, length_s, point)) in self.rehearsal.finish() {
-            self.place(cue, heat, length_s, point);
-        }
+    fn finish(self) -> Pictures {
         Pictures {
             heat: heat::picture(self.heat, &self.times, ROWS, self.plan),
             rates: self.rates.finish(),

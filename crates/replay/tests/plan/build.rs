@@ -1,8 +1,8 @@
 //! Curves made by hand: units in the order in which a policy would place them.
 
+use pagetide_machine::Machine;
 use pagetide_replay::{
-    Curve, Heatmap, Machine, Plan, PlanInput, PlanOptions, PolicyCurve, RecordingFacts, Role,
-    WarmUp, plan,
+    Curve, Heatmap, Plan, PlanInput, PlanOptions, PolicyCurve, RecordingFacts, Role, WarmUp, plan,
 };
 use pagetide_types::{Bytes, UnitSize};
 
@@ -54,8 +54,8 @@ pub(crate) fn curve(policy: &str, units: &[Unit]) -> Curve {
         fast_accesses,
         fast_saturated,
         fast_unseen_bound,
-        replayed_at: Vec::new(),
         one_unit_in: 1,
+        ..Curve::default()
     }
 }
 
@@ -98,6 +98,7 @@ pub(crate) fn input(curves: Vec<PolicyCurve>) -> PlanInput {
         curves,
         heatmap: Heatmap::default(),
         areas: Vec::new(),
+        replicates: None,
     }
 }
 

@@ -3,7 +3,9 @@
 mod advice;
 mod build;
 mod cost;
+mod foresight;
 mod heatmap;
+mod interval;
 mod json;
 mod pictures;
 mod recommend;

@@ -24,6 +24,23 @@ fn build(rows: &[(Vec<Cell>, f64)]) -> Epochs {
     (0..).zip(rows).map(epoch).collect()
 }
 
+/// Leads and writes as exact counts have them.
+fn count(heat: &mut EpochHeat) {
+    heat.traffic = heat.rate.iter().map(|rate| rate * 0.75).collect();
+    heat.leads = heat
+        .traffic
+        .iter()
+        .zip((0u8..5).cycle())
+        .map(|(t, i)| t * f32::from(i % 5) / 4.0)
+        .collect();
+    heat.writes = heat
+        .traffic
+        .iter()
+        .zip((0u8..5).cycle())
+        .map(|(t, i)| t * f32::from(i % 3) / 2.0)
+        .collect();
+}
+
 /// Few values, so that keys tie, and any flags, as trackers may set them.
 fn cell(pages: impl Strategy<Value = u16>) -> impl Strategy<Value = (u16, f32, u8)> {
     let rate = prop_oneof![3 => Just(0.0f32), 3 => (1u8..4).prop_map(f32::from), 2 => 0.0f32..1e6];
@@ -42,7 +59,13 @@ fn drawn(
 ) -> impl Strategy<Value = Epochs> {
     units.prop_flat_map(move |units| {
         let epoch = (vec(proptest::option::weighted(0.8, cell(pages.clone())), units), 0.1f64..9.0);
-        vec(epoch, 1..length).prop_map(|rows| build(&rows))
+        (vec(epoch, 1..length), any::<bool>()).prop_map(|(rows, exact)| {
+            let mut epochs = build(&rows);
+            if exact {
+                epochs.iter_mut().for_each(|(heat, _)| count(heat));
+            }
+            epochs
+        })
     })
 }
 
@@ -58,7 +81,7 @@ pub(crate) fn uniform_epochs() -> impl Strategy<Value = Epochs> {
 
 /// More pages than a grid has steps.
 pub(crate) fn large_epochs() -> impl Strategy<Value = Epochs> {
-    drawn(290..330, 400u16..512, 5).prop_filter("some epochs", |epochs| epochs.len() > 2)
+    drawn(290..330, 400u16..=512, 5).prop_filter("some epochs", |epochs| epochs.len() > 2)
 }
 
 /// Three epochs of four units, one of which dies while another is born.

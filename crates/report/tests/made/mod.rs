@@ -1,8 +1,9 @@
 //! Plans and recordings made by hand, through the same functions that make real ones.
 
+use pagetide_machine::Machine;
 use pagetide_replay::{
-    AreaHeat, Curve, Heatmap, HeatmapRow, Machine, Overview, Plan, PlanInput, PlanOptions,
-    PolicyCurve, RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
+    AreaHeat, Curve, Heatmap, HeatmapRow, Overview, Plan, PlanInput, PlanOptions, PolicyCurve,
+    RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
 };
 use pagetide_report::{OptionRow, PolicyRow};
 use pagetide_trace::{Diff, HotSets, Info, RateAgreement, Side};
@@ -58,12 +59,12 @@ fn curve(policy: &str, units: &[Unit], moved_mib: u64) -> Curve {
         accessed_units: 9 * n as u64,
         fast_accessed_units: (0..=n as u64).map(|i| 9 * i).collect(),
         fast_unseen_bound: vec![0.0; n + 1],
-        replayed_at: Vec::new(),
         one_unit_in: 1,
         promoted: moved.clone(),
         demoted: moved,
         fast_accesses,
         fast_saturated,
+        ..Curve::default()
     }
 }
 
@@ -114,6 +115,7 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
         ],
         heatmap: if accesses > 0.0 { info.heatmap } else { untouched() },
         areas: if units.is_empty() { Vec::new() } else { info.areas },
+        replicates: None,
     };
     plan(input, &Machine::load(Machine::DEFAULT).unwrap(), options)
 }
@@ -158,6 +160,8 @@ pub(crate) fn overview() -> Overview {
             units: 700,
             footprint_bytes: Bytes::mib(1400),
             accesses_per_s: 1.4e6,
+            traffic_per_s: 0.0,
+            leads_per_s: None,
             cache_per_core: Bytes::mib(2),
             cached_share: 0.21,
             saturated_share: 0.03,

@@ -60,6 +60,13 @@ pub struct Migration {
     pub page_4k_us: f64,
     /// A 2 MiB page moved whole, microseconds.
     pub page_2m_us: f64,
+    /// Two 4 KiB pages that take each other's place at once, microseconds for both; two moves if
+    /// not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange_4k_us: Option<f64>,
+    /// The same for two 2 MiB pages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exchange_2m_us: Option<f64>,
     /// Where the two come from.
     pub source: String,
 }
@@ -111,7 +118,7 @@ impl Model for Machine {
                 "write_bandwidth_gb_s",
             ],
         ),
-        ("migration", &["page_4k_us", "page_2m_us", "source"]),
+        ("migration", &["page_4k_us", "page_2m_us", "exchange_4k_us", "exchange_2m_us", "source"]),
     ];
 
     fn problem(&self) -> Option<String> {
@@ -144,8 +151,12 @@ impl Model for Machine {
                 ));
             }
         }
-        [("page_4k_us", self.migration.page_4k_us), ("page_2m_us", self.migration.page_2m_us)]
+        let cost = &self.migration;
+        let exchange =
+            [("exchange_4k_us", cost.exchange_4k_us), ("exchange_2m_us", cost.exchange_2m_us)];
+        [("page_4k_us", cost.page_4k_us), ("page_2m_us", cost.page_2m_us)]
             .into_iter()
+            .chain(exchange.into_iter().filter_map(|(key, value)| Some((key, value?))))
             .find(|(_, value)| !value.is_finite() || *value < 0.0)
             .map(|(key, value)| format!("migration: {key} must be 0 or above, not {value}"))
     }
@@ -208,6 +219,7 @@ mod tests {
             ("page_2m_us = 370", "page_2m_us = -1", "must be 0 or above"),
             ("name = \"CXL\"", "name = \"CXL\"\ncapacity = \"much\"", "not an amount of memory"),
             ("page_2m_us = 370", "", "page_2m_us"),
+            ("page_2m_us = 370", "page_2m_us = 370\nexchange_4k_us = -2", "exchange_4k_us must be"),
         ] {
             assert!(good.contains(from), "{from}");
             let error =

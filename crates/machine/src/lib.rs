@@ -1,0 +1,7 @@
+//! Machine models: the tiers of memory a program could have and what moving pages costs there, and
+//! how TOML models like these are read. Needs no recording, no policy and no host.
+
+mod machine;
+pub mod model;
+
+pub use machine::{Machine, Migration, Tier};

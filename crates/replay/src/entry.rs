@@ -1,0 +1,103 @@
+//! A unit in an order, packed into one word, so that all that is known of it travels with it when
+//! the order changes: its row, its size, whether it is one huge page,
+//! and the first cell of capacities at which it is fast. Or a
+//! hole that a unit left.
+
+/// Row (28 bits), cell (17 bits), size in base pages (14 bits), whether it moves whole as one huge
+/// page (1 bit); or the top bit and the pages of a hole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Entry(u64);
+
+const ROW_BITS: u32 = 28;
+const CELL_BITS: u32 = 17;
+const PAGES_BITS: u32 = 14;
+const CELL: u64 = ((1 << CELL_BITS) - 1) << ROW_BITS;
+const HUGE: u64 = 1 << (ROW_BITS + CELL_BITS + PAGES_BITS);
+const HOLE: u64 = 1 << 63;
+/// Most units that can be told apart.
+pub(crate) const MAX_UNITS: usize = 1 << ROW_BITS;
+/// Largest size, in base pages.
+pub(crate) const MAX_PAGES: u16 = (1 << PAGES_BITS) - 1;
+
+impl Entry {
+    /// The unit of a row below [`MAX_UNITS`] with at most [`MAX_PAGES`], moved whole as one `huge`
+    /// page or not; no cell yet.
+    pub(crate) fn unit(row: u32, pages: u16, huge: bool) -> Self {
+        let size = u64::from(pages) << (ROW_BITS + CELL_BITS);
+        Self(u64::from(row) | size | if huge { HUGE } else { 0 })
+    }
+
+    /// A hole of so many base pages.
+    pub(crate) fn hole(pages: u64) -> Self {
+        Self(HOLE | pages)
+    }
+
+    #[inline]
+    pub(crate) fn is_hole(self) -> bool {
+        self.0 & HOLE != 0
+    }
+
+    /// Of a unit.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "28 bits")]
+    pub(crate) fn row(self) -> u32 {
+        self.0 as u32 & ((1 << ROW_BITS) - 1)
+    }
+
+    /// Of a unit or a hole.
+    #[inline]
+    pub(crate) fn pages(self) -> u64 {
+        if self.is_hole() { self.0 & !HOLE } else { (self.0 & !HUGE) >> (ROW_BITS + CELL_BITS) }
+    }
+
+    /// Of a unit.
+    #[inline]
+    pub(crate) fn huge(self) -> bool {
+        self.0 & HUGE != 0
+    }
+
+    /// Of a unit.
+    #[inline]
+    pub(crate) fn cell(self) -> u32 {
+        ((self.0 & CELL) >> ROW_BITS) as u32
+    }
+
+    /// Changes the cell of a unit, and returns the one before.
+    #[inline]
+    pub(crate) fn replace_cell(&mut self, cell: u32) -> u32 {
+        let old = self.cell();
+        self.0 = self.0 & !CELL | u64::from(cell) << ROW_BITS;
+        old
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grid::MAX_STEPS;
+    use proptest::prelude::*;
+
+    /// Every cell has room, and the parts leave the top bit free.
+    const _: () = assert!(MAX_STEPS < 1 << CELL_BITS);
+    const _: () = assert!(ROW_BITS + CELL_BITS + PAGES_BITS + 1 < 64);
+
+    proptest! {
+        #[test]
+        fn the_parts_do_not_touch_each_other(
+            row in 0u32..1 << ROW_BITS,
+            pages in 0..=MAX_PAGES,
+            huge in any::<bool>(),
+            cells in proptest::array::uniform2(0u32..1 << CELL_BITS),
+            room in 0u64..1 << 40,
+        ) {
+            let mut unit = Entry::unit(row, pages, huge);
+            prop_assert_eq!(unit.replace_cell(cells[0]), 0);
+            prop_assert_eq!(unit.replace_cell(cells[1]), cells[0]);
+            let parts = (unit.row(), unit.pages(), unit.cell(), unit.is_hole());
+            prop_assert_eq!(parts, (row, u64::from(pages), cells[1], false));
+            prop_assert_eq!(unit.huge(), huge);
+            prop_assert!(Entry::hole(room).is_hole());
+            prop_assert_eq!(Entry::hole(room).pages(), room);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! How far chance leaves a recommendation open.
+
+use crate::build::{candidate, curve, cxl, hot_cold, input};
+use pagetide_replay::{
+    ByEpoch, EpochHits, PlanInput, PlanOptions, Recommendation, Replicates, Stretch, Traffic, plan,
+};
+
+#[test]
+fn chance_leaves_an_interval_and_a_longer_recording_a_narrower_one() {
+    let units = hot_cold(300, 1000, 2000.0, 20.0);
+    let plan_with = |replicates| {
+        let input = PlanInput { replicates, ..input(vec![candidate(curve("rate", &units))]) };
+        plan(input, &cxl(), &PlanOptions::default()).recommendation.unwrap()
+    };
+    let none = plan_with(None);
+    assert_eq!(none.interval, None);
+    assert!(!none.sentence.contains("between"), "{}", none.sentence);
+    // Epochs in which none to 7 % of the accesses miss, and 12 of them.
+    let epochs = |k: usize| -> Vec<EpochHits> {
+        let fast = |i| 1.0 - [0.0, 0.033, 0.066][i % 3];
+        (0..12 * k).map(|i| EpochHits { accesses: 1.0, fast: fast(i) }).collect()
+    };
+    let few = plan_with(Some(Replicates::Given(epochs(1))));
+    let many = plan_with(Some(Replicates::Given(epochs(4))));
+    let (wide, narrow) = (few.interval.unwrap(), many.interval.unwrap());
+    assert_eq!((few.fast_bytes, many.fast_bytes), (none.fast_bytes, none.fast_bytes));
+    assert!(wide.low < narrow.low && narrow.low < none.fast_bytes, "{wide:?} {narrow:?}");
+    assert!(none.fast_bytes < narrow.high && narrow.high < wide.high, "{wide:?} {narrow:?}");
+    let said = format!("(between {} and {}; ", wide.low, wide.high);
+    assert!(few.sentence.contains(&said), "{}", few.sentence);
+    let longer = |answer: &Recommendation| {
+        answer.assumptions.iter().any(|a| a.contains("to know it within 10 % record"))
+    };
+    assert!(longer(&few), "{:?}", few.assumptions);
+    assert!(!longer(&plan_with(Some(Replicates::Given(epochs(200))))));
+    assert!(!longer(&none));
+}
+
+#[test]
+fn the_curve_knows_its_epochs() {
+    // Half of the memory fast serves 98, 96 and 97 of 100 accesses.
+    let traffic = |accesses| Traffic { accesses, leads: accesses, ..Traffic::default() };
+    let fast = [98.0, 96.0, 97.0].map(|fast| [traffic(0.0), traffic(fast), traffic(100.0)]);
+    let mut curve = curve("rate", &hot_cold(2, 2, 1.0, 1.0));
+    curve.fast_accesses = vec![0.0, 291.0, 300.0];
+    (curve.accesses, curve.seconds) = (300.0, 3.0);
+    curve.by_epoch = ByEpoch {
+        at: vec![0, 1, 2],
+        stretches: vec![Stretch { seconds: 1.0, all: traffic(100.0) }; 3],
+        fast: fast.concat(),
+    };
+    let of = |replicates| {
+        let input =
+            PlanInput { replicates: Some(replicates), ..input(vec![candidate(curve.clone())]) };
+        plan(input, &cxl(), &PlanOptions::default()).recommendation.unwrap().interval.unwrap()
+    };
+    let given = [98.0, 96.0, 97.0].map(|fast| EpochHits { accesses: 100.0, fast }).to_vec();
+    assert_eq!(of(Replicates::Epochs), of(Replicates::Given(given)));
+}

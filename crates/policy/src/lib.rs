@@ -5,12 +5,14 @@
 mod amp_pages;
 mod book;
 mod decider;
+mod interval_history;
 mod limit;
 mod noise;
 mod options;
 mod period;
 mod policies;
 mod policy;
+mod population;
 mod registry;
 mod select;
 mod shadow;

@@ -6,4 +6,5 @@ mod orders;
 mod policies;
 mod rate;
 mod registry;
+mod shadow;
 mod two_lists;

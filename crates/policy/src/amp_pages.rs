@@ -6,7 +6,7 @@
 //! comes first.
 
 use crate::interval_history::IntervalHistory;
-use crate::policy::{UNKNOWN, settle_unknown};
+use crate::policy::key_by;
 use crate::population::Population;
 use crate::shadow::Shadow;
 use crate::{EpochView, Known};
@@ -153,12 +153,12 @@ impl Pages {
 
     /// The keys by which one of the rivals orders, but for ties by address.
     fn write_keys(&self, rival: Rival, view: &EpochView<'_>, keys: &mut [u32]) {
-        let mut unknown = 0;
-        for (key, number) in keys.iter_mut().zip(&view.heat.unit) {
-            *key = self.history.get(*number).map_or(UNKNOWN, |known| self.key(rival, known));
-            unknown += usize::from(*key == UNKNOWN);
-        }
-        settle_unknown(keys, unknown);
+        key_by(
+            keys,
+            &view.heat.unit,
+            |unit| self.history.get(unit),
+            |known| self.key(rival, known),
+        );
     }
 
     fn key(&self, rival: Rival, known: Known) -> u32 {

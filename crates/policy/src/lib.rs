@@ -4,6 +4,7 @@
 
 mod amp_pages;
 mod book;
+mod by_history;
 mod decider;
 mod interval_history;
 mod limit;

@@ -2,7 +2,7 @@
 
 use crate::options::{OptionInfo, Settings};
 use crate::{Known, UnitBook};
-use pagetide_types::{Bytes, EpochHeat};
+use pagetide_types::{Bytes, EpochHeat, UnitId};
 
 /// What a policy is shown at the end of an epoch.
 #[derive(Clone, Copy, Debug)]
@@ -43,22 +43,32 @@ impl EpochView<'_> {
         self.placement.map_or(0, |now| now.capacity.0 >> 12)
     }
 
-    /// Writes `key` of what is known of every unit; a unit that was never observed ranks in the
-    /// middle: it gets the median key of the known ones. Nothing speaks for it and nothing
-    /// against it, and being sticky it stays where it is when its neighbours do.
+    /// [`key_by`] what all policies know.
     pub(crate) fn key_by(&self, keys: &mut [u32], key: impl Fn(Known) -> u32) {
-        let mut unknown = 0;
-        for (slot, unit) in keys.iter_mut().zip(&self.heat.unit) {
-            *slot = match self.book.get(*unit) {
-                Some(known) => key(known).min(UNKNOWN - 1),
-                None => {
-                    unknown += 1;
-                    UNKNOWN
-                }
-            };
-        }
-        settle_unknown(keys, unknown);
+        key_by(keys, &self.heat.unit, |unit| self.book.get(unit), key);
     }
+}
+
+/// Writes `key` of what is `known` of every unit; a unit that was never observed ranks in the
+/// middle: it gets the median key of the known ones. Nothing speaks for it and nothing
+/// against it, and being sticky it stays where it is when its neighbours do.
+pub(crate) fn key_by(
+    keys: &mut [u32],
+    units: &[UnitId],
+    known: impl Fn(UnitId) -> Option<Known>,
+    key: impl Fn(Known) -> u32,
+) {
+    let mut unknown = 0;
+    for (slot, unit) in keys.iter_mut().zip(units) {
+        *slot = match known(*unit) {
+            Some(known) => key(known).min(UNKNOWN - 1),
+            None => {
+                unknown += 1;
+                UNKNOWN
+            }
+        };
+    }
+    settle_unknown(keys, unknown);
 }
 
 /// Stands for the key of a unit of which nothing is known, until [`settle_unknown`].

@@ -4,6 +4,7 @@ use pagetide_policy::{Decider, Now, PolicySpec, observed};
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 
 /// One unit in one epoch: pages and flags; `None`: not alive.
 type Cell = Option<(u16, HeatFlags)>;
@@ -48,14 +49,27 @@ impl Replayed {
     }
 }
 
+/// What is known of a unit since the last decision: whether it was accessed; `None`: not observed.
+type Gathered = BTreeMap<UnitId, Option<bool>>;
+
+/// Takes in an epoch; what is not alive in it is forgotten.
+fn gather(gathered: &mut Gathered, heat: &EpochHeat) {
+    gathered.retain(|unit, _| heat.unit.binary_search(unit).is_ok());
+    for row in heat.rows() {
+        let seen = gathered.entry(row.unit).or_default();
+        if observed(row.flags) {
+            *seen = Some(*seen == Some(true) || row.flags.has(HeatFlags::ACCESSED));
+        }
+    }
+}
+
 /// Hits as AMP defines them: accessed memory that is fast, as a share of what was observed.
-fn hit_ratio(heat: &EpochHeat, fast: &[bool]) -> f64 {
+fn hit_ratio(heat: &EpochHeat, gathered: &Gathered, fast: &[bool]) -> f64 {
     let (mut hits, mut all) = (0u64, 0u64);
     for (row, fast) in heat.rows().zip(fast) {
-        let pages = u64::from(row.pages);
-        all += if observed(row.flags) { pages } else { 0 };
-        let hit = observed(row.flags) && row.flags.has(HeatFlags::ACCESSED) && *fast;
-        hits += if hit { pages } else { 0 };
+        let (pages, accessed) = (u64::from(row.pages), gathered[&row.unit]);
+        all += if accessed.is_some() { pages } else { 0 };
+        hits += if accessed == Some(true) && *fast { pages } else { 0 };
     }
     hits as f64 / all as f64
 }
@@ -85,17 +99,23 @@ proptest! {
     fn the_hits_of_a_shadow_are_those_of_the_rival_in_force_alone(
         epochs in epochs(),
         capacity in 0u64..60,
+        interval in prop_oneof![Just(5), Just(10), Just(15)],
     ) {
         let capacity = Bytes::kib(4 * capacity);
+        let replayed = |spec: &str| Replayed::new(spec, capacity);
         for choosing in CHOOSING {
-            let mut amp = Replayed::new(choosing, capacity);
-            let mut alone = ["lru", "lfu"].map(|spec| Replayed::new(spec, capacity));
+            let mut amp = replayed(&format!("{choosing},interval={interval}"));
+            let mut alone =
+                ["lru", "lfu"].map(|name| replayed(&format!("{name}:interval={interval}")));
+            let mut gathered = Gathered::new();
             for heat in &epochs {
                 amp.show(heat);
+                gather(&mut gathered, heat);
                 let fast = alone.each_mut().map(|rival| rival.show(heat));
                 let Some(told) = amp.decider.observation() else { continue };
-                let expected = fast.map(|fast| hit_ratio(heat, &fast));
+                let expected = fast.map(|fast| hit_ratio(heat, &gathered, &fast));
                 prop_assert_eq!(&told.figures[2..4], &expected, "{}", choosing);
+                gathered.clear();
             }
         }
     }

@@ -2,6 +2,8 @@
 //! the registry by what every policy must be and do.
 
 mod amp;
+mod foresight;
+mod heats;
 mod orders;
 mod policies;
 mod rate;

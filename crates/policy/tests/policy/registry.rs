@@ -1,11 +1,11 @@
 //! Walks the registry: what every policy must be and do, the ones added later too.
 
+use crate::heats::epochs;
 use pagetide_policy::{
     Class, EpochView, Fixed, Moves, Placement, Policy, PolicyOptions, PolicySpec, REGISTRY,
 };
 use pagetide_policy::{Observation, Slots, UnitBook, moves};
-use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
-use proptest::collection::vec;
+use pagetide_types::{Bytes, EpochHeat, UnitId};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -43,23 +43,6 @@ fn names_are_unique_and_everything_is_documented() {
             }
         }
     }
-}
-
-/// One unit in one epoch: pages, rate, flags; `None`: not alive.
-type Cell = Option<(u16, f32, u8)>;
-
-fn build(epochs: &[Vec<Cell>]) -> Vec<EpochHeat> {
-    let epoch = |(id, cells): (u32, &Vec<Cell>)| {
-        let mut heat = EpochHeat::new(EpochId(id));
-        for (unit, cell) in (0..).zip(cells) {
-            if let Some((pages, rate, flags)) = *cell {
-                let (unit, flags, node) = (UnitId(unit), HeatFlags(flags), NodeId(0));
-                heat.push(HeatRow { unit, rate, flags, pages, watched: 0, touched: 0, node });
-            }
-        }
-        heat
-    };
-    (0..).zip(epochs).map(epoch).collect()
 }
 
 /// An observation holds what the registry says it does.
@@ -135,15 +118,6 @@ fn apply(heat: &EpochHeat, seen: &Seen) -> Vec<bool> {
     seen.moves.promote.iter().for_each(|unit| set(unit, true));
     seen.moves.demote.iter().for_each(|unit| set(unit, false));
     fast
-}
-
-fn epochs() -> impl Strategy<Value = Vec<EpochHeat>> {
-    let rate = prop_oneof![Just(0.0f32), (1u8..4).prop_map(f32::from), 0.0f32..1e6];
-    let cell = (1u16..6, rate, (0u8..128).prop_map(|flags| flags | HeatFlags::SAMPLED.0));
-    let unit = proptest::option::weighted(0.8, cell);
-    (1usize..24)
-        .prop_flat_map(move |units| vec(vec(unit.clone(), units), 1..14))
-        .prop_map(|epochs| build(&epochs))
 }
 
 proptest! {

@@ -9,6 +9,7 @@ mod decider;
 mod interval_history;
 mod limit;
 mod noise;
+mod octaves;
 mod options;
 mod period;
 mod policies;

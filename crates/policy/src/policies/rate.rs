@@ -14,7 +14,8 @@
 //! roots are compared: the noise of a count is the same for all rates there (Bartlett 1936), and
 //! a fall to nothing stands out as clearly as a rise.
 
-use crate::noise::{Noise, OCTAVE, narrow, octave};
+use crate::noise::Noise;
+use crate::octaves::{ByOctave, OCTAVE, band, narrow, octave};
 use crate::options::OptionInfo;
 use crate::policy::{COLDEST, UNKNOWN, rate_key, settle_unknown};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
@@ -68,16 +69,24 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             sure: narrow(settings.get("sure")),
             worth: narrow(settings.get("worth")),
             noise: Noise::new(),
-            rates: vec![(0.0, 0.0); 256],
+            roots: ByOctave::default(),
             units: Vec::new(),
         }))
     },
 };
 
-/// Widest band that little evidence is rounded to: four octaves.
+/// Widest band that little evidence is rounded to: four octaves. A choice: what is known to no
+/// better than a factor of 16 is known as well as not at all.
 const WIDEST: u32 = OCTAVE + 2;
 /// An octave of the rate, as a share of its root: 2^(1/2) - 1.
 const ROOT_OCTAVE: f32 = std::f32::consts::SQRT_2 - 1.0;
+/// Base pages that cost as much to move as one huge page does: 32 x 12 us are about the 370 us of a
+/// huge page (`machines/cxl.toml`).
+const HUGE_AS_BASE: f32 = 32.0;
+/// What a base page's worth of a huge page costs to move, of which there are 512.
+const PART_OF_HUGE: f32 = HUGE_AS_BASE / 512.0;
+/// The variance of the difference of two epochs, over that of one.
+const OF_DIFFERENCE: f32 = 2.0;
 
 struct Rate {
     /// Weight of an epoch one epoch later.
@@ -87,8 +96,8 @@ struct Rate {
     sure: f32,
     worth: f32,
     noise: Noise,
-    /// This epoch's rates by octave: the sum of their roots, and how many.
-    rates: Vec<(f64, f64)>,
+    /// The square roots of this epoch's rates.
+    roots: ByOctave,
     /// By unit number.
     units: Vec<Unit>,
 }
@@ -139,13 +148,13 @@ impl RankPolicy for Rate {
             self.units[unit.index()] = Unit::default();
         }
         let least = self.survey(heat);
-        self.noise.next_epoch(&self.rates, least);
+        self.noise.next_epoch(&self.roots, least);
         let mut unknown = 0;
         let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate).zip(&heat.pages);
         for (key, (((unit, flags), seen), pages)) in keys.iter_mut().zip(rows) {
             let mut now = self.units[unit.index()];
             if observed(*flags) {
-                let each = if flags.has(HeatFlags::HUGE) { 1.0 / 16.0 } else { 1.0 };
+                let each = if flags.has(HeatFlags::HUGE) { PART_OF_HUGE } else { 1.0 };
                 // What is only being put in place costs nothing.
                 let worth = if view.settling { 0.0 } else { self.worth * each * f32::from(*pages) };
                 self.observe(&mut now, seen.clamp(0.0, f32::MAX), worth);
@@ -200,7 +209,7 @@ impl Rate {
     /// its mean lies further off than noise allows, and the shorter the run the further.
     fn test(&mut self, unit: &mut Unit, seen: f32) -> bool {
         let jump = seen.sqrt() - unit.last.sqrt();
-        self.noise.learn(unit.mean, jump * jump / 2.0);
+        self.noise.learn(unit.mean, jump * jump / OF_DIFFERENCE);
         unit.last = seen;
         if (seen - unit.mean) * unit.run <= 0.0 {
             unit.settle(self.keep);
@@ -209,9 +218,16 @@ impl Rate {
         unit.run += if seen < unit.mean { -1.0 } else { 1.0 };
         let epochs = unit.run.abs();
         unit.run_mean += (seen - unit.run_mean) / epochs;
-        let far = unit.run_mean.sqrt() - unit.mean.sqrt();
-        let limit = self.sure * self.noise.of(unit.mean) * (1.0 + 1.0 / epochs);
-        far * far > limit * limit * (1.0 / epochs + 1.0 / unit.weight)
+        let off = unit.run_mean.sqrt() - unit.mean.sqrt();
+        // Variances of two means, of so many epochs each.
+        off * off > self.far(unit.mean, epochs).powi(2) * (1.0 / epochs + 1.0 / unit.weight)
+    }
+
+    /// How far off, in standard deviations of one epoch, a run of so many epochs must be to be a
+    /// change. A single one twice as far: every epoch begins a run somewhere, so that short ones
+    /// have many chances.
+    fn far(&self, mean: f32, epochs: f32) -> f32 {
+        self.sure * self.noise.of(mean) * (1.0 + 1.0 / epochs)
     }
 
     /// The band of rates that holds `mean`, about as wide as two `error`s of its square root, in
@@ -233,25 +249,18 @@ impl Rate {
     /// The usual rate in this epoch of units from `low` on that differ in `drop` bits only.
     fn usual(&self, low: u32, drop: u32) -> f32 {
         let (first, many) = ((low >> OCTAVE) as usize, 1 << (drop - OCTAVE));
-        let of = &self.rates[first..(first + many).min(256)];
-        let (sum, count) = of.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-        if count > 0.0 { narrow(sum / count).powi(2) } else { 0.0 }
+        self.roots.mean(first..first + many).map_or(0.0, |root| narrow(root).powi(2))
     }
 
     /// Sums up this epoch's rates by octave, and gives the least above 0.
     fn survey(&mut self, heat: &EpochHeat) -> f32 {
-        self.rates.fill((0.0, 0.0));
+        self.roots.clear();
         for (rate, flags) in heat.rate.iter().zip(&heat.flags) {
-            let (sum, count) = &mut self.rates[octave(rate.clamp(0.0, f32::MAX))];
-            let known = f64::from(u8::from(observed(*flags)));
-            *sum += known * f64::from(rate.max(0.0).sqrt());
-            *count += known;
+            if observed(*flags) {
+                let rate = rate.clamp(0.0, f32::MAX);
+                self.roots.add(octave(rate), f64::from(rate.sqrt()));
+            }
         }
         heat.rate.iter().copied().filter(|rate| *rate > 0.0).fold(f32::MAX, f32::min)
     }
-}
-
-/// The width in octaves of a band that ignores the lowest `bits` of a float.
-fn band(bits: u32) -> f32 {
-    f32::from_bits((127 + bits - OCTAVE) << OCTAVE)
 }

@@ -2,6 +2,7 @@
 //! the registry by what every policy must be and do.
 
 mod amp;
+mod dice;
 mod foresight;
 mod heats;
 mod orders;

@@ -1,37 +1,11 @@
 //! What `rate` promises: it moves nothing for noise, follows what really changes, and knows a hot
 //! set after one epoch.
 
+use crate::dice::Dice;
 use pagetide_policy::{EpochView, Policy, PolicySpec, Slots, UnitBook};
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
 const UNITS: usize = 2000;
-
-/// Random numbers: the constants of Knuth's MMIX, the upper bits.
-struct Dice(u64);
-
-impl Dice {
-    /// Evenly from 0 to 1.
-    fn even(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        f64::from((self.0 >> 32) as u32) / f64::from(u32::MAX)
-    }
-
-    /// About normal: mean 0, standard deviation 1 (the sum of twelve, Irwin-Hall).
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.even()).sum::<f64>() - 6.0
-    }
-
-    /// A Poisson count (Knuth).
-    fn count(&mut self, mean: f64) -> f64 {
-        let (limit, mut product, mut count) = ((-mean).exp(), self.even(), 0.0);
-        while product > limit {
-            product *= self.even();
-            count += 1.0;
-        }
-        count
-    }
-}
 
 #[expect(clippy::cast_possible_truncation, reason = "a rate to seven digits")]
 fn heat(rates: &[f64]) -> EpochHeat {

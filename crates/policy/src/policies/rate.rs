@@ -10,6 +10,10 @@
 //!   what that has cost is what a move costs (to rent until it has cost as much as to buy);
 //!   while nobody pays for moves, at once.
 //!
+//! Rates may also be pooled over epochs before, and then differ little from one to the next: what
+//! was learned of the noise then says how far they wander, and a step beyond it is a change, however
+//! long they stood still.
+//!
 //! How noisy one epoch is, is learned from all units (`noise`). Square
 //! roots are compared: the noise of a count is the same for all rates there (Bartlett 1936), and
 //! a fall to nothing stands out as clearly as a rise.
@@ -207,11 +211,15 @@ impl Rate {
 
     /// Whether the run of epochs on one side of the mean that `seen` continues shows a change:
     /// its mean lies further off than noise allows, and the shorter the run the further.
+    ///
+    /// A step beyond the noise begins a run of its own: a long run of rates that were pooled, and so
+    /// all lie on one side by a little, would water it down.
     fn test(&mut self, unit: &mut Unit, seen: f32) -> bool {
         let jump = seen.sqrt() - unit.last.sqrt();
         self.noise.learn(unit.mean, jump * jump / OF_DIFFERENCE);
         unit.last = seen;
-        if (seen - unit.mean) * unit.run <= 0.0 {
+        let steps = jump * jump > self.far(unit.mean, 1.0).powi(2) * OF_DIFFERENCE;
+        if (seen - unit.mean) * unit.run <= 0.0 || steps {
             unit.settle(self.keep);
             unit.run_mean = seen;
         }

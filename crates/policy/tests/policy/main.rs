@@ -7,6 +7,7 @@ mod foresight;
 mod heats;
 mod orders;
 mod policies;
+mod posterior;
 mod rate;
 mod registry;
 mod shadow;

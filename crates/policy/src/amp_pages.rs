@@ -147,7 +147,7 @@ impl Pages {
     /// Takes in where the rival in force really has the units.
     fn follow(&mut self, in_force: Option<Rival>, view: &EpochView<'_>) {
         if let Some(rival) = in_force {
-            self.orders[rival as usize].settle(|row| view.is_fast(row));
+            self.orders[rival as usize].reconcile(|row| view.is_fast(row));
         }
     }
 

@@ -1,7 +1,7 @@
 //! Age and history of every unit for a policy that decides less often than every epoch: accessed
 //! bits are gathered until it does, as the hardware's are until a scan clears them, and age and
 //! history count its own intervals (AMP, sections 3.1 and 4.2: 4 B age, 8 B history per page).
-//! A policy that decides at the end of every epoch finds the same in [`crate::UnitBook`].
+//! A policy that decides at the end of every epoch finds the same in [`crate::AccessHistory`].
 
 use crate::{Known, observed};
 use pagetide_types::{EpochHeat, HeatFlags, UnitId};

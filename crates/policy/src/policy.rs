@@ -1,7 +1,7 @@
 //! What a policy is: a key per unit and epoch, and what its registry entry says of it.
 
 use crate::options::{OptionInfo, Settings};
-use crate::{Known, UnitBook};
+use crate::{AccessHistory, Known};
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 
 /// What a policy is shown at the end of an epoch.
@@ -10,12 +10,12 @@ pub struct EpochView<'a> {
     /// The heat of all live units in the epoch that just ended.
     pub heat: &'a EpochHeat,
     /// Age and history of every unit, this epoch included; kept once for all policies.
-    pub book: &'a UnitBook,
+    pub history: &'a AccessHistory,
     /// How long that epoch was, seconds.
     pub length_s: f64,
     /// The program is only being put in place: what the decision at the end of this epoch moves is
     /// paid by nobody. Never so in a live run.
-    pub settling: bool,
+    pub free_moves: bool,
     /// What the next epoch will bring; only for policies that declare that they need it.
     pub oracle: Option<&'a EpochHeat>,
     /// Where the units are now; only for policies that declare that they need it (their order
@@ -45,7 +45,7 @@ impl EpochView<'_> {
 
     /// [`key_by`] what all policies know.
     pub(crate) fn key_by(&self, keys: &mut [u32], key: impl Fn(Known) -> u32) {
-        key_by(keys, &self.heat.unit, |unit| self.book.get(unit), key);
+        key_by(keys, &self.heat.unit, |unit| self.history.get(unit), key);
     }
 }
 
@@ -68,14 +68,14 @@ pub(crate) fn key_by(
             }
         };
     }
-    settle_unknown(keys, unknown);
+    fill_unknown(keys, unknown);
 }
 
-/// Stands for the key of a unit of which nothing is known, until [`settle_unknown`].
+/// Stands for the key of a unit of which nothing is known, until [`fill_unknown`].
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// Gives the `unknown` keys that are [`UNKNOWN`] the median of the others.
-pub(crate) fn settle_unknown(keys: &mut [u32], unknown: usize) {
+pub(crate) fn fill_unknown(keys: &mut [u32], unknown: usize) {
     if unknown == 0 {
         return;
     }
@@ -98,7 +98,7 @@ pub(crate) fn rate_key(rate: f32) -> u32 {
 
 /// One order of units per epoch.
 ///
-/// Callers show every epoch once and in order, with a book that has seen the same epochs.
+/// Callers show every epoch once and in order, with a history that has seen the same epochs.
 /// Implementations write one key per row of `view.heat`, lowest belongs in the fastest memory;
 /// are linear in the number of units; are deterministic for their options; and never read a
 /// clock or the host. Equal keys keep their previous order (what is fast stays fast): that, the
@@ -159,7 +159,7 @@ pub enum Class {
     Bound,
 }
 
-/// What a policy must be shown besides heat and book.
+/// What a policy must be shown besides heat and history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// The next epoch ([`EpochView::oracle`]).
@@ -169,7 +169,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Heat and book are enough.
+    /// Heat and history are enough.
     pub const NOTHING: Self = Self { oracle: false, placement: false };
 }
 

@@ -1,9 +1,9 @@
 //! The order of a policy that is not in force, kept as if it were: births, deaths and ties are
-//! those of [`crate::Slots`], so that the hits counted in it are the hits it would have had (AMP,
-//! section 4.2: pages are migrated "virtually" with the other policy).
+//! those of [`crate::PriorityOrder`], so that the hits counted in it are the hits it would have
+//! had (AMP, section 4.2: pages are migrated "virtually" with the other policy).
 //!
-//! The same order as [`crate::Slots`] keeps, held as rows of the epoch's heat and sorted in linear
-//! time: there is one of these for every rival, capacity and decision of a replay.
+//! The same order, kept as rows of the epoch's heat and sorted in linear time: there is one of
+//! these for every rival and capacity of a replay.
 
 use crate::population::{DEAD, Population};
 use pagetide_types::EpochHeat;
@@ -28,7 +28,7 @@ pub(crate) struct Shadow {
 
 impl Shadow {
     /// Takes in who is alive, and how large, at the end of an epoch in which the population
-    /// differs from that of the epoch before; as [`crate::Slots::arrive`].
+    /// differs from that of the epoch before; as [`crate::PriorityOrder::arrive`].
     pub(crate) fn arrive(&mut self, population: &Population, heat: &EpochHeat) {
         // Pages that take room from the holes ahead.
         let mut taking = population.growth;
@@ -93,8 +93,9 @@ impl Shadow {
         }
     }
 
-    /// Puts what really is fast first, otherwise the order stays; as [`crate::Slots::settle`].
-    pub(crate) fn settle(&mut self, is_fast: impl Fn(usize) -> bool) {
+    /// Puts what really is fast first, otherwise the order stays; as
+    /// [`crate::PriorityOrder::reconcile`].
+    pub(crate) fn reconcile(&mut self, is_fast: impl Fn(usize) -> bool) {
         self.close_holes();
         self.spare.clear();
         self.spare.extend(self.order.iter().filter(|row| !is_fast(**row as usize)));
@@ -111,7 +112,7 @@ impl Shadow {
     }
 
     /// Closes the holes and orders by `keys` (one per row, lowest first), equal keys in their
-    /// previous order; as [`crate::Slots::rank`]. One pass for every [`DIGIT`] bits in which keys
+    /// previous order; as [`crate::PriorityOrder::rank`]. One pass for every [`DIGIT`] bits in which keys
     /// differ.
     pub(crate) fn rank(&mut self, keys: &[u32]) {
         self.close_holes();
@@ -162,7 +163,7 @@ fn push_hole(order: &mut Vec<u32>, mut room: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Slots;
+    use crate::PriorityOrder;
     use pagetide_types::{Bytes, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
     use proptest::collection::vec;
     use proptest::prelude::*;
@@ -196,15 +197,15 @@ mod tests {
             capacity in 0u64..60,
             ranked in vec(0u8..4, 10),
         ) {
-            let (mut slots, mut shadow) = (Slots::new(), Shadow::default());
+            let (mut core, mut shadow) = (PriorityOrder::new(), Shadow::default());
             let mut population = Population::default();
             for (cells, ranked) in epochs.iter().zip(ranked) {
                 let (heat, keys) = heat(cells);
-                slots.arrive(&heat);
+                core.arrive(&heat);
                 if population.update(&heat) {
                     shadow.arrive(&population, &heat);
                 }
-                let fast = slots.cut(&heat, Bytes(capacity << 12));
+                let fast = core.cut(&heat, Bytes(capacity << 12));
                 let sum = |fast: &[bool]| -> u64 {
                     heat.pages.iter().zip(fast).map(|(p, f)| u64::from(*p) * u64::from(*f)).sum()
                 };
@@ -217,23 +218,23 @@ mod tests {
                     0 => continue,
                     1 => {
                         let fast: Vec<bool> = keys.iter().map(|key| key % 3 == 0).collect();
-                        slots.settle(&heat, &fast);
-                        shadow.settle(|row| fast[row]);
+                        core.reconcile(&heat, &fast);
+                        shadow.reconcile(|row| fast[row]);
                     }
                     _ => {
-                        slots.rank(&heat, &keys);
+                        core.rank(&heat, &keys);
                         shadow.rank(&keys);
                     }
                 }
                 let order: Vec<UnitId> =
                     shadow.order.iter().map(|row| heat.unit[*row as usize]).collect();
-                prop_assert_eq!(order, slots.units().collect::<Vec<_>>());
+                prop_assert_eq!(order, core.units().collect::<Vec<_>>());
                 let mut written = vec![0; keys.len()];
                 shadow.write(&mut written);
-                let mut other = Slots::new();
+                let mut other = PriorityOrder::new();
                 other.arrive(&heat);
                 other.rank(&heat, &written);
-                prop_assert!(other.units().eq(slots.units()));
+                prop_assert!(other.units().eq(core.units()));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! One policy in a replay: the order of the units, where it cuts, and what that adds up to.
 //!
-//! The same order as [`pagetide_policy::Slots`] keeps, and by the same rules, held as rows of the
+//! The same order as [`pagetide_policy::PriorityOrder`] keeps, and by the same rules, held as rows of the
 //! epoch's heat for speed; `tests/stack.rs` proves the two equal. The stack property (Mattson,
 //! Gecsei, Slutz, Traiger 1970, for caches) lets one order serve all capacities: a unit is fast
 //! from the first cell on that holds its end, and is moved at a capacity if and only if its end
@@ -12,7 +12,7 @@ use crate::population::{Change, DEAD, Population};
 use crate::radix::Sorter;
 use crate::rehearsal::Cue;
 use crate::tally::Tally;
-use pagetide_policy::{EpochView, Needs, Observation, Placement, RankPolicy, UnitBook};
+use pagetide_policy::{AccessHistory, EpochView, Needs, Observation, Placement, RankPolicy};
 use pagetide_types::EpochHeat;
 
 /// What all lanes are shown of one epoch.
@@ -20,7 +20,7 @@ use pagetide_types::EpochHeat;
 pub(crate) struct EpochInput<'a> {
     pub(crate) heat: &'a EpochHeat,
     pub(crate) next: Option<&'a EpochHeat>,
-    pub(crate) book: &'a UnitBook,
+    pub(crate) history: &'a AccessHistory,
     pub(crate) before: &'a Population,
     pub(crate) change: &'a Change,
     pub(crate) length_s: f64,
@@ -87,7 +87,7 @@ impl<C: Cuts> Lane<C> {
         }
     }
 
-    /// Turns rows of the epoch before into rows of this one; see [`pagetide_policy::Slots`] for
+    /// Turns rows of the epoch before into rows of this one; see [`pagetide_policy::PriorityOrder`] for
     /// the rules.
     fn arrive(&mut self, input: &EpochInput<'_>) {
         let EpochInput { heat, before, change, .. } = input;
@@ -163,9 +163,9 @@ impl<C: Cuts> Lane<C> {
         self.keys.resize(heat.len(), 0);
         let view = EpochView {
             heat,
-            book: input.book,
+            history: input.history,
             length_s: input.length_s,
-            settling: !input.cue.counts,
+            free_moves: !input.cue.counts,
             oracle: input.next.filter(|_| self.needs.oracle),
             placement: self
                 .needs

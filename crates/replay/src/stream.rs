@@ -5,7 +5,7 @@ use crate::lane::{EpochInput, Lane};
 use crate::population::{Change, Population};
 use crate::rehearsal::Cue;
 use crate::tally::Totals;
-use pagetide_policy::{Fixed, UnitBook};
+use pagetide_policy::{AccessHistory, Fixed};
 use pagetide_types::EpochHeat;
 use rayon::prelude::*;
 
@@ -29,7 +29,7 @@ pub(crate) enum AnyLane {
 #[derive(Default)]
 pub(crate) struct Stream {
     pub(crate) jobs: Vec<Job>,
-    book: UnitBook,
+    history: AccessHistory,
     before: Population,
     change: Change,
     pub(crate) totals: Totals,
@@ -44,11 +44,11 @@ impl Stream {
         cue: Cue,
         next: Option<&EpochHeat>,
     ) {
-        rayon::join(|| self.book.update(&heat), || self.change.find(&self.before, &heat));
+        rayon::join(|| self.history.update(&heat), || self.change.find(&self.before, &heat));
         let input = EpochInput {
             heat: &heat,
             next,
-            book: &self.book,
+            history: &self.history,
             before: &self.before,
             change: &self.change,
             length_s,

@@ -67,7 +67,7 @@ pub(crate) fn keep_and_fill(seed: u64, view: &EpochView<'_>, keys: &mut [u32]) {
         return;
     }
     // Few are drawn, so only those are told apart exactly whose draws may be low enough.
-    let epoch = u64::from(view.book.epochs());
+    let epoch = u64::from(view.history.epochs());
     let mut shares = [0; SHARES];
     for (row, key) in keys.iter_mut().enumerate() {
         if !view.is_fast(row) {

@@ -5,7 +5,7 @@
 //!
 //! - the rate of a unit is its mean since it last changed, old epochs fading slowly;
 //! - it has changed when several epochs in a row lie outside the noise, or one does by far;
-//! - what orders is the *held* rate: a round figure, as fine as the evidence, replaced only once
+//! - what orders is the *ranked* rate: a round figure, as fine as the evidence, replaced only once
 //!   the mean has left it by more than its standard error allows (a Schmitt trigger), and once
 //!   what that has cost is what a move costs (to rent until it has cost as much as to buy);
 //!   while nobody pays for moves, at once.
@@ -21,7 +21,7 @@
 use crate::noise::Noise;
 use crate::octaves::{ByOctave, OCTAVE, band, narrow, octave};
 use crate::options::OptionInfo;
-use crate::policy::{COLDEST, UNKNOWN, rate_key, settle_unknown};
+use crate::policy::{COLDEST, UNKNOWN, fill_unknown, rate_key};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
 use pagetide_types::{EpochHeat, HeatFlags};
 
@@ -71,7 +71,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             keep: if half_life > 0.0 { narrow((-1.0 / half_life).exp2()) } else { 0.0 },
             finest: OCTAVE - settings.whole("steps").ilog2(),
             sure: narrow(settings.get("sure")),
-            worth: narrow(settings.get("worth")),
+            move_cost: narrow(settings.get("worth")),
             noise: Noise::new(),
             roots: ByOctave::default(),
             units: Vec::new(),
@@ -98,7 +98,7 @@ struct Rate {
     /// Low bits of a rate's float that do not count, however well it is known.
     finest: u32,
     sure: f32,
-    worth: f32,
+    move_cost: f32,
     noise: Noise,
     /// The square roots of this epoch's rates.
     roots: ByOctave,
@@ -120,22 +120,22 @@ struct Unit {
     /// Their mean.
     run_mean: f32,
     /// What orders.
-    held: f32,
+    ranked: f32,
     /// What holding it has missed since it was found wrong, accesses/s times epochs.
     missed: f32,
 }
 
 impl Unit {
     /// Takes `epochs` with a mean of `rate` into the mean.
-    fn take(&mut self, rate: f32, epochs: f32, keep: f32) {
+    fn average_in(&mut self, rate: f32, epochs: f32, keep: f32) {
         self.weight = keep.powf(epochs) * self.weight + epochs;
         self.mean += (rate - self.mean) * epochs / self.weight;
     }
 
     /// Ends the run.
-    fn settle(&mut self, keep: f32) {
+    fn end_run(&mut self, keep: f32) {
         if self.run != 0.0 {
-            self.take(self.run_mean, self.run.abs(), keep);
+            self.average_in(self.run_mean, self.run.abs(), keep);
             self.run = 0.0;
         }
     }
@@ -148,7 +148,7 @@ impl RankPolicy for Rate {
         if self.units.len() < len {
             self.units.resize(len, Unit::default());
         }
-        for unit in view.book.newborn() {
+        for unit in view.history.newborn() {
             self.units[unit.index()] = Unit::default();
         }
         let least = self.survey(heat);
@@ -160,31 +160,32 @@ impl RankPolicy for Rate {
             if observed(*flags) {
                 let each = if flags.has(HeatFlags::HUGE) { PART_OF_HUGE } else { 1.0 };
                 // What is only being put in place costs nothing.
-                let worth = if view.settling { 0.0 } else { self.worth * each * f32::from(*pages) };
-                self.observe(&mut now, seen.clamp(0.0, f32::MAX), worth);
+                let move_cost =
+                    if view.free_moves { 0.0 } else { self.move_cost * each * f32::from(*pages) };
+                self.observe(&mut now, seen.clamp(0.0, f32::MAX), move_cost);
                 self.units[unit.index()] = now;
             }
             *key = if now.weight > 0.0 {
                 // Per page: a small unit that is as hot gives more for the same memory. Rounded, so
                 // that a page more or less moves nothing.
-                rate_key(now.held / f32::from(pages.max(&1).next_power_of_two()))
+                rate_key(now.ranked / f32::from(pages.max(&1).next_power_of_two()))
             } else {
                 unknown += 1;
                 UNKNOWN
             };
         }
-        settle_unknown(keys, unknown);
+        fill_unknown(keys, unknown);
     }
 }
 
 impl Rate {
-    fn observe(&mut self, unit: &mut Unit, seen: f32, worth: f32) {
+    fn observe(&mut self, unit: &mut Unit, seen: f32, move_cost: f32) {
         let first = unit.weight <= 0.0;
         let mut since = 0.0;
         if first {
             *unit = Unit { mean: seen, weight: 1.0, last: seen, ..Unit::default() };
         } else if self.sure <= 0.0 {
-            unit.take(seen, 1.0, self.keep);
+            unit.average_in(seen, 1.0, self.keep);
         } else {
             if self.test(unit, seen) {
                 since = unit.run.abs();
@@ -192,20 +193,20 @@ impl Rate {
             }
         }
         let mut whole = *unit;
-        whole.settle(self.keep);
+        whole.end_run(self.keep);
         let (mean, root) = (whole.mean, whole.mean.sqrt());
         let error = self.sure * self.noise.of(mean) / whole.weight.sqrt();
         // Half a step more, lest a unit at the border of two goes back and forth.
         let step = if self.sure > 0.0 { root * ROOT_OCTAVE * band(self.finest) } else { 0.0 };
-        let wrong = (root - unit.held.sqrt()).abs() > error + step / 2.0;
+        let wrong = (root - unit.ranked.sqrt()).abs() > error + step / 2.0;
         // To wait until the loss is that of a move is at most twice as dear as to know (ski rental).
         unit.missed = if wrong || since > 0.0 {
-            unit.missed + (mean - unit.held).abs() * since.max(1.0)
+            unit.missed + (mean - unit.ranked).abs() * since.max(1.0)
         } else {
             0.0
         };
-        if first || self.sure <= 0.0 && wrong || unit.missed > 0.0 && unit.missed >= worth {
-            (unit.held, unit.missed) = (self.rounded(mean, error), 0.0);
+        if first || self.sure <= 0.0 && wrong || unit.missed > 0.0 && unit.missed >= move_cost {
+            (unit.ranked, unit.missed) = (self.rounded(mean, error), 0.0);
         }
     }
 
@@ -220,7 +221,7 @@ impl Rate {
         unit.last = seen;
         let steps = jump * jump > self.far(unit.mean, 1.0).powi(2) * OF_DIFFERENCE;
         if (seen - unit.mean) * unit.run <= 0.0 || steps {
-            unit.settle(self.keep);
+            unit.end_run(self.keep);
             unit.run_mean = seen;
         }
         unit.run += if seen < unit.mean { -1.0 } else { 1.0 };

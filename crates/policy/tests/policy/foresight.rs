@@ -31,7 +31,7 @@ fn decisions(
         let next = next(number);
         let now = Now {
             length_s: 5.0,
-            settling: false,
+            free_moves: false,
             capacity,
             fast: &fast,
             movable: None,

@@ -92,7 +92,7 @@ fn fast_sets(spec: &str, recorded: &Recorded, part: f64) -> Vec<Vec<bool>> {
         let fast = decider.fast(heat, capacity);
         let now = Now {
             length_s: 5.0,
-            settling: false,
+            free_moves: false,
             capacity,
             fast: &fast,
             movable: None,

@@ -2,7 +2,7 @@
 //! set after one epoch.
 
 use crate::dice::Dice;
-use pagetide_policy::{EpochView, Policy, PolicySpec, Slots, UnitBook};
+use pagetide_policy::{AccessHistory, EpochView, Policy, PolicySpec, PriorityOrder};
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
 const UNITS: usize = 2000;
@@ -34,19 +34,19 @@ fn fast_sets(
 ) -> Vec<Vec<bool>> {
     let Ok(spec) = spec.parse::<PolicySpec>() else { panic!("{spec}") };
     let Policy::Rank(mut policy) = spec.build() else { panic!("{spec} has no order") };
-    let (mut slots, mut book) = (Slots::new(), UnitBook::default());
+    let (mut order, mut history) = (PriorityOrder::new(), AccessHistory::default());
     let decide = (0..epochs).map(|epoch| {
         let rates: Vec<f64> = (0..UNITS).map(|unit| observe(epoch, unit).max(0.0)).collect();
         let heat = heat(&rates);
-        book.update(&heat);
-        slots.arrive(&heat);
+        history.update(&heat);
+        order.arrive(&heat);
         let mut keys = vec![0; UNITS];
-        let (book, oracle, placement) = (&book, None, None);
+        let (history, oracle, placement) = (&history, None, None);
         let view =
-            EpochView { heat: &heat, book, length_s: 5.0, settling: false, oracle, placement };
+            EpochView { heat: &heat, history, length_s: 5.0, free_moves: false, oracle, placement };
         policy.rank(&view, &mut keys);
-        slots.rank(&heat, &keys);
-        slots.cut(&heat, Bytes::kib(4 * UNITS as u64 / 2))
+        order.rank(&heat, &keys);
+        order.cut(&heat, Bytes::kib(4 * UNITS as u64 / 2))
     });
     decide.collect()
 }

@@ -1,10 +1,10 @@
 //! Walks the registry: what every policy must be and do, the ones added later too.
 
 use crate::heats::epochs;
+use pagetide_policy::{AccessHistory, Observation, PriorityOrder, moves};
 use pagetide_policy::{
     Class, EpochView, Fixed, Moves, Placement, Policy, PolicyOptions, PolicySpec, REGISTRY,
 };
-use pagetide_policy::{Observation, Slots, UnitBook, moves};
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -63,15 +63,15 @@ struct Seen {
 
 fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
     let mut policy = spec.build();
-    let (mut slots, mut book) = (Slots::new(), UnitBook::default());
+    let (mut order, mut history) = (PriorityOrder::new(), AccessHistory::default());
     let needs = spec.info().needs;
     let steps = epochs.iter().enumerate().map(|(i, heat)| {
-        book.update(heat);
-        slots.arrive(heat);
+        history.update(heat);
+        order.arrive(heat);
         let fast = match policy {
             Policy::Fixed(Fixed::AllFast) => vec![true; heat.len()],
             Policy::Fixed(Fixed::AllSlow) => vec![false; heat.len()],
-            _ => slots.cut(heat, budget),
+            _ => order.cut(heat, budget),
         };
         let mut found = Moves::default();
         if let Policy::Rank(policy) = &mut policy {
@@ -79,14 +79,20 @@ fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
             let oracle = epochs.get(i + 1).filter(|_| needs.oracle);
             let now = Placement { fast: &fast, capacity: budget };
             let placement = needs.placement.then_some(now);
-            let view =
-                EpochView { heat, book: &book, length_s: 5.0, settling: false, oracle, placement };
+            let view = EpochView {
+                heat,
+                history: &history,
+                length_s: 5.0,
+                free_moves: false,
+                oracle,
+                placement,
+            };
             policy.rank(&view, &mut keys);
             check_observation(spec, policy.observation());
-            slots.rank(heat, &keys);
-            found = moves(&slots, heat, &fast, &slots.cut(heat, budget));
+            order.rank(heat, &keys);
+            found = moves(&order, heat, &fast, &order.cut(heat, budget));
         }
-        Seen { fast, moves: found, order: slots.units().collect() }
+        Seen { fast, moves: found, order: order.units().collect() }
     });
     steps.collect()
 }

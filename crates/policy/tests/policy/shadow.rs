@@ -38,7 +38,7 @@ impl Replayed {
         let fast = self.decider.fast(heat, self.capacity);
         let now = Now {
             length_s: 5.0,
-            settling: false,
+            free_moves: false,
             capacity: self.capacity,
             fast: &fast,
             movable: None,

@@ -7,7 +7,7 @@ use crate::place::Layout;
 use crate::room::Room;
 use crate::{Budget, EpochLine, Governor, Summary, Tiers, Tracker, Verdict};
 use pagetide_migrate::{Kernel, Mover, Work};
-use pagetide_policy::{Chosen, Decider, Limits, Now, PolicySpec, Worth, within};
+use pagetide_policy::{Chosen, CostBenefit, Decider, Limits, Now, PolicySpec, apply_limits};
 use pagetide_scan::{End, ScanError};
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, EpochHeat, NodeId};
@@ -20,7 +20,7 @@ pub struct Settings {
     /// How much fast memory.
     pub budget: Budget,
     /// What moves cost and bring; none: every one is worth it.
-    pub worth: Option<Worth>,
+    pub worth: Option<CostBenefit>,
     /// Decide, and move nothing.
     pub dry_run: bool,
     /// What is managed, for the summary.
@@ -132,7 +132,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let reserve = self.settings.budget.reserve(now.total, now.floor);
         self.summary.budget = describe(&self.settings.budget, now.total, reserve);
         self.decider.arrive(heat);
-        self.decider.settle(heat, &fast);
+        self.decider.reconcile(heat, &fast);
         let mut line = EpochLine {
             epoch: epoch.epoch.0,
             start_s: epoch.start_s,
@@ -215,7 +215,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         }
         let now = Now {
             length_s: line.length_s,
-            settling: false,
+            free_moves: false,
             capacity: line.capacity,
             fast,
             movable: Some(&movable),
@@ -225,12 +225,12 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         line.choice = self.decider.observation().and_then(|told| told.choice);
         let limits = Limits {
             capacity: line.capacity,
-            held: line.held,
-            most: self.settings.budget.per_epoch(line.length_s),
-            worth: self.settings.worth,
+            used: line.held,
+            move_budget: self.settings.budget.per_epoch(line.length_s),
+            cost_benefit: self.settings.worth,
         };
-        let chosen = within(&self.decider, &moves, heat, &limits);
-        (line.unworthy, line.without_room) = (chosen.unworthy, chosen.without_room);
+        let chosen = apply_limits(&self.decider, &moves, heat, &limits);
+        (line.unworthy, line.without_room) = (chosen.unprofitable, chosen.without_room);
         chosen
     }
 

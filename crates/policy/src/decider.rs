@@ -2,7 +2,10 @@
 //! recording and in the live loop.
 
 use crate::moves;
-use crate::{EpochView, Fixed, Moves, Observation, Placement, Policy, PolicySpec, Slots, UnitBook};
+use crate::{
+    AccessHistory, EpochView, Fixed, Moves, Observation, Placement, Policy, PolicySpec,
+    PriorityOrder,
+};
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 
 /// What a decision is made on, beside the heat of the epoch that just ended.
@@ -10,8 +13,8 @@ use pagetide_types::{Bytes, EpochHeat, UnitId};
 pub struct Now<'a> {
     /// How long that epoch was, seconds.
     pub length_s: f64,
-    /// See [`EpochView::settling`].
-    pub settling: bool,
+    /// See [`EpochView::free_moves`].
+    pub free_moves: bool,
     /// The tenant's fast memory from now on.
     pub capacity: Bytes,
     /// Which rows of the heat are fast.
@@ -27,8 +30,8 @@ pub struct Now<'a> {
 pub struct Decider {
     policy: Policy,
     spec: PolicySpec,
-    slots: Slots,
-    book: UnitBook,
+    order: PriorityOrder,
+    history: AccessHistory,
 }
 
 impl Decider {
@@ -38,22 +41,22 @@ impl Decider {
         Self {
             policy: spec.build(),
             spec: spec.clone(),
-            slots: Slots::new(),
-            book: UnitBook::default(),
+            order: PriorityOrder::new(),
+            history: AccessHistory::default(),
         }
     }
 
     /// Lives through an epoch; once for each, in order.
     pub fn arrive(&mut self, heat: &EpochHeat) {
-        self.book.update(heat);
-        self.slots.arrive(heat);
+        self.history.update(heat);
+        self.order.arrive(heat);
     }
 
     /// Where the units of the epoch that arrived last were seen, if that is known: what is fast
     /// comes first, otherwise the order stays. A replay goes without, and takes every move that it
     /// decided on for made.
-    pub fn settle(&mut self, heat: &EpochHeat, fast: &[bool]) {
-        self.slots.settle(heat, fast);
+    pub fn reconcile(&mut self, heat: &EpochHeat, fast: &[bool]) {
+        self.order.reconcile(heat, fast);
     }
 
     /// Which rows of the epoch that arrived last are fast, if every decision was carried out.
@@ -62,7 +65,7 @@ impl Decider {
         match self.policy {
             Policy::Fixed(Fixed::AllFast) => vec![true; heat.len()],
             Policy::Fixed(Fixed::AllSlow) => vec![false; heat.len()],
-            _ => self.slots.cut(heat, capacity),
+            _ => self.order.cut(heat, capacity),
         }
     }
 
@@ -74,25 +77,25 @@ impl Decider {
         let placement = Placement { fast: now.fast, capacity: now.capacity };
         let view = EpochView {
             heat,
-            book: &self.book,
+            history: &self.history,
             length_s: now.length_s,
-            settling: now.settling,
+            free_moves: now.free_moves,
             oracle: now.next.filter(|_| needs.oracle),
             placement: needs.placement.then_some(placement),
         };
         policy.rank(&view, &mut keys);
-        self.slots.rank(heat, &keys);
+        self.order.rank(heat, &keys);
         let fixed = |row: usize| match now.movable {
             Some(movable) if !movable[row] => Some(now.fast[row]),
             _ => None,
         };
-        let wanted = self.slots.cut_around(heat, now.capacity, fixed);
-        moves(&self.slots, heat, now.fast, &wanted)
+        let wanted = self.order.cut_around(heat, now.capacity, fixed);
+        moves(&self.order, heat, now.fast, &wanted)
     }
 
     /// The units from the fastest memory to the slowest.
     pub fn units(&self) -> impl DoubleEndedIterator<Item = UnitId> + '_ {
-        self.slots.units()
+        self.order.units()
     }
 
     /// What the last decision saw and chose, if the policy tells.

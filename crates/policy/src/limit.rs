@@ -5,13 +5,13 @@
 //! Moves are taken in the order of want. A demotion is made only for room that is needed: what
 //! else a policy would have elsewhere stays where it is until then.
 
-use crate::slots::rows;
+use crate::priority_order::rows;
 use crate::{Decider, Moves};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 
 /// What a move costs and brings.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Worth {
+pub struct CostBenefit {
     /// By how much an access to fast memory is faster, ns.
     pub gain_ns: f64,
     /// What moving a base page takes, us.
@@ -22,7 +22,7 @@ pub struct Worth {
     pub within_s: f64,
 }
 
-impl Worth {
+impl CostBenefit {
     /// What a unit's being fast brings in the time, seconds.
     fn gain(&self, heat: &EpochHeat, row: usize) -> f64 {
         f64::from(heat.memory_rate(row)) * self.gain_ns * 1e-9 * self.within_s
@@ -44,11 +44,11 @@ pub struct Limits {
     /// Fast memory that the tenant may have.
     pub capacity: Bytes,
     /// What it has.
-    pub held: Bytes,
+    pub used: Bytes,
     /// Bytes that may move, either way.
-    pub most: Bytes,
-    /// Which promotions are worth it; all, if nothing is known of costs.
-    pub worth: Option<Worth>,
+    pub move_budget: Bytes,
+    /// What a move costs and brings; every promotion pays, if nothing is known of it.
+    pub cost_benefit: Option<CostBenefit>,
 }
 
 /// Moves within the limits, as rows of the heat.
@@ -58,8 +58,8 @@ pub struct Chosen {
     pub promote: Vec<usize>,
     /// To slow memory, the least wanted first.
     pub demote: Vec<usize>,
-    /// Promotions that were not worth their cost.
-    pub unworthy: usize,
+    /// Promotions that would not bring what they cost.
+    pub unprofitable: usize,
     /// Promotions for which there was no room, no movable unit to make some, or that were over
     /// the bytes of this decision.
     pub without_room: usize,
@@ -67,26 +67,26 @@ pub struct Chosen {
 
 /// The part of `moves`, which `decider` just decided on, that keeps to the limits.
 #[must_use]
-pub fn within(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: &Limits) -> Chosen {
+pub fn apply_limits(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: &Limits) -> Chosen {
     let rows = rows(heat);
     let row = |unit: &UnitId| rows[unit.index()] as usize;
-    let mut wish = vec![Wish::Stay; heat.len()];
+    let mut direction = vec![Direction::Stay; heat.len()];
     for (up, down) in &moves.exchange {
-        (wish[row(up)], wish[row(down)]) = (Wish::Up, Wish::Down);
+        (direction[row(up)], direction[row(down)]) = (Direction::Up, Direction::Down);
     }
-    moves.promote.iter().for_each(|unit| wish[row(unit)] = Wish::Up);
-    moves.demote.iter().for_each(|unit| wish[row(unit)] = Wish::Down);
-    let wishes = |which: Wish| {
+    moves.promote.iter().for_each(|unit| direction[row(unit)] = Direction::Up);
+    moves.demote.iter().for_each(|unit| direction[row(unit)] = Direction::Down);
+    let rows_to = |which: Direction| {
         let order = decider.units().map(|unit| row(&unit));
-        order.filter(|row| wish[*row] == which).collect::<Vec<_>>()
+        order.filter(|row| direction[*row] == which).collect::<Vec<_>>()
     };
-    let (ups, mut downs) = (wishes(Wish::Up), wishes(Wish::Down));
+    let (ups, mut downs) = (rows_to(Direction::Up), rows_to(Direction::Down));
     downs.reverse();
     choose(&ups, &downs, heat, limits)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum Direction {
     Stay,
     Up,
     Down,
@@ -95,10 +95,10 @@ enum Wish {
 fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> Chosen {
     let bytes = |row: usize| i128::from(heat.bytes(row).0);
     let mut chosen = Chosen::default();
-    let mut room = i128::from(limits.capacity.0) - i128::from(limits.held.0);
-    let mut left = i128::from(limits.most.0);
+    let mut room = i128::from(limits.capacity.0) - i128::from(limits.used.0);
+    let mut left = i128::from(limits.move_budget.0);
     let mut downs = downs.iter().copied().peekable();
-    // Too much is held: that comes first, whatever it costs.
+    // More is used than may be: that comes first, whatever it costs.
     while room < 0
         && let Some(row) = downs.next_if(|row| bytes(*row) <= left)
     {
@@ -122,11 +122,11 @@ fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> 
             chosen.without_room = ups.len() - at;
             break;
         }
-        if let Some(worth) = &limits.worth {
-            let lost: f64 = making.iter().map(|row| worth.gain(heat, *row)).sum();
-            let cost: f64 = making.iter().map(|row| worth.cost(heat, *row)).sum();
-            if worth.gain(heat, up) - lost < worth.cost(heat, up) + cost {
-                chosen.unworthy += 1;
+        if let Some(cost_benefit) = &limits.cost_benefit {
+            let lost: f64 = making.iter().map(|row| cost_benefit.gain(heat, *row)).sum();
+            let cost: f64 = making.iter().map(|row| cost_benefit.cost(heat, *row)).sum();
+            if cost_benefit.gain(heat, up) - lost < cost_benefit.cost(heat, up) + cost {
+                chosen.unprofitable += 1;
                 continue;
             }
         }
@@ -166,7 +166,7 @@ mod tests {
         heat
     }
 
-    fn held(heat: &EpochHeat, fast: &[bool]) -> Bytes {
+    fn used(heat: &EpochHeat, fast: &[bool]) -> Bytes {
         (0..heat.len()).filter(|row| fast[*row]).map(|row| heat.bytes(row)).sum()
     }
 
@@ -175,26 +175,26 @@ mod tests {
         heat: &EpochHeat,
         fast: &[bool],
         movable: &[bool],
-        (capacity, most): (u64, u64),
-        worth: Option<Worth>,
+        (capacity, move_budget): (u64, u64),
+        cost_benefit: Option<CostBenefit>,
     ) -> Chosen {
         let spec: PolicySpec = "rate:half-life=0,sure=0,worth=0".parse().unwrap();
         let mut decider = Decider::new(&spec);
         decider.arrive(heat);
-        decider.settle(heat, fast);
+        decider.reconcile(heat, fast);
         let capacity = Bytes(capacity * PAGE);
         let now = Now {
             length_s: 1.0,
-            settling: false,
+            free_moves: false,
             capacity,
             fast,
             movable: Some(movable),
             next: None,
         };
         let moves = decider.decide(heat, &now);
-        let most = Bytes(most * PAGE);
-        let limits = Limits { capacity, held: held(heat, fast), most, worth };
-        within(&decider, &moves, heat, &limits)
+        let move_budget = Bytes(move_budget * PAGE);
+        let limits = Limits { capacity, used: used(heat, fast), move_budget, cost_benefit };
+        apply_limits(&decider, &moves, heat, &limits)
     }
 
     #[test]
@@ -236,18 +236,19 @@ mod tests {
         let heat = heat(&[(1, 1.0), (1, 40.0), (1, 1000.0), (1, 60.0), (1, 0.0)]);
         let fast = [true, false, false, false, false];
         // 10 us a move, 100 ns an access: 100 accesses pay for one.
-        let worth = Worth { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
-        let found = chosen(&heat, &fast, &[true; 5], (3, 99), Some(worth));
+        let cost_benefit =
+            CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
+        let found = chosen(&heat, &fast, &[true; 5], (3, 99), Some(cost_benefit));
         assert_eq!(found.promote, [2, 3]);
         assert_eq!(found.demote, [] as [usize; 0], "there was room");
-        let found = chosen(&heat, &fast, &[true; 5], (5, 99), Some(worth));
+        let found = chosen(&heat, &fast, &[true; 5], (5, 99), Some(cost_benefit));
         assert_eq!(
-            (found.promote, found.unworthy),
+            (found.promote, found.unprofitable),
             (vec![2, 3], 2),
             "80 accesses do not, nor none"
         );
         // In exchange for unit 0 a move costs twice and brings less.
-        let found = chosen(&heat, &fast, &[true; 5], (1, 99), Some(worth));
+        let found = chosen(&heat, &fast, &[true; 5], (1, 99), Some(cost_benefit));
         assert_eq!((found.promote, found.demote), (vec![2], vec![0]));
     }
 
@@ -256,17 +257,17 @@ mod tests {
         fn never_over_the_limits_and_nothing_twice(
             units in vec((1u16..5, 0.0f32..100.0, any::<bool>(), any::<bool>()), 0..40),
             capacity in 0u64..60,
-            most in 0u64..60,
+            move_budget in 0u64..60,
         ) {
             let heat = heat(&units.iter().map(|u| (u.0, u.1)).collect::<Vec<_>>());
             let fast: Vec<bool> = units.iter().map(|u| u.2).collect();
             let movable: Vec<bool> = units.iter().map(|u| u.3).collect();
-            let found = chosen(&heat, &fast, &movable, (capacity, most), None);
+            let found = chosen(&heat, &fast, &movable, (capacity, move_budget), None);
             let sum = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row).0).sum::<u64>();
             let (up, down) = (sum(&found.promote), sum(&found.demote));
-            prop_assert!(up + down <= most * PAGE);
-            let before = held(&heat, &fast).0;
-            // What is held falls to the capacity, or at least does not grow.
+            prop_assert!(up + down <= move_budget * PAGE);
+            let before = used(&heat, &fast).0;
+            // What is used falls to the capacity, or at least does not grow.
             prop_assert!(before - down + up <= before.max(capacity * PAGE));
             if up > 0 {
                 prop_assert!(before - down + up <= capacity * PAGE);

@@ -11,6 +11,13 @@ pub(crate) const INTERVAL: OptionInfo = OptionInfo {
     whole: false,
 };
 
+/// The period of policies that have none of their own.
+pub(crate) const EVERY_EPOCH: OptionInfo = OptionInfo {
+    summary: "seconds between two decisions, rounded to whole epochs; 0: after every epoch",
+    default: 0.0,
+    ..INTERVAL
+};
+
 /// Where in its first period the recording begins.
 pub(crate) const PHASE: OptionInfo = OptionInfo {
     name: "phase",

@@ -1,8 +1,8 @@
 //! What a policy is: a key per unit and epoch, and what its registry entry says of it.
 
 use crate::options::{OptionInfo, Settings};
-use crate::{Known, UnitBook};
-use pagetide_types::{Bytes, EpochHeat};
+use crate::{AccessHistory, Known};
+use pagetide_types::{Bytes, EpochHeat, UnitId};
 
 /// What a policy is shown at the end of an epoch.
 #[derive(Clone, Copy, Debug)]
@@ -10,12 +10,12 @@ pub struct EpochView<'a> {
     /// The heat of all live units in the epoch that just ended.
     pub heat: &'a EpochHeat,
     /// Age and history of every unit, this epoch included; kept once for all policies.
-    pub book: &'a UnitBook,
+    pub history: &'a AccessHistory,
     /// How long that epoch was, seconds.
     pub length_s: f64,
     /// The program is only being put in place: what the decision at the end of this epoch moves is
     /// paid by nobody. Never so in a live run.
-    pub settling: bool,
+    pub free_moves: bool,
     /// What the next epoch will bring; only for policies that declare that they need it.
     pub oracle: Option<&'a EpochHeat>,
     /// Where the units are now; only for policies that declare that they need it (their order
@@ -43,29 +43,39 @@ impl EpochView<'_> {
         self.placement.map_or(0, |now| now.capacity.0 >> 12)
     }
 
-    /// Writes `key` of what is known of every unit; a unit that was never observed ranks in the
-    /// middle: it gets the median key of the known ones. Nothing speaks for it and nothing
-    /// against it, and being sticky it stays where it is when its neighbours do.
+    /// [`key_by`] what all policies know.
     pub(crate) fn key_by(&self, keys: &mut [u32], key: impl Fn(Known) -> u32) {
-        let mut unknown = 0;
-        for (slot, unit) in keys.iter_mut().zip(&self.heat.unit) {
-            *slot = match self.book.get(*unit) {
-                Some(known) => key(known).min(UNKNOWN - 1),
-                None => {
-                    unknown += 1;
-                    UNKNOWN
-                }
-            };
-        }
-        settle_unknown(keys, unknown);
+        key_by(keys, &self.heat.unit, |unit| self.history.get(unit), key);
     }
 }
 
-/// Stands for the key of a unit of which nothing is known, until [`settle_unknown`].
+/// Writes `key` of what is `known` of every unit; a unit that was never observed ranks in the
+/// middle: it gets the median key of the known ones. Nothing speaks for it and nothing
+/// against it, and being sticky it stays where it is when its neighbours do.
+pub(crate) fn key_by(
+    keys: &mut [u32],
+    units: &[UnitId],
+    known: impl Fn(UnitId) -> Option<Known>,
+    key: impl Fn(Known) -> u32,
+) {
+    let mut unknown = 0;
+    for (slot, unit) in keys.iter_mut().zip(units) {
+        *slot = match known(*unit) {
+            Some(known) => key(known).min(UNKNOWN - 1),
+            None => {
+                unknown += 1;
+                UNKNOWN
+            }
+        };
+    }
+    fill_unknown(keys, unknown);
+}
+
+/// Stands for the key of a unit of which nothing is known, until [`fill_unknown`].
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
 /// Gives the `unknown` keys that are [`UNKNOWN`] the median of the others.
-pub(crate) fn settle_unknown(keys: &mut [u32], unknown: usize) {
+pub(crate) fn fill_unknown(keys: &mut [u32], unknown: usize) {
     if unknown == 0 {
         return;
     }
@@ -88,7 +98,7 @@ pub(crate) fn rate_key(rate: f32) -> u32 {
 
 /// One order of units per epoch.
 ///
-/// Callers show every epoch once and in order, with a book that has seen the same epochs.
+/// Callers show every epoch once and in order, with a history that has seen the same epochs.
 /// Implementations write one key per row of `view.heat`, lowest belongs in the fastest memory;
 /// are linear in the number of units; are deterministic for their options; and never read a
 /// clock or the host. Equal keys keep their previous order (what is fast stays fast): that, the
@@ -149,7 +159,7 @@ pub enum Class {
     Bound,
 }
 
-/// What a policy must be shown besides heat and book.
+/// What a policy must be shown besides heat and history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
     /// The next epoch ([`EpochView::oracle`]).
@@ -159,7 +169,7 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Heat and book are enough.
+    /// Heat and history are enough.
     pub const NOTHING: Self = Self { oracle: false, placement: false };
 }
 

@@ -7,7 +7,7 @@
 //! over the footprint; two fifths are rarely touched; rates have the noise of an
 //! estimate and the precision of a recording.
 
-use pagetide_policy::{EpochView, Policy, PolicySpec, REGISTRY, UnitBook};
+use pagetide_policy::{AccessHistory, EpochView, Policy, PolicySpec, REGISTRY};
 use pagetide_replay::{Replay, ReplayOptions, replay_at};
 use pagetide_trace::round_rate;
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId, UnitSize};
@@ -108,14 +108,14 @@ fn stack(specs: &[PolicySpec], units: u32, epochs: u32) -> (Spent, usize) {
     (spent, curves[0].curve.promoted.len())
 }
 
-/// What the book and the keys cost of it.
+/// What the access history and the keys cost of it.
 fn parts(units: u32, epochs: u32) {
     let memory: Vec<_> = (0..epochs).map(|epoch| heat(units, epoch)).collect();
     let count = f64::from(units) * f64::from(epochs);
-    let mut book = UnitBook::default();
+    let mut history = AccessHistory::default();
     let mut spent = Spent::default();
-    spent.on(|| memory.iter().for_each(|heat| book.update(heat)));
-    row("book, once for all", spent, count);
+    spent.on(|| memory.iter().for_each(|heat| history.update(heat)));
+    row("history, once for all", spent, count);
     let mut keys = vec![0; units as usize];
     for name in POLICIES {
         let Policy::Rank(mut policy) = spec(name).build() else { continue };
@@ -124,9 +124,9 @@ fn parts(units: u32, epochs: u32) {
             let (heat, oracle) = (&pair[0], Some(&pair[1]));
             let view = EpochView {
                 heat,
-                book: &book,
+                history: &history,
                 length_s: 5.0,
-                settling: false,
+                free_moves: false,
                 oracle,
                 placement: None,
             };
@@ -137,7 +137,7 @@ fn parts(units: u32, epochs: u32) {
 }
 
 /// The physical limit: one policy (LRU) at one budget, by a histogram of the ages, without a
-/// book, an order, other capacities or units that change. Ties are kept as they lie.
+/// history, an order, other capacities or units that change. Ties are kept as they lie.
 fn histogram(units: u32, epochs: u32) {
     let memory: Vec<_> = (0..epochs).map(|epoch| heat(units, epoch)).collect();
     let budget = u64::from(units) * 512 / 3;

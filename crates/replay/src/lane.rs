@@ -1,6 +1,6 @@
 //! One policy in a replay: the order of the units, where it cuts, and what that adds up to.
 //!
-//! The same order as [`pagetide_policy::Slots`] keeps, and by the same rules, held as rows of the
+//! The same order as [`pagetide_policy::PriorityOrder`] keeps, and by the same rules, held as rows of the
 //! epoch's heat for speed; `tests/stack.rs` proves the two equal. The stack property (Mattson,
 //! Gecsei, Slutz, Traiger 1970, for caches) lets one order serve all capacities: a unit is fast
 //! from the first cell on that holds its end, and is moved at a capacity if and only if its end
@@ -14,7 +14,7 @@ use crate::population::{Change, DEAD};
 use crate::radix::Sorter;
 use crate::repair::{Repair, Repaired};
 use crate::tally::{Hits, Tally, moves_whole};
-use pagetide_policy::{EpochView, Needs, Observation, Placement, RankPolicy, UnitBook};
+use pagetide_policy::{AccessHistory, EpochView, Needs, Observation, Placement, RankPolicy};
 use pagetide_types::EpochHeat;
 
 /// What all lanes are shown of one epoch.
@@ -22,7 +22,7 @@ use pagetide_types::EpochHeat;
 pub(crate) struct EpochInput<'a> {
     pub(crate) heat: &'a EpochHeat,
     pub(crate) next: Option<&'a EpochHeat>,
-    pub(crate) book: &'a UnitBook,
+    pub(crate) history: &'a AccessHistory,
     pub(crate) change: &'a Change,
     pub(crate) demands: &'a Demands,
     pub(crate) length_s: f64,
@@ -100,9 +100,9 @@ impl<C: Cuts> Lane<C> {
         let placement = Placement { fast: &self.fast, capacity: self.cuts.capacity() };
         let view = EpochView {
             heat: input.heat,
-            book: input.book,
+            history: input.history,
             length_s: input.length_s,
-            settling: input.cue.settling,
+            free_moves: input.cue.settling,
             oracle: input.next.filter(|_| self.needs.oracle),
             placement: self.needs.placement.then_some(placement),
         };
@@ -111,7 +111,7 @@ impl<C: Cuts> Lane<C> {
         self.decide(input.cue.counts);
     }
 
-    /// Turns rows of the epoch before into rows of this one; see [`pagetide_policy::Slots`] for
+    /// Turns rows of the epoch before into rows of this one; see [`pagetide_policy::PriorityOrder`] for
     /// the rules.
     fn arrive(&mut self, input: &EpochInput<'_>) {
         let EpochInput { heat, change, .. } = input;

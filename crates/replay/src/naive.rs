@@ -55,17 +55,17 @@ impl NaiveReplay {
     }
 
     /// Decides at the end of the epoch that arrived last, `length_s` seconds long, in which `fast`
-    /// rows were fast; `settling` as in [`pagetide_policy::EpochView::settling`].
+    /// rows were fast; `free_moves` as in [`pagetide_policy::EpochView::free_moves`].
     pub fn decide(
         &mut self,
         heat: &EpochHeat,
         length_s: f64,
-        settling: bool,
+        free_moves: bool,
         next: &EpochHeat,
         fast: &[bool],
     ) -> Moves {
         let next = Some(next);
-        let now = Now { length_s, settling, capacity: self.capacity, fast, movable: None, next };
+        let now = Now { length_s, free_moves, capacity: self.capacity, fast, movable: None, next };
         self.decider.decide(heat, &now)
     }
 

@@ -6,7 +6,7 @@ use crate::grid::{Grid, OneCut};
 use crate::lane::{EpochInput, Lane};
 use crate::population::{Change, Population};
 use crate::tally::Totals;
-use pagetide_policy::{Fixed, UnitBook};
+use pagetide_policy::{AccessHistory, Fixed};
 use pagetide_types::EpochHeat;
 use rayon::prelude::*;
 
@@ -30,7 +30,7 @@ pub(crate) enum AnyLane {
 #[derive(Default)]
 pub(crate) struct Stream {
     pub(crate) jobs: Vec<Job>,
-    book: UnitBook,
+    history: AccessHistory,
     before: Population,
     change: Change,
     demands: Demands,
@@ -48,7 +48,7 @@ impl Stream {
     ) {
         let (change, demands) = (&mut self.change, &mut self.demands);
         rayon::join(
-            || self.book.update(&heat),
+            || self.history.update(&heat),
             || {
                 change.find(&self.before, &heat);
                 demands.find(&heat);
@@ -57,7 +57,7 @@ impl Stream {
         let input = EpochInput {
             heat: &heat,
             next,
-            book: &self.book,
+            history: &self.history,
             change: &self.change,
             demands: &self.demands,
             length_s,

@@ -12,7 +12,7 @@ use pagetide_manager::{
     AlwaysMigrate, Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers,
 };
 use pagetide_migrate::{LiveKernel, Mover};
-use pagetide_policy::{Class, PolicySpec, Worth};
+use pagetide_policy::{Class, CostBenefit, PolicySpec};
 use pagetide_report::Style;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError};
 use pagetide_trace::Owner;
@@ -115,7 +115,12 @@ fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
 }
 
 /// What moves cost and bring here.
-fn worth(host: &Host, tiers: &Tiers, machine: &Machine, arguments: &RunArgs) -> Option<Worth> {
+fn worth(
+    host: &Host,
+    tiers: &Tiers,
+    machine: &Machine,
+    arguments: &RunArgs,
+) -> Option<CostBenefit> {
     if arguments.payback.is_zero() {
         return None;
     }
@@ -132,7 +137,7 @@ fn worth(host: &Host, tiers: &Tiers, machine: &Machine, arguments: &RunArgs) -> 
         _ => None,
     };
     let modelled = machine.tiers[1].read_latency_ns - machine.tiers[0].read_latency_ns;
-    Some(Worth {
+    Some(CostBenefit {
         gain_ns: here.unwrap_or(modelled),
         base_us: machine.migration.page_4k_us,
         huge_us: machine.migration.page_2m_us,

@@ -3,7 +3,7 @@
 use crate::world::{EVERYTHING, FAST, SLOW, Unit, World, settings, unit};
 use pagetide_manager::{Amount, Budget, Counters, Governor, Settings, Verdict};
 use pagetide_migrate::{Refusal, SimPage};
-use pagetide_policy::Worth;
+use pagetide_policy::CostBenefit;
 use pagetide_types::Bytes;
 
 /// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
@@ -89,7 +89,7 @@ fn the_governor_stands_outside_and_stops_promotions() {
 
 #[test]
 fn what_is_not_worth_its_cost_stays() {
-    let worth = Worth { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
+    let worth = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
     let units: Vec<Unit> = [1000.0, 300.0, 0.0].map(|rate| unit(rate, SLOW)).to_vec();
     let settings = Settings { worth: Some(worth), ..settings(EVERYTHING) };
     let mut world = World::new(64, 64, &units, settings);

@@ -14,7 +14,7 @@
 //! from the paper and is not followed: it compares a share with a percentage, so that Random is
 //! chosen in the first epochs only, and these update neither age nor history.
 
-use crate::amp_pages::{Pages, RIVALS, Rival, Seen, Ties};
+use crate::amp_pages::{Pages, Rival, Seen, Ties};
 use crate::options::OptionInfo;
 use crate::period::{INTERVAL, PHASE, Period};
 use crate::policies::random::{self, SEED};
@@ -117,9 +117,10 @@ fn ties(option: u64) -> Ties {
 
 impl RankPolicy for Amp {
     fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]) {
-        self.pages.look(view);
+        self.pages.arrive(view);
         self.told = None;
         if !self.period.due(view.length_s) {
+            self.pages.keep(self.in_force, view);
             for (row, key) in keys.iter_mut().enumerate() {
                 *key = u32::from(!view.is_fast(row));
             }
@@ -130,11 +131,9 @@ impl RankPolicy for Amp {
         if seen.observed > 0 {
             self.choose(&seen);
         }
-        for rival in RIVALS.into_iter().filter(|rival| Some(*rival) != self.in_force) {
-            self.pages.place_shadow(rival, Some(rival) == before, view);
-        }
+        self.pages.place(before, view);
         match self.in_force {
-            Some(rival) => self.pages.write(rival, view, keys),
+            Some(rival) => self.pages.write(rival, keys),
             None => random::keep_and_fill(self.seed, view, keys),
         }
     }

@@ -1,5 +1,8 @@
-//! Least recently used: by age, the number of observed epochs since the last access.
+//! Least recently used: by age, the number of observed epochs (or intervals) since the last
+//! access.
 
+use crate::by_history::ByHistory;
+use crate::period::{EVERY_EPOCH, PHASE};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -8,15 +11,15 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     source: "AMP, section 3.1 (age per page)",
     class: Class::Runnable,
     needs: Needs::NOTHING,
-    options: &[],
+    options: &[EVERY_EPOCH, PHASE],
     figures: &[],
-    build: |_| Policy::Rank(Box::new(Lru)),
+    build: |settings| Policy::Rank(Box::new(Lru(ByHistory::new(settings)))),
 };
 
-struct Lru;
+struct Lru(ByHistory);
 
 impl RankPolicy for Lru {
     fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]) {
-        view.key_by(keys, |known| known.age);
+        self.0.rank(view, keys, |known| known.age);
     }
 }

@@ -2,6 +2,7 @@
 //! programs that access everything alike: nothing is gained by moving, so almost nothing moves.
 
 use crate::options::OptionInfo;
+use crate::period::{EVERY_EPOCH, PHASE, Period};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
 
 pub(crate) const SEED: OptionInfo = OptionInfo {
@@ -18,18 +19,28 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     source: "AMP, section 3.1 (for homogeneous access)",
     class: Class::Runnable,
     needs: Needs { oracle: false, placement: true },
-    options: &[SEED],
+    options: &[SEED, EVERY_EPOCH, PHASE],
     figures: &[],
-    build: |settings| Policy::Rank(Box::new(Random { seed: settings.whole(SEED.name) })),
+    build: |settings| {
+        Policy::Rank(Box::new(Random {
+            seed: settings.whole(SEED.name),
+            period: Period::new(settings.get(EVERY_EPOCH.name), settings.get(PHASE.name)),
+        }))
+    },
 };
 
 struct Random {
     seed: u64,
+    period: Period,
 }
 
 impl RankPolicy for Random {
     fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]) {
-        keep_and_fill(self.seed, view, keys);
+        if self.period.due(view.length_s) {
+            keep_and_fill(self.seed, view, keys);
+        } else {
+            keys.fill(0);
+        }
     }
 }
 
@@ -56,7 +67,7 @@ pub(crate) fn keep_and_fill(seed: u64, view: &EpochView<'_>, keys: &mut [u32]) {
         return;
     }
     // Few are drawn, so only those are told apart exactly whose draws may be low enough.
-    let epoch = u64::from(view.book.epochs());
+    let epoch = u64::from(view.history.epochs());
     let mut shares = [0; SHARES];
     for (row, key) in keys.iter_mut().enumerate() {
         if !view.is_fast(row) {

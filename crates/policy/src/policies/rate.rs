@@ -5,18 +5,23 @@
 //!
 //! - the rate of a unit is its mean since it last changed, old epochs fading slowly;
 //! - it has changed when several epochs in a row lie outside the noise, or one does by far;
-//! - what orders is the *held* rate: a round figure, as fine as the evidence, replaced only once
+//! - what orders is the *ranked* rate: a round figure, as fine as the evidence, replaced only once
 //!   the mean has left it by more than its standard error allows (a Schmitt trigger), and once
 //!   what that has cost is what a move costs (to rent until it has cost as much as to buy);
 //!   while nobody pays for moves, at once.
+//!
+//! Rates may also be pooled over epochs before, and then differ little from one to the next: what
+//! was learned of the noise then says how far they wander, and a step beyond it is a change, however
+//! long they stood still.
 //!
 //! How noisy one epoch is, is learned from all units (`noise`). Square
 //! roots are compared: the noise of a count is the same for all rates there (Bartlett 1936), and
 //! a fall to nothing stands out as clearly as a rise.
 
-use crate::noise::{Noise, OCTAVE, narrow, octave};
+use crate::noise::Noise;
+use crate::octaves::{ByOctave, OCTAVE, band, narrow, octave};
 use crate::options::OptionInfo;
-use crate::policy::{COLDEST, UNKNOWN, rate_key, settle_unknown};
+use crate::policy::{COLDEST, UNKNOWN, fill_unknown, rate_key};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
 use pagetide_types::{EpochHeat, HeatFlags};
 
@@ -66,28 +71,36 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             fade: Fade::new(if half_life > 0.0 { narrow((-1.0 / half_life).exp2()) } else { 0.0 }),
             finest: OCTAVE - settings.whole("steps").ilog2(),
             sure: narrow(settings.get("sure")),
-            worth: narrow(settings.get("worth")),
+            move_cost: narrow(settings.get("worth")),
             noise: Noise::new(),
-            rates: vec![(0.0, 0.0); 256],
+            roots: ByOctave::default(),
             units: Vec::new(),
         }))
     },
 };
 
-/// Widest band that little evidence is rounded to: four octaves.
+/// Widest band that little evidence is rounded to: four octaves. A choice: what is known to no
+/// better than a factor of 16 is known as well as not at all.
 const WIDEST: u32 = OCTAVE + 2;
 /// An octave of the rate, as a share of its root: 2^(1/2) - 1.
 const ROOT_OCTAVE: f32 = std::f32::consts::SQRT_2 - 1.0;
+/// Base pages that cost as much to move as one huge page does: 32 x 12 us are about the 370 us of a
+/// huge page (`machines/cxl.toml`).
+const HUGE_AS_BASE: f32 = 32.0;
+/// What a base page's worth of a huge page costs to move, of which there are 512.
+const PART_OF_HUGE: f32 = HUGE_AS_BASE / 512.0;
+/// The variance of the difference of two epochs, over that of one.
+const OF_DIFFERENCE: f32 = 2.0;
 
 struct Rate {
     fade: Fade,
     /// Low bits of a rate's float that do not count, however well it is known.
     finest: u32,
     sure: f32,
-    worth: f32,
+    move_cost: f32,
     noise: Noise,
-    /// This epoch's rates by octave: the sum of their roots, and how many.
-    rates: Vec<(f64, f64)>,
+    /// The square roots of this epoch's rates.
+    roots: ByOctave,
     /// By unit number.
     units: Vec<Unit>,
 }
@@ -133,22 +146,22 @@ struct Unit {
     /// Their mean.
     run_mean: f32,
     /// What orders.
-    held: f32,
+    ranked: f32,
     /// What holding it has missed since it was found wrong, accesses/s times epochs.
     missed: f32,
 }
 
 impl Unit {
     /// Takes `epochs` with a mean of `rate` into the mean.
-    fn take(&mut self, rate: f32, epochs: f32, fade: &Fade) {
+    fn average_in(&mut self, rate: f32, epochs: f32, fade: &Fade) {
         self.weight = fade.over(epochs) * self.weight + epochs;
         self.mean += (rate - self.mean) * epochs / self.weight;
     }
 
     /// Ends the run.
-    fn settle(&mut self, fade: &Fade) {
+    fn end_run(&mut self, fade: &Fade) {
         if self.run != 0.0 {
-            self.take(self.run_mean, self.run.abs(), fade);
+            self.average_in(self.run_mean, self.run.abs(), fade);
             self.run = 0.0;
         }
     }
@@ -161,43 +174,44 @@ impl RankPolicy for Rate {
         if self.units.len() < len {
             self.units.resize(len, Unit::default());
         }
-        for unit in view.book.newborn() {
+        for unit in view.history.newborn() {
             self.units[unit.index()] = Unit::default();
         }
         let least = self.survey(heat);
-        self.noise.next_epoch(&self.rates, least);
+        self.noise.next_epoch(&self.roots, least);
         let mut unknown = 0;
         let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate).zip(&heat.pages);
         for (key, (((unit, flags), seen), pages)) in keys.iter_mut().zip(rows) {
             let mut now = self.units[unit.index()];
             if observed(*flags) {
-                let each = if flags.has(HeatFlags::HUGE) { 1.0 / 16.0 } else { 1.0 };
+                let each = if flags.has(HeatFlags::HUGE) { PART_OF_HUGE } else { 1.0 };
                 // What is only being put in place costs nothing.
-                let worth = if view.settling { 0.0 } else { self.worth * each * f32::from(*pages) };
-                self.observe(&mut now, seen.clamp(0.0, f32::MAX), worth);
+                let move_cost =
+                    if view.free_moves { 0.0 } else { self.move_cost * each * f32::from(*pages) };
+                self.observe(&mut now, seen.clamp(0.0, f32::MAX), move_cost);
                 self.units[unit.index()] = now;
             }
             *key = if now.weight > 0.0 {
                 // Per page: a small unit that is as hot gives more for the same memory. Rounded, so
                 // that a page more or less moves nothing.
-                rate_key(now.held / f32::from(pages.max(&1).next_power_of_two()))
+                rate_key(now.ranked / f32::from(pages.max(&1).next_power_of_two()))
             } else {
                 unknown += 1;
                 UNKNOWN
             };
         }
-        settle_unknown(keys, unknown);
+        fill_unknown(keys, unknown);
     }
 }
 
 impl Rate {
-    fn observe(&mut self, unit: &mut Unit, seen: f32, worth: f32) {
+    fn observe(&mut self, unit: &mut Unit, seen: f32, move_cost: f32) {
         let first = unit.weight <= 0.0;
         let mut since = 0.0;
         if first {
             *unit = Unit { mean: seen, weight: 1.0, last: seen, ..Unit::default() };
         } else if self.sure <= 0.0 {
-            unit.take(seen, 1.0, &self.fade);
+            unit.average_in(seen, 1.0, &self.fade);
         } else {
             if self.test(unit, seen) {
                 since = unit.run.abs();
@@ -205,39 +219,50 @@ impl Rate {
             }
         }
         let mut whole = *unit;
-        whole.settle(&self.fade);
+        whole.end_run(&self.fade);
         let (mean, root) = (whole.mean, whole.mean.sqrt());
         let error = self.sure * self.noise.of(mean) / whole.weight.sqrt();
         // Half a step more, lest a unit at the border of two goes back and forth.
         let step = if self.sure > 0.0 { root * ROOT_OCTAVE * band(self.finest) } else { 0.0 };
-        let wrong = (root - unit.held.sqrt()).abs() > error + step / 2.0;
+        let wrong = (root - unit.ranked.sqrt()).abs() > error + step / 2.0;
         // To wait until the loss is that of a move is at most twice as dear as to know (ski rental).
         unit.missed = if wrong || since > 0.0 {
-            unit.missed + (mean - unit.held).abs() * since.max(1.0)
+            unit.missed + (mean - unit.ranked).abs() * since.max(1.0)
         } else {
             0.0
         };
-        if first || self.sure <= 0.0 && wrong || unit.missed > 0.0 && unit.missed >= worth {
-            (unit.held, unit.missed) = (self.rounded(mean, error), 0.0);
+        if first || self.sure <= 0.0 && wrong || unit.missed > 0.0 && unit.missed >= move_cost {
+            (unit.ranked, unit.missed) = (self.rounded(mean, error), 0.0);
         }
     }
 
     /// Whether the run of epochs on one side of the mean that `seen` continues shows a change:
     /// its mean lies further off than noise allows, and the shorter the run the further.
+    ///
+    /// A step beyond the noise begins a run of its own: a long run of rates that were pooled, and so
+    /// all lie on one side by a little, would water it down.
     fn test(&mut self, unit: &mut Unit, seen: f32) -> bool {
         let jump = seen.sqrt() - unit.last.sqrt();
-        self.noise.learn(unit.mean, jump * jump / 2.0);
+        self.noise.learn(unit.mean, jump * jump / OF_DIFFERENCE);
         unit.last = seen;
-        if (seen - unit.mean) * unit.run <= 0.0 {
-            unit.settle(&self.fade);
+        let steps = jump * jump > self.far(unit.mean, 1.0).powi(2) * OF_DIFFERENCE;
+        if (seen - unit.mean) * unit.run <= 0.0 || steps {
+            unit.end_run(&self.fade);
             unit.run_mean = seen;
         }
         unit.run += if seen < unit.mean { -1.0 } else { 1.0 };
         let epochs = unit.run.abs();
         unit.run_mean += (seen - unit.run_mean) / epochs;
-        let far = unit.run_mean.sqrt() - unit.mean.sqrt();
-        let limit = self.sure * self.noise.of(unit.mean) * (1.0 + 1.0 / epochs);
-        far * far > limit * limit * (1.0 / epochs + 1.0 / unit.weight)
+        let off = unit.run_mean.sqrt() - unit.mean.sqrt();
+        // Variances of two means, of so many epochs each.
+        off * off > self.far(unit.mean, epochs).powi(2) * (1.0 / epochs + 1.0 / unit.weight)
+    }
+
+    /// How far off, in standard deviations of one epoch, a run of so many epochs must be to be a
+    /// change. A single one twice as far: every epoch begins a run somewhere, so that short ones
+    /// have many chances.
+    fn far(&self, mean: f32, epochs: f32) -> f32 {
+        self.sure * self.noise.of(mean) * (1.0 + 1.0 / epochs)
     }
 
     /// The band of rates that holds `mean`, about as wide as two `error`s of its square root, in
@@ -259,25 +284,18 @@ impl Rate {
     /// The usual rate in this epoch of units from `low` on that differ in `drop` bits only.
     fn usual(&self, low: u32, drop: u32) -> f32 {
         let (first, many) = ((low >> OCTAVE) as usize, 1 << (drop - OCTAVE));
-        let of = &self.rates[first..(first + many).min(256)];
-        let (sum, count) = of.iter().fold((0.0, 0.0), |a, b| (a.0 + b.0, a.1 + b.1));
-        if count > 0.0 { narrow(sum / count).powi(2) } else { 0.0 }
+        self.roots.mean(first..first + many).map_or(0.0, |root| narrow(root).powi(2))
     }
 
     /// Sums up this epoch's rates by octave, and gives the least above 0.
     fn survey(&mut self, heat: &EpochHeat) -> f32 {
-        self.rates.fill((0.0, 0.0));
+        self.roots.clear();
         for (rate, flags) in heat.rate.iter().zip(&heat.flags) {
-            let (sum, count) = &mut self.rates[octave(rate.clamp(0.0, f32::MAX))];
-            let known = f64::from(u8::from(observed(*flags)));
-            *sum += known * f64::from(rate.max(0.0).sqrt());
-            *count += known;
+            if observed(*flags) {
+                let rate = rate.clamp(0.0, f32::MAX);
+                self.roots.add(octave(rate), f64::from(rate.sqrt()));
+            }
         }
         heat.rate.iter().copied().filter(|rate| *rate > 0.0).fold(f32::MAX, f32::min)
     }
-}
-
-/// The width in octaves of a band that ignores the lowest `bits` of a float.
-fn band(bits: u32) -> f32 {
-    f32::from_bits((127 + bits - OCTAVE) << OCTAVE)
 }

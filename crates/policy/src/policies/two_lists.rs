@@ -4,7 +4,9 @@
 //! A unit has two bits: *accessed* (the hardware's, gathered until a scan clears it) and
 //! *referenced* (the software's). Every period, of each list of each tier, a part from the tail
 //! is scanned, slow memory first, the inactive list before the active one:
-//! - inactive, accessed, referenced: it becomes active, at the head; both bits are cleared;
+//! - inactive, accessed, referenced: it becomes active, at the head; both bits are cleared
+//!   (figure 7: test-and-clear). The published code sets the reference again, as Linux does, so
+//!   that a unit that became inactive again is active after one access: `keep-reference`;
 //! - inactive, accessed, not referenced: it is marked referenced and goes to the head;
 //! - inactive, not accessed: it is no longer referenced and goes to the head;
 //! - active: accessed or not, it becomes inactive, at the head; accessed is cleared.
@@ -46,6 +48,14 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             range: (0.0, 1.0),
             whole: true,
         },
+        OptionInfo {
+            name: "keep-reference",
+            summary: "1: activation keeps the software reference, as the published code; 0: it \
+                      clears it (figure 7)",
+            default: 0.0,
+            range: (0.0, 1.0),
+            whole: true,
+        },
     ],
     figures: &[
         FigureInfo { name: "fast-active", summary: "share of the units: active, in fast memory" },
@@ -58,6 +68,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             period: Period::new(settings.get(INTERVAL.name), settings.get(PHASE.name)),
             scanned: [settings.get("inactive") / 100.0, settings.get("active") / 100.0],
             born: if settings.whole("born-active") == 1 { ACTIVE } else { 0 },
+            activation_clears: if settings.whole("keep-reference") == 1 { 0 } else { REFERENCED },
             epoch: 0,
             units: Vec::new(),
             lists: Default::default(),
@@ -94,6 +105,8 @@ struct TwoLists {
     /// Share of an inactive and of an active list that a scan looks at.
     scanned: [f64; 2],
     born: u8,
+    /// Bits that a unit loses when it becomes active.
+    activation_clears: u8,
     epoch: u32,
     /// By unit number.
     units: Vec<Unit>,
@@ -196,7 +209,7 @@ impl TwoLists {
             let unit = &mut self.units[number as usize];
             let bits = unit.bits & (FAST | REFERENCED);
             unit.bits = match (unit.bits & ACCESSED != 0, unit.bits & REFERENCED != 0) {
-                (true, true) => bits & !REFERENCED | ACTIVE,
+                (true, true) => bits & !self.activation_clears | ACTIVE,
                 (true, false) => bits | REFERENCED,
                 (false, _) if unit.bits & OBSERVED != 0 => bits & !REFERENCED,
                 (false, _) => bits,

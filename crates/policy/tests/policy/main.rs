@@ -2,8 +2,13 @@
 //! the registry by what every policy must be and do.
 
 mod amp;
+mod dice;
+mod foresight;
+mod heats;
 mod orders;
 mod policies;
+mod posterior;
 mod rate;
 mod registry;
+mod shadow;
 mod two_lists;

@@ -1,7 +1,8 @@
 //! Shows a policy epochs that are written down as rates.
 
 use pagetide_policy::{
-    EpochView, Needs, Observation, Placement, Policy, PolicySpec, RankPolicy, Slots, UnitBook,
+    AccessHistory, EpochView, Needs, Observation, Placement, Policy, PolicySpec, PriorityOrder,
+    RankPolicy,
 };
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
@@ -31,8 +32,8 @@ pub(crate) struct Shown {
     policy: Box<dyn RankPolicy>,
     needs: Needs,
     capacity: Bytes,
-    slots: Slots,
-    book: UnitBook,
+    order: PriorityOrder,
+    history: AccessHistory,
 }
 
 impl Shown {
@@ -40,32 +41,32 @@ impl Shown {
     pub(crate) fn new(spec: &str, budget: u64) -> Self {
         let Ok(spec) = spec.parse::<PolicySpec>() else { panic!("{spec}") };
         let Policy::Rank(policy) = spec.build() else { panic!("{spec} has no order") };
-        let (slots, book) = (Slots::new(), UnitBook::default());
-        Self { policy, needs: spec.info().needs, capacity: Bytes(budget << 12), slots, book }
+        let (order, history) = (PriorityOrder::new(), AccessHistory::default());
+        Self { policy, needs: spec.info().needs, capacity: Bytes(budget << 12), order, history }
     }
 
     /// The order after an epoch of 5 s; `next` is for clairvoyants.
     pub(crate) fn show(&mut self, rates: &[f32], next: &[f32]) -> Vec<u32> {
         let (heat, next) = (heat(rates), heat(next));
-        self.book.update(&heat);
-        self.slots.arrive(&heat);
+        self.history.update(&heat);
+        self.order.arrive(&heat);
         let now = Placement { fast: &self.fast(&heat), capacity: self.capacity };
         let mut keys = vec![0; heat.len()];
         let view = EpochView {
             heat: &heat,
-            book: &self.book,
+            history: &self.history,
             length_s: 5.0,
-            settling: false,
+            free_moves: false,
             oracle: self.needs.oracle.then_some(&next),
             placement: self.needs.placement.then_some(now),
         };
         self.policy.rank(&view, &mut keys);
-        self.slots.rank(&heat, &keys);
-        self.slots.units().map(|unit| unit.0).collect()
+        self.order.rank(&heat, &keys);
+        self.order.units().map(|unit| unit.0).collect()
     }
 
     fn fast(&self, heat: &EpochHeat) -> Vec<bool> {
-        self.slots.cut(heat, self.capacity)
+        self.order.cut(heat, self.capacity)
     }
 
     /// What it told of its last decision.

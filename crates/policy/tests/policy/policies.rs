@@ -133,3 +133,54 @@ fn a_unit_that_returns_is_new() {
         assert_eq!(orders(spec, 0, &hot_then_gone)[3], [1, 0], "{spec}");
     }
 }
+
+#[test]
+fn with_an_interval_of_two_epochs_every_other_one_decides_on_the_accesses_of_both() {
+    let epochs = [[0.0, 5.0, 5.0], [0.0, 0.0, 5.0], [5.0, 0.0, 0.0], [0.0; 3], [0.0; 3]];
+    for spec in ["lru", "lfu"] {
+        // Unit 2 was accessed last, and more often than 1.
+        assert_eq!(orders(spec, 0, &epochs)[1], [2, 1, 0], "{spec}");
+        let found = orders(&format!("{spec}:interval=10"), 0, &epochs);
+        // Both were accessed in the first interval, and in the second unit 0 was.
+        let second = if spec == "lru" { [0, 1, 2] } else { [1, 2, 0] };
+        assert_eq!(found, [[0, 1, 2], [1, 2, 0], [1, 2, 0], second], "{spec}");
+        // The first interval is half over: it ends after one epoch, the second after three.
+        let found = orders(&format!("{spec}:interval=10,phase=5"), 0, &epochs);
+        let second = if spec == "lru" { [2, 0, 1] } else { [2, 1, 0] };
+        assert_eq!(found, [[1, 2, 0], [1, 2, 0], second, second], "{spec}");
+    }
+}
+
+#[test]
+fn an_interval_of_one_epoch_and_none_are_the_same() {
+    let epochs = [
+        [5.0, 0.0, 0.0, NOT_SAMPLED],
+        [0.0, 5.0, UNCLEARED, 0.0],
+        [DEAD, 0.0, 0.0, 5.0],
+        [0.0, NOT_SAMPLED, 5.0, 0.0],
+        [5.0, 0.0, 0.0, 0.0],
+        [0.0; 4],
+    ];
+    for name in ["lru", "lfu", "random"] {
+        let every = orders(name, 2, &epochs);
+        assert_eq!(orders(&format!("{name}:interval=5"), 2, &epochs), every, "{name}");
+    }
+}
+
+#[test]
+fn random_draws_at_the_end_of_an_interval_only() {
+    let drawn = |dies: usize| {
+        let mut drawn = std::collections::BTreeSet::new();
+        for seed in 0..64 {
+            let mut epochs = [[1.0; 6]; 5];
+            epochs[dies..].iter_mut().for_each(|epoch| epoch[0] = DEAD);
+            let found = orders(&format!("random:interval=10,seed={seed}"), 2, &epochs);
+            drawn.insert(found[dies][1]);
+        }
+        drawn
+    };
+    assert_eq!(drawn(1), [2, 3, 4, 5].into());
+    // Between two decisions the order stays: what comes next has the room.
+    assert_eq!(drawn(2), [2].into());
+    assert_eq!(drawn(3), [2, 3, 4, 5].into());
+}

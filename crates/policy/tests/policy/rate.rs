@@ -1,37 +1,11 @@
 //! What `rate` promises: it moves nothing for noise, follows what really changes, and knows a hot
 //! set after one epoch.
 
-use pagetide_policy::{EpochView, Policy, PolicySpec, Slots, UnitBook};
+use crate::dice::Dice;
+use pagetide_policy::{AccessHistory, EpochView, Policy, PolicySpec, PriorityOrder};
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
 const UNITS: usize = 2000;
-
-/// Random numbers: the constants of Knuth's MMIX, the upper bits.
-struct Dice(u64);
-
-impl Dice {
-    /// Evenly from 0 to 1.
-    fn even(&mut self) -> f64 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        f64::from((self.0 >> 32) as u32) / f64::from(u32::MAX)
-    }
-
-    /// About normal: mean 0, standard deviation 1 (the sum of twelve, Irwin-Hall).
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.even()).sum::<f64>() - 6.0
-    }
-
-    /// A Poisson count (Knuth).
-    fn count(&mut self, mean: f64) -> f64 {
-        let (limit, mut product, mut count) = ((-mean).exp(), self.even(), 0.0);
-        while product > limit {
-            product *= self.even();
-            count += 1.0;
-        }
-        count
-    }
-}
 
 #[expect(clippy::cast_possible_truncation, reason = "a rate to seven digits")]
 fn heat(rates: &[f64]) -> EpochHeat {
@@ -60,19 +34,19 @@ fn fast_sets(
 ) -> Vec<Vec<bool>> {
     let Ok(spec) = spec.parse::<PolicySpec>() else { panic!("{spec}") };
     let Policy::Rank(mut policy) = spec.build() else { panic!("{spec} has no order") };
-    let (mut slots, mut book) = (Slots::new(), UnitBook::default());
+    let (mut order, mut history) = (PriorityOrder::new(), AccessHistory::default());
     let decide = (0..epochs).map(|epoch| {
         let rates: Vec<f64> = (0..UNITS).map(|unit| observe(epoch, unit).max(0.0)).collect();
         let heat = heat(&rates);
-        book.update(&heat);
-        slots.arrive(&heat);
+        history.update(&heat);
+        order.arrive(&heat);
         let mut keys = vec![0; UNITS];
-        let (book, oracle, placement) = (&book, None, None);
+        let (history, oracle, placement) = (&history, None, None);
         let view =
-            EpochView { heat: &heat, book, length_s: 5.0, settling: false, oracle, placement };
+            EpochView { heat: &heat, history, length_s: 5.0, free_moves: false, oracle, placement };
         policy.rank(&view, &mut keys);
-        slots.rank(&heat, &keys);
-        slots.cut(&heat, Bytes::kib(4 * UNITS as u64 / 2))
+        order.rank(&heat, &keys);
+        order.cut(&heat, Bytes::kib(4 * UNITS as u64 / 2))
     });
     decide.collect()
 }

@@ -1,11 +1,11 @@
 //! Walks the registry: what every policy must be and do, the ones added later too.
 
+use crate::heats::epochs;
+use pagetide_policy::{AccessHistory, Observation, PriorityOrder, moves};
 use pagetide_policy::{
     Class, EpochView, Fixed, Moves, Placement, Policy, PolicyOptions, PolicySpec, REGISTRY,
 };
-use pagetide_policy::{Observation, Slots, UnitBook, moves};
-use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
-use proptest::collection::vec;
+use pagetide_types::{Bytes, EpochHeat, UnitId};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -45,23 +45,6 @@ fn names_are_unique_and_everything_is_documented() {
     }
 }
 
-/// One unit in one epoch: pages, rate, flags; `None`: not alive.
-type Cell = Option<(u16, f32, u8)>;
-
-fn build(epochs: &[Vec<Cell>]) -> Vec<EpochHeat> {
-    let epoch = |(id, cells): (u32, &Vec<Cell>)| {
-        let mut heat = EpochHeat::new(EpochId(id));
-        for (unit, cell) in (0..).zip(cells) {
-            if let Some((pages, rate, flags)) = *cell {
-                let (unit, flags, node) = (UnitId(unit), HeatFlags(flags), NodeId(0));
-                heat.push(HeatRow { unit, rate, flags, pages, watched: 0, touched: 0, node });
-            }
-        }
-        heat
-    };
-    (0..).zip(epochs).map(epoch).collect()
-}
-
 /// An observation holds what the registry says it does.
 fn check_observation(spec: &PolicySpec, found: Option<Observation>) {
     let figures = spec.info().figures;
@@ -80,15 +63,15 @@ struct Seen {
 
 fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
     let mut policy = spec.build();
-    let (mut slots, mut book) = (Slots::new(), UnitBook::default());
+    let (mut order, mut history) = (PriorityOrder::new(), AccessHistory::default());
     let needs = spec.info().needs;
     let steps = epochs.iter().enumerate().map(|(i, heat)| {
-        book.update(heat);
-        slots.arrive(heat);
+        history.update(heat);
+        order.arrive(heat);
         let fast = match policy {
             Policy::Fixed(Fixed::AllFast) => vec![true; heat.len()],
             Policy::Fixed(Fixed::AllSlow) => vec![false; heat.len()],
-            _ => slots.cut(heat, budget),
+            _ => order.cut(heat, budget),
         };
         let mut found = Moves::default();
         if let Policy::Rank(policy) = &mut policy {
@@ -96,14 +79,20 @@ fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
             let oracle = epochs.get(i + 1).filter(|_| needs.oracle);
             let now = Placement { fast: &fast, capacity: budget };
             let placement = needs.placement.then_some(now);
-            let view =
-                EpochView { heat, book: &book, length_s: 5.0, settling: false, oracle, placement };
+            let view = EpochView {
+                heat,
+                history: &history,
+                length_s: 5.0,
+                free_moves: false,
+                oracle,
+                placement,
+            };
             policy.rank(&view, &mut keys);
             check_observation(spec, policy.observation());
-            slots.rank(heat, &keys);
-            found = moves(&slots, heat, &fast, &slots.cut(heat, budget));
+            order.rank(heat, &keys);
+            found = moves(&order, heat, &fast, &order.cut(heat, budget));
         }
-        Seen { fast, moves: found, order: slots.units().collect() }
+        Seen { fast, moves: found, order: order.units().collect() }
     });
     steps.collect()
 }
@@ -135,15 +124,6 @@ fn apply(heat: &EpochHeat, seen: &Seen) -> Vec<bool> {
     seen.moves.promote.iter().for_each(|unit| set(unit, true));
     seen.moves.demote.iter().for_each(|unit| set(unit, false));
     fast
-}
-
-fn epochs() -> impl Strategy<Value = Vec<EpochHeat>> {
-    let rate = prop_oneof![Just(0.0f32), (1u8..4).prop_map(f32::from), 0.0f32..1e6];
-    let cell = (1u16..6, rate, (0u8..128).prop_map(|flags| flags | HeatFlags::SAMPLED.0));
-    let unit = proptest::option::weighted(0.8, cell);
-    (1usize..24)
-        .prop_flat_map(move |units| vec(vec(unit.clone(), units), 1..14))
-        .prop_map(|epochs| build(&epochs))
 }
 
 proptest! {

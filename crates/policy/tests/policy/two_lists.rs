@@ -22,6 +22,20 @@ fn an_epoch_without_an_access_clears_the_software_reference() {
 }
 
 #[test]
+fn a_unit_that_was_active_becomes_so_again_by_one_access_if_activation_keeps_the_reference() {
+    let all_is_hot = [[1.0; 4]; 4];
+    let orders = |keep| {
+        let lists = "two-lists:active=50,inactive=100,born-active=0";
+        orders(&format!("{lists},keep-reference={keep}"), 2, &all_is_hot)
+    };
+    // The second access activates all; of each tier the first becomes inactive, 3 changes places
+    // with 0. At the third access 2 and 0 are inactive in slow memory.
+    let text = [[1, 0, 2, 3], [1, 3, 0, 2], [3, 1, 2, 0]];
+    assert_eq!(orders(0), text, "referenced only");
+    assert_eq!(orders(1), [text[0], text[1], [3, 0, 1, 2]], "active at once; 2 is scanned again");
+}
+
+#[test]
 fn what_is_active_in_fast_memory_stays_whatever_is_active_in_slow_memory() {
     let slow_is_hot = [[0.0, 0.0, 9.0, 9.0]; 5];
     assert_eq!(orders("two-lists:active=0,inactive=100", 2, &slow_is_hot), [[0, 1, 2, 3]; 4]);

@@ -51,14 +51,20 @@ pub(crate) struct Row {
     pub(crate) stays: Vec<Stay>,
 }
 
-/// Replays AMP in all ways.
-pub(crate) fn choices(table: &Accessed) -> Result<Vec<Row>> {
+/// Seconds between two decisions on a table.
+pub(crate) fn interval_s(table: &Accessed) -> Result<f64> {
     let mut lengths: Vec<f64> = table.epochs.iter().map(|epoch| epoch.length_s).collect();
     lengths.sort_by(f64::total_cmp);
-    let epoch_s = *lengths.get(lengths.len() / 2).ok_or("a table without epochs")?;
+    let epoch_s = lengths.get(lengths.len() / 2).ok_or("a table without epochs")?;
+    Ok(epoch_s * f64::from(PER_INTERVAL))
+}
+
+/// Replays AMP in all ways.
+pub(crate) fn choices(table: &Accessed) -> Result<Vec<Row>> {
+    let interval_s = interval_s(table)?;
+    let epoch_s = interval_s / f64::from(PER_INTERVAL);
     let ways = (0..TIES.len()).flat_map(|ties| (0..PER_INTERVAL).map(move |phase| (ties, phase)));
     let ways: Vec<(usize, u32)> = ways.collect();
-    let interval_s = epoch_s * f64::from(PER_INTERVAL);
     let spec = |(ties, phase): &(usize, u32)| {
         let (ties, phase_s) = (TIES[*ties].0, epoch_s * f64::from(*phase));
         format!("amp:{ties},interval={interval_s},phase={phase_s}").parse::<PolicySpec>()

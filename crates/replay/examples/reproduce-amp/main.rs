@@ -14,6 +14,7 @@ mod figures;
 mod frequency;
 mod page;
 mod programs;
+mod published;
 mod right;
 mod scan_ratios;
 mod within;
@@ -49,12 +50,18 @@ fn main() -> Result<()> {
             }
         }
         ["page", folder] => {
-            let tables = tables(folder)?;
-            for (name, table) in tables.iter().filter(|(name, _)| !name.ends_with(COUNTED)) {
-                let counted = tables.iter().find(|(other, _)| *other == format!("{name}{COUNTED}"));
-                let counted = counted.map(|(_, table)| choices::choices(table)).transpose()?;
+            let table = |(name, table): &(String, Accessed)| {
+                let interval_s = choices::interval_s(table)?;
                 let rows = choices::choices(table)?;
-                print!("{}", page::section(name, &rows, &counted.unwrap_or_default()));
+                Ok(published::Table { name: name.clone(), interval_s, rows })
+            };
+            let tables = tables(folder)?.iter().map(table).collect::<Result<Vec<_>>>()?;
+            print!("{}", published::section(&tables));
+            for table in tables.iter().filter(|table| !table.name.ends_with(COUNTED)) {
+                let of = format!("{}{COUNTED}", table.name);
+                let counted = tables.iter().find(|other| other.name == of);
+                let counted = counted.map_or(&[][..], |counted| &counted.rows);
+                print!("{}", page::section(&table.name, &table.rows, counted));
             }
             print!("{}", figures::section(Path::new(folder))?);
         }

@@ -10,7 +10,7 @@ const GOAL: f64 = 0.8;
 /// Where hits depend on the tie rule: kept places, and those of the published code.
 const SHOWN: [usize; 2] = [0, 3];
 /// The paper's own ratio.
-const PUBLISHED_RATIO: f64 = 0.5;
+pub(crate) const PUBLISHED_RATIO: f64 = 0.5;
 
 /// All tables of one recording; `counted` is what the programs themselves counted meanwhile.
 pub(crate) fn section(name: &str, rows: &[Row], counted: &[Row]) -> String {
@@ -70,7 +70,7 @@ fn percent(share: Option<f64>) -> String {
 }
 
 /// The rows of one fast ratio and tie rule, one per phase.
-fn phases(rows: &[Row], ratio: f64, ties: usize) -> Vec<&Row> {
+pub(crate) fn phases(rows: &[Row], ratio: f64, ties: usize) -> Vec<&Row> {
     rows.iter().filter(|row| (row.ratio - ratio).abs() < 1e-9 && row.ties == ties).collect()
 }
 
@@ -182,9 +182,8 @@ fn follow(rows: &[Row], counted: &[Row]) -> String {
 fn cell(stays: &[&Stay]) -> String {
     let (wanted, intervals) =
         stays.iter().fold((0, 0), |sum, stay| (sum.0 + stay.wanted, sum.1 + stay.intervals));
-    let mut until: Vec<usize> = stays.iter().map(|stay| stay.first.unwrap_or(usize::MAX)).collect();
-    until.sort_unstable();
-    let text = |at: usize| if at == usize::MAX { "never".into() } else { at.to_string() };
+    let until = until(stays);
+    let text = |at: Option<usize>| at.map_or("never".into(), |at| at.to_string());
     let (Some(first), Some(last)) = (until.first(), until.last()) else { return "–".into() };
     let range = if first == last {
         String::new()
@@ -193,6 +192,13 @@ fn cell(stays: &[&Stay]) -> String {
     };
     let share = 100.0 * wanted as f64 / intervals.max(1) as f64;
     format!("{}{range}; {share:.0} %", text(until[until.len() / 2]))
+}
+
+/// The intervals until the choice follows, ascending; last those in which it never does.
+pub(crate) fn until(stays: &[&Stay]) -> Vec<Option<usize>> {
+    let mut until: Vec<Option<usize>> = stays.iter().map(|stay| stay.first).collect();
+    until.sort_unstable_by_key(|first| first.unwrap_or(usize::MAX));
+    until
 }
 
 /// What the choice stands on: mean hits in all stays and phases.

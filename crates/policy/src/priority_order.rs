@@ -14,12 +14,12 @@ use pagetide_types::{Bytes, EpochHeat, UnitId};
 
 /// The order of all live units of a tenant.
 #[derive(Clone, Debug, Default)]
-pub struct Slots {
-    slots: Vec<Slot>,
+pub struct PriorityOrder {
+    entries: Vec<Entry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Slot {
+struct Entry {
     /// `None`: a hole.
     unit: Option<UnitId>,
     /// Size in base pages.
@@ -29,7 +29,7 @@ struct Slot {
 /// Marks a unit that is not alive.
 const DEAD: u32 = u32::MAX;
 
-impl Slots {
+impl PriorityOrder {
     /// An order without units.
     #[must_use]
     pub fn new() -> Self {
@@ -43,7 +43,7 @@ impl Slots {
         let size = |unit| row(unit).map(|row| u64::from(heat.pages[row as usize]));
         let mut newborn = vec![true; heat.len()];
         let (mut now, mut before) = (0, 0);
-        for Slot { unit, pages } in &self.slots {
+        for Entry { unit, pages } in &self.entries {
             if let Some(row) = unit.and_then(row) {
                 newborn[row as usize] = false;
                 now += u64::from(heat.pages[row as usize]);
@@ -52,16 +52,16 @@ impl Slots {
         }
         let mut births = (0..heat.len())
             .filter(|row| newborn[*row])
-            .map(|row| Slot { unit: Some(heat.unit[row]), pages: heat.pages[row].into() });
+            .map(|row| Entry { unit: Some(heat.unit[row]), pages: heat.pages[row].into() });
         // Pages that take room from the holes ahead.
         let mut taking: u64 = now.saturating_sub(before);
-        let mut slots = Vec::with_capacity(heat.len());
-        for slot in self.slots.drain(..) {
-            if let Some((unit, pages)) = slot.unit.and_then(|unit| Some((unit, size(unit)?))) {
-                slots.push(Slot { unit: Some(unit), pages });
+        let mut order = Vec::with_capacity(heat.len());
+        for entry in self.entries.drain(..) {
+            if let Some((unit, pages)) = entry.unit.and_then(|unit| Some((unit, size(unit)?))) {
+                order.push(Entry { unit: Some(unit), pages });
                 continue;
             }
-            let mut room = slot.pages;
+            let mut room = entry.pages;
             loop {
                 let taken = taking.min(room);
                 taking -= taken;
@@ -70,34 +70,34 @@ impl Slots {
                     break;
                 }
                 let Some(birth) = births.next() else {
-                    slots.push(Slot { unit: None, pages: room });
+                    order.push(Entry { unit: None, pages: room });
                     break;
                 };
-                slots.push(birth);
+                order.push(birth);
                 taking = birth.pages;
             }
         }
-        slots.extend(births);
-        let used = slots.iter().rposition(|slot| slot.unit.is_some()).map_or(0, |last| last + 1);
-        slots.truncate(used);
-        self.slots = slots;
+        order.extend(births);
+        let used = order.iter().rposition(|entry| entry.unit.is_some()).map_or(0, |last| last + 1);
+        order.truncate(used);
+        self.entries = order;
     }
 
     /// Takes in where the units of the heat that arrived last really are, which rows are fast:
     /// they come first, otherwise the order stays. Closes the holes.
-    pub fn settle(&mut self, heat: &EpochHeat, fast: &[bool]) {
+    pub fn reconcile(&mut self, heat: &EpochHeat, fast: &[bool]) {
         let rows = rows(heat);
-        self.slots.retain(|slot| slot.unit.is_some());
-        self.slots
-            .sort_by_key(|slot| slot.unit.is_some_and(|unit| !fast[rows[unit.index()] as usize]));
+        self.entries.retain(|entry| entry.unit.is_some());
+        self.entries
+            .sort_by_key(|entry| entry.unit.is_some_and(|unit| !fast[rows[unit.index()] as usize]));
     }
 
     /// Decides: closes the holes and orders by `keys` (one per row of the heat that arrived
     /// last, lowest first), equal keys in their previous order.
     pub fn rank(&mut self, heat: &EpochHeat, keys: &[u32]) {
         let rows = rows(heat);
-        self.slots.retain(|slot| slot.unit.is_some());
-        self.slots.sort_by_key(|slot| slot.unit.map(|unit| keys[rows[unit.index()] as usize]));
+        self.entries.retain(|entry| entry.unit.is_some());
+        self.entries.sort_by_key(|entry| entry.unit.map(|unit| keys[rows[unit.index()] as usize]));
     }
 
     /// Which rows of the heat that arrived last are fast under a budget: those that end within.
@@ -117,17 +117,17 @@ impl Slots {
         let rows = rows(heat);
         let fixed: Vec<Option<bool>> = (0..heat.len()).map(fixed).collect();
         let mut fast: Vec<bool> = fixed.iter().map(|fixed| *fixed == Some(true)).collect();
-        let held = (0..heat.len()).filter(|row| fast[*row]).map(|row| heat.bytes(row));
-        let mut end: Bytes = held.sum();
-        for slot in &self.slots {
-            if slot.unit.is_some_and(|unit| fixed[rows[unit.index()] as usize].is_some()) {
+        let used = (0..heat.len()).filter(|row| fast[*row]).map(|row| heat.bytes(row));
+        let mut end: Bytes = used.sum();
+        for entry in &self.entries {
+            if entry.unit.is_some_and(|unit| fixed[rows[unit.index()] as usize].is_some()) {
                 continue;
             }
-            end += Bytes(slot.pages << 12);
+            end += Bytes(entry.pages << 12);
             if end > budget {
                 break;
             }
-            if let Some(unit) = slot.unit {
+            if let Some(unit) = entry.unit {
                 fast[rows[unit.index()] as usize] = true;
             }
         }
@@ -136,7 +136,7 @@ impl Slots {
 
     /// The units from the fastest memory to the slowest.
     pub fn units(&self) -> impl DoubleEndedIterator<Item = UnitId> + '_ {
-        self.slots.iter().filter_map(|slot| slot.unit)
+        self.entries.iter().filter_map(|entry| entry.unit)
     }
 }
 
@@ -172,9 +172,9 @@ mod tests {
     }
 
     /// Units as (number, pages), holes as (-1, pages).
-    fn layout(slots: &Slots) -> Vec<(i64, u64)> {
-        let unit = |slot: &Slot| slot.unit.map_or(-1, |unit| i64::from(unit.0));
-        slots.slots.iter().map(|slot| (unit(slot), slot.pages)).collect()
+    fn layout(order: &PriorityOrder) -> Vec<(i64, u64)> {
+        let unit = |entry: &Entry| entry.unit.map_or(-1, |unit| i64::from(unit.0));
+        order.entries.iter().map(|entry| (unit(entry), entry.pages)).collect()
     }
 
     fn pages(pages: u64) -> Bytes {
@@ -188,12 +188,12 @@ mod tests {
             let (unit, flags, node) = (UnitId(unit), HeatFlags::SAMPLED, NodeId(0));
             heat.push(HeatRow { unit, rate: 0.0, flags, pages: 1, watched: 0, touched: 0, node });
         }
-        let mut slots = Slots::new();
-        slots.arrive(&heat);
+        let mut order = PriorityOrder::new();
+        order.arrive(&heat);
         let fixed = |row| [Some(false), None, None, None, None, Some(true)][row];
-        let fast = slots.cut_around(&heat, Bytes::kib(12), fixed);
+        let fast = order.cut_around(&heat, Bytes::kib(12), fixed);
         assert_eq!(fast, [false, true, true, false, false, true]);
-        let none = slots.cut_around(&heat, Bytes(0), fixed);
+        let none = order.cut_around(&heat, Bytes(0), fixed);
         assert_eq!(none, [false, false, false, false, false, true]);
     }
 
@@ -204,33 +204,33 @@ mod tests {
             let (unit, flags, node) = (UnitId(unit), HeatFlags::SAMPLED, NodeId(0));
             heat.push(HeatRow { unit, rate: 0.0, flags, pages: 1, watched: 0, touched: 0, node });
         }
-        let mut slots = Slots::new();
-        slots.arrive(&heat);
+        let mut order = PriorityOrder::new();
+        order.arrive(&heat);
         let fast = [false, true, false, true, false];
-        slots.settle(&heat, &fast);
-        slots.rank(&heat, &[7; 5]);
-        assert_eq!(slots.units().map(|unit| unit.0).collect::<Vec<_>>(), [1, 3, 0, 2, 4]);
-        assert_eq!(slots.cut(&heat, Bytes::kib(8)), fast);
+        order.reconcile(&heat, &fast);
+        order.rank(&heat, &[7; 5]);
+        assert_eq!(order.units().map(|unit| unit.0).collect::<Vec<_>>(), [1, 3, 0, 2, 4]);
+        assert_eq!(order.cut(&heat, Bytes::kib(8)), fast);
     }
 
     #[test]
     fn the_first_order_is_that_of_birth_and_ties_keep_it() {
-        let mut slots = Slots::new();
+        let mut order = PriorityOrder::new();
         let now = heat(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
-        slots.arrive(&now);
-        assert_eq!(slots.cut(&now, pages(2)), [true, true, false, false]);
-        slots.rank(&now, &[5, 5, 1, 5]);
-        assert_eq!(layout(&slots), [(2, 1), (0, 1), (1, 1), (3, 1)]);
-        assert_eq!(slots.cut(&now, pages(2)), [true, false, true, false]);
-        slots.rank(&now, &[7, 7, 7, 7]);
-        assert_eq!(layout(&slots), [(2, 1), (0, 1), (1, 1), (3, 1)]);
+        order.arrive(&now);
+        assert_eq!(order.cut(&now, pages(2)), [true, true, false, false]);
+        order.rank(&now, &[5, 5, 1, 5]);
+        assert_eq!(layout(&order), [(2, 1), (0, 1), (1, 1), (3, 1)]);
+        assert_eq!(order.cut(&now, pages(2)), [true, false, true, false]);
+        order.rank(&now, &[7, 7, 7, 7]);
+        assert_eq!(layout(&order), [(2, 1), (0, 1), (1, 1), (3, 1)]);
     }
 
     #[test]
     fn the_cut_is_by_bytes_and_a_unit_is_fast_whole_or_not_at_all() {
-        let mut slots = Slots::new();
+        let mut order = PriorityOrder::new();
         let now = heat(&[(0, 3), (1, 4), (2, 1)]);
-        slots.arrive(&now);
+        order.arrive(&now);
         for (budget, fast) in [
             (2, [false, false, false]),
             (3, [true, false, false]),
@@ -239,49 +239,49 @@ mod tests {
             (7, [true, true, false]),
             (8, [true, true, true]),
         ] {
-            assert_eq!(slots.cut(&now, pages(budget)), fast, "{budget}");
+            assert_eq!(order.cut(&now, pages(budget)), fast, "{budget}");
         }
     }
 
     #[test]
     fn the_newborn_take_the_room_of_the_dead_and_a_decision_closes_what_is_left() {
-        let mut slots = Slots::new();
-        slots.arrive(&heat(&[(0, 4), (1, 4), (2, 4), (3, 4)]));
+        let mut order = PriorityOrder::new();
+        order.arrive(&heat(&[(0, 4), (1, 4), (2, 4), (3, 4)]));
         // Units 0 and 2 die, one unit is born and takes 3 of the 4 pages of unit 0.
         let now = heat(&[(1, 4), (3, 4), (4, 3)]);
-        slots.arrive(&now);
-        assert_eq!(layout(&slots), [(4, 3), (-1, 1), (1, 4), (-1, 4), (3, 4)]);
-        assert_eq!(slots.cut(&now, pages(8)), [true, false, true]);
+        order.arrive(&now);
+        assert_eq!(layout(&order), [(4, 3), (-1, 1), (1, 4), (-1, 4), (3, 4)]);
+        assert_eq!(order.cut(&now, pages(8)), [true, false, true]);
         // The next takes the rest of the first hole and the second; the last has no hole.
-        let mut later = slots.clone();
+        let mut later = order.clone();
         later.arrive(&heat(&[(1, 4), (3, 4), (4, 3), (5, 5), (6, 2)]));
         assert_eq!(layout(&later), [(4, 3), (5, 5), (1, 4), (3, 4), (6, 2)]);
-        slots.rank(&now, &[0, 0, 0]);
-        assert_eq!(layout(&slots), [(4, 3), (1, 4), (3, 4)]);
-        assert_eq!(slots.cut(&now, pages(8)), [true, false, true]);
-        assert_eq!(slots.cut(&now, pages(11)), [true, true, true]);
+        order.rank(&now, &[0, 0, 0]);
+        assert_eq!(layout(&order), [(4, 3), (1, 4), (3, 4)]);
+        assert_eq!(order.cut(&now, pages(8)), [true, false, true]);
+        assert_eq!(order.cut(&now, pages(11)), [true, true, true]);
     }
 
     #[test]
     fn growth_takes_room_from_holes_before_births_do() {
-        let mut slots = Slots::new();
-        slots.arrive(&heat(&[(0, 4), (1, 4), (2, 4)]));
-        slots.arrive(&heat(&[(1, 6), (2, 4), (3, 1)]));
-        assert_eq!(layout(&slots), [(3, 1), (-1, 1), (1, 6), (2, 4)]);
+        let mut order = PriorityOrder::new();
+        order.arrive(&heat(&[(0, 4), (1, 4), (2, 4)]));
+        order.arrive(&heat(&[(1, 6), (2, 4), (3, 1)]));
+        assert_eq!(layout(&order), [(3, 1), (-1, 1), (1, 6), (2, 4)]);
         // What one unit loses another may gain without a hole.
-        slots.arrive(&heat(&[(1, 4), (2, 6), (3, 1)]));
-        assert_eq!(layout(&slots), [(3, 1), (-1, 1), (1, 4), (2, 6)]);
+        order.arrive(&heat(&[(1, 4), (2, 6), (3, 1)]));
+        assert_eq!(layout(&order), [(3, 1), (-1, 1), (1, 4), (2, 6)]);
     }
 
     #[test]
     fn holes_at_the_end_and_an_empty_epoch_leave_nothing() {
-        let mut slots = Slots::new();
-        slots.arrive(&heat(&[(0, 4), (1, 4)]));
-        slots.arrive(&heat(&[(0, 4)]));
-        assert_eq!(layout(&slots), [(0, 4)]);
+        let mut order = PriorityOrder::new();
+        order.arrive(&heat(&[(0, 4), (1, 4)]));
+        order.arrive(&heat(&[(0, 4)]));
+        assert_eq!(layout(&order), [(0, 4)]);
         let none = heat(&[]);
-        slots.arrive(&none);
-        slots.rank(&none, &[]);
-        assert!(slots.cut(&none, pages(9)).is_empty() && layout(&slots).is_empty());
+        order.arrive(&none);
+        order.rank(&none, &[]);
+        assert!(order.cut(&none, pages(9)).is_empty() && layout(&order).is_empty());
     }
 }

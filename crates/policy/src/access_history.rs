@@ -1,4 +1,4 @@
-//! The book: what is remembered of every unit over epochs. Kept once per tenant and shown to
+//! The access history: what is remembered of every unit over epochs. Kept once per tenant and shown to
 //! all policies. Age and 64-bit history are AMP's (section 3.1), the marks for what was not
 //! observed are ours.
 
@@ -33,26 +33,26 @@ impl Known {
 /// Epochs in which a unit is not [`observed`] leave its entry unchanged. A unit that was absent
 /// for an epoch and returns is new memory at an old address: its entry starts afresh.
 #[derive(Clone, Debug, Default)]
-pub struct UnitBook {
+pub struct AccessHistory {
     epochs: u32,
     /// Units alive in the last epoch.
     alive: Vec<UnitId>,
     /// Units born in it, ascending.
     newborn: Vec<UnitId>,
-    notes: Vec<Note>,
+    entries: Vec<Entry>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Note {
+struct Entry {
     history: u64,
     /// [`NEVER`] until observed, and while dead.
     age: u32,
 }
 
 const NEVER: u32 = u32::MAX;
-const BLANK: Note = Note { history: 0, age: NEVER };
+const BLANK: Entry = Entry { history: 0, age: NEVER };
 
-impl UnitBook {
+impl AccessHistory {
     /// Takes in the epoch that just ended; before any policy is asked about it.
     pub fn update(&mut self, heat: &EpochHeat) {
         self.epochs += 1;
@@ -62,32 +62,32 @@ impl UnitBook {
         }
         for (unit, flags) in heat.unit.iter().zip(&heat.flags) {
             if observed(*flags) {
-                let note = &mut self.notes[unit.index()];
+                let entry = &mut self.entries[unit.index()];
                 let accessed = flags.has(HeatFlags::ACCESSED);
-                note.history = note.history >> 1 | u64::from(accessed) << 63;
-                let age = if note.age == NEVER { 1 } else { note.age + 1 };
-                note.age = if accessed { 0 } else { age };
+                entry.history = entry.history >> 1 | u64::from(accessed) << 63;
+                let age = if entry.age == NEVER { 1 } else { entry.age + 1 };
+                entry.age = if accessed { 0 } else { age };
             }
         }
     }
 
-    /// Blanks the notes of units that died and finds the newborn.
+    /// Blanks the entries of units that died and finds the newborn.
     fn bear_and_bury(&mut self, now: &[UnitId]) {
         let len = now.last().map_or(0, |last| last.index() + 1);
-        if self.notes.len() < len {
-            self.notes.resize(len, BLANK);
+        if self.entries.len() < len {
+            self.entries.resize(len, BLANK);
         }
         let mut old = self.alive.iter().peekable();
         for unit in now {
             while let Some(dead) = old.next_if(|other| *other < unit) {
-                self.notes[dead.index()] = BLANK;
+                self.entries[dead.index()] = BLANK;
             }
             if old.next_if_eq(&unit).is_none() {
                 self.newborn.push(*unit);
             }
         }
         for dead in old {
-            self.notes[dead.index()] = BLANK;
+            self.entries[dead.index()] = BLANK;
         }
         self.alive.clear();
         self.alive.extend_from_slice(now);
@@ -96,10 +96,10 @@ impl UnitBook {
     /// What is known of a unit; `None` if it was never observed.
     #[must_use]
     pub fn get(&self, unit: UnitId) -> Option<Known> {
-        self.notes
+        self.entries
             .get(unit.index())
-            .filter(|note| note.age != NEVER)
-            .map(|note| Known { age: note.age, history: note.history })
+            .filter(|entry| entry.age != NEVER)
+            .map(|entry| Known { age: entry.age, history: entry.history })
     }
 
     /// The units born in the epoch that just ended, ascending.
@@ -124,8 +124,8 @@ mod tests {
     const ACCESSED: HeatFlags = HeatFlags(HeatFlags::SAMPLED.0 | HeatFlags::ACCESSED.0);
     const UNCLEARED: HeatFlags = HeatFlags(ACCESSED.0 | HeatFlags::UNCLEARED.0);
 
-    fn book(epochs: &[&[(u32, HeatFlags)]]) -> UnitBook {
-        let mut book = UnitBook::default();
+    fn history(epochs: &[&[(u32, HeatFlags)]]) -> AccessHistory {
+        let mut history = AccessHistory::default();
         for (epoch, rows) in (0..).zip(epochs) {
             let mut heat = EpochHeat::new(EpochId(epoch));
             for (unit, flags) in *rows {
@@ -139,42 +139,44 @@ mod tests {
                     node: NodeId(0),
                 });
             }
-            book.update(&heat);
+            history.update(&heat);
         }
-        book
+        history
     }
 
     #[test]
     fn age_counts_epochs_since_the_last_access_and_history_shifts() {
-        let book = book(&[
+        let history = history(&[
             &[(0, ACCESSED), (1, SAMPLED)],
             &[(0, ACCESSED), (1, SAMPLED)],
             &[(0, SAMPLED), (1, ACCESSED)],
         ]);
-        let known = book.get(UnitId(0)).unwrap();
+        let known = history.get(UnitId(0)).unwrap();
         assert_eq!(known, Known { age: 1, history: 0b011 << 61 });
         assert_eq!((known.frequency(64), known.frequency(2), known.frequency(1)), (2, 1, 0));
-        assert_eq!(book.get(UnitId(1)), Some(Known { age: 0, history: 1 << 63 }));
-        assert_eq!(book.get(UnitId(2)), None);
+        assert_eq!(history.get(UnitId(1)), Some(Known { age: 0, history: 1 << 63 }));
+        assert_eq!(history.get(UnitId(2)), None);
     }
 
     #[test]
     fn what_was_not_observed_changes_nothing() {
-        let book =
-            book(&[&[(0, ACCESSED), (1, UNCLEARED)], &[(0, HeatFlags::default()), (1, UNCLEARED)]]);
-        assert_eq!(book.get(UnitId(0)), Some(Known { age: 0, history: 1 << 63 }));
-        assert_eq!(book.get(UnitId(1)), None);
-        assert_eq!(book.newborn(), []);
+        let history = history(&[
+            &[(0, ACCESSED), (1, UNCLEARED)],
+            &[(0, HeatFlags::default()), (1, UNCLEARED)],
+        ]);
+        assert_eq!(history.get(UnitId(0)), Some(Known { age: 0, history: 1 << 63 }));
+        assert_eq!(history.get(UnitId(1)), None);
+        assert_eq!(history.newborn(), []);
     }
 
     #[test]
     fn a_unit_that_returns_starts_afresh() {
-        let book = book(&[
+        let history = history(&[
             &[(0, ACCESSED), (1, ACCESSED)],
             &[(1, ACCESSED)],
             &[(0, SAMPLED), (1, ACCESSED)],
         ]);
-        assert_eq!(book.get(UnitId(0)), Some(Known { age: 1, history: 0 }));
-        assert_eq!(book.newborn(), [UnitId(0)]);
+        assert_eq!(history.get(UnitId(0)), Some(Known { age: 1, history: 0 }));
+        assert_eq!(history.newborn(), [UnitId(0)]);
     }
 }

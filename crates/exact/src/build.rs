@@ -80,7 +80,8 @@ mod tests {
     #[test]
     fn the_compilers_complaint_is_told() {
         let folder = tempfile::tempdir().unwrap();
-        let error = build("bad", &[("bad.c", "no C")], &PLUGIN, folder.path()).unwrap_err().to_string();
+        let error =
+            build("bad", &[("bad.c", "no C")], &PLUGIN, folder.path()).unwrap_err().to_string();
         assert!(error.contains("bad.c:1"), "{error}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }

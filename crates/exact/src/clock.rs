@@ -9,6 +9,10 @@
 use pagetide_types::Pid;
 use std::{collections::HashMap, fs, time::Duration, time::Instant};
 
+/// Threads' clocks stand still for some milliseconds and then jump: shorter intervals would show
+/// idle time where there is none.
+const INTERVAL: Duration = Duration::from_millis(200);
+
 /// CPU time and time of waiting for a CPU, nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Used {
@@ -40,6 +44,11 @@ impl Clock {
         Self { dilation, last: Instant::now(), threads: HashMap::new() }
     }
 
+    /// Whether an interval is over.
+    pub(crate) fn due(&self) -> bool {
+        self.last.elapsed() >= INTERVAL
+    }
+
     /// What passed since the last call for these processes.
     pub(crate) fn passed(&mut self, pids: impl Iterator<Item = Pid>) -> Passed {
         let now = Instant::now();
@@ -55,21 +64,18 @@ impl Clock {
                 threads.insert((pid, tid), now);
             }
         }
-        // What a thread used after its last reading and before its end is not counted: one tick.
+        // What a thread used after its last reading and before its end is not counted.
         self.threads = threads;
         passed(elapsed, used, self.dilation)
     }
 }
 
 fn passed(elapsed: Duration, used: Used, dilation: f64) -> Passed {
-    let (run, wait, elapsed) = (used.run as f64 * 1e-9, used.wait as f64 * 1e-9, elapsed.as_secs_f64());
+    let (run, wait, elapsed) =
+        (used.run as f64 * 1e-9, used.wait as f64 * 1e-9, elapsed.as_secs_f64());
     let busy = elapsed.min(run + wait);
     let ran = if run > 0.0 { busy * run / (run + wait) } else { 0.0 };
-    Passed {
-        own_s: elapsed - busy + ran / dilation,
-        cpu_s: run / dilation,
-        emulated_s: run,
-    }
+    Passed { own_s: elapsed - busy + ran / dilation, cpu_s: run / dilation, emulated_s: run }
 }
 
 fn tasks(pid: Pid) -> Vec<Pid> {

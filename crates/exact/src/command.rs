@@ -44,7 +44,8 @@ pub(crate) fn resolve(words: &[OsString]) -> Result<Vec<OsString>, ExactError> {
 }
 
 fn start_of(path: &Path) -> Result<Vec<u8>, ExactError> {
-    let cannot = |error| ExactError::Command(format!("'{}' cannot be read: {error}", path.display()));
+    let cannot =
+        |error| ExactError::Command(format!("'{}' cannot be read: {error}", path.display()));
     let mut start = Vec::new();
     File::open(path).map_err(cannot)?.take(256).read_to_end(&mut start).map_err(cannot)?;
     Ok(start)

@@ -25,8 +25,7 @@ const SOURCES: [(&str, &str); 9] = [
 ];
 
 /// Ours to time QEMU with.
-const CALIBRATE: [(&str, &str); 1] =
-    [("calibrate.c", include_str!("../plugin/calibrate.c"))];
+const CALIBRATE: [(&str, &str); 1] = [("calibrate.c", include_str!("../plugin/calibrate.c"))];
 
 /// QEMU with the plugin built for it.
 #[derive(Clone, Debug)]
@@ -47,7 +46,8 @@ impl Emulator {
         let output = Command::new(&path).arg("--version").output();
         let output = output.map_err(|error| refused(error.to_string()))?;
         let text = String::from_utf8_lossy(&output.stdout);
-        let version = text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+        let version =
+            text.split_whitespace().find(|word| word.starts_with(|c: char| c.is_ascii_digit()));
         let version = version.unwrap_or_default().to_owned();
         let major: u32 = version.split('.').next().unwrap_or_default().parse().unwrap_or(0);
         if major < 6 {

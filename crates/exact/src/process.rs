@@ -130,7 +130,8 @@ impl Process {
         let contains = |address: u64| (area.start.0..area.end.0).contains(&address);
         // QEMU maps a program's heap and stack as it maps other memory.
         let plain = area.backing().is_none();
-        let (kind, name) = if plain && heap < heap_end && (contains(heap) || contains(heap_end - 1)) {
+        let (kind, name) = if plain && heap < heap_end && (contains(heap) || contains(heap_end - 1))
+        {
             (AreaKind::Heap, "[heap]".to_owned())
         } else if plain && contains(self.file.stack()) {
             (AreaKind::Stack, "[stack]".to_owned())
@@ -150,12 +151,7 @@ impl Process {
     }
 
     /// Notes what is resident of the areas that were accessed at all: the others are QEMU's own.
-    fn reside(
-        &self,
-        pagemap: &std::fs::File,
-        accessed: &[Option<Mapping>],
-        regions: &mut Regions,
-    ) {
+    fn reside(&self, pagemap: &std::fs::File, accessed: &[Option<Mapping>], regions: &mut Regions) {
         let mut pages: Vec<u64> = Vec::new();
         for (area, mapping) in self.maps.areas().iter().zip(accessed) {
             let Some(mapping) = mapping else { continue };

@@ -110,7 +110,8 @@ impl Recorder {
     ) -> Result<Self, ExactError> {
         let words = command::resolve(words)?;
         let folder = private_folder()?;
-        let option = emulator.option(folder.path(), &options.cache, Some(std::process::id()), false);
+        let option =
+            emulator.option(folder.path(), &options.cache, Some(std::process::id()), false);
         let write = |name: &str, text: &OsString| {
             use std::os::unix::ffi::OsStrExt;
             let path = folder.path().join(name);
@@ -126,7 +127,8 @@ impl Recorder {
             command.stdout(aside.map_err(ExactError::system("duplicating stderr"))?);
         }
         let child = command.spawn();
-        let child = child.map_err(ExactError::system(format!("starting {}", emulator.path().display())))?;
+        let child =
+            child.map_err(ExactError::system(format!("starting {}", emulator.path().display())))?;
         let unit = options.unit;
         Ok(Self {
             host,
@@ -200,10 +202,12 @@ impl Recorder {
         if self.status.is_none() {
             self.status = self.child.try_wait().unwrap_or(None);
         }
-        let pids: Vec<Pid> = self.alive().map(|process| process.pid).collect();
-        let passed = self.clock.passed(pids.into_iter());
-        self.passed.add(passed);
-        self.total.add(passed);
+        if self.clock.due() || self.alive().any(|process| process.waits() == Some(Waits::Ends)) {
+            let pids: Vec<Pid> = self.alive().map(|process| process.pid).collect();
+            let passed = self.clock.passed(pids.into_iter());
+            self.passed.add(passed);
+            self.total.add(passed);
+        }
         let alive = self.alive().count();
         for process in &mut self.processes {
             if process.over {
@@ -380,4 +384,3 @@ fn process_cpu() -> Duration {
     use nix::time::{ClockId, clock_gettime};
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }
-

@@ -55,7 +55,8 @@ mod tests {
         }
         let first = map.as_ptr().addr() as u64 >> 12;
         let mut found = Vec::new();
-        resident(&pagemap(us).unwrap(), first..first + 64, |page| found.push(page - first)).unwrap();
+        resident(&pagemap(us).unwrap(), first..first + 64, |page| found.push(page - first))
+            .unwrap();
         // A huge page brings its neighbours.
         assert!([3, 4, 40].iter().all(|page| found.contains(page)), "{found:?}");
     }

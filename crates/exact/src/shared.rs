@@ -179,7 +179,8 @@ mod tests {
     #[test]
     fn the_layout_is_that_of_the_plugin() {
         let header = include_str!("../plugin/shared.h");
-        for line in ["#define FILTER 1024", "#define HEAD (32 << 10)", "uint32_t waits, released;"] {
+        for line in ["#define FILTER 1024", "#define HEAD (32 << 10)", "uint32_t waits, released;"]
+        {
             assert!(header.contains(line), "{line}");
         }
     }

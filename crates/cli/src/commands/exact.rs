@@ -52,7 +52,8 @@ pub(crate) fn record(
             return Err(error.into());
         }
     };
-    let first = format!("in QEMU; the first epoch is {} of the program's time", time(options.epoch));
+    let first =
+        format!("in QEMU; the first epoch is {} of the program's time", time(options.epoch));
     let progress = Progress::new("recording", None, options.quiet, vec![first]);
     let (mut epochs, mut failed) = (0, None);
     let end = loop {

@@ -3,6 +3,7 @@
 use crate::values::{at_least_1, count};
 use clap::Args;
 use pagetide_types::Bytes;
+use std::path::PathBuf;
 
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct ExactOptions {
@@ -22,6 +23,10 @@ pub(crate) struct ExactOptions {
     /// program, measured first; docs/exact.md says how to measure that of yours).
     #[arg(long, value_name = "TIMES", requires = "exact", value_parser = at_least_1)]
     pub(crate) dilation: Option<f64>,
+    /// Exact: also write the accesses past the caches themselves to this file, which must not
+    /// exist yet (docs/access-stream.md).
+    #[arg(long, value_name = "FILE", requires = "exact")]
+    pub(crate) stream: Option<PathBuf>,
 }
 
 /// An amount of memory with its unit, or 0.

@@ -76,6 +76,8 @@ struct ring_head {
 	uint64_t written;
 	uint64_t pad[7];
 	uint64_t read;
+	/* Nanoseconds that the thread waited for room. */
+	uint64_t waited;
 };
 
 _Static_assert(sizeof(struct cpu_head) <= HEAD, "head");

@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "shared.h"
@@ -36,14 +37,26 @@ static bool alive(int pid)
 	return !kill(pid, 0) || errno != ESRCH;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
 static void stream_wait(struct stream *stream, int recorder)
 {
+	uint64_t before = now_ns(), waited = stream->head->waited;
+
 	for (unsigned int i = 1; stream->written - stream->read == RING; i++) {
 		__atomic_store_n(&stream->head->written, stream->written, __ATOMIC_RELEASE);
 		stream->read = __atomic_load_n(&stream->head->read, __ATOMIC_ACQUIRE);
 		if (stream->written - stream->read < RING)
 			return;
 		usleep(50);
+		__atomic_store_n(&stream->head->waited, waited + now_ns() - before,
+				 __ATOMIC_RELAXED);
 		if (i % 1024 == 0 && !alive(recorder)) {
 			stream->head = NULL;
 			return;

@@ -49,12 +49,13 @@ impl Clock {
         self.last.elapsed() >= INTERVAL
     }
 
-    /// What passed since the last call for these processes.
-    pub(crate) fn passed(&mut self, pids: impl Iterator<Item = Pid>) -> Passed {
+    /// What passed since the last call for these processes, which meanwhile waited for us for
+    /// `held_ns`: that counts as waiting for a CPU.
+    pub(crate) fn passed(&mut self, pids: impl Iterator<Item = Pid>, held_ns: u64) -> Passed {
         let now = Instant::now();
         let elapsed = now - self.last;
         self.last = now;
-        let (mut used, mut threads) = (Used::default(), HashMap::new());
+        let (mut used, mut threads) = (Used { run: 0, wait: held_ns }, HashMap::new());
         for pid in pids {
             for tid in tasks(pid) {
                 let Some(now) = read(pid, tid) else { continue };
@@ -116,7 +117,7 @@ mod tests {
         let mut clock = Clock::new(1.0);
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(50) {}
-        let passed = clock.passed(std::iter::once(us));
+        let passed = clock.passed(std::iter::once(us), 0);
         assert!(passed.cpu_s > 0.0, "{passed:?}");
     }
 }

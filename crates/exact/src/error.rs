@@ -28,6 +28,9 @@ pub enum ExactError {
     /// A cache that cannot be modelled.
     #[error("{0}")]
     Cache(String),
+    /// The stream cannot be written.
+    #[error("the stream of accesses: {0}")]
+    Stream(#[from] pagetide_access::StreamError),
     /// The system refused something.
     #[error("{what}: {source}")]
     System {

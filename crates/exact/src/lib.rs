@@ -16,6 +16,7 @@ mod recorder;
 mod regions;
 mod residency;
 mod shared;
+mod stream;
 
 pub use build::{PLUGIN, QEMU_HEADER, build};
 pub use cache_model::CacheModel;
@@ -23,3 +24,4 @@ pub use calibrate::dilation;
 pub use emulator::Emulator;
 pub use error::{BuildError, ExactError};
 pub use recorder::{End, Options, Recorder, Uncounted};
+pub use stream::Out;

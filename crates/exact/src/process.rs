@@ -5,12 +5,13 @@ use crate::{
     objects::{Mapping, Objects},
     regions::Regions,
     residency,
-    shared::{Counts, CpuFile, ProcessFile, Waits},
+    shared::{Counts, CpuFile, ProcessFile, RingFile, Waits},
+    stream::NewRing,
 };
 use pagetide_host::{Area as MapArea, Host, Maps, Skip};
 use pagetide_trace::Area;
 use pagetide_types::{AreaKind, EpochId, Pid};
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 /// Areas larger than this are read around accessed memory only: reservations of terabytes.
 const READ_WHOLE: u64 = 16 << 30;
@@ -32,6 +33,7 @@ pub(crate) struct Process {
     command: String,
     file: ProcessFile,
     cpus: Vec<Cpu>,
+    rings: Vec<Arc<RingFile>>,
     maps: Maps,
     /// The map of the reading before: what was unmapped since is looked up in it.
     before: Maps,
@@ -54,6 +56,7 @@ impl Process {
             command: command(pid),
             file,
             cpus: Vec::new(),
+            rings: Vec::new(),
             maps: Maps::new(),
             before: Maps::new(),
             over: false,
@@ -63,6 +66,23 @@ impl Process {
     pub(crate) fn add_cpu(&mut self, path: &Path) -> Result<(), ExactError> {
         self.cpus.push(Cpu { file: CpuFile::open(path)?, seen: Vec::new() });
         Ok(())
+    }
+
+    /// Takes in the ring of a thread; `cpu` is the path of its table.
+    pub(crate) fn add_ring(&mut self, ring: &Path, cpu: &Path) -> Result<NewRing, ExactError> {
+        let ring = Arc::new(RingFile::open(ring)?);
+        self.rings.push(Arc::clone(&ring));
+        Ok(NewRing { pid: self.pid, space: self.space, ring, cpu: CpuFile::open(cpu)? })
+    }
+
+    /// Whether all accesses that it wrote down have been taken.
+    pub(crate) fn drained(&self) -> bool {
+        self.rings.iter().all(|ring| ring.is_empty())
+    }
+
+    /// Nanoseconds that its threads waited for room in their rings.
+    pub(crate) fn waited_ns(&self) -> u64 {
+        self.rings.iter().map(|ring| ring.waited_ns()).sum()
     }
 
     pub(crate) fn waits(&self) -> Option<Waits> {

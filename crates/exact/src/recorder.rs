@@ -10,8 +10,10 @@ use crate::{
     process::Process,
     regions::Regions,
     shared::Waits,
+    stream::{Out, Streaming},
 };
 use nix::sys::signal::{Signal, kill};
+use pagetide_access::StreamWriter;
 use pagetide_host::Host;
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{EpochId, Pid, UnitSize};
@@ -22,6 +24,7 @@ use std::{
     os::fd::AsFd,
     path::Path,
     process::{Child, Command, ExitStatus},
+    sync::{Arc, Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -85,7 +88,8 @@ pub struct Recorder {
     processes: Vec<Process>,
     known: HashSet<OsString>,
     spaces: u64,
-    objects: Objects,
+    objects: Arc<Mutex<Objects>>,
+    streaming: Option<Streaming>,
     regions: Regions,
     clock: Clock,
     epoch: u32,
@@ -95,10 +99,14 @@ pub struct Recorder {
     passed: Passed,
     total: Passed,
     uncounted: Uncounted,
+    /// When processes were looked at, and how long they waited for us since the clocks were read.
+    looked: Instant,
+    held_ns: u64,
+    rings_ns: u64,
 }
 
 impl Recorder {
-    /// Starts the command.
+    /// Starts the command; its accesses are also written to `stream`, if there is one.
     ///
     /// # Errors
     /// When it cannot be executed in QEMU.
@@ -107,11 +115,16 @@ impl Recorder {
         host: Host,
         words: &[OsString],
         options: Options,
+        stream: Option<StreamWriter<Out>>,
     ) -> Result<Self, ExactError> {
         let words = command::resolve(words)?;
         let folder = private_folder()?;
-        let option =
-            emulator.option(folder.path(), &options.cache, Some(std::process::id()), false);
+        let option = emulator.option(
+            folder.path(),
+            &options.cache,
+            Some(std::process::id()),
+            stream.is_some(),
+        );
         let write = |name: &str, text: &OsString| {
             use std::os::unix::ffi::OsStrExt;
             let path = folder.path().join(name);
@@ -130,6 +143,7 @@ impl Recorder {
         let child =
             child.map_err(ExactError::system(format!("starting {}", emulator.path().display())))?;
         let unit = options.unit;
+        let objects = Arc::new(Mutex::new(Objects::new(unit)));
         Ok(Self {
             host,
             folder,
@@ -139,7 +153,8 @@ impl Recorder {
             processes: Vec::new(),
             known: HashSet::new(),
             spaces: 0,
-            objects: Objects::new(unit),
+            streaming: stream.map(|writer| Streaming::start(writer, Arc::clone(&objects))),
+            objects,
             regions: Regions::new(unit),
             clock: Clock::new(options.dilation),
             epoch: 0,
@@ -148,6 +163,9 @@ impl Recorder {
             passed: Passed::default(),
             total: Passed::default(),
             uncounted: Uncounted::default(),
+            looked: Instant::now(),
+            held_ns: 0,
+            rings_ns: 0,
             options,
         })
     }
@@ -204,9 +222,13 @@ impl Recorder {
         }
         if self.clock.due() || self.alive().any(|process| process.waits() == Some(Waits::Ends)) {
             let pids: Vec<Pid> = self.alive().map(|process| process.pid).collect();
-            let passed = self.clock.passed(pids.into_iter());
+            let held_ns = self.held_ns();
+            let passed = self.clock.passed(pids.into_iter(), held_ns);
             self.passed.add(passed);
             self.total.add(passed);
+            if let Some(streaming) = &self.streaming {
+                streaming.set_time(self.total.own_s);
+            }
         }
         let alive = self.alive().count();
         for process in &mut self.processes {
@@ -217,14 +239,17 @@ impl Recorder {
             let gone = waits.is_none()
                 && (has_ended(&self.host, process.pid)
                     || process.became_stranger() && !self.emulator.runs(process.pid));
-            if waits.is_none() && !gone {
+            if waits.is_none() && !gone || waits.is_some() && !process.drained() {
                 continue;
             }
             // Of the last one the memory counts as it is at its end.
             let resident = alive == 1 && waits == Some(Waits::Ends);
-            let (objects, regions) = (&mut self.objects, &mut self.regions);
+            let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+            let (objects, regions) = (&mut *objects, &mut self.regions);
             process.read(&self.host, objects, regions, EpochId(self.epoch), resident);
             process.release();
+            // It waited for half of the time since the last look, in the mean.
+            self.held_ns += u64::try_from(self.looked.elapsed().as_nanos()).unwrap_or(0) / 2;
             if waits != Some(Waits::Executes) || gone {
                 process.over = true;
                 self.uncounted.processes += usize::from(process.uncounted() > 0);
@@ -232,7 +257,16 @@ impl Recorder {
                 self.uncounted.accesses += process.lost();
             }
         }
+        self.looked = Instant::now();
         Ok(())
+    }
+
+    /// How long processes waited for us since the last call.
+    fn held_ns(&mut self) -> u64 {
+        let rings: u64 = self.alive().map(Process::waited_ns).sum();
+        let waited = rings.saturating_sub(self.rings_ns);
+        self.rings_ns = rings;
+        waited + std::mem::take(&mut self.held_ns)
     }
 
     fn alive(&self) -> impl Iterator<Item = &Process> {
@@ -264,10 +298,15 @@ impl Recorder {
                 }
                 self.spaces += 1;
                 self.processes.push(process);
-            } else if what.ends_with(".cpu") {
+            } else if let Some(number) = what.strip_suffix(".cpu") {
                 let of = |p: &&mut Process| p.pid.0 == pid && p.start == start;
                 let Some(process) = self.processes.iter_mut().find(of) else { continue };
                 process.add_cpu(&path)?;
+                let ring = self.folder.path().join(format!("{pid}.{start}.{number}.ring"));
+                if let Some(streaming) = &self.streaming {
+                    streaming.add(process.add_ring(&ring, &path)?);
+                    let _ = fs::remove_file(&ring);
+                }
             } else {
                 continue;
             }
@@ -282,7 +321,8 @@ impl Recorder {
     fn record(&mut self, cpu: Duration) -> EpochRecord {
         let epoch = EpochId(self.epoch);
         for process in self.processes.iter_mut().filter(|process| !process.over) {
-            process.read(&self.host, &mut self.objects, &mut self.regions, epoch, true);
+            let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+            process.read(&self.host, &mut objects, &mut self.regions, epoch, true);
         }
         let length_s = self.passed.own_s.max(1e-6);
         let processes = u32::try_from(self.alive().count()).unwrap_or(u32::MAX);
@@ -301,10 +341,13 @@ impl Recorder {
         self.passed = Passed::default();
         self.epoch += 1;
         self.processes.retain(|process| !process.over);
+        let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
+        let new_areas = std::mem::take(&mut objects.new_areas);
+        drop(objects);
         EpochRecord {
             epoch: row,
             new_units: std::mem::take(&mut self.regions.new_units),
-            new_areas: std::mem::take(&mut self.objects.new_areas),
+            new_areas,
             heat,
         }
     }
@@ -326,6 +369,14 @@ impl Recorder {
         // It has ended, or was killed just now.
         let _ = self.child.wait();
         killed
+    }
+
+    /// Writes what is left of the stream, once the command ended or was ended.
+    ///
+    /// # Errors
+    /// When the stream cannot be written.
+    pub fn finish(&mut self) -> Result<(), ExactError> {
+        self.streaming.take().map_or(Ok(()), Streaming::finish)
     }
 
     fn signal(&self, signal: Signal) -> Vec<Pid> {

@@ -172,6 +172,36 @@ impl CpuFile {
     }
 }
 
+/// The accesses of a thread, as records of 64 bits (`plugin/stream.h`).
+pub(crate) struct RingFile(Shared);
+
+impl RingFile {
+    const RECORDS: usize = 1 << 19;
+    const START: usize = 4096;
+
+    pub(crate) fn open(path: &Path) -> Result<Self, ExactError> {
+        Shared::open(path, Self::START + Self::RECORDS * 8).map(Self)
+    }
+    /// Whether all that was written has been taken.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.long(0).load(Ordering::Acquire) == self.0.get(64)
+    }
+    /// Nanoseconds that the thread waited for room.
+    pub(crate) fn waited_ns(&self) -> u64 {
+        self.0.get(72)
+    }
+    /// Takes up to so many records; only one thread may do so.
+    pub(crate) fn take(&self, most: usize, records: &mut Vec<u64>) {
+        let (written, read) = (self.0.long(0).load(Ordering::Acquire), self.0.get(64));
+        let there = usize::try_from(written.wrapping_sub(read)).unwrap_or(0).min(most);
+        let first = usize::try_from(read % Self::RECORDS as u64).unwrap_or(0);
+        records.extend(
+            (first..first + there).map(|at| self.0.get(Self::START + at % Self::RECORDS * 8)),
+        );
+        self.0.long(64).store(read + there as u64, Ordering::Release);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,13 +5,17 @@ use crate::commands::record::{self, Output, Recorded};
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::short::time;
-use anyhow::{Context, Result};
-use pagetide_exact::{CacheModel, Emulator, End, Options, Recorder, Uncounted, dilation};
+use anyhow::{Context, Result, bail};
+use pagetide_access::StreamWriter;
+use pagetide_exact::{CacheModel, Emulator, End, Options, Out, Recorder, Uncounted, dilation};
 use pagetide_host::{Features, Host};
 use pagetide_scan::Target;
-use pagetide_trace::{EpochRecord, Header, RecordingWriter, Source};
+use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, Source};
 use pagetide_types::Bytes;
 use std::ffi::OsString;
+use std::io::BufWriter;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 /// Without a size given by the user or the machine.
 const CACHE: Bytes = Bytes::mib(2);
@@ -32,7 +36,7 @@ pub(crate) fn record(
     let emulator = Emulator::find()?;
     let slower = match asked.dilation {
         Some(times) => times,
-        None => dilation(&emulator, &cache)?,
+        None => dilation(&emulator, cache, asked.stream.is_some())?,
     };
     let settings = Options {
         epoch: options.epoch,
@@ -44,8 +48,15 @@ pub(crate) fn record(
     };
     let host = Host::live();
     let header = header(&host.features(), words, options, &settings, &emulator);
+    if let Some(stream) = asked.stream.as_ref().filter(|stream| stream.exists()) {
+        bail!("{} already exists; remove it or name another file", stream.display());
+    }
     let mut writer = RecordingWriter::create(path, &header, owner)?;
-    let mut recorder = match Recorder::start(&emulator, host, words, settings) {
+    let stream = match &asked.stream {
+        Some(path) => Some(stream(path, &header, &settings, owner)?),
+        None => None,
+    };
+    let mut recorder = match Recorder::start(&emulator, host, words, settings, stream) {
         Ok(recorder) => recorder,
         Err(error) => {
             writer.discard();
@@ -78,17 +89,47 @@ pub(crate) fn record(
         record::note_killed(&recorder.terminate());
     }
     say_uncounted(recorder.uncounted());
+    let streamed = recorder.finish();
     let context = || format!("recording to {}", path.display());
     match failed {
         Some(error) => Err(error).with_context(context)?,
         None => writer.finish().with_context(context)?,
     }
+    streamed.with_context(|| {
+        format!("writing {}", asked.stream.clone().unwrap_or_default().display())
+    })?;
     let end = match end.with_context(context)? {
         End::TargetEnded(status) => pagetide_scan::End::TargetEnded(status),
         End::Limit => pagetide_scan::End::Limit,
         End::Stopped => pagetide_scan::End::Stopped,
     };
     Ok(Recorded { end, epochs })
+}
+
+/// The file of the stream, and its header.
+fn stream(
+    path: &Path,
+    header: &Header,
+    settings: &Options,
+    owner: Option<Owner>,
+) -> Result<StreamWriter<Out>> {
+    let context = || format!("making {}", path.display());
+    let mut options = std::fs::OpenOptions::new();
+    let file = options.write(true).create_new(true).mode(0o600).open(path).with_context(context)?;
+    if let Some(owner) = owner {
+        // Some file systems know no owners.
+        let _ = owner.give(&file);
+    }
+    let header = pagetide_access::Header {
+        tool: header.tool.clone(),
+        target: header.target.clone(),
+        cache: settings.cache.size(),
+        ways: settings.cache.ways(),
+        dilation: settings.dilation,
+        facts: header.machine.clone(),
+    };
+    let out: Out = Box::new(BufWriter::with_capacity(1 << 20, file));
+    Ok(StreamWriter::new(out, &header)?)
 }
 
 /// What is known after an epoch, the most important part first.

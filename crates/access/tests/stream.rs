@@ -1,5 +1,7 @@
 //! Streams come back as they were written; what is damaged is named with its place.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+
 use pagetide_access::{Access, Block, Header, Kind, Page, StreamError, StreamReader, StreamWriter};
 use pagetide_types::{Bytes, ObjectId};
 use proptest::prelude::*;

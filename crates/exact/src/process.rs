@@ -85,6 +85,15 @@ impl Process {
         self.rings.iter().map(|ring| ring.waited_ns()).sum()
     }
 
+    /// Reads the memory map unless that was done: of a process that is killed it would be too
+    /// late. Before its first access it may not be loaded yet.
+    pub(crate) fn look(&mut self, host: &Host) {
+        if self.maps.areas().is_empty() && !self.cpus.is_empty() {
+            // Perhaps it has ended.
+            let _ = host.read_maps(self.pid, &mut self.maps);
+        }
+    }
+
     pub(crate) fn waits(&self) -> Option<Waits> {
         self.file.waits()
     }

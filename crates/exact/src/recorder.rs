@@ -235,6 +235,7 @@ impl Recorder {
             if process.over {
                 continue;
             }
+            process.look(&self.host);
             let waits = process.waits();
             let gone = waits.is_none()
                 && (has_ended(&self.host, process.pid)

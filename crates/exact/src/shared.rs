@@ -36,14 +36,14 @@ impl Shared {
     }
 
     fn long(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset % 8 == 0 && offset + 8 <= self.map.len(), "inside of the file");
+        assert!(offset.is_multiple_of(8) && offset + 8 <= self.map.len(), "inside of the file");
         // SAFETY: aligned (maps are, to a page) and within the map, which lives as long as we are
         // borrowed; the other side writes such words whole. The file never shrinks.
         unsafe { &*self.map.as_ptr().add(offset).cast::<AtomicU64>() }
     }
 
     fn word(&self, offset: usize) -> &AtomicU32 {
-        assert!(offset % 4 == 0 && offset + 4 <= self.map.len(), "inside of the file");
+        assert!(offset.is_multiple_of(4) && offset + 4 <= self.map.len(), "inside of the file");
         // SAFETY: as in `long`.
         unsafe { &*self.map.as_ptr().add(offset).cast::<AtomicU32>() }
     }

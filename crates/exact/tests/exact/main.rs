@@ -1,6 +1,8 @@
 //! Counts of a program whose accesses are known, in QEMU; skipped aloud where QEMU or gcc is
 //! missing.
 
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+
 use pagetide_access::{Access, Block, Header, Kind, StreamReader, StreamWriter};
 use pagetide_exact::{CacheModel, Emulator, End, ExactError, Options, Out, Recorder};
 use pagetide_host::Host;

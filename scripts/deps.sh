@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages and checks the Rust toolchain.
-# Usage: deps.sh build|demo|test|release|lab
+# Usage: deps.sh build|demo|test|release|lab|exact
 source "$(dirname "$0")/lib.sh"
 
 # Compiling: clang for the eBPF programs; libelf and zlib for their loader; gcc and make for it.
@@ -9,10 +9,12 @@ case "${1:-build}" in
 build) ;;
 demo) packages+=(redis-server) ;;
 release) packages+=(autoconf automake autopoint bison flex gawk gettext python3) ;;
-test) packages+=(python3 python3-venv redis-server) ;;
+test) packages+=(python3 python3-venv redis-server qemu-user) ;;
+# QEMU's user mode, in which programs are counted; gcc, in any case, builds our plugin for it.
+exact) packages+=(qemu-user) ;;
 # QEMU, the guests' tools, and what unpacks its kernel (which is not installed).
 lab) packages+=(qemu-system-x86 busybox-static numactl ndctl daxctl xz-utils) ;;
-*) die "usage: deps.sh build|demo|test|release|lab" ;;
+*) die "usage: deps.sh build|demo|test|release|lab|exact" ;;
 esac
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }

@@ -6,37 +6,18 @@ use crate::{
     qemu::{self, in_option},
     topology::Topology,
 };
+use pagetide_exact::{BuildError, PLUGIN, QEMU_HEADER, build};
 use pagetide_types::Bytes;
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::PathBuf;
 
 /// The plugin's files by name; the first is the one to compile.
 const SOURCES: [(&str, &str); 5] = [
     ("meter.c", include_str!("../meter/meter.c")),
     ("cache.h", include_str!("../meter/cache.h")),
     ("felt.h", include_str!("../meter/felt.h")),
-    ("qemu.h", include_str!("../meter/qemu.h")),
+    QEMU_HEADER,
     ("table.h", include_str!("../meter/table.h")),
 ];
-const FLAGS: [&str; 7] =
-    ["-std=gnu11", "-O3", "-Wall", "-fPIC", "-shared", "-fvisibility=hidden", "-pthread"];
-
-/// Why there is no meter.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum MeterError {
-    /// A file of the build.
-    #[error("cannot write {0}")]
-    Write(PathBuf, #[source] io::Error),
-    /// There is no compiler.
-    #[error("cannot run gcc, which builds the meter; scripts/deps.sh lab installs it")]
-    Compiler(#[source] io::Error),
-    /// The compiler refused.
-    #[error("gcc cannot build the meter:\n{0}")]
-    Build(String),
-}
 
 /// What the meter is to do for one guest.
 #[derive(Debug)]
@@ -78,42 +59,6 @@ impl Meter {
 }
 
 /// The plugin in the cache, built if it is not there.
-pub(crate) fn plugin(cache: &Cache) -> Result<PathBuf, MeterError> {
-    let plugin = cache.path(&format!("meter-{:016x}.so", fingerprint()));
-    if plugin.is_file() {
-        return Ok(plugin);
-    }
-    let write = |path: &Path| {
-        let path = path.to_owned();
-        move |error| MeterError::Write(path, error)
-    };
-    let folder = tempfile::tempdir().map_err(write(Path::new("a temporary folder")))?;
-    for (name, text) in SOURCES {
-        let path = folder.path().join(name);
-        fs::write(&path, text).map_err(write(&path))?;
-    }
-    let built = folder.path().join("meter.so");
-    let gcc = Command::new("gcc")
-        .args(FLAGS)
-        .arg("-o")
-        .arg(&built)
-        .arg(folder.path().join(SOURCES[0].0))
-        .output()
-        .map_err(MeterError::Compiler)?;
-    if !gcc.status.success() {
-        return Err(MeterError::Build(String::from_utf8_lossy(&gcc.stderr).into_owned()));
-    }
-    // In one step, for others that build it at the same time.
-    let near = plugin.with_extension(format!("{}", std::process::id()));
-    fs::copy(&built, &near).map_err(write(&near))?;
-    fs::rename(&near, &plugin).map_err(write(&plugin))?;
-    Ok(plugin)
-}
-
-/// Tells versions of the plugin apart (FNV-1a over its code and the compiler's flags).
-fn fingerprint() -> u64 {
-    let texts = SOURCES.iter().flat_map(|(name, text)| [*name, *text]).chain(FLAGS);
-    texts.flat_map(str::bytes).fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+pub(crate) fn plugin(cache: &Cache) -> Result<PathBuf, BuildError> {
+    build("meter.so", &SOURCES, &PLUGIN, &cache.path(""))
 }

@@ -8,6 +8,7 @@ mod cgroup;
 mod damage;
 mod disk;
 mod ends;
+mod exact;
 mod json;
 mod kills;
 mod live;

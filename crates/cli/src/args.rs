@@ -197,6 +197,17 @@ pub(crate) struct AskedArgs {
     /// such as `20-40%` (a profiler with stall counters tells).
     #[arg(long, value_parser = percent_range, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) memory_share: Option<(f64, f64)>,
+    /// Which cache misses wait for memory, where the recording counted them.
+    #[arg(long, value_enum, default_value = "leads", value_name = "WHICH")]
+    pub(crate) charge: ChargeArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ChargeArg {
+    /// Those that no prefetcher can have fetched; the others take bandwidth alone.
+    Leads,
+    /// All of them, as in a recording that cannot tell.
+    Lines,
 }
 
 #[derive(Args, Debug)]

@@ -156,6 +156,8 @@ pub struct Plan {
     pub target_slowdown: f64,
     /// The share of the run time taken to wait for memory.
     pub memory_share: Band,
+    /// Which accesses were taken to wait for memory, where the recording tells them apart.
+    pub charge: Charge,
     /// How much fast memory, under which policy; none when the recording cannot tell.
     pub recommendation: Option<Recommendation>,
     /// Why there is no recommendation.
@@ -307,6 +309,7 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         machine: machine.clone(),
         target_slowdown: target,
         memory_share: cost.share(),
+        charge: options.charge,
         recommendation,
         why_not,
         hot_set,

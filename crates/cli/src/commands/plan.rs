@@ -1,6 +1,6 @@
 //! `pagetide plan`: from a recording, or straight from a command, to a recommendation.
 
-use crate::args::{AskedArgs, PlanArgs, ShareArg};
+use crate::args::{AskedArgs, ChargeArg, PlanArgs, ShareArg};
 use crate::commands::page::{self, Subjects};
 use crate::commands::record::{self, Output};
 use crate::commands::{list_machines, out, print_json};
@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
 use pagetide_replay::{
-    Plan, PlanOptions, Share, Sharer, Split, Weighting, all_policies, plan_recording,
+    Charge, Plan, PlanOptions, Share, Sharer, Split, Weighting, all_policies, plan_recording,
 };
 use pagetide_report::Style;
 use pagetide_trace::Recording;
@@ -99,6 +99,10 @@ pub(crate) fn one(
     let options = PlanOptions {
         target_slowdown: asked.target_slowdown,
         memory_share: asked.memory_share,
+        charge: match asked.charge {
+            ChargeArg::Leads => Charge::Leads,
+            ChargeArg::Lines => Charge::Lines,
+        },
         ..PlanOptions::default()
     };
     plan_recording(recording, policies, machine, &options)

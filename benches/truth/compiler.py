@@ -1,5 +1,7 @@
 """A C++ compiler on one large file of templates and functions."""
 
+import subprocess
+
 from truth.program import Program, kept
 
 HEAD = """#include <algorithm>
@@ -73,4 +75,6 @@ class Compiler(Program):
         kept(self.source(place), lambda path: write(path, place.random()))
 
     def command(self, place):
-        return ["cc1plus", "-quiet", "-O2", "-std=gnu++17", str(self.source(place)), "-o", "/dev/null"]
+        # The driver would start it by exec; asked for its path, the compiler itself is the program.
+        asked = subprocess.run(["g++", "-print-prog-name=cc1plus"], check=True, text=True, stdout=subprocess.PIPE)
+        return [asked.stdout.strip(), "-quiet", "-imultiarch", "x86_64-linux-gnu", "-O2", "-std=gnu++17", str(self.source(place)), "-o", "/dev/null"]

@@ -13,6 +13,7 @@ class Place:
     folder: pathlib.Path  # of this run: sockets, data that the program writes
     pagetide: pathlib.Path  # its load generators
     seed: int = 1
+    native: bool = False
 
     def random(self):
         """The generator of all random choices."""

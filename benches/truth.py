@@ -38,7 +38,8 @@ def arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path, help="keep the recordings in this folder")
     args = parser.parse_args()
-    args.sampler = args.sampler or args.pagetide
+    # The programs run in folders of their own.
+    args.pagetide, args.sampler = args.pagetide.resolve(), (args.sampler or args.pagetide).resolve()
     args.sampling, args.plan = args.sampling.split(), args.plan.split()
     return args
 
@@ -130,6 +131,8 @@ def main():
     if args.list:
         common.table(("name", "page", "what"), [(p.name, p.page, p.about) for p in registry.PROGRAMS])
         return
+    if missing := [path for path in (args.pagetide, args.sampler) if not path.exists()]:
+        sys.exit(f"error: there is no {missing[0]}; cargo build --release -p pagetide builds it")
     folder = common.open_results(args) / "truth"
     folder.mkdir(exist_ok=True)
     failed = 0 if args.show or args.markdown else bench(args, folder)

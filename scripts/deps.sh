@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages and checks the Rust toolchain.
-# Usage: deps.sh build|demo|test|release|lab
+# Usage: deps.sh build|demo|test|release|lab|truth
 source "$(dirname "$0")/lib.sh"
 
 # Compiling: clang for the eBPF programs; libelf and zlib for their loader; gcc and make for it.
@@ -12,7 +12,12 @@ release) packages+=(autoconf automake autopoint bison flex gawk gettext python3)
 test) packages+=(python3 python3-venv redis-server) ;;
 # QEMU, the guests' tools, and what unpacks its kernel (which is not installed).
 lab) packages+=(qemu-system-x86 busybox-static numactl ndctl daxctl xz-utils) ;;
-*) die "usage: deps.sh build|demo|test|release|lab" ;;
+# The programs that the truth bench measures (benches/truth), and QEMU, which executes them.
+truth)
+    packages+=(qemu-user libglib2.0-dev python3 python3-venv redis-server memcached liblinear-tools cadical)
+    packages+=(sqlite3 zstd g++)
+    ;;
+*) die "usage: deps.sh build|demo|test|release|lab|truth" ;;
 esac
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }

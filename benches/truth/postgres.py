@@ -26,7 +26,7 @@ def installed():
     found = importlib.util.find_spec("pgserver")
     if not found:
         raise RuntimeError("there is no pgserver in this Python; scripts/truth.sh installs it")
-    return pathlib.Path(found.origin).parent / "pginstall"
+    return pathlib.Path(found.origin).parent
 
 
 class Postgres(Program):
@@ -42,17 +42,22 @@ class Postgres(Program):
     def data(self, place):
         return place.folder / "data"
 
+    def programs(self, place):
+        return place.folder / "pgserver" / "pginstall" / "bin"
+
     def as_user(self, place, *words, **more):
         """Runs a program of PostgreSQL's natively, as its user."""
-        words = [str(place.folder / "pg" / "bin" / words[0]), *map(str, words[1:])]
+        words = [str(self.programs(place) / words[0]), *map(str, words[1:])]
         account = pwd.getpwnam(self.user)
         more = {"check": True, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL} | more
         return subprocess.run(words, user=account.pw_uid, group=account.pw_gid, extra_groups=[], cwd=place.folder, **more)
 
     def prepare(self, place):
         """A new cluster, filled by a native server."""
-        shutil.copytree(installed(), place.folder / "pg", symlinks=True)
-        for path in (place.folder / "pg" / "bin").iterdir():
+        # Its user may be unable to read the environment of Python; programs find libraries beside them.
+        for source in installed(), installed().with_name("pgserver.libs"):
+            shutil.copytree(source, place.folder / source.name, symlinks=True)
+        for path in self.programs(place).iterdir():
             path.chmod(0o755)
         shutil.chown(place.folder, self.user)
         self.as_user(place, "initdb", "-D", self.data(place), "-N", "--auth=trust", "-U", "postgres")
@@ -67,7 +72,7 @@ class Postgres(Program):
     def command(self, place):
         settings = {"listen_addresses": "", "fsync": "off", "shared_buffers": "400MB", "max_wal_size": "4GB",
                     "autovacuum": "off", "huge_pages": "off", "jit": "off", "unix_socket_directories": place.folder}
-        words = [str(place.folder / "pg" / "bin" / "postgres"), "-D", str(self.data(place))]
+        words = [str(self.programs(place) / "postgres"), "-D", str(self.data(place))]
         return words + [word for key, value in settings.items() for word in ("-c", f"{key}={value}")]
 
     def ready(self, place):

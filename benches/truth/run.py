@@ -77,6 +77,7 @@ def emulated(args, program, place):
     log.touch(mode=0o666)
     log.chmod(0o666)
     words = program.command(place)
+    arguments = words[1:]
     exact = None if args.no_exact else place.folder / "exact.heat"
     if exact:
         recorder = own_copy(program, place, args.pagetide)
@@ -88,7 +89,7 @@ def emulated(args, program, place):
     process = target.start(program, place, words, log, environment)
     sampler = None
     try:
-        pid = target.emulated(process)
+        pid = target.emulated(process, arguments)
         sampler = attach(args, program, pid, place.folder / "all.heat", log)
         said = live(program, place, process, pid, args.seconds or program.seconds)
         target.end(sampler)

@@ -85,16 +85,19 @@ def children(pid):
     return found
 
 
-def emulated(process, seconds=60):
-    """The emulator among a recorder and its descendants, once it runs the program."""
+def emulated(process, arguments, seconds=60):
+    """The emulator that runs a program with these arguments, among a recorder and its descendants: the
+    recorder also has it run a small program, to time it."""
+    arguments = [str(word) for word in arguments]
     until = time.monotonic() + seconds
     while time.monotonic() < until and process.poll() is None:
         for pid in (process.pid, *children(process.pid)):
             try:
                 name = pathlib.Path(os.readlink(f"/proc/{pid}/exe")).name
+                words = pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\0")[:-1]
             except OSError:
                 continue
-            if name.startswith(EMULATOR):
+            if name.startswith(EMULATOR) and words[len(words) - len(arguments) :] == arguments:
                 return pid
         time.sleep(0.02)
     raise RuntimeError("the emulator did not start")

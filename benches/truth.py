@@ -23,7 +23,8 @@ CACHE = common.ROOT / ".cache" / "truth"
 
 def arguments():
     parser = common.arguments(__doc__)
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only this program, again even if finished")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME",
+                        help="only this program, again even if finished; may be repeated")
     parser.add_argument("--list", action="store_true", help="list the programs")
     parser.add_argument("--markdown", action="store_true", help="print the table for docs/measurements.md")
     parser.add_argument("--sampler", type=pathlib.Path, help="another pagetide for the sampled side (default: --pagetide)")

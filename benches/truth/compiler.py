@@ -77,4 +77,5 @@ class Compiler(Program):
     def command(self, place):
         # The driver would start it by exec; asked for its path, the compiler itself is the program.
         asked = subprocess.run(["g++", "-print-prog-name=cc1plus"], check=True, text=True, stdout=subprocess.PIPE)
-        return [asked.stdout.strip(), "-quiet", "-imultiarch", "x86_64-linux-gnu", "-O2", "-std=gnu++17", str(self.source(place)), "-o", "/dev/null"]
+        words = [asked.stdout.strip(), "-quiet", "-imultiarch", "x86_64-linux-gnu", "-O2", "-std=gnu++17"]
+        return [*words, str(self.source(place)), "-o", "/dev/null"]

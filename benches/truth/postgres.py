@@ -33,7 +33,8 @@ class Postgres(Program):
     """Shared memory, whose accessed bits only `--clear-shared` clears."""
 
     name = "postgres"
-    about = "PostgreSQL 16, 400 MB of shared buffers, pgbench -s 25, four connections, zipf 1.05 over scattered rows, 10 % updates"
+    about = ("PostgreSQL 16, 400 MB of shared buffers, pgbench -s 25, four connections, zipf 1.05 over scattered "
+             "rows, 10 % updates")
     user = "nobody"  # the server refuses to run as root
     server = True
     scale = 25
@@ -67,7 +68,8 @@ class Postgres(Program):
         self.as_user(place, "pg_ctl", "stop", "-w", "-m", "fast", "-D", self.data(place))
 
     def ask(self, place, question):
-        return self.as_user(place, "psql", "-U", "postgres", "-h", place.folder, "-X", "-t", "-c", question, "postgres").stdout
+        words = ["psql", "-U", "postgres", "-h", place.folder, "-X", "-t", "-c", question, "postgres"]
+        return self.as_user(place, *words).stdout
 
     def command(self, place):
         settings = {"listen_addresses": "", "fsync": "off", "shared_buffers": "400MB", "max_wal_size": "4GB",
@@ -87,7 +89,7 @@ class Postgres(Program):
     def serve(self, place, seconds):
         script = place.folder / "load.sql"
         script.write_text(SCRIPT, encoding="ascii")
-        words = ["pgbench", "-U", "postgres", "-h", place.folder, "-n", "-M", "prepared", "-c", 4, "-T", seconds, "-f", script]
-        words += ["-D", f"scale={self.scale}", f"--random-seed={place.seed}", "postgres"]
+        words = ["pgbench", "-U", "postgres", "-h", place.folder, "-n", "-M", "prepared", "-c", 4]
+        words += ["-T", round(seconds), "-f", script, "-D", f"scale={self.scale}", f"--random-seed={place.seed}", "postgres"]
         said = self.as_user(place, *words).stdout
         return Served(int(re.search(r"actually processed: (\d+)", said)[1]), float(seconds))

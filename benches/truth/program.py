@@ -40,6 +40,7 @@ class Program:
     native_seconds = 45  # the same for a native run
     fill_seconds = 0  # what a batch program needs to fill its memory, emulated
     user = None  # who runs it, if not the caller
+    record = ()  # options of the sampling recorder
     server = False
 
     def prepare(self, place):

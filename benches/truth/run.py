@@ -66,7 +66,8 @@ def own_copy(program, place, binary):
 
 def attach(args, program, pid, output, log):
     """The sampling recorder, on a process that runs."""
-    words = [args.sampler, "record", "-q", "-p", pid, "--epoch", args.epoch, "-o", output, *args.sampling, *getattr(program, "record", ())]
+    words = [args.sampler, "record", "-q", "-p", pid, "--epoch", args.epoch, "-o", output]
+    words += [*args.sampling, *program.record]
     return subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log.open("a"),
                             stderr=subprocess.STDOUT, start_new_session=True)
 
@@ -110,8 +111,8 @@ def native(args, program, place):
     output = place.folder / "native.heat"
     words = program.command(place)
     if not program.user:
-        more = getattr(program, "record", ())
-        words = [args.sampler, "record", "-q", "--epoch", args.epoch, "-o", output, *args.sampling, *more, "--", *words]
+        recorder = [args.sampler, "record", "-q", "--epoch", args.epoch, "-o", output]
+        words = [*recorder, *args.sampling, *program.record, "--", *words]
     process = target.start(program, place, words, log)
     sampler = None
     try:

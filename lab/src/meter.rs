@@ -18,7 +18,7 @@ const SOURCES: [(&str, &str); 5] = [
     ("meter.c", include_str!("../meter/meter.c")),
     ("cache.h", include_str!("../meter/cache.h")),
     ("felt.h", include_str!("../meter/felt.h")),
-    ("qemu.h", include_str!("../meter/qemu.h")),
+    ("qemu.h", include_str!("../../crates/exact/plugin/qemu.h")),
     ("table.h", include_str!("../meter/table.h")),
 ];
 const FLAGS: [&str; 7] =

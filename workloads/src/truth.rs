@@ -50,6 +50,9 @@ impl Truth {
             epoch_s: common.truth_epoch,
             gaps_s: vec![],
             budget: 0.0,
+            source: pagetide_trace::Source::Exact,
+            began_with_target: false,
+            cache_per_core: None,
             machine: BTreeMap::from([
                 ("truth".to_owned(), name.to_owned()),
                 ("started_unix".to_owned(), format!("{:.6}", now.as_secs_f64())),

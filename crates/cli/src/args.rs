@@ -1,5 +1,6 @@
 //! The command line. Doc comments are the help texts.
 
+use crate::exact_args::ExactOptions;
 use crate::live_args::{BenchCommand, RunArgs};
 use crate::values::{percent, percent_range, pid, seconds, weight};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -122,6 +123,8 @@ pub(crate) struct RecordOptions {
     /// Show no progress: a line on the terminal that the command's own output may share.
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) exact: ExactOptions,
 }
 
 #[derive(Args, Debug)]
@@ -150,7 +153,7 @@ pub(crate) enum ShareArg {
 pub(crate) struct PlanArgs {
     /// Recordings to plan for; with several, --fast is split between them.
     #[arg(value_name = "RECORDING", conflicts_with_all = ["pids", "cgroup", "command"],
-        conflicts_with_all = ["output", "epoch", "unit", "limit", "budget", "clear_shared", "quiet"])]
+        conflicts_with_all = ["output", "epoch", "unit", "limit", "budget", "clear_shared", "quiet", "exact"])]
     pub(crate) recordings: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,

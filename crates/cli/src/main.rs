@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod exact_args;
 mod exit;
 mod interrupt;
 mod live_args;

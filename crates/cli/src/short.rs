@@ -59,6 +59,7 @@ mod tests {
             budget: 0.01,
             clear_shared: false,
             quiet: true,
+            exact: crate::exact_args::ExactOptions::default(),
         })
     }
 

@@ -110,6 +110,14 @@ pub(crate) fn count<T: FromStr + PartialOrd + From<u8>>(text: &str) -> Result<T,
     }
 }
 
+/// A factor from 1 on.
+pub(crate) fn at_least_1(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(factor) if factor.is_finite() && factor >= 1.0 => Ok(factor),
+        _ => Err(format!("'{text}' is no factor; give a number from 1 on")),
+    }
+}
+
 /// A weight in a split.
 pub(crate) fn weight(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {

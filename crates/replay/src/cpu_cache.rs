@@ -41,12 +41,12 @@ impl CpuCache {
         self.per_core
     }
 
-    /// Fills in [`EpochHeat::past_caches`] of the heat of `epoch`.
+    /// Fills in [`EpochHeat::traffic`] of the heat of `epoch`.
     pub(crate) fn filter_epoch(&self, heat: &mut EpochHeat, epoch: &Epoch) {
         self.filter(heat, epoch.target_cpu_s / epoch.length_s);
     }
 
-    /// Fills in [`EpochHeat::past_caches`] for a program that kept so many cores busy; less than
+    /// Fills in [`EpochHeat::traffic`] for a program that kept so many cores busy; less than
     /// one counts as one, for it had that core's cache.
     pub fn filter(&self, heat: &mut EpochHeat, cores: f64) {
         let cores = if cores.is_finite() { cores.max(1.0) } else { 1.0 };
@@ -62,7 +62,7 @@ impl CpuCache {
                 if rate > 0.0 { (rate * (-rate / lines * survival).exp()) as f32 } else { 0.0 };
             past
         });
-        heat.past_caches = past.collect();
+        heat.traffic = past.collect();
     }
 }
 

@@ -45,7 +45,10 @@ impl Sample {
         for (row, unit) in heat.unit.iter().enumerate() {
             if let Some(unit) = self.number(*unit) {
                 taken.push(HeatRow { unit, ..heat.row(row) });
-                taken.past_caches.extend(heat.past_caches.get(row));
+                taken.traffic.extend(heat.traffic.get(row));
+                taken.accesses.extend(heat.accesses.get(row));
+                taken.leads.extend(heat.leads.get(row));
+                taken.writes.extend(heat.writes.get(row));
             }
         }
         taken
@@ -108,11 +111,11 @@ mod tests {
                 node: NodeId(0),
             });
         }
-        heat.past_caches = heat.rate.iter().map(|rate| rate / 2.0).collect();
+        heat.traffic = heat.rate.iter().map(|rate| rate / 2.0).collect();
         let taken = Sample::of(8, 2).map(|sample| sample.take(&heat)).unwrap();
         assert_eq!((taken.epoch, taken.unit.as_slice()), (EpochId(3), &[UnitId(0), UnitId(1)][..]));
         assert!(taken.rate[0] < 4.0 && taken.rate[1] >= 4.0);
-        assert_eq!(taken.past_caches, taken.rate.iter().map(|rate| rate / 2.0).collect::<Vec<_>>());
+        assert_eq!(taken.traffic, taken.rate.iter().map(|rate| rate / 2.0).collect::<Vec<_>>());
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What a record must fulfil before it is written, so that no recording contradicts itself.
 
-use crate::{EpochRecord, table::FLAGS};
+use crate::{
+    EpochRecord,
+    table::{FLAGS, MEASURED},
+};
 use pagetide_types::{EpochId, HeatFlags};
 
 /// Says what is wrong with `record`, given the epoch before it and how many units there are.
@@ -28,6 +31,12 @@ pub(crate) fn check(
         ("touched", heat.touched.len()),
         ("node", heat.node.len()),
     ];
+    let measured = [&heat.traffic, &heat.accesses, &heat.leads, &heat.writes];
+    let partly =
+        MEASURED.iter().zip(measured).find(|(_, c)| !c.is_empty() && c.len() != heat.len());
+    if let Some((name, column)) = partly {
+        return Err(format!("column {name} has {} rows for {} units", column.len(), heat.len()));
+    }
     if let Some((name, rows)) = columns.iter().find(|(_, rows)| *rows != heat.len()) {
         return Err(format!("column {name} has {rows} rows for {} units", heat.len()));
     }
@@ -41,7 +50,8 @@ pub(crate) fn check(
     if let Some(flags) = heat.flags.iter().find(|flags| flags.without(known) != HeatFlags(0)) {
         return Err(format!("flags of {:#x} have no column", flags.without(known).0));
     }
-    if let Some(rate) = heat.rate.iter().find(|rate| !rate.is_finite() || **rate < 0.0) {
+    let rates = heat.rate.iter().chain(measured.into_iter().flatten());
+    if let Some(rate) = rates.into_iter().find(|rate| !rate.is_finite() || **rate < 0.0) {
         return Err(format!("a rate of {rate} is not finite and at least 0"));
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::{
     Result,
     layout::Part,
     span_read::{EpochRow, check_rows},
-    table::FLAGS,
+    table::{FLAGS, MEASURED},
     table_read::TableFile,
 };
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, NodeId, UnitId};
@@ -38,6 +38,7 @@ pub(crate) fn heat(
         let pages = scope.spawn(|| split.small("pages"));
         let watched = scope.spawn(|| split.small("watched"));
         let touched = scope.spawn(|| split.small("touched"));
+        let measured = MEASURED.map(|name| scope.spawn(move || split.measured(name)));
         let node = scope
             .spawn(|| split.column::<Int32Type, _>("node", |v| u16::try_from(v).ok().map(NodeId)));
         Ok((
@@ -48,9 +49,14 @@ pub(crate) fn heat(
             join(watched, &table)?,
             join(touched, &table)?,
             join(node, &table)?,
+            measured.into_iter().map(|column| join(column, &table)).collect::<Result<Vec<_>>>()?,
         ))
     })?;
-    let (unit, rate, flags, pages, watched, touched, node) = columns;
+    let (unit, rate, flags, pages, watched, touched, node, measured) = columns;
+    let mut measured = measured.into_iter().map(Vec::into_iter);
+    let mut measured = || measured.next().unwrap_or_default();
+    let (mut traffic, mut accesses, mut leads, mut writes) =
+        (measured(), measured(), measured(), measured());
     check_units(&table, &unit, units)?;
     let (mut unit, mut rate, mut flags) = (unit.into_iter(), rate.into_iter(), flags.into_iter());
     let (mut pages, mut watched) = (pages.into_iter(), watched.into_iter());
@@ -66,7 +72,10 @@ pub(crate) fn heat(
             watched: watched.next().unwrap_or_default(),
             touched: touched.next().unwrap_or_default(),
             node: node.next().unwrap_or_default(),
-            past_caches: Vec::new(),
+            traffic: traffic.next().unwrap_or_default(),
+            accesses: accesses.next().unwrap_or_default(),
+            leads: leads.next().unwrap_or_default(),
+            writes: writes.next().unwrap_or_default(),
         })
         .collect())
 }
@@ -108,6 +117,7 @@ fn order(table: &TableFile, epochs: &[EpochRow]) -> Result<Vec<u8>> {
 }
 
 /// Splits columns of rows in [`order`] into one vector per epoch.
+#[derive(Clone, Copy)]
 struct Split<'a> {
     table: &'a TableFile,
     order: &'a [u8],
@@ -159,6 +169,28 @@ impl Split<'_> {
         let mut epochs = self.epochs();
         for (position, flags) in self.order.iter().zip(rows) {
             epochs[usize::from(*position)].push(flags);
+        }
+        Ok(epochs)
+    }
+
+    /// A column of rates that not every source measures: empty in epochs that do not have it.
+    fn measured(&self, name: &str) -> Result<Vec<Vec<f32>>> {
+        let none = || vec![Vec::new(); self.live.len()];
+        let Some(rates) = self.table.optional_floats(name)? else { return Ok(none()) };
+        let mut epochs = none();
+        for (position, rate) in self.order.iter().zip(rates) {
+            if rate.is_some_and(|rate| !rate.is_finite() || rate < 0.0) {
+                let reason = format!("column '{name}' holds a value out of range");
+                return Err(self.table.damaged(reason));
+            }
+            epochs[usize::from(*position)].extend(rate);
+        }
+        if epochs
+            .iter()
+            .zip(self.live)
+            .any(|(rates, live)| !matches!(rates.len(), 0) && rates.len() != *live)
+        {
+            return Err(self.table.damaged(format!("column '{name}' has a part of an epoch only")));
         }
         Ok(epochs)
     }

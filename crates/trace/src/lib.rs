@@ -33,5 +33,5 @@ pub use owner::Owner;
 pub use rate::round_rate;
 pub use recording::Recording;
 pub use records::Records;
-pub use schema::{Area, Epoch, EpochRecord, Header, SCHEMA_VERSION};
+pub use schema::{Area, Epoch, EpochRecord, Header, SCHEMA_VERSION, Source};
 pub use writer::RecordingWriter;

@@ -1,11 +1,22 @@
 //! The recording's tables as Rust types. docs/recording.md documents them for other tools.
 
-use pagetide_types::{AreaKind, EpochId, ObjectId, Pid, UnitKey, UnitSize};
+use pagetide_types::{AreaKind, Bytes, EpochId, ObjectId, Pid, UnitKey, UnitSize};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The schema that this version writes, and the newest that it reads.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
+
+/// How heat was observed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Accessed bits, looked at now and then.
+    #[default]
+    Sampled,
+    /// Every access was counted.
+    Exact,
+}
 
 /// What holds for a whole recording: `recording.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,6 +37,15 @@ pub struct Header {
     pub gaps_s: Vec<f64>,
     /// Share of one core that the recorder may use.
     pub budget: f64,
+    /// How heat was observed.
+    #[serde(default)]
+    pub source: Source,
+    /// The recording began with its program: what it has not seen did not happen.
+    #[serde(default)]
+    pub began_with_target: bool,
+    /// The CPU cache of a core that the traffic is past; none if the traffic was not measured.
+    #[serde(default)]
+    pub cache_per_core: Option<Bytes>,
     /// Facts about the machine for the reader (kernel, CPU, memory, nodes).
     pub machine: BTreeMap<String, String>,
 }

@@ -99,6 +99,24 @@ fn heat(records: &[EpochRecord]) -> Result<Vec<u8>> {
         let touched = columns(records, |heat| &heat.touched);
         table.ints(interleave::merge(&order, &touched).map(i32::from))?;
         let node = columns(records, |heat| &heat.node);
-        table.ints(interleave::merge(&order, &node).map(|node| i32::from(node.0)))
+        table.ints(interleave::merge(&order, &node).map(|node| i32::from(node.0)))?;
+        for measured in [traffic, accesses, leads, writes] {
+            table.optional_floats(&order, &columns(records, measured))?;
+        }
+        Ok(())
     })
+}
+
+/// The columns of [`crate::table::MEASURED`].
+fn traffic(heat: &EpochHeat) -> &Vec<f32> {
+    &heat.traffic
+}
+fn accesses(heat: &EpochHeat) -> &Vec<f32> {
+    &heat.accesses
+}
+fn leads(heat: &EpochHeat) -> &Vec<f32> {
+    &heat.leads
+}
+fn writes(heat: &EpochHeat) -> &Vec<f32> {
+    &heat.writes
 }

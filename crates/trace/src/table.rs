@@ -92,10 +92,18 @@ pub(crate) const HEAT: Table = Table {
         required int32 watched (INTEGER(16, false));
         required int32 touched (INTEGER(16, false));
         required int32 node (INTEGER(16, false));
+        optional float traffic;
+        optional float accesses;
+        optional float leads;
+        optional float writes;
     }",
     encodings: &[
         ("unit", Encoding::DELTA_BINARY_PACKED),
         ("rate", Encoding::BYTE_STREAM_SPLIT),
+        ("traffic", Encoding::BYTE_STREAM_SPLIT),
+        ("accesses", Encoding::BYTE_STREAM_SPLIT),
+        ("leads", Encoding::BYTE_STREAM_SPLIT),
+        ("writes", Encoding::BYTE_STREAM_SPLIT),
         ("watched", Encoding::DELTA_BINARY_PACKED),
         ("touched", Encoding::RLE_DICTIONARY),
     ],
@@ -112,6 +120,9 @@ pub(crate) const FLAGS: [(&str, HeatFlags); 7] = [
     ("uncleared", HeatFlags::UNCLEARED),
     ("huge", HeatFlags::HUGE),
 ];
+
+/// What not every source of heat measures: null where it was not.
+pub(crate) const MEASURED: [&str; 4] = ["traffic", "accesses", "leads", "writes"];
 
 impl Table {
     /// The schema as the Parquet library has it.

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use parquet::{
     basic::{Repetition, Type as Physical},
     column::reader::get_typed_column_reader,
-    data_type::{ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
+    data_type::{ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type},
     errors::ParquetError,
     file::{
         reader::{FileReader, RowGroupReader},
@@ -144,16 +144,26 @@ impl TableFile {
 
     /// A column of 64-bit floats that may be null.
     pub(crate) fn optional_doubles(&self, name: &str) -> Result<Vec<Option<f64>>> {
-        guard(&self.path, || self.optional(name))
+        guard(&self.path, || self.optional::<DoubleType>(name))
     }
 
-    fn optional(&self, name: &str) -> Result<Vec<Option<f64>>> {
-        let position = self.position(name, Physical::DOUBLE, Repetition::OPTIONAL)?;
+    /// A column of 32-bit floats that may be null; none if the table does not have it, as those of
+    /// older recordings.
+    pub(crate) fn optional_floats(&self, name: &str) -> Result<Option<Vec<Option<f32>>>> {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        if schema.columns().iter().all(|column| column.path().string() != name) {
+            return Ok(None);
+        }
+        guard(&self.path, || self.optional::<FloatType>(name)).map(Some)
+    }
+
+    fn optional<T: DataType>(&self, name: &str) -> Result<Vec<Option<T::T>>> {
+        let position = self.position(name, T::get_physical_type(), Repetition::OPTIONAL)?;
         let damaged = |error: ParquetError| self.damaged(format!("column '{name}': {error}"));
         let mut all = Vec::new();
         for group in self.groups() {
             let column = group?.get_column_reader(position).map_err(damaged)?;
-            let mut column = get_typed_column_reader::<DoubleType>(column);
+            let mut column = get_typed_column_reader::<T>(column);
             let (mut levels, mut values) = (Vec::new(), Vec::new());
             while column
                 .read_records(CHUNK, Some(&mut levels), None, &mut values)

@@ -1,6 +1,8 @@
 //! One table encoded as a Parquet file in memory. Encoding and writing are apart, so that an
 //! error of the disk is never mistaken for one of the encoder, nor the reverse.
 
+use crate::interleave;
+use crate::rate::round_rate;
 use crate::table::{CHUNK, Table};
 use parquet::{
     data_type::{
@@ -77,6 +79,18 @@ impl Columns<'_> {
     /// A column of text.
     pub(crate) fn texts<'t>(&mut self, values: impl Iterator<Item = &'t str>) -> Result<()> {
         self.put::<ByteArrayType>(values.map(ByteArray::from))
+    }
+
+    /// A column of rates per epoch in the `order` of the rows; null in epochs that have none.
+    pub(crate) fn optional_floats(&mut self, order: &[u8], epochs: &[&[f32]]) -> Result<()> {
+        let there: Vec<i16> = epochs.iter().map(|rates| i16::from(!rates.is_empty())).collect();
+        let levels: Vec<i16> = order.iter().map(|epoch| there[usize::from(*epoch)]).collect();
+        let order: Vec<u8> =
+            order.iter().copied().filter(|epoch| there[usize::from(*epoch)] > 0).collect();
+        let rates: Vec<f32> = interleave::merge(&order, epochs).map(round_rate).collect();
+        let mut column = self.group.next_column()?.ok_or_else(too_many)?;
+        column.typed::<FloatType>().write_batch(&rates, Some(&levels), None)?;
+        column.close()
     }
 
     /// A column of 64-bit floats that may be null.

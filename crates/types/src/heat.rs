@@ -53,7 +53,8 @@ impl BitOrAssign for HeatFlags {
 pub struct HeatRow {
     /// Which unit.
     pub unit: UnitId,
-    /// Accesses per second, summed over the unit's pages; finite and not negative.
+    /// Accesses per second past the CPU caches that are to be expected of the unit by all that was
+    /// seen of it so far; finite and not negative. What policies rank by.
     pub rate: f32,
     /// What was observed.
     pub flags: HeatFlags,
@@ -86,9 +87,17 @@ pub struct EpochHeat {
     pub touched: Vec<u16>,
     /// See [`HeatRow::node`].
     pub node: Vec<NodeId>,
-    /// Of the rate, what goes past the CPU caches to memory, where that was estimated; else
-    /// empty, and all of it counts.
-    pub past_caches: Vec<f32>,
+    /// Accesses per second past the CPU caches, measured in this epoch alone: what a plan charges.
+    /// 0 for a unit that was not watched in it. Empty where the source does not measure it: the
+    /// rate is charged.
+    pub traffic: Vec<f32>,
+    /// All accesses per second, those that the caches serve included; only of exact counts, else
+    /// empty.
+    pub accesses: Vec<f32>,
+    /// Of the traffic, what no prefetcher can have fetched; only of exact counts, else empty.
+    pub leads: Vec<f32>,
+    /// Of the traffic, the misses of writes; only of exact counts, else empty.
+    pub writes: Vec<f32>,
 }
 
 impl EpochHeat {
@@ -109,7 +118,7 @@ impl EpochHeat {
             watched: Vec::with_capacity(units),
             touched: Vec::with_capacity(units),
             node: Vec::with_capacity(units),
-            past_caches: Vec::new(),
+            ..Self::default()
         }
     }
     /// The number of live units.
@@ -146,10 +155,10 @@ impl EpochHeat {
             node: self.node[i],
         }
     }
-    /// Accesses per second of the unit at position `i` that memory serves.
+    /// Accesses per second of the unit at position `i` that a plan charges.
     #[must_use]
     pub fn memory_rate(&self, i: usize) -> f32 {
-        self.past_caches.get(i).copied().unwrap_or(self.rate[i])
+        self.traffic.get(i).copied().unwrap_or(self.rate[i])
     }
     /// All rows in order.
     pub fn rows(&self) -> impl Iterator<Item = HeatRow> + '_ {

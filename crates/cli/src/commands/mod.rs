@@ -2,6 +2,7 @@
 
 mod bench;
 mod doctor;
+mod exact;
 mod page;
 mod plan;
 mod policies;

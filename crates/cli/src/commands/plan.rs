@@ -43,7 +43,13 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
             Output { path: &temporary.0, owner: None }
         }
     };
-    let recorded = record::record(&target, &arguments.options, output, arguments.json)?;
+    let recorded = record::record(
+        &target,
+        &arguments.options,
+        machine.cache_per_core,
+        output,
+        arguments.json,
+    )?;
     let recording = Recording::open(output.path)?;
     let plan = one(&recording, &policies, &machine, &arguments.asked)?;
     show(&plan, arguments.json)?;

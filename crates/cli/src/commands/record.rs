@@ -1,28 +1,30 @@
 //! `pagetide record`: from a target to a recording.
 
 use crate::args::{RecordArgs, RecordOptions, TargetArgs};
+use crate::commands::exact;
 use crate::progress::Progress;
 use crate::short::{time, too_short};
 use crate::unknown::Unknown;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result, bail};
 use pagetide_host::{Features, Host};
-use pagetide_replay::LEAST_EPOCHS;
+use pagetide_replay::{LEAST_EPOCHS, Machine};
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
-use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, SCHEMA_VERSION};
-use pagetide_types::{Bytes, Pid};
+use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, SCHEMA_VERSION, Source};
+use pagetide_types::{Bytes, Pid, UnitSize};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::thread;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     let Some(target) = target(&arguments.target) else {
         bail!("nothing to record; name a command after --, or give --pid or --cgroup");
     };
     let output = Output::to_keep(&arguments.output);
-    let Recorded { end, epochs } = record(&target, &arguments.options, output, false)?;
+    let cache = Machine::load(Machine::DEFAULT)?.cache_per_core;
+    let Recorded { end, epochs } = record(&target, &arguments.options, cache, output, false)?;
     let path = arguments.output.display();
     if epochs < LEAST_EPOCHS {
         let plural = if epochs == 1 { "" } else { "s" };
@@ -83,10 +85,11 @@ impl<'a> Output<'a> {
 }
 
 /// Records until the target ends, the time is up or the user interrupts. `output_aside`: what a
-/// command prints goes to standard error.
+/// command prints goes to standard error. `cache` is that of the machine's cores, for exact counts.
 pub(crate) fn record(
     target: &Target,
     options: &RecordOptions,
+    cache: Option<Bytes>,
     Output { path: output, owner }: Output<'_>,
     output_aside: bool,
 ) -> Result<Recorded> {
@@ -103,6 +106,9 @@ pub(crate) fn record(
     }
     if let Some(note) = too_short(options) {
         eprintln!("pagetide: note: {note}");
+    }
+    if let (true, Target::Command(words)) = (options.exact.exact, target) {
+        return exact::record(words, options, cache, Output { path: output, owner }, output_aside);
     }
     interrupt::listen();
     let host = Host::live();
@@ -214,6 +220,21 @@ fn summary(record: &EpochRecord) -> Vec<String> {
 }
 
 fn header(features: &Features, target: &Target, options: &Options, observer: &Observer) -> Header {
+    let mut header = plain_header(features, target, options.unit, options.epoch);
+    header.gaps_s = pagetide_scan::gaps_s();
+    header.budget = options.budget;
+    header.began_with_target = matches!(target, Target::Command(_));
+    header.machine.insert("self_test".to_owned(), observer.summary());
+    header
+}
+
+/// What holds for recordings from any source.
+pub(crate) fn plain_header(
+    features: &Features,
+    target: &Target,
+    unit: UnitSize,
+    epoch: Duration,
+) -> Header {
     let mut machine = std::collections::BTreeMap::new();
     let mut note = |key: &str, value: Option<String>| {
         if let Some(value) = value {
@@ -226,7 +247,6 @@ fn header(features: &Features, target: &Target, options: &Options, observer: &Ob
     note("nodes", Some(features.nodes.len().to_string()));
     note("huge_pages", features.huge_pages.as_ref().map(|pages| pages.enabled.clone()));
     note("stall_counter", features.stall_events.map(|events| events.name.to_owned()));
-    note("self_test", Some(observer.summary()));
     Header {
         schema_version: SCHEMA_VERSION,
         tool: concat!("pagetide ", env!("CARGO_PKG_VERSION")).into(),
@@ -234,10 +254,13 @@ fn header(features: &Features, target: &Target, options: &Options, observer: &Ob
             .duration_since(UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_secs()),
         target: target.describe(),
-        unit: options.unit,
-        epoch_s: options.epoch.as_secs_f64(),
-        gaps_s: pagetide_scan::gaps_s(),
-        budget: options.budget,
+        unit,
+        epoch_s: epoch.as_secs_f64(),
+        gaps_s: Vec::new(),
+        budget: 0.0,
+        source: Source::Sampled,
+        began_with_target: false,
+        cache_per_core: None,
         machine,
     }
 }

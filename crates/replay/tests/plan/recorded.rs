@@ -37,6 +37,9 @@ pub(crate) fn record_numbered(
         epoch_s: 5.0,
         gaps_s: vec![2e-4, 1.0],
         budget: 0.01,
+        source: pagetide_trace::Source::default(),
+        began_with_target: false,
+        cache_per_core: None,
         machine: [].into(),
     };
     let mut writer = RecordingWriter::create(path, &header, None).unwrap();

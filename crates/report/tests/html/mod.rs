@@ -26,6 +26,9 @@ pub(crate) fn subject(units: &[Unit]) -> Subject {
         epoch_s: 5.0,
         gaps_s: vec![2e-5, 2e-2, 1.0],
         budget: 0.01,
+        source: pagetide_trace::Source::default(),
+        began_with_target: false,
+        cache_per_core: None,
         machine: [("kernel".to_owned(), "6.12.43".to_owned())].into(),
     };
     Subject { plan, pictures, header, finished: true }

@@ -62,6 +62,9 @@ fn measure(
         epoch_s: 5.0,
         gaps_s: vec![0.001],
         budget: 0.01,
+        source: pagetide_trace::Source::default(),
+        began_with_target: false,
+        cache_per_core: None,
         machine: BTreeMap::new(),
     };
     let mut program = Program::new(memory, units);

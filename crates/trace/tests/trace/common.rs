@@ -23,6 +23,9 @@ pub(crate) fn header() -> Header {
         epoch_s: 5.0,
         gaps_s: vec![0.0002, 0.02, 1.0],
         budget: 0.01,
+        source: pagetide_trace::Source::default(),
+        began_with_target: false,
+        cache_per_core: None,
         machine: BTreeMap::from([("kernel".to_owned(), "6.12".to_owned())]),
     }
 }

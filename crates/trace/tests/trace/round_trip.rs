@@ -166,3 +166,30 @@ proptest! {
         prop_assert_eq!(read(&Recording::open(&path).unwrap()), expected);
     }
 }
+
+#[test]
+fn what_not_every_source_measures_is_there_where_it_was_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("measured.heat");
+    let (mut first, second) = (record(0, 0, 3), record(1, 3, 0));
+    first.heat.traffic = vec![0.0, 4.0, 2.5];
+    first.heat.leads = vec![0.0, 1.0, 0.5];
+    let mut writer = RecordingWriter::create(&path, &header(), None).unwrap();
+    writer.append(first.clone()).unwrap();
+    writer.append(second.clone()).unwrap();
+    writer.finish().unwrap();
+    let recording = Recording::open(&path).unwrap();
+    let heat: Vec<_> = recording.heat().map(Result::unwrap).collect();
+    assert_eq!(heat, [first.heat, second.heat]);
+}
+
+#[test]
+fn half_a_column_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut half = record(0, 0, 3);
+    half.heat.traffic = vec![1.0];
+    let path = folder.path().join("half.heat");
+    let mut writer = RecordingWriter::create(&path, &header(), None).unwrap();
+    let refused = writer.append(half).unwrap_err().to_string();
+    assert!(refused.contains("column traffic has 1 rows for 3 units"), "{refused}");
+}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
- * The part of QEMU's plugin interface, version 1 (QEMU 4.2 to 8.2), that the meter uses. Debian's
- * packages bring no header; names, types and values are those of QEMU's documentation,
- * docs/devel/tcg-plugins.rst.
+ * The part of QEMU's plugin interface, version 1 (QEMU 4.2 to 8.2), that our plugins use: this one
+ * and the lab's meter (lab/meter). Debian's packages bring no header; names, types and values are
+ * those of QEMU's documentation, docs/devel/tcg-plugins.rst.
  */
-#ifndef METER_QEMU_H
-#define METER_QEMU_H
+#ifndef PAGETIDE_QEMU_H
+#define PAGETIDE_QEMU_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +50,18 @@ extern bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *);
 extern uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *);
 extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void *),
 					   void *);
+
+/* User mode. */
+extern unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
+extern void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *,
+						 void (*)(unsigned int vcpu, void *),
+						 enum qemu_plugin_cb_flags, void *);
+extern void qemu_plugin_register_vcpu_syscall_cb(
+	qemu_plugin_id_t, void (*)(qemu_plugin_id_t, unsigned int vcpu, int64_t number,
+				   uint64_t, uint64_t, uint64_t, uint64_t, uint64_t, uint64_t,
+				   uint64_t, uint64_t));
+extern void qemu_plugin_register_vcpu_syscall_ret_cb(
+	qemu_plugin_id_t,
+	void (*)(qemu_plugin_id_t, unsigned int vcpu, int64_t number, int64_t result));
 
 #endif

@@ -1,0 +1,224 @@
+//! What was counted in the epoch under way, by regions of 2 MiB and the units in them.
+
+use crate::shared::Counts;
+use pagetide_types::{
+    EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, ObjectId, UnitId, UnitKey, UnitSize,
+};
+use std::collections::HashMap;
+
+/// Base pages of a region.
+const PAGES: u64 = 512;
+
+/// One bit for each base page of a region.
+#[derive(Clone, Copy, Debug, Default)]
+struct Mask([u64; 8]);
+
+impl Mask {
+    fn set(&mut self, page: usize) {
+        self.0[page / 64] |= 1 << (page % 64);
+    }
+    fn has(&self, page: usize) -> bool {
+        self.0[page / 64] >> (page % 64) & 1 != 0
+    }
+    fn count(&self) -> u16 {
+        u16::try_from(self.0.iter().map(|word| word.count_ones()).sum::<u32>()).unwrap_or(0)
+    }
+}
+
+/// Counts of a unit in an epoch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    accesses: u64,
+    misses: u64,
+    leads: u64,
+    writes: u64,
+}
+
+/// A region of 2 MiB of an object.
+#[derive(Debug)]
+struct Region {
+    resident: Mask,
+    touched: Mask,
+    dirty: Mask,
+    /// The number of each of its units (one, or 512), once it has one.
+    units: Box<[Option<UnitId>]>,
+    sums: Box<[Sums]>,
+}
+
+/// All regions that were met.
+#[derive(Debug)]
+pub(crate) struct Regions {
+    size: UnitSize,
+    by_place: HashMap<(ObjectId, u64), usize>,
+    regions: Vec<((ObjectId, u64), Region)>,
+    units: u32,
+    pub(crate) new_units: Vec<UnitKey>,
+}
+
+impl Regions {
+    pub(crate) fn new(size: UnitSize) -> Self {
+        Self {
+            size,
+            by_place: HashMap::new(),
+            regions: Vec::new(),
+            units: 0,
+            new_units: Vec::new(),
+        }
+    }
+
+    /// The region of a page of an object, and the page's place in it.
+    fn at(&mut self, object: ObjectId, page: u64) -> (&mut Region, usize) {
+        let place = (object, page / PAGES);
+        let next = self.regions.len();
+        let at = *self.by_place.entry(place).or_insert(next);
+        if at == next {
+            let units = usize::try_from(PAGES).unwrap_or(0) / usize::from(self.size.pages());
+            let region = Region {
+                resident: Mask::default(),
+                touched: Mask::default(),
+                dirty: Mask::default(),
+                units: vec![None; units].into(),
+                sums: vec![Sums::default(); units].into(),
+            };
+            self.regions.push((place, region));
+        }
+        (&mut self.regions[at].1, usize::try_from(page % PAGES).unwrap_or(0))
+    }
+
+    /// Adds what was counted of a page of an object.
+    pub(crate) fn count(&mut self, object: ObjectId, page: u64, counts: &Counts) {
+        let per_unit = usize::from(self.size.pages());
+        let (region, page) = self.at(object, page);
+        if counts.accesses > 0 {
+            region.touched.set(page);
+        }
+        if counts.dirty {
+            region.dirty.set(page);
+        }
+        let sums = &mut region.sums[page / per_unit];
+        sums.accesses += counts.accesses;
+        sums.misses += u64::from(counts.misses);
+        sums.leads += u64::from(counts.leads);
+        sums.writes += u64::from(counts.writes);
+    }
+
+    /// A page of an object is resident.
+    pub(crate) fn reside(&mut self, object: ObjectId, page: u64) {
+        let (region, page) = self.at(object, page);
+        region.resident.set(page);
+    }
+
+    /// The heat of an epoch that took `seconds` of the program's own time; the next begins.
+    pub(crate) fn heat(&mut self, epoch: EpochId, seconds: f64) -> EpochHeat {
+        let per_unit = self.size.pages();
+        let mut rows = Vec::new();
+        for (place, region) in &mut self.regions {
+            for unit in 0..region.units.len() {
+                let (pages, touched) = match per_unit {
+                    1 => (region.resident.has(unit).into(), region.touched.has(unit).into()),
+                    _ => (region.resident.count(), region.touched.count()),
+                };
+                // Of memory that is not there any more: what it was in this epoch.
+                let pages = if pages == 0 { touched } else { pages };
+                if pages == 0 {
+                    continue;
+                }
+                let number = *region.units[unit].get_or_insert_with(|| {
+                    let first = place.1 * PAGES / u64::from(per_unit);
+                    self.new_units.push(UnitKey { object: place.0, index: first + unit as u64 });
+                    self.units += 1;
+                    UnitId(self.units - 1)
+                });
+                let dirty = match per_unit {
+                    1 => region.dirty.has(unit),
+                    _ => region.dirty.count() > 0,
+                };
+                let mut flags = HeatFlags::SAMPLED;
+                if touched > 0 {
+                    flags |= HeatFlags::ACCESSED;
+                }
+                if dirty {
+                    flags |= HeatFlags::DIRTY;
+                }
+                let sums = std::mem::take(&mut region.sums[unit]);
+                let row = HeatRow {
+                    unit: number,
+                    rate: rate(sums.misses, seconds),
+                    flags,
+                    pages,
+                    watched: pages,
+                    touched: touched.min(pages),
+                    node: NodeId(0),
+                };
+                rows.push((row, sums));
+            }
+            region.resident = Mask::default();
+            region.touched = Mask::default();
+        }
+        rows.sort_unstable_by_key(|(row, _)| row.unit);
+        let mut heat = EpochHeat::with_capacity(epoch, rows.len());
+        for (row, sums) in rows {
+            heat.push(row);
+            heat.traffic.push(row.rate);
+            heat.accesses.push(rate(sums.accesses, seconds));
+            heat.leads.push(rate(sums.leads, seconds));
+            heat.writes.push(rate(sums.writes, seconds));
+        }
+        heat
+    }
+}
+
+/// Per second.
+fn rate(count: u64, seconds: f64) -> f32 {
+    #[expect(clippy::cast_possible_truncation, reason = "24 bits of a rate are enough")]
+    let rate = (count as f64 / seconds.max(1e-9)) as f32;
+    rate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counts(accesses: u64, misses: u32) -> Counts {
+        Counts { accesses, misses, leads: misses / 2, writes: 1, dirty: true }
+    }
+
+    #[test]
+    fn units_get_what_their_pages_got() {
+        let mut regions = Regions::new(UnitSize::Huge);
+        let object = ObjectId(3);
+        for page in [1024, 1025, 1026] {
+            regions.reside(object, page);
+        }
+        regions.count(object, 1025, &counts(100, 10));
+        regions.count(object, 1025, &counts(20, 0));
+        let heat = regions.heat(EpochId(0), 2.0);
+        assert_eq!(regions.new_units, [UnitKey { object, index: 2 }]);
+        let row = heat.row(0);
+        assert_eq!((row.pages, row.watched, row.touched, row.rate), (3, 3, 1, 5.0));
+        assert_eq!((heat.accesses[0], heat.leads[0], heat.writes[0]), (60.0, 2.5, 1.0));
+        assert!(row.flags.has(HeatFlags::SAMPLED | HeatFlags::ACCESSED | HeatFlags::DIRTY));
+
+        // Nothing happened, and that is known.
+        regions.reside(object, 1024);
+        let heat = regions.heat(EpochId(1), 2.0);
+        assert_eq!((heat.row(0).rate, heat.row(0).pages), (0.0, 1));
+        assert!(!heat.row(0).flags.has(HeatFlags::ACCESSED));
+        assert!(!heat.row(0).flags.has(HeatFlags::UNSEEN));
+        assert!(regions.heat(EpochId(2), 2.0).is_empty(), "it is gone");
+    }
+
+    #[test]
+    fn single_pages_are_units_of_their_own() {
+        let mut regions = Regions::new(UnitSize::Base);
+        let object = ObjectId(0);
+        regions.count(object, 513, &counts(4, 4));
+        regions.reside(object, 5);
+        let heat = regions.heat(EpochId(0), 1.0);
+        assert_eq!(heat.len(), 2);
+        let index: Vec<u64> = regions.new_units.iter().map(|key| key.index).collect();
+        assert_eq!(index, [513, 5]);
+        assert_eq!((heat.row(0).rate, heat.row(0).pages), (4.0, 1));
+        assert_eq!((heat.row(1).rate, heat.row(1).touched), (0.0, 0));
+    }
+}

@@ -14,7 +14,7 @@ test) packages+=(python3 python3-venv redis-server) ;;
 lab) packages+=(qemu-system-x86 busybox-static numactl ndctl daxctl xz-utils) ;;
 # The programs that the truth bench measures (benches/truth), and QEMU, which executes them.
 truth)
-    packages+=(qemu-user libglib2.0-dev python3 python3-venv redis-server memcached liblinear-tools cadical)
+    packages+=(qemu-user python3 python3-venv redis-server memcached liblinear-tools cadical)
     packages+=(sqlite3 zstd g++)
     ;;
 *) die "usage: deps.sh build|demo|test|release|lab|truth" ;;

@@ -21,7 +21,7 @@ class Graph(Own):
     name = "graph"
     about = "workload graph, 2 million vertices, 16 edges each: breadth-first searches and PageRank in turn"
     words = ("graph", "--scale", "21")
-    fill_seconds = 60
+    fill_seconds = 40
 
 
 class Zipf(Own):

@@ -8,14 +8,14 @@ import duckdb
 from truth.target import GUEST_END
 
 UNIT = {"2M": 2 << 20, "4K": 4 << 10}
-# Units of address spaces below the bound; shared memory (the emulator has none); files that are mapped
+# Units with heat (a process may end before its first): of address spaces below the bound; shared memory (the emulator has none); files that are mapped
 # below the bound cannot be told from the emulator's own libraries by their units, so they are left out
 # unless an exact recording knows them.
 KEPT = """
 create table kept as
 select unit, object, index, row_number() over (order by unit) - 1 as number
 from '{source}/units-*.parquet' u
-where exists (
+where unit in (select unit from '{source}/heat-*.parquet') and exists (
   select * from '{source}/areas-*.parquet' a
   where a.object = u.object and (a.kind = 'shared' or (a.kind <> 'file' and u.index < {bound})
     or (a.kind = 'file' and (a.name in {names} or u.index < {bound} and u.index >= {least}))))

@@ -45,10 +45,25 @@ def arguments():
     return args
 
 
+def definition(program):
+    """The file that defines a program."""
+    return pathlib.Path(sys.modules[type(program).__module__].__file__).read_bytes()
+
+
+def inputs(program):
+    """Where its input lies; that of an older definition goes."""
+    folder = CACHE / "inputs"
+    mine = f"{program.name}-{hashlib.sha256(definition(program)).hexdigest()[:8]}"
+    for old in folder.glob(f"{program.name}-????????"):
+        if old.name != mine:
+            shutil.rmtree(old)
+    return folder / mine
+
+
 def key(args, program):
     """What a result depends on: the two programs, the definition, the options."""
-    found = hashlib.sha256()
-    for path in {args.pagetide, args.sampler, pathlib.Path(sys.modules[type(program).__module__].__file__)}:
+    found = hashlib.sha256(definition(program))
+    for path in (args.pagetide, args.sampler):
         found.update(path.read_bytes())
     options = (args.no_exact, args.native, args.seconds, args.epoch, args.exact_epoch, args.sampling, args.plan, args.seed)
     found.update(repr(options).encode())
@@ -57,7 +72,7 @@ def key(args, program):
 
 def measure(args, program, scratch):
     """Runs one program and returns its result."""
-    place = Place(CACHE / "inputs", scratch, args.pagetide, args.seed)
+    place = Place(inputs(program), scratch, args.pagetide, args.seed)
     run.prepare(program, place)
     before = common.load()
     exact, sampled, said = run.emulated(args, program, place)

@@ -6,7 +6,7 @@ SCRIPT = """\
 pragma journal_mode = off;
 create table item (id integer primary key, owner integer, name text, body text);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < 600000)
-insert into item select i, (i * 7919) % 60007, 'item ' || ((i * 2654435761) % 600000), hex(zeroblob(60)) from n;
+insert into item select i, (i * 7919) % 60007, 'item ' || ((i * 2654435761) % 600000), hex(zeroblob(120)) from n;
 create index by_owner on item (owner);
 create index by_name on item (name);
 {rounds}"""

@@ -22,10 +22,10 @@ def add(number):
         index.setdefault(word, []).append(number)
 
 
-for number in range(120_000):
+for number in range(170_000):
     add(number)
 print("ready", flush=True)
-oldest, newest = 0, 120_000
+oldest, newest = 0, 170_000
 while True:
     for _ in range(20):
         word = rng.choices(words, cum_weights=sums)[0]
@@ -46,9 +46,9 @@ class Python(Program):
     """Small objects behind pointers, counted at every touch."""
 
     name = "python"
-    about = "python3, an inverted index of 120,000 documents of 30 words, zipf 1.0, queried and renewed"
+    about = "python3, an inverted index of 170,000 documents of 30 words, zipf 1.0, queried and renewed"
     packages = ("python3",)
-    fill_seconds = 45
+    fill_seconds = 60
 
     def script(self, place):
         return place.inputs / "index.py"

@@ -2,7 +2,7 @@
 # The work is in scripts/.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lab lab check bench measure reproduce-amp release deps
+.PHONY: help demo test test-lab lab check bench measure reproduce-amp release deps truth
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ bench: ## Run the benchmarks; each compares with something in the same run
 
 measure: ## Measure the figures of docs/measurements.md on this machine (about an hour)
 	@scripts/measure.sh
+
+truth: ## Real programs counted exactly and sampled in the same run, plans compared (resumes; an hour)
+	@scripts/truth.sh
 
 reproduce-amp: ## AMP's section 6.6 and figures 3, 4, 7 into docs/reproduction.md, from committed tables
 	@scripts/reproduce-amp.sh

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages and checks the Rust toolchain.
-# Usage: deps.sh build|demo|test|release|lab|exact
+# Usage: deps.sh build|demo|test|release|lab|exact|truth
 source "$(dirname "$0")/lib.sh"
 
 # Compiling: clang for the eBPF programs; libelf and zlib for their loader; gcc and make for it.
@@ -14,7 +14,12 @@ test) packages+=(python3 python3-venv redis-server qemu-user) ;;
 exact) packages+=(qemu-user) ;;
 # QEMU, the guests' tools, and what unpacks its kernel (which is not installed).
 lab) packages+=(qemu-system-x86 busybox-static numactl ndctl daxctl xz-utils) ;;
-*) die "usage: deps.sh build|demo|test|release|lab|exact" ;;
+# The programs that the truth bench measures (benches/truth), and QEMU, which executes them.
+truth)
+    packages+=(qemu-user python3 python3-venv redis-server memcached liblinear-tools cadical)
+    packages+=(sqlite3 zstd g++)
+    ;;
+*) die "usage: deps.sh build|demo|test|release|lab|exact|truth" ;;
 esac
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }

@@ -1,0 +1,69 @@
+"""What plans of the recordings of one program say, side by side."""
+
+import json
+import subprocess
+
+from truth import raw
+
+
+def plan(pagetide, recording, options):
+    """The plan as an object; None with the reason printed if there is none."""
+    words = [pagetide, "plan", "--json", recording, *options]
+    done = subprocess.run([str(word) for word in words], text=True, stdout=subprocess.PIPE, check=False)
+    return json.loads(done.stdout) if done.stdout else None
+
+
+def recommended(plan):
+    """(fast bytes, low end, high end, policy): None where the plan has none."""
+    answer = (plan or {}).get("recommendation")
+    if not answer:
+        return None, None, None, None
+    size = answer["fast_bytes"]
+    interval = answer.get("interval") or {}
+    low = answer.get("fast_bytes_low") or interval.get("low")
+    high = answer.get("fast_bytes_high") or interval.get("high")
+    return size, low, high, answer["policy"]
+
+
+def hits(plan, policy, size):
+    """The share of the traffic that a policy serves from so much fast memory."""
+    for each in plan["policies"]:
+        if each["policy"] == policy and each["points"]:
+            fitting = [point for point in each["points"] if point["fast_bytes"] <= size]
+            return fitting[-1]["hit_ratio"] if fitting else 0.0
+    return None
+
+
+def short(plan):
+    """A plan without curves and pictures: what explains the answer."""
+    if not plan:
+        return None
+    keys = ("policy", "fast_bytes", "knee_bytes", "at_recommended")
+    recording = {key: value for key, value in plan["recording"].items() if key not in ("name", "target")}
+    answer = dict(plan["recommendation"] or {})
+    answer.pop("sentence", None)
+    kept = {key: plan.get(key) for key in ("warm_up", "why_not", "hot_set")}
+    policies = [{key: policy.get(key) for key in keys} for policy in plan["policies"]]
+    return kept | {"recommendation": answer, "recording": recording, "policies": policies}
+
+
+def share(part, whole):
+    return round(part / whole, 4) if part and whole else None
+
+
+def row(truth, sampled, found):
+    """One row of the table of plans `truth` (None without exact counts) and `sampled`."""
+    size, low, high, policy = recommended(sampled)
+    need, _, _, true_policy = recommended(truth)
+    line = {"footprint_bytes": (truth or sampled or {}).get("recording", {}).get("footprint_bytes")}
+    line |= {"true_bytes": need, "true_policy": true_policy, "sampled_bytes": size, "policy": policy}
+    line |= {"low": low, "high": high, "ratio": share(size, need)}
+    line["why_not"] = (sampled or {}).get("why_not") or (truth or {}).get("why_not") or ""
+    line["contains"] = (low or size) <= need <= (high or size) if size and need else None
+    line["true_hits"] = round(hits(truth, policy, size) or 0, 4) if truth and size else None
+    exact = found.get("exact", {})
+    line |= {f"raw_{key}": exact.get(key) for key in ("lines", "leads")}
+    line |= {f"raw_{key}": value for key, value in found["sampled"].items() if key != "misses"}
+    line |= {"raw_order": found.get("order"), "true_misses": exact.get("misses")}
+    line["sampled_misses"] = found["sampled"]["misses"]
+    return line

@@ -1,0 +1,15 @@
+"""The programs of the bench, in the order in which they are measured."""
+
+from truth.cadical import Cadical
+from truth.compiler import Compiler
+from truth.liblinear import Liblinear
+from truth.memcached import Memcached
+from truth.own import Graph, HotColdHuge, Zipf, ZipfHuge
+from truth.postgres import Postgres
+from truth.python import Python
+from truth.redis import Latest, Scattered
+from truth.sqlite import Sqlite
+from truth.zstd import Zstd
+
+PROGRAMS = [each() for each in (Latest, Scattered, Memcached, Graph, Liblinear, Zstd, Python, Sqlite, Cadical,
+                                Compiler, Postgres, Zipf, ZipfHuge, HotColdHuge)]

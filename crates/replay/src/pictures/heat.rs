@@ -1,7 +1,8 @@
 //! Heat over address and time, as finely as a screen shows it.
 
+use crate::HeatmapBuilder;
 use crate::Plan;
-use crate::heatmap::{Cell, HeatmapBuilder, Part};
+use crate::recording::{Cell, Part};
 use pagetide_types::Bytes;
 use serde::Serialize;
 
@@ -107,7 +108,7 @@ pub(super) fn picture(
 fn mean_bytes(cells: &[Cell], column_s: &[f64]) -> Option<Bytes> {
     let resident = std::iter::zip(cells, column_s).filter(|(cell, _)| cell.byte_s > 0.0);
     let (byte_s, seconds) = resident.fold((0.0, 0.0), |(b, s), (c, own)| (b + c.byte_s, s + own));
-    (seconds > 0.0).then(|| crate::heatmap::whole_bytes(byte_s / seconds))
+    (seconds > 0.0).then(|| crate::recording::whole_bytes(byte_s / seconds))
 }
 
 /// To three digits: the recording itself has little more, and a page is read over a wire.

@@ -10,7 +10,7 @@ pub use heat::{HeatColumn, HeatPicture, PictureArea, PictureRow};
 pub use rates::{RankedRates, RateStep};
 pub use timeline::{Gap, Timeline, TimelinePoint};
 
-use crate::evaluation::Evaluation;
+use crate::curves::Evaluation;
 use crate::{CpuCache, HeatmapBuilder, NaiveReplay, Plan, PlanError, ReplayError};
 use pagetide_policy::PolicySpec;
 use pagetide_trace::{Epoch, EpochRecord, Recording};
@@ -109,7 +109,7 @@ impl<'a> Gathering<'a> {
         let Some(replay) = &mut self.placement else { return };
         if let Some((before, length_s, fast)) = self.held.take() {
             let cue = self.evaluation.cue(self.seen - 1);
-            let moves = replay.decide(&before, length_s, cue.settling, &heat, &fast);
+            let moves = replay.decide(&before, length_s, cue.free_moves, &heat, &fast);
             if cue.counts {
                 point.moved(&moves, &before);
             }

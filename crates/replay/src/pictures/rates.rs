@@ -108,7 +108,7 @@ fn step(units: &[Sums], seconds: f64, saturated: impl Fn(&Sums) -> bool) -> Rate
     let count = units.iter().filter(|unit| saturated(unit)).count();
     RateStep {
         units: units.len(),
-        bytes: crate::heatmap::whole_bytes(if seconds > 0.0 { byte_s / seconds } else { 0.0 }),
+        bytes: crate::recording::whole_bytes(if seconds > 0.0 { byte_s / seconds } else { 0.0 }),
         rate_per_mib: accesses / byte_s * f64::from(1 << 20),
         saturated_share: count as f64 / units.len() as f64,
     }

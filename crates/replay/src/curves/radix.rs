@@ -1,7 +1,7 @@
 //! Stable ordering by u32 keys in linear time: LSD radix sort over as many bits as the keys differ
 //! in. Entries are moved whole, and nothing but their key is looked up by row.
 
-use crate::entry::Entry;
+use crate::curves::entry::Entry;
 
 /// Bits of one digit at most: counters stay in the first-level cache.
 const DIGIT: u32 = 12;

@@ -16,8 +16,8 @@ pub(crate) struct Cue {
     pub(crate) epoch: usize,
     /// Its accesses, and the moves of the decision at its end, count.
     pub(crate) counts: bool,
-    /// See [`pagetide_policy::EpochView::settling`].
-    pub(crate) settling: bool,
+    /// See [`pagetide_policy::EpochView::free_moves`].
+    pub(crate) free_moves: bool,
 }
 
 impl Evaluation {
@@ -30,7 +30,7 @@ impl Evaluation {
 
     pub(crate) fn cue(self, epoch: usize) -> Cue {
         let counts = epoch >= self.first;
-        Cue { epoch, counts, settling: self.ran_before && !counts }
+        Cue { epoch, counts, free_moves: self.ran_before && !counts }
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
             for epoch in 0..5 {
                 let cue = evaluation.cue(epoch);
                 assert_eq!(cue.counts, epoch >= first.max(1));
-                assert_eq!(cue.settling, ran_before && !cue.counts);
+                assert_eq!(cue.free_moves, ran_before && !cue.counts);
             }
         }
     }

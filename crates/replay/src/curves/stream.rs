@@ -1,32 +1,32 @@
-//! A stream of epochs on its way through the lanes: what they share is found once.
+//! A stream of epochs on its way through the simulations: what they share is found once.
 
-use crate::demand::Demands;
-use crate::evaluation::Cue;
-use crate::grid::{Grid, OneCut};
-use crate::lane::{EpochInput, Lane};
-use crate::population::{Change, Population};
-use crate::tally::Totals;
+use crate::curves::demand::Demands;
+use crate::curves::evaluation::Cue;
+use crate::curves::grid::{Grid, OneCut};
+use crate::curves::population::{Change, Population};
+use crate::curves::simulation::{EpochInput, Simulation};
+use crate::curves::tally::Totals;
 use pagetide_policy::{AccessHistory, Fixed};
 use pagetide_types::EpochHeat;
 use rayon::prelude::*;
 
-/// One lane of one policy; what the policies share nothing of, so that they run in parallel.
+/// One simulation of one policy; what the policies share nothing of, so that they run in parallel.
 pub(crate) struct Job {
     /// Position of the policy.
     pub(crate) spec: usize,
-    pub(crate) lane: AnyLane,
+    pub(crate) simulation: AnySimulation,
 }
 
-pub(crate) enum AnyLane {
+pub(crate) enum AnySimulation {
     /// All capacities at once.
-    Stack(Lane<Grid>),
-    /// The capacity of one cell of the grid.
-    At(u32, Lane<OneCut>),
+    Stack(Simulation<Grid>),
+    /// The capacity of one bin of the grid.
+    At(u32, Simulation<OneCut>),
     /// No order at all.
     Ignores(Fixed),
 }
 
-/// Lanes that are shown the same units, and what they share.
+/// Simulations that are shown the same units, and what they share.
 #[derive(Default)]
 pub(crate) struct Stream {
     pub(crate) jobs: Vec<Job>,
@@ -77,10 +77,10 @@ impl Stream {
 
 impl Job {
     fn step(&mut self, input: &EpochInput<'_>) {
-        match &mut self.lane {
-            AnyLane::Stack(lane) => lane.step(input),
-            AnyLane::At(_, lane) => lane.step(input),
-            AnyLane::Ignores(_) => {}
+        match &mut self.simulation {
+            AnySimulation::Stack(simulation) => simulation.step(input),
+            AnySimulation::At(_, simulation) => simulation.step(input),
+            AnySimulation::Ignores(_) => {}
         }
     }
 }

@@ -1,24 +1,24 @@
 //! Policies whose order depends on the capacity (what is fast now): replayed at a choice of
 //! capacities, with straight lines between them. The curve says which entries are exact.
 
-use crate::tally::{Hits, Reached};
+use crate::curves::tally::{Hits, Reached};
 
 /// About `wanted` steps over a grid of `len` capacities, both ends included, ascending.
 pub(crate) fn choose(len: usize, wanted: usize) -> Vec<u32> {
     let last = len.saturating_sub(1);
     let steps = wanted.clamp(1, last.max(1));
-    let mut cells: Vec<u32> =
+    let mut bins: Vec<u32> =
         (0..=steps).filter_map(|step| u32::try_from(step * last / steps).ok()).collect();
-    cells.dedup();
-    cells
+    bins.dedup();
+    bins
 }
 
-/// What is reached at every capacity of a grid from what was reached at `cells`.
-pub(crate) fn fill(cells: &[u32], reached: &[Reached]) -> Vec<Reached> {
+/// What is reached at every capacity of a grid from what was reached at `bins`.
+pub(crate) fn fill(bins: &[u32], reached: &[Reached]) -> Vec<Reached> {
     let mut filled: Vec<Reached> = reached.first().copied().into_iter().collect();
-    for (ends, values) in cells.windows(2).zip(reached.windows(2)) {
-        for cell in ends[0] + 1..=ends[1] {
-            let part = f64::from(cell - ends[0]) / f64::from(ends[1] - ends[0]);
+    for (ends, values) in bins.windows(2).zip(reached.windows(2)) {
+        for bin in ends[0] + 1..=ends[1] {
+            let part = f64::from(bin - ends[0]) / f64::from(ends[1] - ends[0]);
             filled.push(between(values[0], values[1], part));
         }
     }

@@ -1,10 +1,10 @@
 //! The plan: everything that `pagetide plan` answers, as data. Keys are stable and documented in
 //! docs/plan-json.md. Built from curves and facts alone, so that it can be tested without a
-//! recording; [`crate::plan_recording`] makes those from one.
+//! recording; [`crate::plan_recording()`] makes those from one.
 
-use crate::advice::advise;
-use crate::knee::knee;
-use crate::recommend::{Candidate, recommend, smallest};
+use crate::answer::advice::advise;
+use crate::answer::knee::knee;
+use crate::answer::recommend::{Candidate, recommend, smallest};
 use crate::{
     Advice, AreaHeat, Band, Charge, CostFacts, CostModel, Curve, CurveCost, Decisions, EpochResult,
     Heatmap, Recommendation, Replicates, Told, WarmUp,

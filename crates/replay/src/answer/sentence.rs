@@ -1,7 +1,7 @@
 //! The plan's sentences: the recommendation and what it stands on.
 
-use crate::interval::WIDE;
-use crate::recommend::{Candidate, Doubt};
+use crate::answer::interval::WIDE;
+use crate::answer::recommend::{Candidate, Doubt};
 use crate::{Certainty, Interval, PlanInput, Recommendation, RecordingFacts};
 use pagetide_machine::Machine;
 use pagetide_types::Bytes;

@@ -2,7 +2,7 @@
 //! streams by. Memory is bounded whatever the recording's size: neighbouring units share bins,
 //! neighbouring epochs share columns, and both are merged two by two when there are too many.
 
-use crate::areas::{AreaNames, Layout};
+use crate::recording::areas::{AreaNames, Layout};
 use pagetide_trace::EpochRecord;
 use pagetide_types::{AreaKind, Bytes, UnitKey};
 use serde::Serialize;

@@ -7,7 +7,7 @@
 //! always the same one of them, so that no regular pattern is met in one phase only.
 
 use crate::Traffic;
-use crate::tally::{Hits, Reached, Totals};
+use crate::curves::tally::{Hits, Reached, Totals};
 use pagetide_types::{EpochHeat, HeatRow, UnitId};
 
 /// Which units are taken.

@@ -2,7 +2,7 @@
 //! weighted interleave: Linux 6.9, Documentation/admin-guide/mm/numa_memory_policy.rst). Given
 //! only where the recording says that it keeps the target, or that heat is too even for placing.
 
-use crate::text::percent;
+use crate::answer::sentence::percent;
 use crate::{AreaHeat, Band, CurveCost, PlanInput, Recommendation, Role};
 use pagetide_machine::Machine;
 use pagetide_types::{AreaKind, Bytes};
@@ -93,7 +93,7 @@ fn first_touch(
         .find_map(|(p, cost)| {
             let high = |i| cost.slowdown(i).high;
             let unit = input.facts.unit.bytes();
-            let need = crate::recommend::smallest(&p.curve, unit, target, high)?;
+            let need = crate::answer::recommend::smallest(&p.curve, unit, target, high)?;
             let most = answer.fast_bytes.as_f64() * NEARLY_AS_GOOD;
             (need.as_f64() <= most && need.0 > 0).then_some((cost, need))
         })?;

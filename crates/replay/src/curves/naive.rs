@@ -2,8 +2,8 @@
 //! other, through the same order, cut and moves that the live loop uses. The stack pass is proved
 //! against it and measured beside it.
 
-use crate::evaluation::Evaluation;
-use crate::tally::{Hits, moves_whole};
+use crate::curves::evaluation::Evaluation;
+use crate::curves::tally::{Hits, moves_whole};
 use crate::{ReplayOptions, Traffic};
 use pagetide_policy::{Decider, Moves, Now, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
@@ -110,7 +110,7 @@ pub fn replay_at(
             total.by_epoch.push(served);
         }
         let Some((next, _)) = epochs.get(position + 1) else { break };
-        let decided = replay.decide(heat, *length_s, cue.settling, next, &fast);
+        let decided = replay.decide(heat, *length_s, cue.free_moves, next, &fast);
         if cue.counts {
             let huge = |row: usize| moves_whole(heat.flags[row], heat.pages[row]);
             let (promoted, demoted) = moved_bytes(&decided, heat, |_| true);

@@ -1,88 +1,17 @@
 //! Replays a stream of epochs through several policies at once: one curve per policy, every
 //! capacity in one pass where the policy allows it.
 
-use crate::entry::{MAX_PAGES, MAX_UNITS};
-use crate::evaluation::{Cue, Evaluation};
-use crate::grid::{Grid, OneCut};
-use crate::lane::Lane;
-use crate::sample::{Sample, scaled, scaled_epoch};
-use crate::stream::{AnyLane, Job, Stream};
-use crate::tally::{Reached, curve};
-use crate::{Replayed, Told, Traffic, per_capacity};
+use crate::curves::entry::{MAX_PAGES, MAX_UNITS};
+use crate::curves::evaluation::{Cue, Evaluation};
+use crate::curves::grid::{Grid, OneCut};
+use crate::curves::per_capacity;
+use crate::curves::sample::{Sample, scaled, scaled_epoch};
+use crate::curves::simulation::Simulation;
+use crate::curves::stream::{AnySimulation, Job, Stream};
+use crate::curves::tally::{Reached, Tally, Totals, curve};
+use crate::{ReplayError, ReplayOptions, Replayed, Told, Traffic};
 use pagetide_policy::{Fixed, Policy, PolicySpec};
-use pagetide_types::{Bytes, EpochHeat, UnitSize};
-
-/// What a replay needs to know beforehand.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ReplayOptions {
-    /// The recording's unit; the distance between two capacities while they are few.
-    pub unit: UnitSize,
-    /// Largest resident memory of any epoch; the curves end there.
-    pub footprint: Bytes,
-    /// Position in the stream of the first epoch to evaluate. Epochs before it are shown to the
-    /// policies and not counted; the very first never counts, since no decision is in force.
-    pub first_epoch: usize,
-    /// The program ran for long before the recording began: policies may forgo their thrift until
-    /// the first epoch to evaluate.
-    pub ran_before: bool,
-    /// Steps between the capacities at which policies are replayed whose order depends on the
-    /// capacity; the others get every capacity.
-    pub capacities: usize,
-    /// Those policies are replayed on a sample of at most about so many units if there are more.
-    pub most_units: usize,
-}
-
-impl Default for ReplayOptions {
-    fn default() -> Self {
-        Self {
-            unit: UnitSize::Huge,
-            footprint: Bytes(0),
-            first_epoch: 0,
-            ran_before: false,
-            capacities: 32,
-            most_units: 1 << 15,
-        }
-    }
-}
-
-/// Why an epoch cannot be replayed.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-pub enum ReplayError {
-    /// More is resident than was announced.
-    #[error("epoch {epoch}: {resident} are resident, more than the footprint of {footprint}")]
-    Footprint {
-        /// Position in the stream.
-        epoch: usize,
-        /// Resident in it.
-        resident: Bytes,
-        /// As announced in the options.
-        footprint: Bytes,
-    },
-    /// A unit that is larger than any unit can be.
-    #[error("epoch {epoch}: a unit of {pages} pages; at most {} make sense", MAX_PAGES)]
-    Pages {
-        /// Position in the stream.
-        epoch: usize,
-        /// Its resident pages.
-        pages: u16,
-    },
-    /// More units than can be told apart.
-    #[error("epoch {epoch}: {units} units; at most {MAX_UNITS} can be replayed")]
-    Units {
-        /// Position in the stream.
-        epoch: usize,
-        /// Alive in it.
-        units: usize,
-    },
-    /// An epoch without a proper length.
-    #[error("epoch {epoch}: a length of {length_s} s makes no sense")]
-    Length {
-        /// Position in the stream.
-        epoch: usize,
-        /// As given.
-        length_s: f64,
-    },
-}
+use pagetide_types::{Bytes, EpochHeat};
 
 /// A replay under way; epochs are pushed in order, and one is held back so that clairvoyant
 /// policies see the next.
@@ -125,12 +54,12 @@ impl Replay {
         let mut all = Stream::default();
         let mut sampled = sample.map(|sample| (sample, Stream::default()));
         for (i, spec) in specs.iter().enumerate() {
-            let job = |lane| Job { spec: i, lane };
+            let job = |simulation| Job { spec: i, simulation };
             let stream = match &mut sampled {
                 Some((_, stream)) if spec.info().needs.placement => stream,
                 _ => &mut all,
             };
-            stream.jobs.extend(lanes(spec, grid, &options, sample).into_iter().map(job));
+            stream.jobs.extend(simulations(spec, grid, &options, sample).into_iter().map(job));
         }
         let sample = sampled.filter(|(_, stream)| !stream.jobs.is_empty());
         let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
@@ -194,10 +123,10 @@ impl Replay {
     fn replayed(&self, spec: usize) -> Replayed {
         let name = self.specs[spec].to_string();
         let all = &self.all.totals;
-        let (mut cells, mut reached, mut told) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut bins, mut reached, mut told) = (Vec::new(), Vec::new(), Vec::new());
         // What was fast epoch by epoch: at some entries in one pass, or at one entry each.
         let mut by_epoch = (Vec::new(), Vec::new());
-        let mut of_cells: Vec<Vec<Traffic>> = Vec::new();
+        let mut of_bins: Vec<Vec<Traffic>> = Vec::new();
         let stretches = || all.stretches.values().iter().map(|stretch| stretch.all);
         let sampled = self.sample.as_ref().filter(|_| self.specs[spec].info().needs.placement);
         let (one_in, stream) = match sampled {
@@ -205,83 +134,95 @@ impl Replay {
             None => (1, &self.all),
         };
         for job in stream.jobs.iter().filter(|job| job.spec == spec) {
-            match &job.lane {
-                AnyLane::Stack(lane) => {
-                    reached = lane.tally.reached().collect();
-                    let (at, fast) = lane.tally.by_epoch();
+            match &job.simulation {
+                AnySimulation::Stack(simulation) => {
+                    reached = simulation.tally.reached().collect();
+                    let (at, fast) = simulation.tally.by_epoch();
                     by_epoch = (at, fast.to_vec());
                 }
-                AnyLane::At(cell, lane) => {
-                    cells.push(*cell);
-                    let at = lane.tally.reached().next().unwrap_or_default();
-                    reached.push(if one_in > 1 { scaled(at, &stream.totals, all) } else { at });
-                    let (at, fast) = lane.tally.by_epoch();
-                    let fast = fast.iter().step_by(at.len()).copied();
-                    of_cells.push(if one_in > 1 {
-                        let part = stream.totals.stretches.values().iter().zip(stretches());
-                        fast.zip(part)
-                            .map(|(fast, (part, all))| scaled_epoch(fast, &part.all, &all))
-                            .collect()
-                    } else {
-                        fast.collect()
-                    });
-                    if !lane.told.is_empty() {
-                        let capacity = Bytes(self.grid.step().0 * u64::from(*cell));
-                        told.push(Told { capacity, decisions: lane.told.clone() });
+                AnySimulation::At(bin, simulation) => {
+                    bins.push(*bin);
+                    let part = (one_in > 1).then_some(&stream.totals);
+                    let (at, epochs) = at_one_capacity(&simulation.tally, part, all);
+                    reached.push(at);
+                    of_bins.push(epochs);
+                    if !simulation.told.is_empty() {
+                        let capacity = Bytes(self.grid.step().0 * u64::from(*bin));
+                        told.push(Told { capacity, decisions: simulation.told.clone() });
                     }
                 }
-                AnyLane::Ignores(Fixed::AllFast) => {
+                AnySimulation::Ignores(Fixed::AllFast) => {
                     let everything = Reached { hits: all.all, ..Reached::default() };
                     reached = vec![everything; self.grid.len];
                     by_epoch = (vec![0], stretches().collect());
                 }
-                AnyLane::Ignores(_) => {
+                AnySimulation::Ignores(_) => {
                     reached = vec![Reached::default(); self.grid.len];
                     by_epoch = (vec![0], stretches().map(|_| Traffic::default()).collect());
                 }
             }
         }
-        if !cells.is_empty() {
-            reached = per_capacity::fill(&cells, &reached);
+        if !bins.is_empty() {
+            reached = per_capacity::fill(&bins, &reached);
             let stretches = 0..all.stretches.values().len();
-            let fast = stretches.flat_map(|s| of_cells.iter().filter_map(move |fast| fast.get(s)));
-            by_epoch = (cells.clone(), fast.copied().collect());
+            let fast = stretches.flat_map(|s| of_bins.iter().filter_map(move |fast| fast.get(s)));
+            by_epoch = (bins.clone(), fast.copied().collect());
         }
         let mut curve = curve(name, self.grid.step(), all, reached.into_iter(), by_epoch);
-        if cells.len() < self.grid.len {
-            curve.replayed_at = cells;
+        if bins.len() < self.grid.len {
+            curve.replayed_at = bins;
         }
         curve.one_unit_in = one_in;
         Replayed { curve, told }
     }
 }
 
-fn lanes(
+/// What one simulation of one capacity reached, and in every stretch of epochs; where it was shown
+/// a `part` of the units, as a part of `all`.
+fn at_one_capacity(tally: &Tally, part: Option<&Totals>, all: &Totals) -> (Reached, Vec<Traffic>) {
+    let reached = tally.reached().next().unwrap_or_default();
+    let (at, fast) = tally.by_epoch();
+    let fast = fast.iter().step_by(at.len()).copied();
+    let Some(part) = part else { return (reached, fast.collect()) };
+    let stretches = std::iter::zip(part.stretches.values(), all.stretches.values());
+    let epochs = fast
+        .zip(stretches)
+        .map(|(fast, (part, all))| scaled_epoch(fast, &part.all, &all.all))
+        .collect();
+    (scaled(reached, part, all), epochs)
+}
+
+fn simulations(
     spec: &PolicySpec,
     grid: Grid,
     options: &ReplayOptions,
     sample: Option<Sample>,
-) -> Vec<AnyLane> {
+) -> Vec<AnySimulation> {
     let needs = spec.info().needs;
     let ranked = |policy| match policy {
         Policy::Rank(rank) => Some(rank),
         Policy::Fixed(_) => None,
     };
     match spec.build() {
-        Policy::Fixed(fixed) if fixed != Fixed::Born => vec![AnyLane::Ignores(fixed)],
+        Policy::Fixed(fixed) if fixed != Fixed::Born => vec![AnySimulation::Ignores(fixed)],
         _ if needs.placement => per_capacity::choose(grid.len, options.capacities)
             .into_iter()
-            .map(|cell| {
-                let pages = u64::from(cell) * (grid.step().0 >> 12);
+            .map(|bin| {
+                let pages = u64::from(bin) * (grid.step().0 >> 12);
                 // In the largest everything is fast, also a sample that is more than its part.
                 let pages = match sample {
-                    Some(sample) if cell as usize + 1 < grid.len => pages / sample.one_in(),
+                    Some(sample) if bin as usize + 1 < grid.len => pages / sample.one_in(),
                     _ => pages,
                 };
-                AnyLane::At(cell, Lane::new(OneCut { pages }, 2, ranked(spec.build()), needs))
+                AnySimulation::At(
+                    bin,
+                    Simulation::new(OneCut { pages }, 2, ranked(spec.build()), needs),
+                )
             })
             .collect(),
-        policy => vec![AnyLane::Stack(Lane::new(grid, grid.len, ranked(policy), needs))],
+        policy => {
+            vec![AnySimulation::Stack(Simulation::new(grid, grid.len, ranked(policy), needs))]
+        }
     }
 }
 

@@ -19,12 +19,12 @@
 //! - migration: hidden behind the program, or all of it waited for.
 //!
 //! Exact counts tell reads from writes, and leads, which wait, from streams, which prefetchers
-//! fetch: those take bandwidth alone. [`crate::curve_cost`] adds a curve up and knows its queues,
+//! fetch: those take bandwidth alone. [`crate::cost::curve_cost`] adds a curve up and knows its queues,
 //! epoch by epoch. docs/cost.md has the derivation with a worked example.
 
 use crate::Curve;
-use crate::curve_cost::CurveCost;
-use crate::move_cost::{MoveCost, Moves};
+use crate::cost::curve_cost::CurveCost;
+use crate::cost::move_cost::{MoveCost, Moves};
 use pagetide_machine::{Machine, Tier};
 use serde::Serialize;
 

@@ -13,9 +13,9 @@
 //! Where the curve is so flat that a tenth more or less slowdown moves the answer by more than
 //! 10 %, the recommendation says so.
 
+use crate::answer::interval;
+use crate::answer::sentence::{percent, percent_exactly};
 use crate::cost::Reading;
-use crate::interval;
-use crate::text::{percent, percent_exactly};
 use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts};
 use pagetide_machine::Machine;
 use pagetide_types::Bytes;
@@ -178,8 +178,10 @@ pub(crate) fn recommend(
         sentence: String::new(),
         assumptions: Vec::new(),
     };
-    recommendation.sentence = crate::text::sentence(&recommendation, doubt, best, facts, target);
-    recommendation.assumptions = crate::text::assumptions(&recommendation, best, input, machine);
+    recommendation.sentence =
+        crate::answer::sentence::sentence(&recommendation, doubt, best, facts, target);
+    recommendation.assumptions =
+        crate::answer::sentence::assumptions(&recommendation, best, input, machine);
     Ok(recommendation)
 }
 

@@ -4,9 +4,9 @@
 //! sums over the run do. Queues do not, and are solved for epoch by epoch at the entries at which the
 //! curve tells epochs apart; what they add to the run time is a straight line between these.
 
-use crate::cost::{Demand, Reading};
-use crate::move_cost::Moves;
-use crate::queue::Load;
+use crate::cost::model::{Demand, Reading};
+use crate::cost::move_cost::Moves;
+use crate::cost::queue::Load;
 use crate::{Band, CostModel, Curve, EpochHits, Stretch, Traffic};
 use std::cell::OnceCell;
 

@@ -130,11 +130,11 @@ impl Coarse {
     }
 
     /// The position, among [`Self::entries`], of the first at which a unit is fast that is so from
-    /// entry `cell` on.
+    /// entry `bin` on.
     #[inline]
-    pub(crate) fn position(self, cell: u32) -> usize {
-        // Rounded up; cells are at most as many as a grid has.
-        ((cell + ((1 << self.shift) - 1)) >> self.shift) as usize
+    pub(crate) fn position(self, bin: u32) -> usize {
+        // Rounded up; bins are at most as many as a grid has.
+        ((bin + ((1 << self.shift) - 1)) >> self.shift) as usize
     }
 
     /// The entries, ascending.
@@ -224,16 +224,16 @@ mod tests {
         #[test]
         fn a_unit_is_fast_from_the_first_entry_that_holds_it(
             len in 1u32..70_000,
-            cells in proptest::collection::vec(any::<u32>(), 1..20),
+            bins in proptest::collection::vec(any::<u32>(), 1..20),
         ) {
             let coarse = Coarse::new(len as usize);
             let entries = coarse.entries();
             prop_assert!(entries.len() <= STEPS as usize + 1);
             prop_assert_eq!(entries.last().copied(), Some(len - 1));
             prop_assert!(entries.windows(2).all(|pair| pair[0] < pair[1]));
-            for cell in cells.into_iter().map(|cell| cell % len) {
-                let first = entries.iter().position(|entry| *entry >= cell);
-                prop_assert_eq!(first, Some(coarse.position(cell)));
+            for bin in bins.into_iter().map(|bin| bin % len) {
+                let first = entries.iter().position(|entry| *entry >= bin);
+                prop_assert_eq!(first, Some(coarse.position(bin)));
             }
         }
 

@@ -1,11 +1,11 @@
 //! One policy at one capacity, an entry per evaluated epoch: what tells how sure a hit ratio is,
 //! for epochs are samples of the program's time.
 
-use crate::evaluation::Evaluation;
-use crate::grid::OneCut;
-use crate::lane::Lane;
-use crate::stream::{AnyLane, Job, Stream};
-use crate::tally::{Reached, Tally, Totals};
+use crate::curves::evaluation::Evaluation;
+use crate::curves::grid::OneCut;
+use crate::curves::simulation::Simulation;
+use crate::curves::stream::{AnySimulation, Job, Stream};
+use crate::curves::tally::{Reached, Tally, Totals};
 use crate::{ReplayError, ReplayOptions};
 use pagetide_policy::{Fixed, Policy, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat};
@@ -60,26 +60,28 @@ pub fn epochs_at<E: From<ReplayError>>(
 
 fn one(spec: &PolicySpec, capacity: Bytes) -> Stream {
     let cut = OneCut { pages: capacity.0 >> 12 };
-    let lane = match spec.build() {
-        Policy::Fixed(fixed) if fixed != Fixed::Born => AnyLane::Ignores(fixed),
-        Policy::Fixed(_) => AnyLane::At(0, Lane::new(cut, 2, None, spec.info().needs)),
-        Policy::Rank(rank) => AnyLane::At(0, Lane::new(cut, 2, Some(rank), spec.info().needs)),
+    let simulation = match spec.build() {
+        Policy::Fixed(fixed) if fixed != Fixed::Born => AnySimulation::Ignores(fixed),
+        Policy::Fixed(_) => AnySimulation::At(0, Simulation::new(cut, 2, None, spec.info().needs)),
+        Policy::Rank(rank) => {
+            AnySimulation::At(0, Simulation::new(cut, 2, Some(rank), spec.info().needs))
+        }
     };
     let mut stream = Stream::default();
-    stream.jobs.push(Job { spec: 0, lane });
+    stream.jobs.push(Job { spec: 0, simulation });
     stream
 }
 
 /// What was added up since the last time.
 fn taken(stream: &mut Stream, epoch: usize) -> EpochResult {
     let totals = std::mem::take(&mut stream.totals);
-    let reached = match stream.jobs.first_mut().map(|job| &mut job.lane) {
-        Some(AnyLane::At(_, lane)) => {
-            lane.told.clear();
-            let tally = std::mem::replace(&mut lane.tally, Tally::new(2));
+    let reached = match stream.jobs.first_mut().map(|job| &mut job.simulation) {
+        Some(AnySimulation::At(_, simulation)) => {
+            simulation.told.clear();
+            let tally = std::mem::replace(&mut simulation.tally, Tally::new(2));
             tally.reached().next().unwrap_or_default()
         }
-        Some(AnyLane::Ignores(Fixed::AllFast)) => everything(&totals),
+        Some(AnySimulation::Ignores(Fixed::AllFast)) => everything(&totals),
         _ => Reached::default(),
     };
     EpochResult {

@@ -1,23 +1,24 @@
-//! One policy in a replay: the order of the units, where it cuts, and what that adds up to.
+//! The simulation of one policy: the order of the units, where it cuts, and what that adds up to.
+//! Capacities that are told apart are numbered as bins, ascending.
 //!
 //! The same order as [`pagetide_policy::PriorityOrder`] keeps, and by the same rules, held as rows of the
 //! epoch's heat for speed; `tests/stack.rs` proves the two equal. The stack property (Mattson,
 //! Gecsei, Slutz, Traiger 1970, for caches) lets one order serve all capacities: a unit is fast
-//! from the first cell on that holds its end, and is moved at a capacity if and only if its end
+//! from the first bin on that holds its end, and is moved at a capacity if and only if its end
 //! crosses it.
 
-use crate::demand::Demands;
-use crate::entry::Entry;
-use crate::evaluation::Cue;
-use crate::grid::Cuts;
-use crate::population::{Change, DEAD};
-use crate::radix::Sorter;
-use crate::repair::{Repair, Repaired};
-use crate::tally::{Hits, Tally, moves_whole};
+use crate::curves::demand::Demands;
+use crate::curves::entry::Entry;
+use crate::curves::evaluation::Cue;
+use crate::curves::grid::Cuts;
+use crate::curves::population::{Change, DEAD};
+use crate::curves::radix::Sorter;
+use crate::curves::repair::{Repair, Repaired};
+use crate::curves::tally::{Hits, Tally, moves_whole};
 use pagetide_policy::{AccessHistory, EpochView, Needs, Observation, Placement, RankPolicy};
 use pagetide_types::EpochHeat;
 
-/// What all lanes are shown of one epoch.
+/// What all simulations are shown of one epoch.
 #[derive(Clone, Copy)]
 pub(crate) struct EpochInput<'a> {
     pub(crate) heat: &'a EpochHeat,
@@ -30,7 +31,7 @@ pub(crate) struct EpochInput<'a> {
 }
 
 /// One policy at one set of cuts.
-pub(crate) struct Lane<C> {
+pub(crate) struct Simulation<C> {
     cuts: C,
     /// `None`: what is born stays where it is.
     policy: Option<Box<dyn RankPolicy>>,
@@ -50,10 +51,10 @@ pub(crate) struct Lane<C> {
     pub(crate) told: Vec<(usize, Observation)>,
 }
 
-impl<C: Cuts> Lane<C> {
+impl<C: Cuts> Simulation<C> {
     pub(crate) fn new(
         cuts: C,
-        cells: usize,
+        bins: usize,
         policy: Option<Box<dyn RankPolicy>>,
         needs: Needs,
     ) -> Self {
@@ -69,7 +70,7 @@ impl<C: Cuts> Lane<C> {
             fast: Vec::new(),
             sorter: Sorter::default(),
             repair: Repair::default(),
-            tally: Tally::new(cells),
+            tally: Tally::new(bins),
             told: Vec::new(),
         }
     }
@@ -93,7 +94,7 @@ impl<C: Cuts> Lane<C> {
         if self.needs.placement {
             self.fast.resize(input.heat.len(), false);
             for unit in self.order.iter().filter(|entry| !entry.is_hole()) {
-                self.fast[unit.row() as usize] = unit.cell() == 0;
+                self.fast[unit.row() as usize] = unit.bin() == 0;
             }
         }
         self.keys.resize(input.heat.len(), 0);
@@ -102,7 +103,7 @@ impl<C: Cuts> Lane<C> {
             heat: input.heat,
             history: input.history,
             length_s: input.length_s,
-            free_moves: input.cue.settling,
+            free_moves: input.cue.free_moves,
             oracle: input.next.filter(|_| self.needs.oracle),
             placement: self.needs.placement.then_some(placement),
         };
@@ -155,13 +156,13 @@ impl<C: Cuts> Lane<C> {
         std::mem::swap(&mut self.order, &mut self.spare);
     }
 
-    /// Finds every unit's cell from the order.
+    /// Finds every unit's bin from the order.
     fn lay_out(&mut self) {
         let mut end = 0;
         for entry in &mut self.order {
             end += entry.pages();
             if !entry.is_hole() {
-                entry.replace_cell(self.cuts.cell(end));
+                entry.replace_bin(self.cuts.bin(end));
             }
         }
     }
@@ -196,7 +197,7 @@ impl<C: Cuts> Lane<C> {
         std::mem::swap(&mut self.keys, &mut self.keys_before);
     }
 
-    /// Finds the cells of an order without holes from a position on; whether what that moves
+    /// Finds the bins of an order without holes from a position on; whether what that moves
     /// `counts`.
     fn put(&mut self, from: usize, counts: bool) {
         let (before, changed) = self.order.split_at_mut(from);
@@ -204,8 +205,8 @@ impl<C: Cuts> Lane<C> {
         for unit in changed {
             let pages = unit.pages();
             end += pages;
-            let new = self.cuts.cell(end);
-            let old = unit.replace_cell(new);
+            let new = self.cuts.bin(end);
+            let old = unit.replace_bin(new);
             if counts && old != new {
                 self.tally.moved(old, new, pages, unit.huge());
             }
@@ -213,22 +214,22 @@ impl<C: Cuts> Lane<C> {
     }
 }
 
-/// Charges the epoch's accesses to the placement in force: in order, so that the cells come one
+/// Charges the epoch's accesses to the placement in force: in order, so that the bins come one
 /// after the other.
 fn charge_in_order(order: &[Entry], input: &EpochInput<'_>, tally: &mut Tally) {
     let Demands { units, counted } = input.demands;
     let any_counted = !counted.is_empty();
-    let (mut cell, mut sum) = (0, Hits::default());
+    let (mut bin, mut sum) = (0, Hits::default());
     for unit in order.iter().filter(|entry| !entry.is_hole()) {
-        if unit.cell() != cell {
-            tally.charge(cell, sum.over(input.length_s, any_counted));
-            (cell, sum) = (unit.cell(), Hits::default());
+        if unit.bin() != bin {
+            tally.charge(bin, sum.over(input.length_s, any_counted));
+            (bin, sum) = (unit.bin(), Hits::default());
         }
         sum.add(units[unit.row() as usize]);
         if any_counted {
             sum.add_counted(counted[unit.row() as usize]);
         }
     }
-    tally.charge(cell, sum.over(input.length_s, any_counted));
+    tally.charge(bin, sum.over(input.length_s, any_counted));
     tally.end_epoch();
 }

@@ -1,8 +1,8 @@
-//! What a replay adds up: totals over all units, and per cell of capacities what becomes fast
+//! What a replay adds up: totals over all units, and per bin of capacities what becomes fast
 //! there (hits) or starts and stops being moved there (difference arrays over the capacities).
 
-use crate::by_epoch::{Coarse, Log};
-use crate::demand::{Counted, Demand, Demands};
+use crate::curves::by_epoch::{Coarse, Log};
+use crate::curves::demand::{Counted, Demand, Demands};
 use crate::{ByEpoch, Curve, Stretch, Traffic};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 
@@ -116,11 +116,11 @@ impl Totals {
     }
 }
 
-/// Base pages that begin or end to be promoted (0) and demoted (1) at a cell, and of them those in
+/// Base pages that begin or end to be promoted (0) and demoted (1) at a bin, and of them those in
 /// huge pages (2, 3).
 type Steps = [i64; 4];
 
-/// What one policy adds up at every cell of capacities.
+/// What one policy adds up at every bin of capacities.
 #[derive(Debug)]
 pub(crate) struct Tally {
     hits: Vec<Hits>,
@@ -143,24 +143,24 @@ pub(crate) struct Reached {
 }
 
 impl Tally {
-    pub(crate) fn new(cells: usize) -> Self {
-        let coarse = Coarse::new(cells);
+    pub(crate) fn new(bins: usize) -> Self {
+        let coarse = Coarse::new(bins);
         let width = coarse.entries().len();
         Self {
-            hits: vec![Hits::default(); cells],
-            steps: vec![[0; 4]; cells],
+            hits: vec![Hits::default(); bins],
+            steps: vec![[0; 4]; bins],
             coarse,
             epoch: vec![Traffic::default(); width],
             by_epoch: Log::new(width),
         }
     }
 
-    /// Units that are fast from `cell` on were accessed so in the epoch under way.
+    /// Units that are fast from `bin` on were accessed so in the epoch under way.
     #[inline]
-    pub(crate) fn charge(&mut self, cell: u32, hits: Hits) {
-        let sum = &mut self.hits[cell as usize];
+    pub(crate) fn charge(&mut self, bin: u32, hits: Hits) {
+        let sum = &mut self.hits[bin as usize];
         *sum = sum.sum(hits);
-        self.epoch[self.coarse.position(cell)] += hits.traffic();
+        self.epoch[self.coarse.position(bin)] += hits.traffic();
     }
 
     /// All units of the epoch were charged.
@@ -179,8 +179,8 @@ impl Tally {
         (self.coarse.entries(), self.by_epoch.values())
     }
 
-    /// A unit of `pages` that was fast from cell `old` on is now so from cell `new` on. Without
-    /// branches; if the cells are equal nothing changes.
+    /// A unit of `pages` that was fast from bin `old` on is now so from bin `new` on. Without
+    /// branches; if the bins are equal nothing changes.
     #[inline]
     pub(crate) fn moved(&mut self, old: u32, new: u32, pages: u64, huge: bool) {
         let down = usize::from(old < new);
@@ -194,7 +194,7 @@ impl Tally {
         last[2 + down] -= whole;
     }
 
-    /// What was reached at every cell.
+    /// What was reached at every bin.
     pub(crate) fn reached(&self) -> impl Iterator<Item = Reached> + '_ {
         let (mut hits, mut moves) = (Hits::default(), [0; 4]);
         self.hits.iter().zip(&self.steps).map(move |(more, step)| {

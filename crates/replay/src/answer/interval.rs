@@ -9,7 +9,7 @@
 //! there into one of the place: where the curve, raised or lowered by as much, would cross the target.
 
 use crate::Curve;
-use crate::recommend::{Candidate, smallest};
+use crate::answer::recommend::{Candidate, smallest};
 use pagetide_types::Bytes;
 use serde::Serialize;
 

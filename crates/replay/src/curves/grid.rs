@@ -5,18 +5,18 @@ use pagetide_types::{Bytes, UnitSize};
 /// Most steps of a grid; larger footprints get coarser steps.
 pub(crate) const MAX_STEPS: u64 = 1 << 16;
 
-/// Maps the end of a unit in the order (in base pages from its start) to the first cell of
-/// capacities at which the unit is fast. Cells ascend with capacity.
+/// Maps the end of a unit in the order (in base pages from its start) to the first bin of
+/// capacities at which the unit is fast. Bins ascend with capacity.
 pub(crate) trait Cuts: Copy + Send + Sync {
-    /// The first cell at which what ends after `end` pages is fast.
-    fn cell(self, end: u64) -> u32;
+    /// The first bin at which what ends after `end` pages is fast.
+    fn bin(self, end: u64) -> u32;
 
     /// The capacity that a policy is shown which needs one.
     fn capacity(self) -> Bytes;
 }
 
 /// All capacities from 0 to the footprint in equal steps: the unit size, doubled until at most
-/// [`MAX_STEPS`] remain. Cell `i` is the capacity `i x step`.
+/// [`MAX_STEPS`] remain. Bin `i` is the capacity `i x step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {
     /// log2 of the step in base pages.
@@ -43,7 +43,7 @@ impl Grid {
 
 impl Cuts for Grid {
     #[expect(clippy::cast_possible_truncation, reason = "at most MAX_STEPS")]
-    fn cell(self, end: u64) -> u32 {
+    fn bin(self, end: u64) -> u32 {
         ((end + (1 << self.shift) - 1) >> self.shift) as u32
     }
 
@@ -53,7 +53,7 @@ impl Cuts for Grid {
     }
 }
 
-/// One capacity; cell 0 is fast, cell 1 is slow.
+/// One capacity; bin 0 is fast, bin 1 is slow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OneCut {
     /// The capacity in base pages.
@@ -61,7 +61,7 @@ pub(crate) struct OneCut {
 }
 
 impl Cuts for OneCut {
-    fn cell(self, end: u64) -> u32 {
+    fn bin(self, end: u64) -> u32 {
         u32::from(end > self.pages)
     }
 
@@ -88,8 +88,8 @@ mod tests {
     #[test]
     fn a_unit_is_fast_from_the_first_capacity_that_holds_its_end() {
         let grid = Grid::new(UnitSize::Huge, Bytes::gib(1));
-        assert_eq!([1, 512, 513, 1024].map(|end| grid.cell(end)), [1, 1, 2, 2]);
+        assert_eq!([1, 512, 513, 1024].map(|end| grid.bin(end)), [1, 1, 2, 2]);
         let one = OneCut { pages: 10 };
-        assert_eq!([9, 10, 11].map(|end| one.cell(end)), [0, 0, 1]);
+        assert_eq!([9, 10, 11].map(|end| one.bin(end)), [0, 0, 1]);
     }
 }

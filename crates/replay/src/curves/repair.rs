@@ -1,7 +1,7 @@
 //! Mends an order of which few keys changed, in place of sorting it anew: what kept its key is in
 //! order already, and the few others are sorted and merged in.
 
-use crate::entry::Entry;
+use crate::curves::entry::Entry;
 
 /// Of so many units one may have changed; where more have, sorting anew is faster.
 const ONE_IN: usize = 32;

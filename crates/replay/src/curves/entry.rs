@@ -1,18 +1,17 @@
 //! A unit in an order, packed into one word, so that all that is known of it travels with it when
-//! the order changes: its row, its size, whether it is one huge page,
-//! and the first cell of capacities at which it is fast. Or a
-//! hole that a unit left.
+//! the order changes: its row, its size, whether it is one huge page, and the first bin of
+//! capacities at which it is fast. Or a hole that a unit left.
 
-/// Row (28 bits), cell (17 bits), size in base pages (14 bits), whether it moves whole as one huge
+/// Row (28 bits), bin (17 bits), size in base pages (14 bits), whether it moves whole as one huge
 /// page (1 bit); or the top bit and the pages of a hole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry(u64);
 
 const ROW_BITS: u32 = 28;
-const CELL_BITS: u32 = 17;
+const BIN_BITS: u32 = 17;
 const PAGES_BITS: u32 = 14;
-const CELL: u64 = ((1 << CELL_BITS) - 1) << ROW_BITS;
-const HUGE: u64 = 1 << (ROW_BITS + CELL_BITS + PAGES_BITS);
+const BIN: u64 = ((1 << BIN_BITS) - 1) << ROW_BITS;
+const HUGE: u64 = 1 << (ROW_BITS + BIN_BITS + PAGES_BITS);
 const HOLE: u64 = 1 << 63;
 /// Most units that can be told apart.
 pub(crate) const MAX_UNITS: usize = 1 << ROW_BITS;
@@ -21,9 +20,9 @@ pub(crate) const MAX_PAGES: u16 = (1 << PAGES_BITS) - 1;
 
 impl Entry {
     /// The unit of a row below [`MAX_UNITS`] with at most [`MAX_PAGES`], moved whole as one `huge`
-    /// page or not; no cell yet.
+    /// page or not; no bin yet.
     pub(crate) fn unit(row: u32, pages: u16, huge: bool) -> Self {
-        let size = u64::from(pages) << (ROW_BITS + CELL_BITS);
+        let size = u64::from(pages) << (ROW_BITS + BIN_BITS);
         Self(u64::from(row) | size | if huge { HUGE } else { 0 })
     }
 
@@ -47,7 +46,7 @@ impl Entry {
     /// Of a unit or a hole.
     #[inline]
     pub(crate) fn pages(self) -> u64 {
-        if self.is_hole() { self.0 & !HOLE } else { (self.0 & !HUGE) >> (ROW_BITS + CELL_BITS) }
+        if self.is_hole() { self.0 & !HOLE } else { (self.0 & !HUGE) >> (ROW_BITS + BIN_BITS) }
     }
 
     /// Of a unit.
@@ -58,15 +57,15 @@ impl Entry {
 
     /// Of a unit.
     #[inline]
-    pub(crate) fn cell(self) -> u32 {
-        ((self.0 & CELL) >> ROW_BITS) as u32
+    pub(crate) fn bin(self) -> u32 {
+        ((self.0 & BIN) >> ROW_BITS) as u32
     }
 
-    /// Changes the cell of a unit, and returns the one before.
+    /// Changes the bin of a unit, and returns the one before.
     #[inline]
-    pub(crate) fn replace_cell(&mut self, cell: u32) -> u32 {
-        let old = self.cell();
-        self.0 = self.0 & !CELL | u64::from(cell) << ROW_BITS;
+    pub(crate) fn replace_bin(&mut self, bin: u32) -> u32 {
+        let old = self.bin();
+        self.0 = self.0 & !BIN | u64::from(bin) << ROW_BITS;
         old
     }
 }
@@ -74,12 +73,12 @@ impl Entry {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grid::MAX_STEPS;
+    use crate::curves::grid::MAX_STEPS;
     use proptest::prelude::*;
 
-    /// Every cell has room, and the parts leave the top bit free.
-    const _: () = assert!(MAX_STEPS < 1 << CELL_BITS);
-    const _: () = assert!(ROW_BITS + CELL_BITS + PAGES_BITS + 1 < 64);
+    /// Every bin has room, and the parts leave the top bit free.
+    const _: () = assert!(MAX_STEPS < 1 << BIN_BITS);
+    const _: () = assert!(ROW_BITS + BIN_BITS + PAGES_BITS + 1 < 64);
 
     proptest! {
         #[test]
@@ -87,14 +86,14 @@ mod tests {
             row in 0u32..1 << ROW_BITS,
             pages in 0..=MAX_PAGES,
             huge in any::<bool>(),
-            cells in proptest::array::uniform2(0u32..1 << CELL_BITS),
+            bins in proptest::array::uniform2(0u32..1 << BIN_BITS),
             room in 0u64..1 << 40,
         ) {
             let mut unit = Entry::unit(row, pages, huge);
-            prop_assert_eq!(unit.replace_cell(cells[0]), 0);
-            prop_assert_eq!(unit.replace_cell(cells[1]), cells[0]);
-            let parts = (unit.row(), unit.pages(), unit.cell(), unit.is_hole());
-            prop_assert_eq!(parts, (row, u64::from(pages), cells[1], false));
+            prop_assert_eq!(unit.replace_bin(bins[0]), 0);
+            prop_assert_eq!(unit.replace_bin(bins[1]), bins[0]);
+            let parts = (unit.row(), unit.pages(), unit.bin(), unit.is_hole());
+            prop_assert_eq!(parts, (row, u64::from(pages), bins[1], false));
             prop_assert_eq!(unit.huge(), huge);
             prop_assert!(Entry::hole(room).is_hole());
             prop_assert_eq!(Entry::hole(room).pages(), room);

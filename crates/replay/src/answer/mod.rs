@@ -1,0 +1,24 @@
+//! The plan: from a recording to what `pagetide plan` answers.
+
+mod advice;
+mod decisions;
+mod interval;
+mod knee;
+mod plan;
+mod plan_recording;
+mod recommend;
+mod sentence;
+mod split;
+
+pub use advice::{Advice, AdviceKind};
+pub use decisions::{Choice, Decisions, Figure};
+pub use interval::{EpochHits, Interval, Replicates};
+pub use knee::knee;
+pub use plan::{
+    HotSet, PLAN_SCHEMA_VERSION, Plan, PlanInput, PlanOptions, Point, PolicyCurve, PolicyPlan,
+    RecordingFacts, Role, plan,
+};
+pub use plan_recording::{PlanError, all_policies, plan_recording};
+pub use recommend::{Certainty, LEAST_EPOCHS, OtherTargets, Recommendation};
+pub use sentence::{percent, percent_exactly};
+pub use split::{Part, Share, Sharer, Split, Weighting, split};

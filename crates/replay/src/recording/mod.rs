@@ -1,0 +1,11 @@
+//! A recording as a whole: what is known of it before any policy is tried.
+
+mod areas;
+mod heatmap;
+mod overview;
+mod warm_up;
+
+pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};
+pub(crate) use heatmap::{Cell, Part, whole_bytes};
+pub use overview::Overview;
+pub use warm_up::{WarmUp, find_warm_up, not_judged};

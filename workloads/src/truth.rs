@@ -51,7 +51,7 @@ impl Truth {
             gaps_s: vec![],
             budget: 0.0,
             source: pagetide_trace::Source::Exact,
-            began_with_target: false,
+            began_with_target: true,
             cache_per_core: None,
             machine: BTreeMap::from([
                 ("truth".to_owned(), name.to_owned()),

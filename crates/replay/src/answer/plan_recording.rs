@@ -3,7 +3,7 @@
 
 use crate::{
     CpuCache, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError, ReplayOptions,
-    Replayed, Role, epochs_at, plan, replay,
+    Replayed, Replicates, Role, epochs_at, plan, replay,
 };
 use pagetide_machine::Machine;
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
@@ -71,7 +71,7 @@ pub fn plan_recording(
         warm_up: info.warm_up,
         heatmap: info.heatmap,
         areas: info.areas,
-        replicates: None,
+        replicates: Some(Replicates::Epochs),
     };
     let mut plan = plan(input, machine, options);
     if let Some(answer) = &plan.recommendation

@@ -64,9 +64,11 @@ def own_copy(program, place, binary):
     return shutil.copy(binary, place.folder / "pagetide")
 
 
-def attach(args, program, pid, output, log):
+def attach(args, program, pid, output, log, native=False):
     """The sampling recorder, on a process that runs."""
     words = [args.sampler, "record", "-q", "-p", pid, "--epoch", args.epoch, "-o", output]
+    if not native:
+        words += ["--range", f"0-{target.GUEST_END:x}"]
     words += [*args.sampling, *program.record]
     return subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL, stdout=log.open("a"),
                             stderr=subprocess.STDOUT, start_new_session=True)
@@ -117,7 +119,7 @@ def native(args, program, place):
     sampler = None
     try:
         if program.user:
-            sampler = attach(args, program, process.pid, output, log)
+            sampler = attach(args, program, process.pid, output, log, native=True)
         said = live(program, place, process, process.pid, args.native_seconds or program.native_seconds)
         if sampler:
             target.end(sampler)

@@ -23,7 +23,7 @@ def cells(result):
         mib(row["raw_leads"]),
         answer,
         "" if row["ratio"] is None else f"{row['ratio']:.2f}",
-        interval if row["low"] or row["high"] else "none",
+        interval if row["high"] or row["low"] not in (None, row["sampled_bytes"]) else "none",
         {True: "yes", False: "no", None: ""}[row["contains"]],
         "" if row["true_hits"] is None else f"{100 * row['true_hits']:.1f} %",
         f"{mib(row['raw_lines'])} / {mib(row['raw_self'])} / {mib(row['raw_crossed'])}",

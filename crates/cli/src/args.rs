@@ -4,6 +4,7 @@ use crate::exact_args::ExactOptions;
 use crate::live_args::{BenchCommand, RunArgs};
 use crate::values::{percent, percent_range, pid, seconds, weight};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pagetide_scan::Range;
 use pagetide_types::{Bytes, UnitSize};
 use pagetide_workloads::Workload;
 use std::ffi::OsString;
@@ -120,6 +121,10 @@ pub(crate) struct RecordOptions {
     /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
     #[arg(long)]
     pub(crate) clear_shared: bool,
+    /// Record only memory at these addresses, in hexadecimal: that of a guest in an emulator, or of
+    /// one large mapping.
+    #[arg(long, value_name = "START-END", value_parser = crate::values::addresses)]
+    pub(crate) range: Option<Range>,
     /// Show no progress: a line on the terminal that the command's own output may share.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -153,7 +158,7 @@ pub(crate) enum ShareArg {
 pub(crate) struct PlanArgs {
     /// Recordings to plan for; with several, --fast is split between them.
     #[arg(value_name = "RECORDING", conflicts_with_all = ["pids", "cgroup", "command"],
-        conflicts_with_all = ["output", "epoch", "unit", "limit", "budget", "clear_shared", "quiet", "exact"])]
+        conflicts_with_all = ["output", "epoch", "unit", "limit", "budget", "clear_shared", "range", "quiet", "exact"])]
     pub(crate) recordings: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,

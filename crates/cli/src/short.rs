@@ -58,6 +58,7 @@ mod tests {
             limit: limit_ms.map(of),
             budget: 0.01,
             clear_shared: false,
+            range: None,
             quiet: true,
             exact: crate::exact_args::ExactOptions::default(),
         })

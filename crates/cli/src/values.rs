@@ -1,8 +1,28 @@
 //! Values of the command line, read alike for every command: what is wrong is said with a remedy.
 
+use pagetide_scan::Range;
 use pagetide_types::Bytes;
 use std::str::FromStr;
 use std::time::Duration;
+
+/// Addresses, `START-END` in hexadecimal, as the memory maps have them; whole pages.
+pub(crate) fn addresses(text: &str) -> Result<Range, String> {
+    let number = |text: &str| u64::from_str_radix(text.trim_start_matches("0x"), 16).ok();
+    let (start, end) =
+        text.split_once('-').ok_or("expected START-END, for instance 7f0000000000-7f0040000000")?;
+    match (number(start), number(end)) {
+        (Some(start), Some(end)) if start % 4096 != 0 || end % 4096 != 0 => Err(format!(
+            "{text} does not begin and end with a page: multiples of 1000 (hexadecimal) do"
+        )),
+        (Some(start), Some(end)) if start < end => Ok(Range { start, end }),
+        (Some(_), Some(_)) => {
+            Err(format!("{text} holds nothing: its end must come after its start"))
+        }
+        _ => Err(format!(
+            "{text} is not hexadecimal; expected START-END, for instance 7f0000000000-7f0040000000"
+        )),
+    }
+}
 
 /// The number of a process.
 pub(crate) fn pid(text: &str) -> Result<i32, String> {
@@ -160,6 +180,21 @@ mod tests {
         assert_eq!(seconds_or_0("0s"), Ok(Duration::ZERO));
         assert_eq!(seconds_or_0("2s"), Ok(Duration::from_secs(2)));
         assert!(seconds_or_0("soon").is_err());
+    }
+
+    #[test]
+    fn ranges_of_addresses_are_whole_pages_and_hold_something() {
+        let range = Range { start: 0x7f00_0000_0000, end: 0x7f00_4000_0000 };
+        assert_eq!(addresses("7f0000000000-7f0040000000"), Ok(range));
+        assert_eq!(addresses("0x7f0000000000-0x7f0040000000"), Ok(range));
+        for (text, says) in [
+            ("7f", "START-END"),
+            ("0-1001", "begin and end with a page"),
+            ("2000-1000", "holds nothing"),
+            ("z-1000", "not hexadecimal"),
+        ] {
+            assert!(addresses(text).unwrap_err().contains(says), "{text}");
+        }
     }
 
     #[test]

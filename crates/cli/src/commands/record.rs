@@ -123,6 +123,7 @@ pub(crate) fn record(
         output_aside,
         clear_shared: options.clear_shared,
         cache_per_core: cache.unwrap_or(Options::default().cache_per_core),
+        within: options.range.unwrap_or(Options::default().within),
     };
     let header = header(&features, target, &settings, &observer);
     let mut writer = RecordingWriter::create(output, &header, owner)?;

@@ -25,6 +25,7 @@ use crate::target::follow::{Following, Target, all_ended};
 use crate::target::region::Region;
 use crate::target::resident_set::ResidentSet;
 use crate::target::units::Units;
+use crate::walk::row::Range;
 use pagetide_host::Host;
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, Pid, UnitSize};
@@ -52,7 +53,12 @@ pub struct Options {
     pub clear_shared: bool,
     /// The CPU cache of a core: traffic is what goes past it.
     pub cache_per_core: Bytes,
+    /// Only memory at these addresses is recorded.
+    pub within: Range,
 }
+
+/// All addresses.
+const EVERYWHERE: Range = Range { start: 0, end: u64::MAX };
 
 impl Default for Options {
     fn default() -> Self {
@@ -64,6 +70,7 @@ impl Default for Options {
             output_aside: false,
             clear_shared: false,
             cache_per_core: Bytes::mib(2),
+            within: EVERYWHERE,
         }
     }
 }

@@ -92,6 +92,7 @@ impl Recorder {
                 space: known.space,
                 command: &known.command,
                 epoch: EpochId(self.epoch),
+                within: self.options.within,
             };
             let first = from == to;
             let at = regions.len();

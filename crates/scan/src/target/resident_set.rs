@@ -34,6 +34,8 @@ pub(crate) struct Subject<'a> {
     pub(crate) space: u64,
     pub(crate) command: &'a str,
     pub(crate) epoch: EpochId,
+    /// Only memory at these addresses counts.
+    pub(crate) within: Range,
 }
 
 impl ResidentSet {
@@ -56,7 +58,10 @@ impl ResidentSet {
             self.ranges.push(range);
             self.mappings.push((mapping, refs));
         };
-        for area in self.maps.areas() {
+        let outside = |area: &pagetide_host::Area| {
+            area.end.0 <= subject.within.start || subject.within.end <= area.start.0
+        };
+        for area in self.maps.areas().iter().filter(|area| !outside(area)) {
             let refs = match area.skip {
                 None if area.backing().is_some() => Some(Kind::Files),
                 None => Some(Kind::Anonymous),
@@ -66,7 +71,8 @@ impl ResidentSet {
             let mapping = units.mapping(subject.space, area);
             let who = (subject.pid, subject.command, subject.epoch);
             units.note_area(mapping, area, &self.maps, who);
-            let (start, end) = (area.start.0, area.end.0);
+            let (start, end) =
+                (area.start.0.max(subject.within.start), area.end.0.min(subject.within.end));
             if mapping.shift.is_multiple_of(HUGE) {
                 push(Range { start, end }, mapping, refs);
             } else {

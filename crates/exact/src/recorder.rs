@@ -21,7 +21,7 @@ use std::{
     collections::HashSet,
     ffi::OsString,
     fs, io,
-    os::fd::AsFd,
+    os::{fd::AsFd, unix::fs::PermissionsExt},
     path::Path,
     process::{Child, Command, ExitStatus},
     sync::{Arc, Mutex, PoisonError},
@@ -440,7 +440,7 @@ pub(crate) fn private_folder() -> Result<TempDir, ExactError> {
     let memory = Path::new("/dev/shm");
     let builder = || {
         let mut builder = tempfile::Builder::new();
-        builder.prefix("pagetide-");
+        builder.prefix("pagetide-").permissions(fs::Permissions::from_mode(0o700));
         builder
     };
     let made = if memory.is_dir() { builder().tempdir_in(memory) } else { builder().tempdir() };
@@ -452,4 +452,24 @@ pub(crate) fn private_folder() -> Result<TempDir, ExactError> {
 fn process_cpu() -> Duration {
     use nix::time::{ClockId, clock_gettime};
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_is_nobody_elses_business() {
+        let folder = private_folder().unwrap();
+        let mode = folder.path().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn names_of_files_are_taken_apart() {
+        assert_eq!(parts("17.99.0.cpu"), Some((17, 99, "0.cpu")));
+        assert_eq!(parts("17.99.process"), Some((17, 99, "process")));
+        assert_eq!(parts("17.99.0.cpu.new"), None, "not complete");
+        assert_eq!(parts("option"), None);
+    }
 }

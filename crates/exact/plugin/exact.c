@@ -113,14 +113,9 @@ static struct cpu *cpu_of(unsigned int number)
 	return cpu;
 }
 
-/* Where QEMU says that an access writes; what it says is compared with what a call to it says, and
- * where they differ (another version) every access takes the call. */
-static uint32_t store_bit = 1 << 17;
-
-static inline bool is_store(qemu_plugin_meminfo_t info)
-{
-	return store_bit ? info & store_bit : qemu_plugin_mem_is_store(info);
-}
+/* Where QEMU says that an access writes. What it says is compared with what a call to it says; where
+ * they differ (another version), all bits: every access may write, and is asked about. */
+static uint32_t store_bits = 1 << 17;
 
 /* Takes a line out of the filter. */
 static void evict(struct cpu *cpu, unsigned int place)
@@ -165,8 +160,8 @@ static __attribute__((noinline)) void passed(unsigned int number, qemu_plugin_me
 
 	if (!cpu)
 		return;
-	if (unlikely(store != is_store(info)))
-		store_bit = 0;
+	if (unlikely(store != !!(info & store_bits)))
+		store_bits = UINT32_MAX;
 	struct entry *entry = &cpu->head->filter[place];
 	if (store && !exact.process->stack)
 		exact.process->stack = address;
@@ -211,6 +206,7 @@ static __attribute__((noinline)) void at_edge(unsigned int number, qemu_plugin_m
 		passed(number, info, last, 0, at);
 }
 
+/* Nearly all accesses end here: it calls nothing that it does not end with, and needs no frame. */
 static void on_access(unsigned int number, qemu_plugin_meminfo_t info, uint64_t address, void *at)
 {
 	number &= MAX_CPUS - 1;
@@ -219,7 +215,7 @@ static void on_access(unsigned int number, qemu_plugin_meminfo_t info, uint64_t 
 
 	if (unlikely((address & 63) > 56))
 		at_edge(number, info, address, (uintptr_t)at);
-	else if (entry->key == written || ((entry->key | 1) == written && !is_store(info)))
+	else if (entry->key == written || ((entry->key | 1) == written && !(info & store_bits)))
 		entry->hits++;
 	else
 		passed(number, info, address, 1, (uintptr_t)at);

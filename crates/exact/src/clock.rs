@@ -37,11 +37,13 @@ pub(crate) struct Clock {
     dilation: f64,
     last: Instant,
     threads: HashMap<(Pid, Pid), Used>,
+    /// Since the last interval ended.
+    used: Used,
 }
 
 impl Clock {
     pub(crate) fn new(dilation: f64) -> Self {
-        Self { dilation, last: Instant::now(), threads: HashMap::new() }
+        Self { dilation, last: Instant::now(), threads: HashMap::new(), used: Used::default() }
     }
 
     /// Whether an interval is over.
@@ -49,24 +51,28 @@ impl Clock {
         self.last.elapsed() >= INTERVAL
     }
 
+    /// Takes in what the threads of a process used so far: of one that ends, it would be too late.
+    pub(crate) fn collect(&mut self, pid: Pid) {
+        for tid in tasks(pid) {
+            let Some(now) = read(pid, tid) else { continue };
+            let before = self.threads.insert((pid, tid), now).unwrap_or_default();
+            self.used.run += now.run.saturating_sub(before.run);
+            self.used.wait += now.wait.saturating_sub(before.wait);
+        }
+    }
+
     /// What passed since the last call for these processes, which meanwhile waited for us for
     /// `held_ns`: that counts as waiting for a CPU.
-    pub(crate) fn passed(&mut self, pids: impl Iterator<Item = Pid>, held_ns: u64) -> Passed {
+    pub(crate) fn passed(&mut self, pids: &[Pid], held_ns: u64) -> Passed {
+        for pid in pids {
+            self.collect(*pid);
+        }
+        self.threads.retain(|(pid, _), _| pids.contains(pid));
+        let mut used = std::mem::take(&mut self.used);
+        used.wait += held_ns;
         let now = Instant::now();
         let elapsed = now - self.last;
         self.last = now;
-        let (mut used, mut threads) = (Used { run: 0, wait: held_ns }, HashMap::new());
-        for pid in pids {
-            for tid in tasks(pid) {
-                let Some(now) = read(pid, tid) else { continue };
-                let before = self.threads.get(&(pid, tid)).copied().unwrap_or_default();
-                used.run += now.run.saturating_sub(before.run);
-                used.wait += now.wait.saturating_sub(before.wait);
-                threads.insert((pid, tid), now);
-            }
-        }
-        // What a thread used after its last reading and before its end is not counted.
-        self.threads = threads;
         passed(elapsed, used, self.dilation)
     }
 }
@@ -117,7 +123,7 @@ mod tests {
         let mut clock = Clock::new(1.0);
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(50) {}
-        let passed = clock.passed(std::iter::once(us), 0);
+        let passed = clock.passed(&[us], 0);
         assert!(passed.cpu_s > 0.0, "{passed:?}");
     }
 }

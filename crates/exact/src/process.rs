@@ -138,7 +138,8 @@ impl Process {
         let mut places = Places::new(&self.maps, &self.before, self.space);
         for cpu in &mut self.cpus {
             cpu.read(|page, counts| {
-                if let Some(mapping) = places.of(page, objects) {
+                let changed = counts.accesses > 0 || counts.misses > 0;
+                if let Some(mapping) = places.of(page, objects).filter(|_| changed) {
                     regions.count(mapping.object, page.wrapping_add(mapping.shift), counts);
                 }
             });

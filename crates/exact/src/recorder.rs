@@ -21,7 +21,7 @@ use std::{
     collections::HashSet,
     ffi::OsString,
     fs, io,
-    os::fd::AsFd,
+    os::{fd::AsFd, unix::fs::PermissionsExt},
     path::Path,
     process::{Child, Command, ExitStatus},
     sync::{Arc, Mutex, PoisonError},
@@ -173,8 +173,7 @@ impl Recorder {
     /// What could not be counted so far.
     #[must_use]
     pub fn uncounted(&self) -> Uncounted {
-        let lost = self.processes.iter().map(Process::lost).sum::<u64>();
-        Uncounted { accesses: self.uncounted.accesses + lost, ..self.uncounted }
+        self.alive().fold(self.uncounted, Uncounted::with)
     }
 
     /// CPU seconds of the emulation so far, and seconds of wall time.
@@ -208,6 +207,9 @@ impl Recorder {
             }
             thread::sleep(TICK);
         };
+        if end.is_some() {
+            self.read_clock();
+        }
         let whole = self.passed.own_s >= self.options.epoch.as_secs_f64() * SHORTEST_LAST;
         let wanted = end.is_none() || whole || self.epoch == 0;
         let record = wanted.then(|| self.record(cpu));
@@ -220,15 +222,8 @@ impl Recorder {
         if self.status.is_none() {
             self.status = self.child.try_wait().unwrap_or(None);
         }
-        if self.clock.due() || self.alive().any(|process| process.waits() == Some(Waits::Ends)) {
-            let pids: Vec<Pid> = self.alive().map(|process| process.pid).collect();
-            let held_ns = self.held_ns();
-            let passed = self.clock.passed(pids.into_iter(), held_ns);
-            self.passed.add(passed);
-            self.total.add(passed);
-            if let Some(streaming) = &self.streaming {
-                streaming.set_time(self.total.own_s);
-            }
+        if self.clock.due() {
+            self.read_clock();
         }
         let alive = self.alive().count();
         for process in &mut self.processes {
@@ -248,18 +243,29 @@ impl Recorder {
             let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
             let (objects, regions) = (&mut *objects, &mut self.regions);
             process.read(&self.host, objects, regions, EpochId(self.epoch), resident);
+            self.clock.collect(process.pid);
             process.release();
             // It waited for half of the time since the last look, in the mean.
             self.held_ns += u64::try_from(self.looked.elapsed().as_nanos()).unwrap_or(0) / 2;
             if waits != Some(Waits::Executes) || gone {
                 process.over = true;
-                self.uncounted.processes += usize::from(process.uncounted() > 0);
-                self.uncounted.strangers += usize::from(process.became_stranger());
-                self.uncounted.accesses += process.lost();
+                self.uncounted = self.uncounted.with(process);
             }
         }
         self.looked = Instant::now();
         Ok(())
+    }
+
+    /// Ends an interval of the program's own time.
+    fn read_clock(&mut self) {
+        let pids: Vec<Pid> = self.alive().map(|process| process.pid).collect();
+        let held_ns = self.held_ns();
+        let passed = self.clock.passed(&pids, held_ns);
+        self.passed.add(passed);
+        self.total.add(passed);
+        if let Some(streaming) = &self.streaming {
+            streaming.set_time(self.total.own_s);
+        }
     }
 
     /// How long processes waited for us since the last call.
@@ -391,6 +397,17 @@ impl Recorder {
     }
 }
 
+impl Uncounted {
+    /// What a process adds.
+    fn with(self, process: &Process) -> Self {
+        Self {
+            strangers: self.strangers + usize::from(process.became_stranger()),
+            processes: self.processes + usize::from(process.uncounted() > 0),
+            accesses: self.accesses + process.lost(),
+        }
+    }
+}
+
 impl Drop for Recorder {
     fn drop(&mut self) {
         for process in &self.processes {
@@ -423,7 +440,7 @@ pub(crate) fn private_folder() -> Result<TempDir, ExactError> {
     let memory = Path::new("/dev/shm");
     let builder = || {
         let mut builder = tempfile::Builder::new();
-        builder.prefix("pagetide-");
+        builder.prefix("pagetide-").permissions(fs::Permissions::from_mode(0o700));
         builder
     };
     let made = if memory.is_dir() { builder().tempdir_in(memory) } else { builder().tempdir() };
@@ -435,4 +452,24 @@ pub(crate) fn private_folder() -> Result<TempDir, ExactError> {
 fn process_cpu() -> Duration {
     use nix::time::{ClockId, clock_gettime};
     clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_counted_is_nobody_elses_business() {
+        let folder = private_folder().unwrap();
+        let mode = folder.path().metadata().unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+
+    #[test]
+    fn names_of_files_are_taken_apart() {
+        assert_eq!(parts("17.99.0.cpu"), Some((17, 99, "0.cpu")));
+        assert_eq!(parts("17.99.process"), Some((17, 99, "process")));
+        assert_eq!(parts("17.99.0.cpu.new"), None, "not complete");
+        assert_eq!(parts("option"), None);
+    }
 }

@@ -6,7 +6,7 @@
 //! What was seen of a page is remembered as a count of accesses in a time: one access half way
 //! between the looks that saw it and that did not, none in a time in which it stayed unseen.
 
-use super::REGION;
+use super::{OfRegion, REGION};
 use crate::survey::mixture::{RATES, Weights, counts_for, rate};
 use crate::survey::visit::Visit;
 use std::collections::HashMap;
@@ -43,13 +43,14 @@ impl Memory {
         (self.counts, self.times) = ([0.0; REGION], [0.0; REGION]);
     }
 
-    /// Adds an epoch's visits. `chance`: how likely one was; `gap_s`: see [`counts_for`].
-    pub(super) fn learn(&mut self, visits: &[&Visit], weights: &Weights, gap_s: f64, chance: f64) {
+    /// Adds an epoch's visits.
+    pub(super) fn learn(&mut self, visits: &[&Visit], of_region: &OfRegion<'_>) {
+        let OfRegion { weights, gap_s, chance, lines, .. } = *of_region;
         self.counts.iter_mut().chain(&mut self.times).for_each(|value| *value *= KEEP);
         self.traffic = [0.0; REGION];
         let measured = visits.iter().filter(|visit| visit.slope(gap_s * 1e9).is_some()).count();
         for visit in visits {
-            self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64);
+            self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / lines);
         }
         let mut known: HashMap<(i32, i32), f32> = HashMap::new();
         for page in 0..REGION {
@@ -58,8 +59,9 @@ impl Memory {
             let place = |value: f64| ((value.max(1e-12)).log2() * FINE).round() as i32;
             let key =
                 if count > 0.01 { (place(count), place(time)) } else { (i32::MIN, place(time)) };
-            self.rates[page] =
-                *known.entry(key).or_insert_with(|| expected(weights, count, time, gap_s));
+            self.rates[page] = *known
+                .entry(key)
+                .or_insert_with(|| single(lines * expected(weights, count, time, gap_s)));
         }
     }
 
@@ -90,7 +92,7 @@ impl Memory {
 }
 
 /// What is expected of a page that was seen accessed `count` times in a time.
-fn expected(weights: &Weights, count: f64, time: f64, gap_s: f64) -> f32 {
+fn expected(weights: &Weights, count: f64, time: f64, gap_s: f64) -> f64 {
     let likely = |place: usize| -> f64 {
         let rate = rate(place);
         let accesses = if count > 0.01 { rate.ln() * count } else { 0.0 };
@@ -103,7 +105,7 @@ fn expected(weights: &Weights, count: f64, time: f64, gap_s: f64) -> f32 {
         all += weight;
         sum += weight * counts_for(rate(place), gap_s);
     }
-    single(if all > 0.0 { sum / all } else { 0.0 })
+    if all > 0.0 { sum / all } else { 0.0 }
 }
 
 /// Rates and times: single precision holds them.

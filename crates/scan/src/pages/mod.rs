@@ -39,6 +39,21 @@ fn turned(mask: &Mask, skew: usize) -> Mask {
     })
 }
 
+/// What is known of a region as a whole.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OfRegion<'a> {
+    /// How the rates of its pages are distributed.
+    pub(crate) weights: &'a Weights,
+    /// In which what is touched fills the caches.
+    pub(crate) gap_s: f64,
+    /// How likely a visit was.
+    pub(crate) chance: f64,
+    /// Cache lines that come in with a page.
+    pub(crate) lines: f64,
+    /// It has changed: what was is no help any more.
+    pub(crate) changed: bool,
+}
+
 /// The single pages of one region, by their number in the region of the page table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Pages {
@@ -65,22 +80,13 @@ impl Pages {
         }
     }
 
-    /// Learns from the visits of an epoch. `weights`: how the rates of the region's pages are
-    /// distributed; `gap_s`: in which what is touched fills the caches; `chance`: how likely a
-    /// visit was; `changed`: the region has changed, what was is no help any more.
-    pub(crate) fn learn(
-        &mut self,
-        visits: &[&Visit],
-        weights: &Weights,
-        gap_s: f64,
-        chance: f64,
-        changed: bool,
-    ) {
+    /// Learns from the visits of an epoch.
+    pub(crate) fn learn(&mut self, visits: &[&Visit], of_region: &OfRegion<'_>) {
         let memory = self.memory.get_or_insert_with(Memory::new);
-        if changed {
+        if of_region.changed {
             memory.forget();
         }
-        memory.learn(visits, weights, gap_s, chance);
+        memory.learn(visits, of_region);
         self.watched = std::array::from_fn(|i| self.resident[i] & !self.shared[i]);
         self.accessed = Mask::default();
         for first_seen in visits.iter().filter_map(|visit| visit.first_seen.as_ref()) {

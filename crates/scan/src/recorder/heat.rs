@@ -75,8 +75,11 @@ impl HeatTable {
                 flags |= HeatFlags::SATURATED;
             }
             // A huge page is charged with what is expected of it: one bit measures no traffic.
-            let traffic =
-                if region.huge { f64::from(region.rate.unwrap_or(0.0)) } else { measured.traffic };
+            let traffic = if region.huge {
+                f64::from(region.rate.unwrap_or(0.0))
+            } else {
+                measured.traffic.lines
+            };
             sum.traffic += traffic * f64::from(cores);
             sum.watched = (sum.watched + measured.pages).min(512);
             sum.touched = (sum.touched + measured.touched.min(measured.pages)).min(512);

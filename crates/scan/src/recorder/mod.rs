@@ -143,7 +143,7 @@ impl Recorder {
     ) -> Result<Self, ScanError> {
         let unit = options.unit;
         let mut live = Live::new(observer.walker);
-        live.walker.report_pages(unit == UnitSize::Base);
+        live.walker.report_pages(true);
         let following = Following::start(target, &host, options.output_aside)?;
         // Only now: a command that we start must not inherit it.
         live::hurry();

@@ -134,7 +134,8 @@ fn recorded(worlds: &[Vec<f64>; 2], seed: u64) -> Vec<(Vec<f64>, Vec<f64>)> {
         outcome.visits.iter().for_each(|visit| visits[visit.region].visits.push(visit));
         let measured = estimator.learn(&mut regions, &visits, &[1.0]);
         let rates = regions.iter().map(|region| f64::from(region.rate.unwrap_or(0.0))).collect();
-        let traffic = measured.iter().map(|seen| seen.map_or(0.0, |seen| seen.traffic)).collect();
+        let traffic =
+            measured.iter().map(|seen| seen.map_or(0.0, |seen| seen.traffic.lines)).collect();
         epochs.push((rates, traffic));
     }
     epochs

@@ -5,7 +5,8 @@ use super::cache_gap::WorkingSet;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::Measured;
 use super::mixture::{Brackets, Weights, flat};
-use super::visit::Visit;
+use super::visit::{Slope, Visit};
+use crate::pages::OfRegion;
 use crate::target::region::Region;
 use pagetide_types::Bytes;
 
@@ -15,6 +16,10 @@ use pagetide_types::Bytes;
 const SHORTEST_GAP_NS: f64 = 2.0 * SHORTEST_NS as f64;
 /// Steps of the fit of what is usual; it goes on from epoch to epoch.
 const STEPS: usize = 30;
+/// What came in counts for so much one epoch later.
+const KEEP: f64 = 0.8;
+/// What is usual counts as so many pages of a region in one visit.
+const PRIOR_PAGES: f64 = 8.0;
 /// Pages' worth by which it is held to every rate being as likely.
 const FLAT_PAGES: f32 = 1.0;
 
@@ -24,6 +29,8 @@ pub(crate) struct Estimator {
     /// How the rates of pages are usually distributed.
     usual: Weights,
     cache_pages: f64,
+    /// What usually comes in: pages, and their lines.
+    came_in: Slope,
     /// By process: how many pages it touches within a gap, and the gap in which that fills the
     /// caches, by its CPU time; None while that is unknown.
     processes: Vec<(WorkingSet, Option<f64>)>,
@@ -41,7 +48,7 @@ impl Estimator {
     /// Of a target whose cores have a cache of this size each.
     pub(crate) fn new(cache_per_core: Bytes) -> Self {
         let cache_pages = cache_per_core.as_f64() / 4096.0;
-        Self { usual: flat(), cache_pages, processes: Vec::new() }
+        Self { usual: flat(), cache_pages, came_in: Slope::default(), processes: Vec::new() }
     }
 
     /// The time in which a process fills the caches, by its CPU time, ns; None while unknown.
@@ -64,23 +71,50 @@ impl Estimator {
     ) -> Vec<Option<Measured>> {
         self.learn_gaps(regions, visits, cores);
         let changed = self.learn_rates(regions, visits);
-        let mut measured = Vec::with_capacity(regions.len());
-        for ((region, Visits { visits, chance }), changed) in
-            regions.iter_mut().zip(visits).zip(changed)
+        let measured: Vec<Option<Measured>> = regions
+            .iter()
+            .zip(visits)
+            .map(|(region, Visits { visits, chance })| {
+                let gap_ns = self.gap_s(region.process) * 1e9;
+                Measured::of(visits, region.present, gap_ns, *chance)
+            })
+            .collect();
+        let usual = self.learn_lines(&measured, regions);
+        for (((region, Visits { visits, chance }), changed), seen) in
+            regions.iter_mut().zip(visits).zip(changed).zip(&measured)
         {
             let gap_s = self.gap_s(region.process);
-            let seen = Measured::of(visits, region.present, gap_s * 1e9, *chance);
+            if let Some(seen) = seen {
+                region.history.add_lines(seen.traffic);
+            }
+            let lines = region.history.lines_per_page(usual, PRIOR_PAGES / (1.5 * gap_s));
             if let Some(pages) = &mut region.pages {
                 pages.begin();
                 if seen.is_some() && !region.huge {
                     let weights = region.history.weights();
-                    pages.learn(visits, weights, gap_s, *chance, changed);
+                    pages.learn(
+                        visits,
+                        &OfRegion { weights, gap_s, chance: *chance, lines, changed },
+                    );
                 }
             }
-            region.expect(gap_s);
-            measured.push(seen);
+            region.expect(gap_s, lines);
         }
         measured
+    }
+
+    /// Learns how many lines usually come in with a page of base size.
+    fn learn_lines(&mut self, measured: &[Option<Measured>], regions: &[Region]) -> f64 {
+        self.came_in.pages *= KEEP;
+        self.came_in.lines *= KEEP;
+        for (seen, region) in measured.iter().zip(regions).filter(|(_, region)| !region.huge) {
+            if let Some(seen) = seen.filter(|_| region.present > 0) {
+                self.came_in.pages += seen.traffic.pages;
+                self.came_in.lines += seen.traffic.lines;
+            }
+        }
+        let Slope { pages, lines } = self.came_in;
+        if pages > 0.0 { (lines / pages).max(1.0) } else { 1.0 }
     }
 
     /// Finds the time in which each process fills the caches.

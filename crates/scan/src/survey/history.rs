@@ -2,6 +2,7 @@
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
 use super::mixture::{Brackets, Weights, flat, mean};
+use super::visit::Slope;
 
 /// What was seen counts for so much one epoch with visits later.
 const KEEP: f32 = 0.8;
@@ -21,11 +22,13 @@ const FEW: f64 = 8.0;
 pub(crate) struct History {
     brackets: Brackets,
     weights: Weights,
+    /// Pages that came in about the cache gap, and their lines.
+    came_in: Slope,
 }
 
 impl Default for History {
     fn default() -> Self {
-        Self { brackets: Brackets::default(), weights: flat() }
+        Self { brackets: Brackets::default(), weights: flat(), came_in: Slope::default() }
     }
 }
 
@@ -39,7 +42,7 @@ impl History {
         let first = self.brackets.is_empty();
         let changed = !first && surprising(epoch.seen(), epoch.expected(&self.weights));
         if changed {
-            self.brackets = Brackets::default();
+            (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
         }
         self.brackets.fade(KEEP);
         self.brackets.add_all(epoch);
@@ -51,6 +54,20 @@ impl History {
         };
         self.brackets.fit(&mut self.weights, prior, PRIOR_PAGES, steps);
         changed
+    }
+
+    /// Adds what came in during an epoch.
+    pub(crate) fn add_lines(&mut self, epoch: Slope) {
+        let keep = f64::from(KEEP);
+        self.came_in.pages = keep * self.came_in.pages + epoch.pages;
+        self.came_in.lines = keep * self.came_in.lines + epoch.lines;
+    }
+
+    /// Lines that come in with a page; `usual`: with one of the process, which counts as so much
+    /// of what a page is seen to bring, `pages` per second.
+    pub(crate) fn lines_per_page(&self, usual: f64, pages: f64) -> f64 {
+        let all = self.came_in.pages + pages;
+        if all > 0.0 { ((self.came_in.lines + usual * pages) / all).max(1.0) } else { usual }
     }
 
     /// Whether it was ever visited.

@@ -1,6 +1,6 @@
 //! What an epoch's visits measured of a region: what a plan charges.
 
-use super::visit::Visit;
+use super::visit::{Slope, Visit};
 
 /// A huge page that was seen at this share of its first looks is too hot to measure.
 const SATURATED: f64 = 0.95;
@@ -13,8 +13,8 @@ pub(crate) struct Measured {
     pub(crate) touched: u16,
     /// It was accessed in this epoch.
     pub(crate) accessed: bool,
-    /// Accesses past the caches per second of CPU time of the process, in this epoch alone.
-    pub(crate) traffic: f64,
+    /// What went past the caches per second of CPU time of the process, in this epoch alone.
+    pub(crate) traffic: Slope,
     /// A huge page that was nearly always seen at once, or pages that were cleared together with
     /// much else and nearly all seen at the first look: it is hotter than was measured.
     pub(crate) saturated: bool,
@@ -27,11 +27,12 @@ impl Measured {
     pub(crate) fn of(visits: &[&Visit], resident: u16, gap_ns: f64, chance: f64) -> Option<Self> {
         let valid = || visits.iter().filter(|visit| !visit.refused && visit.pages > 0);
         let last = valid().next_back()?;
-        let (mut sum, mut measured) = (0.0, 0.0);
+        let (mut sum, mut measured) = (Slope::default(), 0.0);
         let (mut first_looks, mut seen_at_once) = (0.0, 0.0);
         for visit in valid() {
             if let Some(slope) = visit.slope(gap_ns) {
-                sum += slope;
+                sum.pages += slope.pages;
+                sum.lines += slope.lines;
                 measured += 1.0;
             }
             if let Some(first) = visit.looks.first().filter(|_| visit.huge || visit.late) {
@@ -47,12 +48,13 @@ impl Measured {
         if last.cached && !accessed && measured > 0.0 {
             return None;
         }
+        let each = if measured > 0.0 { 1.0 / measured / chance.clamp(1e-6, 1.0) } else { 0.0 };
         let pages = if last.huge { resident } else { last.pages };
         Some(Self {
             pages,
             touched: if last.huge { resident * u16::from(accessed) } else { touched },
             accessed,
-            traffic: if measured > 0.0 { sum / measured / chance.clamp(1e-6, 1.0) } else { 0.0 },
+            traffic: Slope { pages: sum.pages * each, lines: sum.lines.max(0.0) * each },
             saturated: first_looks > 0.0 && seen_at_once >= SATURATED * first_looks,
         })
     }
@@ -72,10 +74,10 @@ mod tests {
     fn visits_average_and_rare_ones_stand_for_more() {
         let (some, none) = (visit(&[(5e4, 0), (2e5, 15)]), visit(&[(5e4, 0), (2e5, 0)]));
         let both = Measured::of(&[&some, &none], 100, 1e5, 1.0).unwrap();
-        assert!((both.traffic - 50e3).abs() < 1.0, "{both:?}");
+        assert!((both.traffic.pages - 50e3).abs() < 1.0, "{both:?}");
         assert!(both.accessed && both.touched == 15);
         let rare = Measured::of(&[&some], 100, 1e5, 0.25).unwrap();
-        assert!((rare.traffic - 400e3).abs() < 1.0, "{rare:?}");
+        assert!((rare.traffic.pages - 400e3).abs() < 1.0, "{rare:?}");
     }
 
     #[test]
@@ -91,6 +93,6 @@ mod tests {
         assert_eq!(Measured::of(&[&cached], 100, 1e5, 1.0), None);
         let hot = Visit { late: true, ..visit(&[(5e6, 100)]) };
         let hot = Measured::of(&[&hot], 100, 1e5, 1.0).unwrap();
-        assert!(hot.saturated && (hot.traffic - 20e3).abs() < 1.0, "{hot:?}");
+        assert!(hot.saturated && (hot.traffic.pages - 20e3).abs() < 1.0, "{hot:?}");
     }
 }

@@ -8,6 +8,7 @@ pub(crate) mod draw;
 pub(crate) mod estimate;
 pub(crate) mod history;
 pub(crate) mod ladder;
+pub(crate) mod lines;
 pub(crate) mod measured;
 pub(crate) mod mixture;
 pub(crate) mod visit;
@@ -224,6 +225,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             pages: at.weight(),
             stuck: at.shared(),
             huge: at.huge,
+            own: at.own_mask(),
             first_seen: single.then(|| Box::new([NEVER; 512])),
             ..Visit::default()
         }

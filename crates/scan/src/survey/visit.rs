@@ -1,6 +1,8 @@
 //! What one visit to a region saw: its accessed bits were cleared once, and looked at some times
 //! after. Of single pages, at which look each was first seen.
 
+use super::lines::{lines, streamed};
+use crate::pages::{Mask, both};
 use crate::walk::row::RowBits;
 
 /// A page that was not seen at any look.
@@ -13,6 +15,9 @@ pub(crate) struct Look {
     pub(crate) gap_ns: f64,
     /// Pages seen accessed by then; of a huge page 0 or 1.
     pub(crate) seen: u16,
+    /// Of those that the first look did not see, pages that were read in order; an estimate, below 0
+    /// by chance.
+    pub(crate) streamed: f64,
 }
 
 /// See the module.
@@ -39,6 +44,9 @@ pub(crate) struct Visit {
     pub(crate) accessed: bool,
     /// It was cleared again, or the epoch ended.
     pub(crate) closed: bool,
+    /// Pages that count (not those whose bits nothing clears), and that the first look saw.
+    pub(crate) own: Mask,
+    pub(crate) seen_first: Mask,
     /// By page of the region of the page table, the look at which it was first seen.
     pub(crate) first_seen: Option<Box<[u8; 512]>>,
 }
@@ -56,7 +64,8 @@ impl Visit {
         let at = u8::try_from(self.looks.len()).unwrap_or(NEVER - 1);
         // Pages that were seen and are gone since were accessed all the same.
         let seen = seen.max(self.looks.last().map_or(0, |look| look.seen));
-        self.looks.push(Look { gap_ns, seen });
+        let streamed = bits.map_or(0.0, |bits| self.streamed(bits));
+        self.looks.push(Look { gap_ns, seen, streamed });
         if let Some((first, bits)) = self.first_seen.as_mut().zip(bits) {
             for (page, first) in first.iter_mut().enumerate().filter(|(_, first)| **first == NEVER)
             {
@@ -67,6 +76,18 @@ impl Visit {
         }
     }
 
+    /// Pages first seen since the first look that were read in order.
+    fn streamed(&mut self, bits: &RowBits) -> f64 {
+        let now = both(&bits.accessed, &self.own);
+        if self.looks.is_empty() {
+            self.seen_first = now;
+            return 0.0;
+        }
+        let resident = both(&bits.present, &self.own);
+        let left: Mask = std::array::from_fn(|i| resident[i] & !self.seen_first[i]);
+        streamed(&both(&now, &left), &left)
+    }
+
     /// CPU time of the target from the clearing to the last look, ns.
     pub(crate) fn reach_ns(&self) -> f64 {
         self.looks.last().map_or(0.0, |look| look.gap_ns)
@@ -74,36 +95,55 @@ impl Visit {
 
     /// Pages seen within a gap, by straight lines between the looks; None beyond the last.
     pub(crate) fn seen_within(&self, gap_ns: f64) -> Option<f64> {
-        let mut before = Look { gap_ns: 0.0, seen: 0 };
+        self.within(gap_ns).map(|(seen, _)| seen)
+    }
+
+    /// Pages seen within a gap, and of them those that were read in order.
+    fn within(&self, gap_ns: f64) -> Option<(f64, f64)> {
+        let mut before = Look { gap_ns: 0.0, seen: 0, streamed: 0.0 };
         for look in &self.looks {
             if gap_ns <= look.gap_ns {
                 let part = (gap_ns - before.gap_ns) / (look.gap_ns - before.gap_ns);
-                return Some(
-                    f64::from(before.seen) + part * (f64::from(look.seen) - f64::from(before.seen)),
-                );
+                let (from, to) = (f64::from(before.seen), f64::from(look.seen));
+                let streamed = before.streamed + part * (look.streamed - before.streamed);
+                return Some((from + part * (to - from), streamed));
             }
             before = *look;
         }
         None
     }
 
-    /// Pages per second of CPU time that are first seen about `gap_ns` after a clearing: between
-    /// half of it and twice it, or as near to that as was looked at. None if the target hardly ran.
+    /// What comes in about `gap_ns` after a clearing, per second of CPU time: between half of the
+    /// gap and twice it, or as near to that as was looked at. None if the target hardly ran.
     ///
     /// It is the slope of the working-set function (Denning and Schwartz, "Properties of the
     /// working-set model", CACM 1972): the rate at which pages come in that were not touched for
     /// that long. With the gap in which what is touched fills a cache, that is the traffic past it.
-    pub(crate) fn slope(&self, gap_ns: f64) -> Option<f64> {
+    pub(crate) fn slope(&self, gap_ns: f64) -> Option<Slope> {
+        let per_second = |seen: f64, streamed: f64, ns: f64| Slope {
+            pages: seen / ns * 1e9,
+            lines: lines(seen, streamed) / ns * 1e9,
+        };
         if self.late {
             // What is seen at the first look was accessed at least once by then.
             let first = self.looks.first()?;
-            return Some(f64::from(first.seen) / first.gap_ns * 1e9);
+            return Some(per_second(f64::from(first.seen), first.streamed, first.gap_ns));
         }
         let to = (2.0 * gap_ns).min(self.reach_ns());
         let from = (gap_ns / 2.0).min(to / 4.0);
-        let seen = self.seen_within(to)? - self.seen_within(from)?;
-        (to >= gap_ns && to > from).then(|| seen / (to - from) * 1e9)
+        let ((seen, streamed), before) = (self.within(to)?, self.within(from)?);
+        (to >= gap_ns && to > from)
+            .then(|| per_second(seen - before.0, streamed - before.1, to - from))
     }
+}
+
+/// What comes in, per second of CPU time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Slope {
+    /// Pages; of huge pages how often one is touched.
+    pub(crate) pages: f64,
+    /// Cache lines of base pages, as far as they can be told.
+    pub(crate) lines: f64,
 }
 
 #[cfg(test)]
@@ -119,7 +159,7 @@ mod tests {
     #[test]
     fn the_slope_is_what_comes_in_around_the_gap() {
         let seen = visit(&[(50e3, 10), (100e3, 16), (200e3, 25), (800e3, 40)]);
-        let slope = |gap_ns| seen.slope(gap_ns).map(f64::round);
+        let slope = |gap_ns| seen.slope(gap_ns).map(|slope| slope.pages.round());
         assert_eq!(slope(100e3), Some(100_000.0), "15 pages in 150 us");
         assert_eq!(seen.seen_within(75e3), Some(13.0));
         assert_eq!(seen.seen_within(900e3), None);

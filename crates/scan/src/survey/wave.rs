@@ -195,18 +195,14 @@ impl<E: Eyes> Survey<'_, E> {
         let now = self.eyes.now();
         let mut seen: Vec<(u64, Option<Row>)> = Vec::with_capacity(group.len());
         let mut bits = Vec::new();
-        let found = self.look(process, &visits, |visit, row, of_row| {
+        let found = self.look(process, &visits, |_, row, of_row| {
             seen.push((row.map_or(now, |row| row.ns), row.copied()));
-            if visit.first_seen.is_some() {
-                bits.push(of_row.copied().unwrap_or_default());
-            }
+            bits.push(of_row.copied());
         });
         let (Some(activity), Some(clock)) = (found, wave.clock(process)) else { return };
         clock.tick(now, activity);
-        let mut bits = bits.iter();
-        for (visit, (ns, row)) in visits.into_iter().zip(seen) {
+        for ((visit, (ns, row)), bits) in visits.into_iter().zip(seen).zip(&bits) {
             let visit = &mut self.visits[visit];
-            let bits = if visit.first_seen.is_some() { bits.next() } else { None };
             let Some(row) = row.filter(|row| row.huge == visit.huge) else {
                 // Nothing is there any more, or pages of another size.
                 (visit.pages, visit.closed) = (0, true);
@@ -217,7 +213,7 @@ impl<E: Eyes> Survey<'_, E> {
             }
             let own = row.accessed.saturating_sub(visit.stuck);
             let own = if visit.huge { own.min(1) } else { own };
-            visit.take(clock.between(visit.cleared_ns, ns), own, bits);
+            visit.take(clock.between(visit.cleared_ns, ns), own, bits.as_ref());
         }
     }
 

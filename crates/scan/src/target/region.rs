@@ -66,6 +66,14 @@ impl Region {
         if self.huge || self.uncleared { 0 } else { self.sharing.within(self.range) }
     }
 
+    /// Which pages of the region of the page table can be cleared, as far as is known.
+    pub(crate) fn own_mask(&self) -> Mask {
+        match &self.sharing {
+            Sharing::Some(shared) if !self.uncleared => std::array::from_fn(|i| !shared[i]),
+            _ => [u64::MAX; 8],
+        }
+    }
+
     /// Finds out which of its pages several mappings hold; if most of them are, none is watched.
     /// Says whether that is news.
     pub(crate) fn look_up_sharing(&mut self, pid: Pid) -> bool {
@@ -95,13 +103,14 @@ impl Region {
         }
     }
 
-    /// What is to be expected of it, the caches holding what was touched within `gap_s`.
-    pub(crate) fn expect(&mut self, gap_s: f64) {
+    /// What is to be expected of it, the caches holding what was touched within `gap_s`, and so many
+    /// lines coming in with a base page.
+    pub(crate) fn expect(&mut self, gap_s: f64, lines: f64) {
         let pages = f64::from(self.weight());
         let each = if self.huge {
             mixture::mean_rate(self.history.weights())
         } else {
-            self.history.page(gap_s)
+            self.history.page(gap_s) * lines
         };
         #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
         let rate = (pages * each) as f32;

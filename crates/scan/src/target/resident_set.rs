@@ -9,7 +9,7 @@ use crate::target::sharing::Sharing;
 use crate::target::units::{Mapping, Units};
 use crate::walk::row::{Range, Row};
 use pagetide_host::{Host, Maps, Skip};
-use pagetide_types::{EpochId, Pid, UnitKey};
+use pagetide_types::{EpochId, Pid, UnitKey, UnitSize};
 use std::mem::take;
 
 const HUGE: u64 = 1 << 21;
@@ -90,7 +90,7 @@ impl ResidentSet {
         let mut known = before.iter_mut().peekable();
         let mut bits = live.bits().iter();
         for row in &self.rows {
-            let bits = bits.next();
+            let bits = bits.next().filter(|_| units.size() == UnitSize::Base);
             let request = row.request as usize;
             let (mapping, refs) = self.mappings[request];
             let end = ((row.addr | (HUGE - 1)) + 1).min(self.ranges[request].end);

@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--seconds", type=float, help="of the emulated load, if not the program's own")
     parser.add_argument("--native-seconds", type=float, help="of the native load, if not the program's own")
     parser.add_argument("--epoch", default="5s", help="epochs of the sampled recording")
-    parser.add_argument("--exact-epoch", default="1s", help="epochs of the exact one, in the program's own time")
+    parser.add_argument("--exact-epoch", default="300ms", help="epochs of the exact one, in the program's own time")
     parser.add_argument("--sampling", default="", help="more options for the sampling recorder, e.g. '--budget 5%%'")
     parser.add_argument("--plan", default="", help="options of both plans, e.g. '--policy rate'")
     parser.add_argument("--seed", type=int, default=1)

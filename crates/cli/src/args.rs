@@ -102,8 +102,9 @@ pub(crate) struct TargetArgs {
 
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RecordOptions {
-    /// Length of an epoch, the time between two decisions of a policy.
-    #[arg(long, default_value = "5s", value_parser = seconds, value_name = "TIME",
+    /// Length of an epoch, the time between two decisions of a policy. Of exact counts, which need no
+    /// samples, 0.5 s of the program's own time by default.
+    #[arg(long, default_value = "5s", default_value_if("exact", "true", "500ms"), value_parser = seconds, value_name = "TIME",
         allow_hyphen_values = true)]
     pub(crate) epoch: Duration,
     /// What gets a rate of its own, and is placed: regions of 2M, or single pages of 4K, which

@@ -25,7 +25,7 @@ pub struct CostBenefit {
 impl CostBenefit {
     /// What a unit's being fast brings in the time, seconds.
     fn gain(&self, heat: &EpochHeat, row: usize) -> f64 {
-        f64::from(heat.memory_rate(row)) * self.gain_ns * 1e-9 * self.within_s
+        f64::from(heat.rate[row]) * self.gain_ns * 1e-9 * self.within_s
     }
 
     /// What moving it takes, seconds.

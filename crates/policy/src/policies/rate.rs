@@ -8,7 +8,9 @@
 //! - what orders is the *ranked* rate: a round figure, as fine as the evidence, replaced only once
 //!   the mean has left it by more than its standard error allows (a Schmitt trigger), and once
 //!   what that has cost is what a move costs (to rent until it has cost as much as to buy);
-//!   while nobody pays for moves, at once.
+//!   while nobody pays for moves, at once. What was ranked on little evidence is put right as the
+//!   evidence doubles;
+//! - it decides every two seconds at most.
 //!
 //! Rates may also be pooled over epochs before, and then differ little from one to the next: what
 //! was learned of the noise then says how far they wander, and a step beyond it is a change, however
@@ -21,6 +23,7 @@
 use crate::noise::Noise;
 use crate::octaves::{ByOctave, OCTAVE, band, narrow, octave};
 use crate::options::OptionInfo;
+use crate::period::Period;
 use crate::policy::{COLDEST, UNKNOWN, fill_unknown, rate_key};
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
 use pagetide_types::{EpochHeat, HeatFlags};
@@ -57,10 +60,17 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         },
         OptionInfo {
             name: "worth",
-            summary: "accesses/s times epochs by which a 4 KiB page must have missed its rank \
-                      before it is worth a move; a 2 MiB page 32 times that",
-            default: 32.0,
+            summary: "accesses by which a 4 KiB page must have missed its rank before it is worth a \
+                      move; a 2 MiB page 32 times that",
+            default: 160.0,
             range: (0.0, 1e9),
+            whole: false,
+        },
+        OptionInfo {
+            name: "interval",
+            summary: "seconds between two decisions, in whole epochs; 0: one after every epoch",
+            default: 2.0,
+            range: (0.0, 1e6),
             whole: false,
         },
     ],
@@ -75,6 +85,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             noise: Noise::new(),
             roots: ByOctave::default(),
             units: Vec::new(),
+            period: Period::new(settings.get("interval"), 0.0),
+            keys: Vec::new(),
         }))
     },
 };
@@ -89,10 +101,15 @@ const ROOT_OCTAVE: f32 = std::f32::consts::SQRT_2 - 1.0;
 const HUGE_AS_BASE: f32 = 32.0;
 /// What a base page's worth of a huge page costs to move, of which there are 512.
 const PART_OF_HUGE: f32 = HUGE_AS_BASE / 512.0;
+/// So many times the evidence that a unit was ranked on correct its rank for nothing.
+const MORE_EVIDENCE: f32 = 2.0;
 /// The variance of the difference of two epochs, over that of one.
 const OF_DIFFERENCE: f32 = 2.0;
 
 struct Rate {
+    period: Period,
+    /// By unit number, as of the last decision.
+    keys: Vec<u32>,
     fade: Fade,
     /// Low bits of a rate's float that do not count, however well it is known.
     finest: u32,
@@ -147,7 +164,9 @@ struct Unit {
     run_mean: f32,
     /// What orders.
     ranked: f32,
-    /// What holding it has missed since it was found wrong, accesses/s times epochs.
+    /// The weight of the evidence that it was ranked on.
+    ranked_on: f32,
+    /// What holding it has missed since it was found wrong, accesses.
     missed: f32,
 }
 
@@ -173,12 +192,14 @@ impl RankPolicy for Rate {
         let len = heat.unit.last().map_or(0, |last| last.index() + 1);
         if self.units.len() < len {
             self.units.resize(len, Unit::default());
+            self.keys.resize(len, UNKNOWN);
         }
         for unit in view.history.newborn() {
-            self.units[unit.index()] = Unit::default();
+            (self.units[unit.index()], self.keys[unit.index()]) = (Unit::default(), UNKNOWN);
         }
         let least = self.survey(heat);
         self.noise.next_epoch(&self.roots, least);
+        let decides = self.period.due(view.length_s) || view.free_moves;
         let mut unknown = 0;
         let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate).zip(&heat.pages);
         for (key, (((unit, flags), seen), pages)) in keys.iter_mut().zip(rows) {
@@ -188,24 +209,24 @@ impl RankPolicy for Rate {
                 // What is only being put in place costs nothing.
                 let move_cost =
                     if view.free_moves { 0.0 } else { self.move_cost * each * f32::from(*pages) };
-                self.observe(&mut now, seen.clamp(0.0, f32::MAX), move_cost);
+                self.observe(&mut now, seen.clamp(0.0, f32::MAX), move_cost, narrow(view.length_s));
                 self.units[unit.index()] = now;
             }
-            *key = if now.weight > 0.0 {
+            let ranked = &mut self.keys[unit.index()];
+            if now.weight > 0.0 && (decides || *ranked == UNKNOWN) {
                 // Per page: a small unit that is as hot gives more for the same memory. Rounded, so
                 // that a page more or less moves nothing.
-                rate_key(now.ranked / f32::from(pages.max(&1).next_power_of_two()))
-            } else {
-                unknown += 1;
-                UNKNOWN
-            };
+                *ranked = rate_key(now.ranked / f32::from(pages.max(&1).next_power_of_two()));
+            }
+            unknown += usize::from(*ranked == UNKNOWN);
+            *key = *ranked;
         }
         fill_unknown(keys, unknown);
     }
 }
 
 impl Rate {
-    fn observe(&mut self, unit: &mut Unit, seen: f32, move_cost: f32) {
+    fn observe(&mut self, unit: &mut Unit, seen: f32, move_cost: f32, length_s: f32) {
         let first = unit.weight <= 0.0;
         let mut since = 0.0;
         if first {
@@ -227,11 +248,21 @@ impl Rate {
         let wrong = (root - unit.ranked.sqrt()).abs() > error + step / 2.0;
         // To wait until the loss is that of a move is at most twice as dear as to know (ski rental).
         unit.missed = if wrong || since > 0.0 {
-            unit.missed + (mean - unit.ranked).abs() * since.max(1.0)
+            unit.missed + (mean - unit.ranked).abs() * since.max(1.0) * length_s
         } else {
             0.0
         };
-        if first || self.sure <= 0.0 && wrong || unit.missed > 0.0 && unit.missed >= move_cost {
+        // What was ranked on little evidence is put right as evidence doubles, whatever moves cost.
+        let more = whole.weight >= MORE_EVIDENCE * unit.ranked_on;
+        let surer = wrong && more;
+        if more {
+            unit.ranked_on = whole.weight;
+        }
+        if first
+            || surer
+            || self.sure <= 0.0 && wrong
+            || unit.missed > 0.0 && unit.missed >= move_cost
+        {
             (unit.ranked, unit.missed) = (self.rounded(mean, error), 0.0);
         }
     }

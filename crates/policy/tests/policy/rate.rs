@@ -173,14 +173,15 @@ fn with_few_epochs_it_is_no_worse_than_first_touch_by_more_than_noise() {
 }
 
 #[test]
-fn a_change_that_is_not_worth_a_move_waits_until_it_is() {
-    // In noiseless epochs the late half grows from 1 to 9 accesses per second: 8 more in each.
+fn a_change_that_is_not_worth_a_move_waits_until_it_is_or_until_it_is_sure() {
+    // In noiseless epochs the late half grows from 1 to 9 accesses per second: 40 more in each.
     let grown = |epoch: usize, unit: usize| if unit >= UNITS / 2 && epoch >= 5 { 9.0 } else { 1.0 };
     let first_move =
         |spec: &str| promoted(&fast_sets(spec, 30, grown)).iter().position(|moves| *moves > 0);
     assert_eq!(first_move("rate:worth=0"), Some(5));
-    assert_eq!(first_move("rate:worth=8"), Some(5));
-    let later = first_move("rate:worth=32").unwrap_or(usize::MAX);
+    assert_eq!(first_move("rate:worth=40"), Some(5));
+    let later = first_move("rate:worth=160").unwrap_or(usize::MAX);
     assert!((7..=10).contains(&later), "{later}");
-    assert_eq!(first_move("rate:worth=1e6"), None);
+    // Twice the evidence that the rank stood on puts it right, whatever a move costs.
+    assert_eq!(first_move("rate:worth=1e6"), Some(11));
 }

@@ -47,9 +47,10 @@ pub struct Curve {
     pub fast_leads: Vec<f64>,
     /// The part of `writes` in fast memory; empty where they were not counted.
     pub fast_writes: Vec<f64>,
-    /// Bytes moved to fast memory.
+    /// Bytes moved to fast memory in which they have been before: what is moved there for the first
+    /// time is put in place, once in the program's life.
     pub promoted: Vec<u64>,
-    /// Bytes moved out of fast memory.
+    /// Bytes moved out of fast memory again.
     pub demoted: Vec<u64>,
     /// The part of `promoted` in huge pages, which move whole.
     pub promoted_huge: Vec<u64>,

@@ -16,6 +16,8 @@ pub(crate) struct Cue {
     pub(crate) epoch: usize,
     /// Its accesses, and the moves of the decision at its end, count.
     pub(crate) counts: bool,
+    /// It is the first that counts.
+    pub(crate) begins: bool,
     /// See [`pagetide_policy::EpochView::free_moves`].
     pub(crate) free_moves: bool,
 }
@@ -30,7 +32,7 @@ impl Evaluation {
 
     pub(crate) fn cue(self, epoch: usize) -> Cue {
         let counts = epoch >= self.first;
-        Cue { epoch, counts, free_moves: self.ran_before && !counts }
+        Cue { epoch, counts, begins: epoch == self.first, free_moves: self.ran_before && !counts }
     }
 }
 

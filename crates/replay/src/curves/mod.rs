@@ -13,6 +13,7 @@ mod per_capacity;
 mod per_epoch;
 mod population;
 mod radix;
+mod reach;
 mod repair;
 mod replay;
 mod replay_error;

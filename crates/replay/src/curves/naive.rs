@@ -7,6 +7,7 @@ use crate::curves::tally::{Hits, moves_whole};
 use crate::{ReplayOptions, Traffic};
 use pagetide_policy::{Decider, Moves, Now, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
+use std::collections::HashMap;
 
 /// What one policy achieved at one capacity; fields as in [`crate::Curve`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,10 +86,16 @@ pub fn replay_at(
 ) -> AtCapacity {
     let mut replay = NaiveReplay::new(spec, capacity);
     let mut total = AtCapacity::default();
+    let mut been: HashMap<UnitId, (bool, bool)> = HashMap::new();
     let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
     for (position, (heat, length_s)) in epochs.iter().enumerate() {
         let cue = evaluation.cue(position);
         let fast = replay.arrive(heat);
+        // A unit that was absent for an epoch is new memory.
+        been.retain(|unit, _| !cue.begins && heat.unit.binary_search(unit).is_ok());
+        for (unit, fast) in heat.unit.iter().zip(&fast) {
+            note(&mut been, *unit, *fast);
+        }
         if cue.counts {
             total.epochs += 1;
             let mut served = Traffic::default();
@@ -113,24 +120,47 @@ pub fn replay_at(
         let decided = replay.decide(heat, *length_s, cue.free_moves, next, &fast);
         if cue.counts {
             let huge = |row: usize| moves_whole(heat.flags[row], heat.pages[row]);
-            let (promoted, demoted) = moved_bytes(&decided, heat, |_| true);
+            let (promoted, demoted) = moved_bytes(&decided, heat, &been, |_| true);
             total.promoted += promoted;
             total.demoted += demoted;
-            let (promoted, demoted) = moved_bytes(&decided, heat, huge);
+            let (promoted, demoted) = moved_bytes(&decided, heat, &been, huge);
             total.promoted_huge += promoted;
             total.demoted_huge += demoted;
         }
+        promotions(&decided).for_each(|unit| note(&mut been, *unit, true));
+        demotions(&decided).for_each(|unit| note(&mut been, *unit, false));
     }
     total
 }
 
-/// Bytes that a decision promotes and demotes, of the rows that count.
-fn moved_bytes(moves: &Moves, heat: &EpochHeat, counts: impl Fn(usize) -> bool) -> (u64, u64) {
+/// Where a unit has been since it was born: in fast memory, in slow.
+fn note(been: &mut HashMap<UnitId, (bool, bool)>, unit: UnitId, fast: bool) {
+    let (was_fast, was_slow) = been.entry(unit).or_default();
+    *was_fast |= fast;
+    *was_slow |= !fast;
+}
+
+fn promotions(moves: &Moves) -> impl Iterator<Item = &UnitId> {
+    moves.exchange.iter().map(|(up, _)| up).chain(&moves.promote)
+}
+
+fn demotions(moves: &Moves) -> impl Iterator<Item = &UnitId> {
+    moves.exchange.iter().map(|(_, down)| down).chain(&moves.demote)
+}
+
+/// Bytes that a decision promotes and demotes to where they have been before, of the rows that
+/// count.
+fn moved_bytes(
+    moves: &Moves,
+    heat: &EpochHeat,
+    been: &HashMap<UnitId, (bool, bool)>,
+    counts: impl Fn(usize) -> bool,
+) -> (u64, u64) {
     let bytes = |unit: &UnitId| {
         let row = heat.unit.binary_search(unit).ok().filter(|row| counts(*row));
         row.map_or(0, |row| heat.bytes(row).0)
     };
-    let up = moves.exchange.iter().map(|(up, _)| up).chain(&moves.promote);
-    let down = moves.exchange.iter().map(|(_, down)| down).chain(&moves.demote);
+    let up = promotions(moves).filter(|unit| been[*unit].0);
+    let down = demotions(moves).filter(|unit| been[*unit].1);
     (up.map(&bytes).sum(), down.map(&bytes).sum())
 }

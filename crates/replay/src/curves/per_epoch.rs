@@ -22,9 +22,9 @@ pub struct EpochResult {
     pub accesses: f64,
     /// Of them served by fast memory.
     pub fast_accesses: f64,
-    /// Bytes that the decision at its end moves to fast memory.
+    /// Bytes that the decision at its end moves to fast memory, in which they were before.
     pub promoted_bytes: u64,
-    /// Bytes that it moves out.
+    /// Bytes that it moves out again.
     pub demoted_bytes: u64,
 }
 

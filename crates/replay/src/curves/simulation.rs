@@ -13,6 +13,7 @@ use crate::curves::evaluation::Cue;
 use crate::curves::grid::Cuts;
 use crate::curves::population::{Change, DEAD};
 use crate::curves::radix::Sorter;
+use crate::curves::reach::Reach;
 use crate::curves::repair::{Repair, Repaired};
 use crate::curves::tally::{Hits, Tally, moves_whole};
 use pagetide_policy::{AccessHistory, EpochView, Needs, Observation, Placement, RankPolicy};
@@ -46,6 +47,7 @@ pub(crate) struct Simulation<C> {
     fast: Vec<bool>,
     sorter: Sorter,
     repair: Repair,
+    reach: Reach,
     pub(crate) tally: Tally,
     /// What the policy told, with the epoch at whose end.
     pub(crate) told: Vec<(usize, Observation)>,
@@ -70,6 +72,7 @@ impl<C: Cuts> Simulation<C> {
             fast: Vec::new(),
             sorter: Sorter::default(),
             repair: Repair::default(),
+            reach: Reach::default(),
             tally: Tally::new(bins),
             told: Vec::new(),
         }
@@ -79,8 +82,17 @@ impl<C: Cuts> Simulation<C> {
     pub(crate) fn step(&mut self, input: &EpochInput<'_>) {
         if input.change.any {
             self.arrive(input);
-            self.lay_out();
+            let born = input.change.born.iter().map(|row| input.heat.unit[*row as usize]);
+            self.reach.arrive(&input.heat.unit, born);
+            self.lay_out(input.heat);
             self.keys_before.clear();
+        }
+        if input.cue.begins {
+            // What was moved before is the past, in which memory was put in place.
+            self.reach.forget();
+            for unit in self.order.iter().filter(|entry| !entry.is_hole()) {
+                self.reach.note(input.heat.unit[unit.row() as usize], unit.bin());
+            }
         }
         let (order, tally) = (&self.order, &mut self.tally);
         let mut charge = || {
@@ -109,7 +121,7 @@ impl<C: Cuts> Simulation<C> {
         };
         rayon::join(charge, || policy.rank(&view, &mut self.keys));
         self.told.extend(policy.observation().map(|told| (input.cue.epoch, told)));
-        self.decide(input.cue.counts);
+        self.decide(input.heat, input.cue.counts);
     }
 
     /// Turns rows of the epoch before into rows of this one; see [`pagetide_policy::PriorityOrder`] for
@@ -157,18 +169,20 @@ impl<C: Cuts> Simulation<C> {
     }
 
     /// Finds every unit's bin from the order.
-    fn lay_out(&mut self) {
+    fn lay_out(&mut self, heat: &EpochHeat) {
         let mut end = 0;
         for entry in &mut self.order {
             end += entry.pages();
             if !entry.is_hole() {
-                entry.replace_bin(self.cuts.bin(end));
+                let bin = self.cuts.bin(end);
+                entry.replace_bin(bin);
+                self.reach.note(heat.unit[entry.row() as usize], bin);
             }
         }
     }
 
     /// Puts the new keys in force; whether what that moves `counts`.
-    fn decide(&mut self, counts: bool) {
+    fn decide(&mut self, heat: &EpochHeat, counts: bool) {
         if self.holes {
             self.order.retain(|entry| !entry.is_hole());
         }
@@ -191,7 +205,7 @@ impl<C: Cuts> Simulation<C> {
             }
         };
         if let Some(from) = from {
-            self.put(from, counts);
+            self.put(heat, from, counts);
         }
         self.holes = false;
         std::mem::swap(&mut self.keys, &mut self.keys_before);
@@ -199,7 +213,7 @@ impl<C: Cuts> Simulation<C> {
 
     /// Finds the bins of an order without holes from a position on; whether what that moves
     /// `counts`.
-    fn put(&mut self, from: usize, counts: bool) {
+    fn put(&mut self, heat: &EpochHeat, from: usize, counts: bool) {
         let (before, changed) = self.order.split_at_mut(from);
         let mut end = before.iter().map(|unit| unit.pages()).sum();
         for unit in changed {
@@ -207,8 +221,13 @@ impl<C: Cuts> Simulation<C> {
             end += pages;
             let new = self.cuts.bin(end);
             let old = unit.replace_bin(new);
-            if counts && old != new {
-                self.tally.moved(old, new, pages, unit.huge());
+            if old != new {
+                let id = heat.unit[unit.row() as usize];
+                if counts {
+                    let (old, new) = self.reach.again(id, old, new);
+                    self.tally.moved(old, new, pages, unit.huge());
+                }
+                self.reach.note(id, new);
             }
         }
     }

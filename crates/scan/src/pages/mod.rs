@@ -99,12 +99,12 @@ impl Pages {
     }
 
     /// The rates of all base pages; None until some were watched.
-    fn rates(&self) -> Option<&[f32; REGION]> {
+    pub(crate) fn rates(&self) -> Option<&[f32; REGION]> {
         self.memory.as_ref().map(|memory| &memory.rates)
     }
 
     /// What was measured of all base pages in this epoch.
-    fn traffic(&self) -> Option<&[f32; REGION]> {
+    pub(crate) fn traffic(&self) -> Option<&[f32; REGION]> {
         self.memory.as_ref().map(|memory| &memory.traffic)
     }
 

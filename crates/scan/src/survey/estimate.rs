@@ -167,7 +167,7 @@ impl Estimator {
         all.fit(&mut self.usual, &flat(), FLAT_PAGES, STEPS);
         let usual = self.usual;
         let regions = regions.iter_mut().zip(&seen);
-        regions.map(|(region, seen)| region.history.learn(seen, &usual)).collect()
+        regions.map(|(region, seen)| region.history.learn(seen, &usual, region.huge)).collect()
     }
 }
 

@@ -6,8 +6,8 @@ use super::visit::Slope;
 
 /// What was seen counts for so much one epoch with visits later.
 const KEEP: f32 = 0.8;
-/// The prior counts as so many pages.
-pub(crate) const PRIOR_PAGES: f32 = 20.0;
+/// What is usual counts as so many base pages, 512 of which a visit sees.
+const PRIOR_PAGES: f32 = 20.0;
 /// Steps of the fit: it goes on from where it was.
 const STEPS: usize = 6;
 const FIRST_STEPS: usize = 30;
@@ -35,7 +35,7 @@ impl Default for History {
 impl History {
     /// Adds an epoch's visits; `prior` is what is usual. Says whether the region has changed, so
     /// that what was known before is forgotten.
-    pub(crate) fn learn(&mut self, epoch: &Brackets, prior: &Weights) -> bool {
+    pub(crate) fn learn(&mut self, epoch: &Brackets, prior: &Weights, huge: bool) -> bool {
         if epoch.is_empty() {
             return false;
         }
@@ -52,7 +52,12 @@ impl History {
         } else {
             STEPS
         };
-        self.brackets.fit(&mut self.weights, prior, PRIOR_PAGES, steps);
+        if huge {
+            // One page has one rate.
+            self.weights = self.brackets.posterior(prior);
+        } else {
+            self.brackets.fit(&mut self.weights, prior, PRIOR_PAGES, steps);
+        }
         changed
     }
 
@@ -116,13 +121,13 @@ mod tests {
         let mut history = History::default();
         assert!(!history.known());
         for _ in 0..10 {
-            assert!(!history.learn(&seen(100), &flat()));
+            assert!(!history.learn(&seen(100), &flat(), false));
         }
         let before = history.page(1e-4);
-        assert!(!history.learn(&seen(120), &flat()), "chance");
-        assert!(history.learn(&seen(400), &flat()), "a change");
+        assert!(!history.learn(&seen(120), &flat(), false), "chance");
+        assert!(history.learn(&seen(400), &flat(), false), "a change");
         assert!(history.page(1e-4) > 3.0 * before, "is followed at once");
-        assert!(history.learn(&seen(30), &flat()));
+        assert!(history.learn(&seen(30), &flat(), false));
         assert!(history.page(1e-4) < before);
     }
 }

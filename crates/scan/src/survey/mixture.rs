@@ -167,6 +167,26 @@ impl Brackets {
     }
 }
 
+impl Brackets {
+    /// How likely each rate is for one page of which all these are visits, where `prior` is how
+    /// likely each is for such a page (Bayes).
+    pub(crate) fn posterior(&self, prior: &Weights) -> Weights {
+        let mut logs = prior.map(|weight| weight.max(LEAST).ln());
+        for (from, to, count) in &self.counts {
+            for (log, chance) in logs.iter_mut().zip(chances(*from, *to)) {
+                *log += count * chance.max(LEAST).ln();
+            }
+        }
+        let most = logs.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let likely = logs.map(|log| (log - most).exp());
+        let all: f32 = likely.iter().sum();
+        likely.map(|likely| likely / all)
+    }
+}
+
+/// Stands for a chance of 0.
+const LEAST: f32 = 1e-12;
+
 /// Chance of being first seen between two edges, by rate.
 fn chances(from: u8, to: u8) -> Weights {
     let unseen = &UNSEEN[usize::from(from)];

@@ -293,6 +293,8 @@ impl<'a, E: Eyes> Survey<'a, E> {
 #[cfg(test)]
 mod accuracy_tests;
 #[cfg(test)]
+mod rates_tests;
+#[cfg(test)]
 mod simulated;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,129 @@
+//! What is expected of regions, huge pages and single pages with known rates after some epochs.
+
+use super::*;
+use crate::pages::Pages;
+use crate::survey::draw::draw;
+use crate::survey::estimate::{Estimator, Visits, wanted};
+use crate::survey::simulated::Simulated;
+use pagetide_types::Bytes;
+
+fn random(seed: u64) -> impl FnMut() -> f64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Lives through epochs with so many visits each, at most; gives each epoch's regions to `after`.
+fn live(
+    world: &mut Simulated,
+    regions: &mut [Region],
+    (epochs, visits): (usize, f64),
+    mut after: impl FnMut(usize, &mut Simulated, &[Region]),
+) {
+    let mut estimator = Estimator::new(Bytes::kib(256));
+    let mut random = random(9);
+    for epoch in 0..epochs {
+        let wanted = wanted(regions, &[1.0], |_| true);
+        let floor = vec![512.0; regions.len()];
+        let drawn = draw(&wanted, &floor, visits, WAVE, &mut random);
+        let limits = Limits {
+            end_ns: world.now + 5_000_000_000,
+            budget_ns: 1e12,
+            single_pages: regions.iter().any(|region| region.pages.is_some()),
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
+        let gap = estimator.known_gap_ns(0).map(|gap| gap as u64);
+        let survey = Survey::new(world, regions, ladder::gaps(gap), limits);
+        let outcome = survey.run(&drawn.waves, &mut random, &|| false);
+        let mut seen: Vec<Visits<'_>> = drawn
+            .expected
+            .iter()
+            .map(|expected| Visits { visits: Vec::new(), chance: expected.clamp(1e-6, 1.0) })
+            .collect();
+        outcome.visits.iter().for_each(|visit| seen[visit.region].visits.push(visit));
+        estimator.learn(regions, &seen, &[1.0]);
+        after(epoch, world, regions);
+    }
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0.0), |(sum, n), value| (sum + value, n + 1.0));
+    sum / count
+}
+
+#[test]
+fn huge_pages_from_hot_to_cold_get_their_rates() {
+    let truth = [60_000.0, 4_000.0, 300.0, 20.0];
+    let mut world = Simulated::new(true, (0..128).map(|unit| truth[unit % 4]));
+    let mut regions: Vec<Region> = (0..128).map(|unit| Region::whole(unit, true)).collect();
+    live(&mut world, &mut regions, (8, 300.0), |_, _, _| {});
+    for (class, truth) in truth.iter().enumerate() {
+        let of_class = regions.iter().skip(class).step_by(4);
+        let found = mean(of_class.map(|region| f64::from(region.rate.unwrap())));
+        assert!((found / truth - 1.0).abs() < 0.35, "{truth}: {found}");
+    }
+}
+
+#[test]
+fn a_change_of_the_program_is_followed_at_once() {
+    let rates = |hot: bool| if hot { 20.0 } else { 0.5 };
+    let mut world = Simulated::new(false, (0..64 * 512).map(|page| rates(page < 32 * 512)));
+    let mut regions: Vec<Region> = (0..64).map(|unit| Region::whole(unit, false)).collect();
+    live(&mut world, &mut regions, (6, 160.0), |epoch, world, regions| {
+        let rate = |of: std::ops::Range<usize>| {
+            mean(regions[of].iter().map(|region| f64::from(region.rate.unwrap())))
+        };
+        let (first, second) = (rate(0..32), rate(32..64));
+        if epoch == 3 {
+            assert!(first > 10.0 * second, "{first} {second}");
+            (0..64 * 512).for_each(|page| world.set_rate(page, rates(page >= 32 * 512)));
+        }
+        if epoch == 5 {
+            assert!(second > 5.0 * first, "two epochs later: {first} {second}");
+        }
+    });
+}
+
+#[test]
+fn single_pages_from_hot_to_cold_come_in_that_order_and_their_traffic_adds_up() {
+    // In every region alike: a few hot pages, some warm ones, many cold.
+    let truth = |page: u64| match page % 32 {
+        0 => 100.0,
+        1..6 => 10.0,
+        _ => 0.5,
+    };
+    let mut world = Simulated::new(false, (0..24 * 512).map(truth));
+    let mut regions: Vec<Region> = (0..24)
+        .map(|unit| {
+            let mut pages = Pages::default();
+            pages.resident = [u64::MAX; 8];
+            Region { pages: Some(Box::new(pages)), ..Region::whole(unit, false) }
+        })
+        .collect();
+    let mut traffic = 0.0;
+    let classes = [0..1, 1..6, 6..32];
+    live(&mut world, &mut regions, (8, 120.0), |epoch, _, regions| {
+        let pages = || regions.iter().filter_map(|region| region.pages.as_deref());
+        if epoch >= 2 {
+            let all: f32 = pages().filter_map(|pages| pages.traffic()).flatten().sum();
+            traffic += f64::from(all) / 6.0;
+        }
+        if epoch < 7 {
+            return;
+        }
+        let found = classes.clone().map(|class| {
+            let rates = pages().filter_map(|pages| pages.rates());
+            let of_class = rates.flat_map(|rates| {
+                let page = |page: &usize| class.contains(&(page % 32));
+                (0..512).filter(page).map(|page| f64::from(rates[page])).collect::<Vec<_>>()
+            });
+            mean(of_class)
+        });
+        assert!(found[0] > 4.0 * found[1] && found[1] > 4.0 * found[2], "{found:?}");
+    });
+    // Eight lines a page, none in runs; some of the hot pages' traffic stays in the cache.
+    let all: f64 = (0..24 * 512).map(truth).sum();
+    assert!((traffic / (8.0 * all) - 1.0).abs() < 0.25, "{}", traffic / (8.0 * all));
+}

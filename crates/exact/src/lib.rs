@@ -9,6 +9,7 @@ mod clock;
 mod command;
 mod emulator;
 mod error;
+mod expected;
 mod folder;
 mod objects;
 mod process;

@@ -1,6 +1,6 @@
 //! What was counted in the epoch under way, by regions of 2 MiB and the units in them.
 
-use crate::shared::Counts;
+use crate::{expected::Expected, shared::Counts};
 use pagetide_types::{
     EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, ObjectId, UnitId, UnitKey, UnitSize,
 };
@@ -43,6 +43,7 @@ struct Region {
     /// The number of each of its units (one, or 512), once it has one.
     units: Box<[Option<UnitId>]>,
     sums: Box<[Sums]>,
+    expected: Box<[Expected]>,
 }
 
 /// All regions that were met.
@@ -79,6 +80,7 @@ impl Regions {
                 dirty: Mask::default(),
                 units: vec![None; units].into(),
                 sums: vec![Sums::default(); units].into(),
+                expected: vec![Expected::default(); units].into(),
             };
             self.regions.push((place, region));
         }
@@ -143,7 +145,7 @@ impl Regions {
                 let sums = std::mem::take(&mut region.sums[unit]);
                 let row = HeatRow {
                     unit: number,
-                    rate: rate(sums.misses, seconds),
+                    rate: single(region.expected[unit].learn(sums.misses, seconds)),
                     flags,
                     pages,
                     watched: pages,
@@ -159,7 +161,7 @@ impl Regions {
         let mut heat = EpochHeat::with_capacity(epoch, rows.len());
         for (row, sums) in rows {
             heat.push(row);
-            heat.traffic.push(row.rate);
+            heat.traffic.push(rate(sums.misses, seconds));
             heat.accesses.push(rate(sums.accesses, seconds));
             heat.leads.push(rate(sums.leads, seconds));
             heat.writes.push(rate(sums.writes, seconds));
@@ -170,9 +172,12 @@ impl Regions {
 
 /// Per second.
 fn rate(count: u64, seconds: f64) -> f32 {
-    #[expect(clippy::cast_possible_truncation, reason = "24 bits of a rate are enough")]
-    let rate = (count as f64 / seconds.max(1e-9)) as f32;
-    rate
+    single(count as f64 / seconds.max(1e-9))
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "24 bits of a rate are enough")]
+fn single(rate: f64) -> f32 {
+    rate as f32
 }
 
 #[cfg(test)]
@@ -202,7 +207,7 @@ mod tests {
         // Nothing happened, and that is known.
         regions.reside(object, 1024);
         let heat = regions.heat(EpochId(1), 2.0);
-        assert_eq!((heat.row(0).rate, heat.row(0).pages), (0.0, 1));
+        assert_eq!((heat.traffic[0], heat.row(0).pages), (0.0, 1));
         assert!(!heat.row(0).flags.has(HeatFlags::ACCESSED));
         assert!(!heat.row(0).flags.has(HeatFlags::UNSEEN));
         assert!(regions.heat(EpochId(2), 2.0).is_empty(), "it is gone");

@@ -101,6 +101,8 @@ const ROOT_OCTAVE: f32 = std::f32::consts::SQRT_2 - 1.0;
 const HUGE_AS_BASE: f32 = 32.0;
 /// What a base page's worth of a huge page costs to move, of which there are 512.
 const PART_OF_HUGE: f32 = HUGE_AS_BASE / 512.0;
+/// In the first epochs every one decides: little is known, and much is to be put in place.
+const LEARNING: u32 = 6;
 /// So many times the evidence that a unit was ranked on correct its rank for nothing.
 const MORE_EVIDENCE: f32 = 2.0;
 /// The variance of the difference of two epochs, over that of one.
@@ -199,7 +201,8 @@ impl RankPolicy for Rate {
         }
         let least = self.survey(heat);
         self.noise.next_epoch(&self.roots, least);
-        let decides = self.period.due(view.length_s) || view.free_moves;
+        let learning = view.history.epochs() <= LEARNING;
+        let decides = self.period.due(view.length_s) || learning || view.free_moves;
         let mut unknown = 0;
         let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate).zip(&heat.pages);
         for (key, (((unit, flags), seen), pages)) in keys.iter_mut().zip(rows) {

@@ -199,7 +199,7 @@ pub(crate) struct AskedArgs {
     #[arg(long, default_value = "5%", value_parser = percent, value_name = "PERCENT",
         allow_hyphen_values = true)]
     pub(crate) target_slowdown: f64,
-    /// Policies to consider (default: all), with options as in lru,rate:half-life=8,steps=4.
+    /// Policies to consider (default: all), with options as in lru,rate:interval=8,steps=4.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub(crate) policy: Vec<String>,
     /// Share of the run time that the program waits for memory, if you know it: `30%`, or a range

@@ -12,7 +12,7 @@ use std::time::Duration;
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
-    /// The policy that decides, with options as in rate:half-life=8 (`pagetide policies` lists them).
+    /// The policy that decides, with options as in rate:interval=8 (`pagetide policies` lists them).
     #[arg(long, default_value = "rate", value_name = "NAME")]
     pub(crate) policy: String,
     /// Most fast memory that the target may have, as bytes or a share of the fast tier (default:

@@ -8,8 +8,6 @@ mod by_history;
 mod decider;
 mod interval_history;
 mod limit;
-mod noise;
-mod octaves;
 mod options;
 mod period;
 mod policies;

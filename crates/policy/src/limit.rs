@@ -178,7 +178,7 @@ mod tests {
         (capacity, move_budget): (u64, u64),
         cost_benefit: Option<CostBenefit>,
     ) -> Chosen {
-        let spec: PolicySpec = "rate:half-life=0,sure=0,worth=0".parse().unwrap();
+        let spec: PolicySpec = "rate:steps=256".parse().unwrap();
         let mut decider = Decider::new(&spec);
         decider.arrive(heat);
         decider.reconcile(heat, fast);

@@ -21,7 +21,7 @@ pub static REGISTRY: &[&PolicyInfo] = &[
 
 /// A policy with its options, checked; makes as many policies as are needed.
 ///
-/// Written and read as `name` or `name:option=value,option=value`, e.g. `rate:half-life=8`.
+/// Written and read as `name` or `name:option=value,option=value`, e.g. `rate:interval=8`.
 #[derive(Clone, Debug)]
 pub struct PolicySpec {
     info: &'static PolicyInfo,
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn specs_read_as_they_print() {
-        for text in ["lru", "rate:half-life=8", "rate:half-life=0.5,steps=16", "random:seed=7"] {
+        for text in ["lru", "rate:interval=8", "rate:interval=0.5,steps=16", "random:seed=7"] {
             assert_eq!(text.parse::<PolicySpec>().unwrap().to_string(), text);
         }
         let given = PolicyOptions([("window".to_owned(), 8.0)].into());
@@ -113,13 +113,13 @@ mod tests {
         for (text, part) in [
             ("lru2", "unknown policy 'lru2'; did you mean 'lru'? known are first-touch, random"),
             ("zzz", "unknown policy 'zzz'; known are"),
-            ("rate:halflife=8", "unknown option 'halflife'; did you mean 'half-life'?"),
+            ("rate:intervall=8", "unknown option 'intervall'; did you mean 'interval'?"),
             ("clairvoyant:age=1", "policy clairvoyant: unknown option 'age'; it has none"),
             ("lru:age=1", "policy lru: unknown option 'age'; known are interval, phase"),
             ("lfu:window=65", "window must be a whole number from 1 to 64, not '65'"),
             ("lfu:window=1.5", "not '1.5'"),
             ("lfu:window=many", "not 'many'"),
-            ("rate:half-life=NaN", "half-life must be a number from 0 to"),
+            ("rate:interval=NaN", "interval must be a number from 0 to"),
             ("lfu:window", "'window' must read name=value"),
         ] {
             let error = text.parse::<PolicySpec>().unwrap_err().to_string();

@@ -104,8 +104,7 @@ fn of_two_phases_first_touch_serves_the_first_and_nobody_foresees_the_second() {
 #[test]
 fn who_serves_a_phase_that_comes_back_has_moved_its_memory_back() {
     // The first phase, the second, and the first again.
-    let epochs =
-        hot(19, 200, |epoch, unit| epoch > 0 && (unit < 100) == (!(7..13).contains(&epoch)));
+    let epochs = hot(19, 200, |epoch, unit| epoch > 0 && (unit < 100) != (7..13).contains(&epoch));
     for spec in runnable() {
         let found = hits(&epochs, &spec, from(1, false), 100);
         let served = |range: std::ops::Range<usize>| {

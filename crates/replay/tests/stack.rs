@@ -12,8 +12,8 @@ use recording::{Epochs, epochs, footprint, uniform_epochs};
 
 fn specs() -> Vec<PolicySpec> {
     let varied = [
-        "rate:half-life=0.7,sure=1",
-        "rate:sure=0,steps=32",
+        "rate:steps=4",
+        "rate:steps=32,interval=0",
         "lfu:window=3",
         "random:seed=9",
         "two-lists:active=20,inactive=100,interval=9",
@@ -193,7 +193,7 @@ fn what_is_decided_in_an_epoch_is_charged_in_the_next() {
         capacities: 1,
         ..ReplayOptions::default()
     };
-    let specs = ["first-touch", "rate:half-life=0,sure=0", "clairvoyant"];
+    let specs = ["first-touch", "rate:steps=256,interval=0", "clairvoyant"];
     let specs = specs.map(|name| name.parse::<PolicySpec>().unwrap());
     let found = curves(&epochs, &specs, options);
     for curve in &found {

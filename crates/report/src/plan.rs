@@ -120,11 +120,19 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
         facts.unit,
         percent(facts.huge_share)
     );
+    let past_caches = facts.cached_share <= 0.0 && facts.cache_per_core.0 > 0;
+    let accesses = if past_caches {
+        format!("about {} cache lines per second past the CPU caches", count(facts.traffic_per_s))
+    } else {
+        format!(
+            "about {} per second, {} of them served by the CPU caches",
+            count(facts.accesses_per_s),
+            percent(facts.cached_share),
+        )
+    };
+    let of_the_rest = if past_caches { "" } else { "of the rest " };
     let accesses = format!(
-        "about {} per second, {} of them served by the CPU caches; of the rest {} to units too hot \
-         to measure; {} of the memory never seen accessed",
-        count(facts.accesses_per_s),
-        percent(facts.cached_share),
+        "{accesses}; {of_the_rest}{} to units too hot to measure; {} of the memory never seen accessed",
         percent(facts.saturated_share),
         percent(facts.unseen_share)
     );

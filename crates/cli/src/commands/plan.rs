@@ -83,7 +83,7 @@ pub(crate) fn policies(names: &[String]) -> Result<Vec<PolicySpec>> {
 }
 
 /// Puts options back to the policy that they were given for: commas part policies, and the options
-/// of one (`lru,rate:half-life=8,steps=4`).
+/// of one (`lru,rate:interval=8,steps=4`).
 fn whole(parts: &[String]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for part in parts {
@@ -196,8 +196,8 @@ mod tests {
 
     #[test]
     fn commas_part_policies_and_the_options_of_one() {
-        let given = ["lru", "rate:half-life=8", "steps=4", "lfu", "window=3"].map(str::to_owned);
-        assert_eq!(whole(&given), ["lru", "rate:half-life=8,steps=4", "lfu", "window=3"]);
+        let given = ["lru", "rate:interval=8", "steps=4", "lfu", "window=3"].map(str::to_owned);
+        assert_eq!(whole(&given), ["lru", "rate:interval=8,steps=4", "lfu", "window=3"]);
         assert!(policies(&given).is_err_and(|error| error.to_string().contains("window=3")));
         assert_eq!(policies(&given[..4]).unwrap().len(), 3);
     }

@@ -103,7 +103,7 @@ pub(crate) const EVERYTHING: Budget = Budget { fast: None, reserve: None, rate: 
 /// Rates as they are seen, at once.
 pub(crate) fn settings(budget: Budget) -> Settings {
     Settings {
-        policy: "rate:half-life=0,sure=0,worth=0".parse().unwrap(),
+        policy: "rate:steps=256,interval=0".parse().unwrap(),
         budget,
         worth: None,
         dry_run: false,

@@ -47,33 +47,19 @@ fn lfu_remembers_64_epochs_and_no_more() {
 }
 
 #[test]
-fn rate_weighs_how_often_and_forgets_by_half_lives() {
-    let epochs = [
-        [100.0, 400.0, 0.0],
-        // Over 1.5: 450 200 200.
-        [400.0, 0.0, 200.0],
-        // Over 1.75: 225 100 900.
-        [0.0, 0.0, 800.0],
-        [0.0; 3],
-    ];
-    let found = orders("rate:sure=0,half-life=1", 0, &epochs);
-    assert_eq!(found, [[1, 0, 2], [0, 1, 2], [2, 0, 1]]);
-    // Only the last epoch counts: ties keep their order.
-    assert_eq!(
-        orders("rate:sure=0,half-life=0,steps=64", 0, &epochs),
-        [[1, 0, 2], [0, 2, 1], [2, 0, 1]]
-    );
-    // Hardly anything is forgotten: the mean of the epochs, 500 400 1000 over three.
-    assert_eq!(orders("rate:sure=0,half-life=1000,steps=64", 0, &epochs)[2], [2, 0, 1]);
+fn rate_orders_by_what_is_expected_now() {
+    let epochs = [[100.0, 400.0, 0.0], [400.0, 0.0, 200.0], [0.0, 0.0, 800.0], [0.0; 3]];
+    // Ties keep their order.
+    assert_eq!(orders("rate", 0, &epochs), [[1, 0, 2], [0, 2, 1], [2, 0, 1]]);
 }
 
 #[test]
-fn within_a_step_of_the_rate_what_is_fast_stays_fast() {
-    let epochs = [[100.0, 90.0], [90.0, 100.0], [64.0, 127.0], [60.0, 127.0], [0.0; 2]];
-    let found = orders("rate:sure=0,half-life=0,steps=1", 0, &epochs);
+fn within_a_band_of_the_rate_what_is_fast_stays_fast() {
+    let epochs = [[100.0, 90.0], [90.0, 100.0], [66.0, 127.0], [30.0, 127.0], [0.0; 2]];
+    let found = orders("rate:steps=1", 0, &epochs);
     assert_eq!(found, [[0, 1], [0, 1], [0, 1], [1, 0]]);
     // With fine steps every difference of some percent counts.
-    assert_eq!(orders("rate:sure=0,half-life=0,steps=64", 0, &epochs)[1], [1, 0]);
+    assert_eq!(orders("rate:steps=64", 0, &epochs)[1], [1, 0]);
 }
 
 #[test]
@@ -116,7 +102,7 @@ fn what_was_not_observed_keeps_age_history_and_rate() {
 
 #[test]
 fn what_was_never_observed_ranks_in_the_middle() {
-    for spec in ["lru", "lfu", "rate:sure=0"] {
+    for spec in ["lru", "lfu", "rate"] {
         // The middle of one, zero and zero is zero; of one, one and zero it is one.
         let found =
             orders(spec, 0, &[[UNCLEARED, 0.0, 0.0, 5.0], [UNCLEARED, 0.0, 5.0, 5.0], [0.0; 4]]);

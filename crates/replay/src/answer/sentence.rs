@@ -108,6 +108,12 @@ pub(crate) fn assumptions(
         )
     } else if counted {
         "every miss of the CPU caches was counted, and is taken to wait for memory".to_owned()
+    } else if facts.cache_per_core.0 > 0 && facts.cached_share <= 0.0 {
+        format!(
+            "traffic is what comes in after the time in which {} of CPU cache per core fill, as \
+             accessed bits show it; how many lines of a page that is they do not show",
+            facts.cache_per_core
+        )
     } else if facts.cache_per_core.0 > 0 {
         format!(
             "accessed bits cannot tell cache hits from memory traffic: {} of CPU cache per core \

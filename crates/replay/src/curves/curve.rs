@@ -15,7 +15,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Curve {
     /// The policy's name in the registry; with options, where some were given
-    /// (`rate:half-life=8`).
+    /// (`rate:interval=8`).
     pub policy: String,
     /// Distance between two capacities.
     pub step: Bytes,

@@ -37,14 +37,20 @@ struct Sums {
 }
 
 impl Sums {
-    fn of(epoch: &Epoch, heat: &EpochHeat) -> Self {
+    /// `measured`: the traffic was, and is not the rate less what a model of the caches holds.
+    fn of(epoch: &Epoch, heat: &EpochHeat, measured: bool) -> Self {
         let mut sums = Self { units: heat.len(), resident: heat.resident(), ..Self::default() };
         let length = if epoch.length_s.is_finite() { epoch.length_s.max(0.0) } else { 0.0 };
         for i in 0..heat.len() {
             let (flags, bytes) = (heat.flags[i], heat.bytes(i).as_f64());
-            let accesses = f64::from(heat.rate[i]) * length;
-            sums.accesses += accesses;
             let traffic = f64::from(heat.memory_rate(i)) * length;
+            // Where only the traffic was measured nobody knows what the caches served.
+            let all = match heat.accesses.get(i) {
+                Some(accesses) => f64::from(*accesses) * length,
+                None if measured && !flags.has(HeatFlags::HUGE) => traffic,
+                None => f64::from(heat.rate[i]) * length,
+            };
+            sums.accesses += all;
             sums.traffic += traffic;
             if flags.has(HeatFlags::SATURATED) {
                 sums.saturated += traffic;
@@ -111,8 +117,9 @@ impl Overview {
         for record in records {
             let mut record = record?;
             builder.push(&record);
+            let measured = !record.heat.traffic.is_empty();
             cache.filter_epoch(&mut record.heat, &record.epoch);
-            let sums = Sums::of(&record.epoch, &record.heat);
+            let sums = Sums::of(&record.epoch, &record.heat, measured);
             let unwatched_bytes = watched.not_yet(&record.heat).as_f64();
             epochs.push(Sums { unwatched_bytes, ..sums });
         }

@@ -38,6 +38,7 @@ def arguments():
     parser.add_argument("--plan", default="", help="options of both plans, e.g. '--policy rate'")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path, help="keep the recordings in this folder")
+    parser.add_argument("--replan", action="store_true", help="record nothing: plan the kept recordings (--keep) again")
     args = parser.parse_args()
     # The programs run in folders of their own.
     args.pagetide, args.sampler = args.pagetide.resolve(), (args.sampler or args.pagetide).resolve()
@@ -100,6 +101,24 @@ def measure(args, program, scratch):
     return result
 
 
+def replan(args, folder):
+    """Plans what was kept again, and puts the answers into the results."""
+    for program in chosen(args):
+        kept, path = args.keep / program.name, folder / f"{program.name}.json"
+        if not (path.exists() and (kept / "exact.heat").exists()):
+            continue
+        result = json.loads(path.read_text(encoding="utf-8"))
+        plans = {name: answers.plan(args.pagetide, kept / f"{name}.heat", args.plan) for name in ("exact", "sampled")}
+        found = raw.answers(kept / "exact.heat", plans["exact"], kept / "sampled.heat", plans["sampled"])
+        result |= {"commit": common.commit(), "raw": found}
+        result["row"] = answers.row(plans["exact"], plans["sampled"], found)
+        result["plans"] |= {name: answers.short(plan) for name, plan in plans.items()}
+        path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        common.append(folder / "truth.csv", {"program": program.name, "date": result["date"], "commit": result["commit"]}
+                      | result["row"] | {"load_after": result["load_after"]})
+    return 0
+
+
 def chosen(args):
     names = {program.name for program in registry.PROGRAMS}
     for name in set(args.only) - names:
@@ -151,7 +170,10 @@ def main():
         sys.exit(f"error: there is no {missing[0]}; cargo build --release -p pagetide builds it")
     folder = common.open_results(args) / "truth"
     folder.mkdir(exist_ok=True)
-    failed = 0 if args.show or args.markdown else bench(args, folder)
+    if args.replan and not args.keep:
+        sys.exit("error: --replan plans what is kept; name the folder with --keep")
+    work = replan if args.replan else bench
+    failed = 0 if args.show or args.markdown else work(args, folder)
     if args.markdown:
         print(table.markdown(folder, names))
     else:

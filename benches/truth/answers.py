@@ -20,8 +20,8 @@ def recommended(plan):
         return None, None, None, None
     size = answer["fast_bytes"]
     interval = answer.get("interval") or {}
-    low = answer.get("fast_bytes_low") or interval.get("low")
-    high = answer.get("fast_bytes_high") or interval.get("high")
+    low = interval.get("low") or answer.get("fast_bytes_low")
+    high = interval.get("high")
     return size, low, high, answer["policy"]
 
 

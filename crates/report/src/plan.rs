@@ -89,7 +89,11 @@ fn answer(plan: &Plan, style: Style) -> String {
                 band(answer.slowdown)
             );
             let sentence = style.paragraph("  ", &answer.sentence);
-            style.bold(sentence.trim_end()) + "\n" + &style.paragraph("  ", &expected)
+            let by_regions = plan.fast_bytes_by_regions.map_or_else(String::new, |bytes| {
+                let text = format!("Placed by regions of 2 MiB, not by pages of 4 KiB: {bytes}.");
+                style.paragraph("  ", &text)
+            });
+            style.bold(sentence.trim_end()) + "\n" + &style.paragraph("  ", &expected) + &by_regions
         }
         (None, Some(why_not)) => style.paragraph("  ", &format!("No recommendation: {why_not}.")),
         (None, None) => style.paragraph("  ", "No recommendation."),

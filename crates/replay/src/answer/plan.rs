@@ -166,6 +166,9 @@ pub struct Plan {
     pub hot_set: Option<HotSet>,
     /// Every policy's need and curve.
     pub policies: Vec<PolicyPlan>,
+    /// What the recommendation would be, were memory placed by regions of 2 MiB; only of exact
+    /// recordings of single pages.
+    pub fast_bytes_by_regions: Option<Bytes>,
     /// The recommended policy at the recommended size, an entry per evaluated epoch: what the answer
     /// varies by. Empty without a recommendation.
     pub epochs: Vec<EpochResult>,
@@ -314,6 +317,7 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         why_not,
         hot_set,
         policies,
+        fast_bytes_by_regions: None,
         epochs: Vec::new(),
         advice,
         areas: input.areas,

@@ -1,14 +1,15 @@
 //! From a recording to a plan: read for what it is as a whole and where its warm-up ends, and once
 //! more through every policy; then, with a recommendation, through that policy at that size alone.
 
+use crate::recording::regions::Regions;
 use crate::{
-    CpuCache, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, ReplayError, ReplayOptions,
-    Replayed, Replicates, Role, epochs_at, plan, replay,
+    CpuCache, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, RecordingFacts, ReplayError,
+    ReplayOptions, Replayed, Replicates, Role, epochs_at, plan, replay,
 };
 use pagetide_machine::Machine;
 use pagetide_policy::{Class, PolicySpec, REGISTRY};
-use pagetide_trace::Recording;
-use pagetide_types::EpochHeat;
+use pagetide_trace::{Recording, Source};
+use pagetide_types::{Bytes, EpochHeat, UnitSize};
 
 /// Why no plan could be made.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +82,45 @@ pub fn plan_recording(
         plan.epochs = epochs_at(epochs, spec, &replay_options, answer.fast_bytes)
             .map_err(|broken| named(broken, &plan.recording.name))?;
     }
+    if by_pages(recording) {
+        plan.fast_bytes_by_regions =
+            need_by_regions(recording, policies, machine, options, &plan, replay_options)?;
+    }
     Ok(plan)
+}
+
+/// Whether pages were told apart one by one and counted, so that what placing by regions of 2 MiB
+/// would need is known as well.
+fn by_pages(recording: &Recording) -> bool {
+    let header = recording.header();
+    header.unit == UnitSize::Base && header.source == Source::Exact
+}
+
+/// What the recommendation would be, were memory placed by regions of 2 MiB.
+fn need_by_regions(
+    recording: &Recording,
+    policies: &[PolicySpec],
+    machine: &Machine,
+    options: &PlanOptions,
+    by_pages: &Plan,
+    replay_options: ReplayOptions,
+) -> Result<Option<Bytes>, PlanError> {
+    let regions = Regions::of(&recording.units()?);
+    let epochs = epochs(recording, CpuCache::of(machine))
+        .map(|epoch| epoch.map(|(heat, length_s)| (regions.heat(&heat), length_s)));
+    let replay_options = ReplayOptions { unit: UnitSize::Huge, ..replay_options };
+    let curves = replay(epochs, policies, replay_options)
+        .map_err(|broken| named(broken, &by_pages.recording.name))?;
+    let curves = std::iter::zip(policies, curves).map(|(spec, curve)| policy_curve(spec, curve));
+    let input = PlanInput {
+        curves: curves.collect(),
+        facts: RecordingFacts { unit: UnitSize::Huge, ..by_pages.recording.clone() },
+        warm_up: by_pages.warm_up.clone(),
+        heatmap: by_pages.heatmap.clone(),
+        areas: by_pages.areas.clone(),
+        replicates: None,
+    };
+    Ok(plan(input, machine, options).recommendation.map(|answer| answer.fast_bytes))
 }
 
 fn replay_options(recording: &Recording, info: &Overview) -> ReplayOptions {

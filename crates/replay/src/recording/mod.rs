@@ -3,6 +3,7 @@
 mod areas;
 mod heatmap;
 mod overview;
+pub(crate) mod regions;
 mod warm_up;
 
 pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};

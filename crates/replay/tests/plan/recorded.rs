@@ -161,35 +161,6 @@ fn what_nobody_had_watched_yet_is_known_to_no_policy_and_said() {
     assert!((missing - 5000.0 / 503_000.0).abs() < 1e-6, "{missing}");
 }
 
-/// What `rate` serves with half of the memory fast.
-#[expect(clippy::unwrap_used, reason = "a test's own plan")]
-fn served_by_half(recording: &Recording) -> f64 {
-    let plan = plan_recording(recording, &all_policies(), &cxl(), &PlanOptions::default()).unwrap();
-    let rate = plan.policies.iter().find(|policy| policy.policy == "rate").unwrap();
-    rate.points[rate.points.len() / 2].hit_ratio
-}
-
-/// A factor from `1 - off` to `1 + off`, by dice of its own for every unit and epoch.
-fn noise(epoch: u32, unit: u32, off: f32) -> f32 {
-    let mixed = u64::from(epoch << 16 | unit).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    1.0 + off * ((mixed >> 40) as f32 / (1 << 23) as f32 - 1.0)
-}
-
-#[test]
-fn lukewarm_memory_is_put_in_place_before_a_program_that_ran_before_is_judged() {
-    // The second half, touched last, is twice as hot; no epoch alone shows it, and no move repays
-    // within the recording. In a program that runs for long it has been moved.
-    let folder = tempfile::tempdir().unwrap();
-    let rate = |epoch, unit| (if unit < 200 { 20.0 } else { 40.0 }) * noise(epoch, unit, 0.8);
-    let served = |began, name: &str| {
-        let path = folder.path().join(name);
-        served_by_half(&record_begun(&path, began, 0..26, |_| 400, rate))
-    };
-    let (attached, begun) = (served(false, "attached.heat"), served(true, "begun.heat"));
-    assert!(attached > 0.6 && attached > begun, "{attached} {begun}");
-}
-
 #[test]
 fn a_program_that_ran_before_is_judged_by_the_second_half() {
     let folder = tempfile::tempdir().unwrap();
@@ -229,4 +200,59 @@ fn the_smallest_recordings_are_answered_in_words() {
             }
         }
     }
+}
+
+#[test]
+fn exact_counts_of_single_pages_say_what_placing_by_regions_would_take() {
+    // Of every region every eighth page is hot, and the others are hardly used.
+    let folder = tempfile::tempdir().unwrap();
+    let plan = |source, name: &str| {
+        let header = Header {
+            schema_version: pagetide_trace::SCHEMA_VERSION,
+            tool: "test".into(),
+            started_unix_s: 0,
+            target: "./program".into(),
+            unit: UnitSize::Base,
+            epoch_s: 5.0,
+            gaps_s: Vec::new(),
+            budget: 0.0,
+            source,
+            began_with_target: true,
+            cache_per_core: None,
+            machine: [].into(),
+        };
+        let path = folder.path().join(name);
+        let mut writer = RecordingWriter::create(&path, &header, None).unwrap();
+        for e in 0..6 {
+            let mut heat = EpochHeat::new(EpochId(e));
+            for i in 0..16 * 512 {
+                let rate = if i % 8 == 3 { 1000.0 } else { 1.0 };
+                let flags = HeatFlags::SAMPLED | HeatFlags::ACCESSED;
+                let (unit, node) = (UnitId(i), NodeId(0));
+                heat.push(HeatRow { unit, rate, flags, pages: 1, watched: 1, touched: 1, node });
+                heat.traffic.push(rate);
+            }
+            let key = |i| UnitKey { object: ObjectId(0), index: i };
+            let new_units = if e == 0 { (0..16 * 512).map(key).collect() } else { Vec::new() };
+            let epoch = Epoch {
+                epoch: EpochId(e),
+                start_s: 5.0 * f64::from(e),
+                length_s: 5.0,
+                processes: 1,
+                target_cpu_s: 5.0,
+                watched_share: 1.0,
+                ..Epoch::default()
+            };
+            writer.append(EpochRecord { epoch, new_units, new_areas: Vec::new(), heat }).unwrap();
+        }
+        writer.finish().unwrap();
+        let recording = Recording::open(&path).unwrap();
+        plan_recording(&recording, &all_policies(), &cxl(), &PlanOptions::default()).unwrap()
+    };
+    let exact = plan(pagetide_trace::Source::Exact, "exact.heat");
+    let by_pages = exact.recommendation.unwrap().fast_bytes;
+    assert!((Bytes::mib(3)..Bytes::mib(5)).contains(&by_pages), "{by_pages}");
+    let by_regions = exact.fast_bytes_by_regions.unwrap();
+    assert!(by_regions > Bytes::mib(30), "every region has as many hot pages: {by_regions}");
+    assert_eq!(plan(pagetide_trace::Source::Sampled, "sampled.heat").fast_bytes_by_regions, None);
 }

@@ -57,9 +57,12 @@ fn every_key_of_a_plan_is_documented() {
     let scratch = scratch();
     // A policy that tells of its decisions, however short the epochs are.
     let policies = "first-touch,lru,rate,amp:interval=0,clairvoyant";
-    let line = format!("plan --json --policy {policies} {}", hot_cold(&scratch).display());
-    let plan = pagetide(&line);
-    let plan = plan.succeeds().json();
+    let plan_of = |recording: &std::path::Path| {
+        let line = format!("plan --json --policy {policies} {}", recording.display());
+        pagetide(&line).succeeds().json()
+    };
+    are_documented(&plan_of(&hot_cold(&scratch)), None, PLAN_PAGE);
+    let plan = plan_of(&uniform(&scratch));
     assert!(plan["advice"][0]["kind"].is_string(), "an example with advice: {plan}");
     are_documented(&plan, None, PLAN_PAGE);
 }

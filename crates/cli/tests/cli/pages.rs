@@ -81,7 +81,7 @@ fn what_stands_in_the_way_of_a_page_is_said_in_words() {
     let (a, newer) = (hot_cold(&scratch), uniform(&scratch));
     let header = newer.join("recording.json");
     let text = fs::read_to_string(&header).unwrap();
-    let future = text.replacen("\"schema_version\": 1", "\"schema_version\": 99", 1);
+    let future = text.replacen("\"schema_version\": 2", "\"schema_version\": 99", 1);
     assert_ne!(future, text);
     fs::write(&header, future).unwrap();
     let page = scratch.path().join("x.html");

@@ -73,6 +73,9 @@ pub(crate) fn advise(
     advice
 }
 
+/// The policy that never moves anything. (Others may move each unit once, which curves leave out.)
+const FIRST_TOUCH: &str = "first-touch";
+
 /// The command line of the recording, if it was one.
 fn command(input: &PlanInput) -> &str {
     let target = input.facts.target.as_str();
@@ -80,7 +83,7 @@ fn command(input: &PlanInput) -> &str {
     if other { "COMMAND" } else { target }
 }
 
-/// Some candidate that never moves anything is nearly as good as the recommendation.
+/// What is only placed at start is nearly as good as the recommendation.
 fn first_touch(
     input: &PlanInput,
     costs: &[CurveCost<'_>],
@@ -89,7 +92,7 @@ fn first_touch(
 ) -> Option<Advice> {
     let (cost, need) = std::iter::zip(&input.curves, costs)
         .filter(|(p, _)| p.role == Role::Candidate)
-        .filter(|(p, _)| p.curve.promoted.iter().chain(&p.curve.demoted).all(|moved| *moved == 0))
+        .filter(|(p, _)| p.curve.policy == FIRST_TOUCH)
         .find_map(|(p, cost)| {
             let high = |i| cost.slowdown(i).high;
             let unit = input.facts.unit.bytes();

@@ -54,6 +54,7 @@ fn every_number_of_a_page_is_one() {
         ".leads_per_s",
         ".kind",
         ".fast_bytes",
+        ".fast_bytes_by_regions",
         ".at_recommended",
         ".rate_per_mib[]",
         ".end",

@@ -90,8 +90,8 @@ fn what_wanders_within_its_band_and_a_quarter_beyond_stays_where_it_is() {
     // Half of the units wander by 10 % up and down around the same rate as the others have.
     for rate in [3.0, 1e3, 7e5] {
         let wander = |epoch: usize, unit: usize| {
-            let up = if (epoch + unit) % 2 == 0 { 1.1 } else { 1.0 / 1.1 };
-            rate * if unit % 2 == 0 { up } else { 1.0 }
+            let up = if (epoch + unit).is_multiple_of(2) { 1.1 } else { 1.0 / 1.1 };
+            rate * if unit.is_multiple_of(2) { up } else { 1.0 }
         };
         let moves = promoted(&fast_sets("rate", 20, wander));
         assert!(moves[2..].iter().all(|moves| *moves == 0), "{rate}: {moves:?}");
@@ -103,7 +103,8 @@ fn what_wanders_within_its_band_and_a_quarter_beyond_stays_where_it_is() {
 #[test]
 fn it_decides_every_two_seconds_at_most_once_it_has_begun() {
     // In epochs of 5 s every one decides; a longer interval waits.
-    let swap = |epoch: usize, unit: usize| if (unit % 2 == 0) == (epoch < 7) { 100.0 } else { 1.0 };
+    let swap =
+        |epoch: usize, unit: usize| if unit.is_multiple_of(2) == (epoch < 7) { 100.0 } else { 1.0 };
     let first_move =
         |spec: &str| promoted(&fast_sets(spec, 20, swap))[1..].iter().position(|moves| *moves > 0);
     assert_eq!(first_move("rate"), Some(6));

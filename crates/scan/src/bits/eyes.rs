@@ -1,4 +1,4 @@
-//! What the burst engine needs of the world: a clock, clearing and looking. One implementation is
+//! What the survey needs of the world: a clock, clearing and looking. One implementation is
 //! the live kernel, the other a simulated process with known rates (tests).
 
 use crate::target::activity::Activity;

@@ -1,4 +1,4 @@
-//! The live kernel as the burst engine's eyes: clearing by `process_madvise(MADV_COLD)`, looking
+//! The live kernel as the survey's eyes: clearing by `process_madvise(MADV_COLD)`, looking
 //! by the page-table walk.
 //!
 //! `MADV_COLD` clears the accessed bits of just these ranges and flushes the translations, under

@@ -117,7 +117,7 @@ impl Recorder {
         let flushing = if job.kind == Kind::Files { self.flushing(job.process, pid) } else { None };
         let from_ns = self.live.now();
         if let Err(error) = clear_refs::clear(&self.host, pid, job.kind) {
-            // Gone, most likely; the bursts will notice.
+            // Gone, most likely; the survey will notice.
             tracing::debug!("clear_refs of process {pid}: {error}");
             return None;
         }

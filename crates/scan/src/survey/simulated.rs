@@ -1,4 +1,4 @@
-//! For tests: a process whose pages are accessed at random with known rates, as the burst engine
+//! For tests: a process whose pages are accessed at random with known rates, as the survey
 //! sees it.
 
 #![expect(

@@ -90,8 +90,7 @@ impl Pages {
         self.watched = std::array::from_fn(|i| self.resident[i] & !self.shared[i]);
         self.accessed = Mask::default();
         for first_seen in visits.iter().filter_map(|visit| visit.first_seen.as_ref()) {
-            for (page, look) in first_seen.iter().enumerate().filter(|(_, look)| **look != NEVER) {
-                debug_assert!(*look != NEVER);
+            for (page, _) in first_seen.iter().enumerate().filter(|(_, look)| **look != NEVER) {
                 put(&mut self.accessed, page);
             }
         }

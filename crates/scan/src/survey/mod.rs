@@ -255,9 +255,9 @@ impl<'a, E: Eyes> Survey<'a, E> {
             if self.lost.contains(&process) {
                 continue;
             }
-            activity = self.look(process, group, |visit, row, _| {
-                let own = row.map_or(0, |row| row.accessed.saturating_sub(visit.stuck));
-                visit.accessed |= own > 0;
+            activity = self.look(process, group, |visit, row, bits| {
+                visit
+                    .take_last(row.map_or(0, |row| row.accessed.saturating_sub(visit.stuck)), bits);
             });
         }
         activity

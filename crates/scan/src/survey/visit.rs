@@ -7,6 +7,8 @@ use crate::walk::row::RowBits;
 
 /// A page that was not seen at any look.
 pub(crate) const NEVER: u8 = u8::MAX;
+/// A page that was accessed after the last look that counts.
+pub(crate) const LATER: u8 = NEVER - 1;
 
 /// A look after a clearing.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -58,20 +60,28 @@ impl Visit {
         let seen = seen.min(self.pages);
         self.accessed |= seen > 0;
         let before = self.looks.last().map_or(0.0, |look| look.gap_ns);
-        if gap_ns <= before || self.looks.len() >= usize::from(NEVER) {
+        if gap_ns <= before || self.looks.len() >= usize::from(LATER) {
             return;
         }
-        let at = u8::try_from(self.looks.len()).unwrap_or(NEVER - 1);
+        let at = u8::try_from(self.looks.len()).unwrap_or(LATER);
         // Pages that were seen and are gone since were accessed all the same.
         let seen = seen.max(self.looks.last().map_or(0, |look| look.seen));
         let streamed = bits.map_or(0.0, |bits| self.streamed(bits));
         self.looks.push(Look { gap_ns, seen, streamed });
-        if let Some((first, bits)) = self.first_seen.as_mut().zip(bits) {
-            for (page, first) in first.iter_mut().enumerate().filter(|(_, first)| **first == NEVER)
-            {
-                if bits.accessed[page / 64] >> (page % 64) & 1 != 0 {
-                    *first = at;
-                }
+        self.mark(at, bits);
+    }
+
+    /// Takes the look that ends the epoch: it is no trial, for the last one may be long ago.
+    pub(crate) fn take_last(&mut self, seen: u16, bits: Option<&RowBits>) {
+        self.accessed |= seen > 0;
+        self.mark(LATER, bits);
+    }
+
+    fn mark(&mut self, look: u8, bits: Option<&RowBits>) {
+        let Some((first, bits)) = self.first_seen.as_mut().zip(bits) else { return };
+        for (page, first) in first.iter_mut().enumerate().filter(|(_, first)| **first == NEVER) {
+            if bits.accessed[page / 64] >> (page % 64) & 1 != 0 {
+                *first = look;
             }
         }
     }
@@ -192,7 +202,9 @@ mod tests {
         };
         visit.take(1e3, 1, Some(&bits(0b001)));
         visit.take(2e3, 2, Some(&bits(0b101)));
+        visit.take_last(3, Some(&bits(0b1101)));
         let first = visit.first_seen.unwrap();
-        assert_eq!((first[0], first[1], first[2]), (0, NEVER, 1));
+        assert_eq!((first[0], first[1], first[2], first[3]), (0, NEVER, 1, LATER));
+        assert_eq!(visit.looks.len(), 2, "the last look is no trial");
     }
 }

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub(crate) struct ExactOptions {
     /// Count every access, in place of sampling: the command runs in QEMU (qemu-user), several
     /// times more slowly, and needs no root. Times are the program's own (docs/exact.md).
-    #[arg(long, requires = "command", conflicts_with_all = ["pids", "cgroup", "budget", "clear_shared"])]
+    #[arg(long, requires = "command", conflicts_with_all = ["pids", "cgroup", "budget", "clear_shared", "range"])]
     pub(crate) exact: bool,
     /// Exact: the CPU cache of each thread, past which accesses are counted as traffic; 0: there
     /// is none, and every access counts (default: the machine's cache_per_core, or 2M).

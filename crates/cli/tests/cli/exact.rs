@@ -44,6 +44,8 @@ fn what_cannot_be_counted_is_said_with_a_remedy() {
     assert!(!seen.exists());
 
     pagetide("record --exact --pid 1 -o x").fails(2, &["--exact"]);
+    pagetide("record --exact --range 7f0000000000-7f0040000000 -o x -- true")
+        .fails(2, &["--exact", "--range"]);
     pagetide("record --cache 2M -o x -- true").fails(2, &["--exact"]);
     if qemu("what_cannot_be_counted_is_said_with_a_remedy") {
         let mut strange = command(["record", "--exact", "--dilation", "5", "-o"]);

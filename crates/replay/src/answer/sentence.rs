@@ -126,6 +126,16 @@ pub(crate) fn assumptions(
          machine's file gives no cache_per_core"
             .to_owned()
     });
+    if let Some(cache) = machine.cache_per_core
+        && facts.cached_share <= 0.0
+        && facts.cache_per_core.0 > 0
+        && cache != facts.cache_per_core
+    {
+        all.push(format!(
+            "the recording was made for {} of CPU cache per core, the machine has {cache}",
+            facts.cache_per_core
+        ));
+    }
     if facts.saturated_share >= 0.005 {
         all.push(format!(
             "{} of the memory traffic went to units too hot to measure; the size counts them at \

@@ -113,11 +113,15 @@ impl Overview {
         cache: CpuCache,
     ) -> Result<Self, pagetide_trace::Error> {
         let mut builder = HeatmapBuilder::new();
-        let (mut epochs, mut watched) = (Vec::new(), Watched::default());
+        let (mut epochs, mut watched, mut cache_per_core) =
+            (Vec::new(), Watched::default(), cache.per_core());
         for record in records {
             let mut record = record?;
             builder.push(&record);
             let measured = !record.heat.traffic.is_empty();
+            if measured {
+                cache_per_core = recording.header().cache_per_core.unwrap_or(cache_per_core);
+            }
             cache.filter_epoch(&mut record.heat, &record.epoch);
             let sums = Sums::of(&record.epoch, &record.heat, measured);
             let unwatched_bytes = watched.not_yet(&record.heat).as_f64();
@@ -129,7 +133,7 @@ impl Overview {
         let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
         let name = recording.path().display().to_string();
         Ok(Self {
-            facts: facts(name, header, &epochs, &warm_up, cache),
+            facts: facts(name, header, &epochs, &warm_up, cache_per_core),
             warm_up,
             peak_bytes: resident.iter().copied().max().unwrap_or_default(),
             areas,
@@ -143,7 +147,7 @@ fn facts(
     header: &Header,
     all: &[Sums],
     warm_up: &WarmUp,
-    cache: CpuCache,
+    cache_per_core: Bytes,
 ) -> RecordingFacts {
     let used = &all[warm_up.epochs.min(all.len())..];
     let sum = |value: &dyn Fn(&Sums) -> f64| used.iter().map(value).sum::<f64>();
@@ -166,7 +170,7 @@ fn facts(
         accesses_per_s: ratio(accesses, seconds),
         traffic_per_s: ratio(traffic, seconds),
         leads_per_s: None,
-        cache_per_core: cache.per_core(),
+        cache_per_core,
         cached_share: ratio(accesses - traffic, accesses).clamp(0.0, 1.0),
         saturated_share: ratio(sum(&|e| e.saturated), traffic),
         unseen_share: ratio(sum(&|e| e.unseen_bytes), resident),

@@ -218,7 +218,7 @@ fn exact_counts_of_single_pages_say_what_placing_by_regions_would_take() {
             budget: 0.0,
             source,
             began_with_target: true,
-            cache_per_core: None,
+            cache_per_core: Some(Bytes::mib(1)),
             machine: [].into(),
         };
         let path = folder.path().join(name);
@@ -254,5 +254,11 @@ fn exact_counts_of_single_pages_say_what_placing_by_regions_would_take() {
     assert!((Bytes::mib(3)..Bytes::mib(5)).contains(&by_pages), "{by_pages}");
     let by_regions = exact.fast_bytes_by_regions.unwrap();
     assert!(by_regions > Bytes::mib(30), "every region has as many hot pages: {by_regions}");
-    assert_eq!(plan(pagetide_trace::Source::Sampled, "sampled.heat").fast_bytes_by_regions, None);
+    let sampled = plan(pagetide_trace::Source::Sampled, "sampled.heat");
+    assert_eq!(sampled.fast_bytes_by_regions, None);
+    // The traffic was measured for another CPU cache than the machine's 2 MiB.
+    assert_eq!(sampled.recording.cache_per_core, Bytes::mib(1));
+    let assumptions = sampled.recommendation.unwrap().assumptions;
+    let said = |words| assumptions.iter().any(|text| text.contains(words));
+    assert!(said("made for 1.00 MiB of CPU cache per core"), "{assumptions:?}");
 }

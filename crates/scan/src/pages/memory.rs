@@ -7,12 +7,11 @@
 //! between the looks that saw it and that did not, none in a time in which it stayed unseen.
 
 use super::{OfRegion, REGION};
+use crate::survey::history::KEEP;
 use crate::survey::mixture::{RATES, Weights, counts_for, rate};
 use crate::survey::visit::Visit;
 use std::collections::HashMap;
 
-/// What was seen counts for so much one epoch with visits later.
-const KEEP: f32 = 0.8;
 /// Counts and times that differ by less than this share are taken for alike.
 const FINE: f64 = 8.0;
 
@@ -67,8 +66,7 @@ impl Memory {
 
     fn add(&mut self, visit: &Visit, gap_ns: f64, visits: f64) {
         let Some(first_seen) = &visit.first_seen else { return };
-        let to = (2.0 * gap_ns).min(visit.reach_ns());
-        let from = (gap_ns / 2.0).min(to / 4.0);
+        let (from, to) = visit.window(gap_ns);
         let counts = visit.slope(gap_ns).is_some();
         for (page, look) in first_seen.iter().enumerate() {
             let Some(seen) = visit.looks.get(usize::from(*look)) else {

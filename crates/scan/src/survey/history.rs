@@ -5,7 +5,7 @@ use super::mixture::{Brackets, Weights, flat, mean};
 use super::visit::Slope;
 
 /// What was seen counts for so much one epoch with visits later.
-const KEEP: f32 = 0.8;
+pub(crate) const KEEP: f32 = 0.8;
 /// What is usual counts as so many base pages, 512 of which a visit sees.
 const PRIOR_PAGES: f32 = 20.0;
 /// Steps of the fit: it goes on from where it was.
@@ -97,7 +97,7 @@ impl History {
 }
 
 /// Whether a count is no plausible outcome of what was known.
-pub(crate) fn surprising(seen: f64, expected: f64) -> bool {
+fn surprising(seen: f64, expected: f64) -> bool {
     let times = seen > CHANGED * expected || expected > CHANGED * seen;
     times && (seen - expected).abs() > DEVIATIONS * expected.sqrt() + FEW
 }

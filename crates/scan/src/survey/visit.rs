@@ -123,6 +123,12 @@ impl Visit {
         None
     }
 
+    /// Times after the clearing between which the slope at `gap_ns` is measured.
+    pub(crate) fn window(&self, gap_ns: f64) -> (f64, f64) {
+        let to = (2.0 * gap_ns).min(self.reach_ns());
+        ((gap_ns / 2.0).min(to / 4.0), to)
+    }
+
     /// What comes in about `gap_ns` after a clearing, per second of CPU time: between half of the
     /// gap and twice it, or as near to that as was looked at. None if the target hardly ran.
     ///
@@ -139,8 +145,7 @@ impl Visit {
             let first = self.looks.first()?;
             return Some(per_second(f64::from(first.seen), first.streamed, first.gap_ns));
         }
-        let to = (2.0 * gap_ns).min(self.reach_ns());
-        let from = (gap_ns / 2.0).min(to / 4.0);
+        let (from, to) = self.window(gap_ns);
         let ((seen, streamed), before) = (self.within(to)?, self.within(from)?);
         (to >= gap_ns && to > from)
             .then(|| per_second(seen - before.0, streamed - before.1, to - from))

@@ -4,7 +4,7 @@
 use super::cache_gap::WorkingSet;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::Measured;
-use super::mixture::{Brackets, Weights, flat};
+use super::mixture::{Brackets, Weights, counts, flat};
 use super::visit::{Slope, Visit};
 use crate::pages::OfRegion;
 use crate::target::region::Region;
@@ -80,6 +80,7 @@ impl Estimator {
             })
             .collect();
         let usual = self.learn_lines(&measured, regions);
+        let counts: Vec<_> = (0..cores.len()).map(|process| counts(self.gap_s(process))).collect();
         for (((region, Visits { visits, chance }), changed), seen) in
             regions.iter_mut().zip(visits).zip(changed).zip(&measured)
         {
@@ -98,7 +99,7 @@ impl Estimator {
                     );
                 }
             }
-            region.expect(gap_s, lines);
+            region.expect(&counts[region.process], lines);
         }
         measured
     }

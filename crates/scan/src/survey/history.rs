@@ -1,7 +1,7 @@
 //! What is known of a region from all visits so far: pages by the looks between which they were
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
-use super::mixture::{Brackets, Weights, flat, mean};
+use super::mixture::{Brackets, RATES, Weights, flat, mean};
 use super::visit::Slope;
 
 /// What was seen counts for so much one epoch with visits later.
@@ -81,8 +81,8 @@ impl History {
     }
 
     /// What a page of it counts for, per second of CPU time (see [`mean`]).
-    pub(crate) fn page(&self, gap_s: f64) -> f64 {
-        mean(&self.weights, gap_s)
+    pub(crate) fn page(&self, counts: &[f64; RATES]) -> f64 {
+        mean(&self.weights, counts)
     }
 
     /// The distribution of its pages' rates.
@@ -104,6 +104,7 @@ fn surprising(seen: f64, expected: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::mixture::counts;
     use super::super::visit::Visit;
     use super::*;
 
@@ -123,11 +124,11 @@ mod tests {
         for _ in 0..10 {
             assert!(!history.learn(&seen(100), &flat(), false));
         }
-        let before = history.page(1e-4);
+        let before = history.page(&counts(1e-4));
         assert!(!history.learn(&seen(120), &flat(), false), "chance");
         assert!(history.learn(&seen(400), &flat(), false), "a change");
-        assert!(history.page(1e-4) > 3.0 * before, "is followed at once");
+        assert!(history.page(&counts(1e-4)) > 3.0 * before, "is followed at once");
         assert!(history.learn(&seen(30), &flat(), false));
-        assert!(history.page(1e-4) < before);
+        assert!(history.page(&counts(1e-4)) < before);
     }
 }

@@ -205,9 +205,14 @@ pub(crate) fn counts_for(rate: f64, gap_s: f64) -> f64 {
     if rate * gap_s > 1.0 { traffic.max(CACHED / (gap_s * std::f64::consts::E)) } else { traffic }
 }
 
+/// The same of every rate of the grid.
+pub(crate) fn counts(gap_s: f64) -> [f64; RATES] {
+    std::array::from_fn(|place| counts_for(rate(place), gap_s))
+}
+
 /// What the pages of a mixture count for, on average.
-pub(crate) fn mean(weights: &Weights, gap_s: f64) -> f64 {
-    (0..RATES).map(|place| f64::from(weights[place]) * counts_for(rate(place), gap_s)).sum()
+pub(crate) fn mean(weights: &Weights, counts: &[f64; RATES]) -> f64 {
+    weights.iter().zip(counts).map(|(weight, count)| f64::from(*weight) * count).sum()
 }
 
 /// Their mean rate, those that the caches hold included.
@@ -250,7 +255,7 @@ mod tests {
             rates.extend(vec![2.0; 256]);
             rates[..hot].fill(1_500.0);
             let truth = rates.iter().map(|r| counts_for(*r, gap_s)).sum::<f64>() / 512.0;
-            let found = mean(&fitted(&brackets(&rates, 5.0)), gap_s);
+            let found = mean(&fitted(&brackets(&rates, 5.0)), &counts(gap_s));
             // The grid is coarse: it orders regions, and charges nothing.
             assert!((found / truth - 1.0).abs() < 0.1, "{hot} hot: {found} for {truth}");
         }
@@ -264,7 +269,7 @@ mod tests {
         assert_eq!(weights, prior);
         let never = brackets(&[0.0; 512], 20.0);
         never.fit(&mut weights, &prior, 20.0, 200);
-        assert!(mean(&weights, 1e-3) < 0.1 * mean(&prior, 1e-3));
+        assert!(mean(&weights, &counts(1e-3)) < 0.1 * mean(&prior, &counts(1e-3)));
     }
 
     #[test]

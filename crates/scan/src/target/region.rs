@@ -103,14 +103,14 @@ impl Region {
         }
     }
 
-    /// What is to be expected of it, the caches holding what was touched within `gap_s`, and so many
-    /// lines coming in with a base page.
-    pub(crate) fn expect(&mut self, gap_s: f64, lines: f64) {
+    /// What is to be expected of it, pages of each rate counting for so much, and so many lines
+    /// coming in with a base page.
+    pub(crate) fn expect(&mut self, counts: &[f64; mixture::RATES], lines: f64) {
         let pages = f64::from(self.weight());
         let each = if self.huge {
             mixture::mean_rate(self.history.weights())
         } else {
-            self.history.page(gap_s) * lines
+            self.history.page(counts) * lines
         };
         #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
         let rate = (pages * each) as f32;

@@ -58,10 +58,19 @@ struct Line<'a> {
     watched: u16,
     touched: u16,
     node: u16,
+    /// Accesses per second past the CPU caches; null, in CSV an empty field, where not measured.
+    traffic: Option<f32>,
+    /// Accesses per second; null where not measured.
+    accesses: Option<f32>,
+    /// Of the traffic, what no prefetcher can have fetched; null where not measured.
+    leads: Option<f32>,
+    /// Of the traffic, the misses of writes; null where not measured.
+    writes: Option<f32>,
 }
 
 const NAMES: &str = "epoch,start_s,unit,object,address,kind,area,pid,rate,sampled,accessed,dirty,\
-                     saturated,unseen,uncleared,huge,pages,watched,touched,node";
+                     saturated,unseen,uncleared,huge,pages,watched,touched,node,traffic,accesses,\
+                     leads,writes";
 
 /// Writes all heat of `recording` to `out`, in order of epoch, then unit; returns the rows
 /// written. `out` should be buffered.
@@ -80,9 +89,16 @@ pub fn export(recording: &Recording, format: ExportFormat, out: &mut impl Write)
         let record = record?;
         units.extend_from_slice(&record.new_units);
         areas.extend(&record.new_areas);
-        for row in record.heat.rows() {
+        let heat = &record.heat;
+        for (i, row) in heat.rows().enumerate() {
             let key = units[row.unit.index()];
-            let line = line(&record.epoch, key, shift, &areas, row);
+            let line = Line {
+                traffic: heat.traffic.get(i).copied(),
+                accesses: heat.accesses.get(i).copied(),
+                leads: heat.leads.get(i).copied(),
+                writes: heat.writes.get(i).copied(),
+                ..line(&record.epoch, key, shift, &areas, row)
+            };
             match format {
                 ExportFormat::Csv => csv(&line, out),
                 ExportFormat::JsonLines => json(&line, out),
@@ -124,6 +140,10 @@ fn line<'a>(
         watched: row.watched,
         touched: row.touched,
         node: row.node.0,
+        traffic: None,
+        accesses: None,
+        leads: None,
+        writes: None,
     }
 }
 
@@ -149,7 +169,14 @@ fn csv(line: &Line<'_>, out: &mut impl Write) -> io::Result<()> {
         out.write_all(if flag { b",1" } else { b",0" })?;
     }
     let Line { pages, watched, touched, node, .. } = line;
-    writeln!(out, ",{pages},{watched},{touched},{node}")
+    write!(out, ",{pages},{watched},{touched},{node}")?;
+    for measured in [line.traffic, line.accesses, line.leads, line.writes] {
+        match measured {
+            Some(rate) => write!(out, ",{rate}")?,
+            None => out.write_all(b",")?,
+        }
+    }
+    out.write_all(b"\n")
 }
 
 /// A CSV field (RFC 4180): file names may hold commas, quotes and line breaks.
@@ -158,5 +185,19 @@ fn quoted(text: &str) -> Cow<'_, str> {
         Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
     } else {
         Cow::Borrowed(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::HEAT;
+
+    #[test]
+    fn every_column_of_heat_is_exported() {
+        let names: Vec<&str> = NAMES.split(',').collect();
+        for column in HEAT.schema().unwrap().get_fields() {
+            assert!(names.contains(&column.name()), "{} is not exported", column.name());
+        }
     }
 }

@@ -5,8 +5,8 @@ mod html;
 mod made;
 
 use made::{
-    diff_of_nothing, diff_of_two, info, overview, plan_of, policies, policy_with_options,
-    split_of_two,
+    diff_of_nothing, diff_of_strangers, diff_of_two, info, overview, plan_of, policies,
+    policy_with_options, split_of_two,
 };
 use pagetide_replay::PlanOptions;
 use pagetide_report::Style;
@@ -52,6 +52,7 @@ fn a_recording_and_two_of_them() {
     let names = ["redis.heat", "redis-2.heat"];
     insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_two(), names, plain(80)));
     insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_nothing(), names, plain(80)));
+    insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_strangers(), names, plain(80)));
 }
 
 #[test]
@@ -83,6 +84,7 @@ fn no_line_is_wider_than_asked_and_colour_changes_no_text() {
         let text = [
             pagetide_report::trace_info(&info(), &overview(), style),
             pagetide_report::trace_diff(&diff_of_two(), ["a", "b"], style),
+            pagetide_report::trace_diff(&diff_of_strangers(), ["a", "b"], style),
             pagetide_report::policies(&policies(), style),
             pagetide_report::policies(&policy_with_options(), style),
             pagetide_report::split(&split_of_two(), style),

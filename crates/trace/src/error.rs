@@ -1,5 +1,6 @@
 //! What can go wrong with a recording, each with the path at fault and the remedy.
 
+use pagetide_types::UnitSize;
 use std::{
     io,
     os::unix::fs::MetadataExt,
@@ -105,6 +106,17 @@ pub enum Error {
     Empty {
         /// The recording's path.
         path: PathBuf,
+    },
+    /// Two recordings whose units differ in size: nothing in them can be compared.
+    #[error(
+        "{} has units of {} and {} of {}: their rates cannot be compared; record both with the \
+         same --unit", .paths[0].display(), .units[0], .paths[1].display(), .units[1]
+    )]
+    Units {
+        /// The two recordings.
+        paths: [PathBuf; 2],
+        /// Their units.
+        units: [UnitSize; 2],
     },
     /// A file is truncated or damaged, or contradicts another one.
     #[error("{} is damaged: {reason}", .path.display())]

@@ -2,6 +2,7 @@
 
 use super::Subject;
 use crate::number::count;
+use crate::recording::apart;
 use pagetide_replay::percent;
 use pagetide_trace::Diff;
 
@@ -41,33 +42,38 @@ pub(super) fn agreement(diff: &Diff) -> Vec<(&'static str, String)> {
             count(diff.b.unmatched_units as f64)
         ),
     )];
-    rows.push((
-        "Order of rates",
-        diff.rates.spearman.map_or_else(
-            || "cannot be told: too few units in both, or all of them alike".to_owned(),
-            |r| format!("rank correlation {r:.3} (1: the same order, 0: none)"),
-        ),
-    ));
-    if let Some(middle) = diff.rates.log2_ratio_p50 {
+    if let Some(apart) = apart(diff) {
+        rows.push(("Not compared", apart));
+    }
+    if let Some(rates) = &diff.rates {
         rows.push((
-            "Rates",
-            format!("the first is {:.2} x the second in the middle", middle.exp2()),
+            "Order of rates",
+            rates.spearman.map_or_else(
+                || "cannot be told: too few units in both, or all of them alike".to_owned(),
+                |r| format!("rank correlation {r:.3} (1: the same order, 0: none)"),
+            ),
+        ));
+        if let Some(middle) = rates.log2_ratio_p50 {
+            let ratio = format!("the first is {:.2} x the second in the middle", middle.exp2());
+            rows.push(("Rates", ratio));
+        }
+    }
+    if let Some(hot) = &diff.hot {
+        rows.push((
+            "Hot memory",
+            hot.jaccard.map_or_else(
+                || "cannot be told: nothing was accessed in both".to_owned(),
+                |j| {
+                    format!(
+                        "90 % of the accesses go to {} and {}; {} of the units hot in either are \
+                         hot in both",
+                        hot.a_bytes,
+                        hot.b_bytes,
+                        percent(j)
+                    )
+                },
+            ),
         ));
     }
-    rows.push((
-        "Hot memory",
-        diff.hot.jaccard.map_or_else(
-            || "cannot be told: nothing was accessed in both".to_owned(),
-            |j| {
-                format!(
-                    "90 % of the accesses go to {} and {}; {} of the units hot in either are hot \
-                     in both",
-                    diff.hot.a_bytes,
-                    diff.hot.b_bytes,
-                    percent(j)
-                )
-            },
-        ),
-    ));
     rows
 }

@@ -3,6 +3,8 @@
 use super::{deciding, named, page, subject};
 use crate::made;
 use pagetide_replay::Gap;
+use pagetide_report::{Together, html};
+use pagetide_trace::Diff;
 use serde_json::Value;
 
 /// The data that the scripts draw from.
@@ -148,6 +150,20 @@ fn plans_stand_side_by_side_under_names_that_tell_them_apart() {
     mixed[0].plan.recording.unit = pagetide_types::UnitSize::Base;
     let text = super::words::text(&page(&mixed));
     assert!(text.contains("units of different sizes") && text.contains("1: redis.heat"), "{text}");
+}
+
+#[test]
+fn recordings_that_do_not_match_are_not_compared() {
+    let two = [named(subject(&made::zipf()), "x.heat"), named(subject(&made::zipf()), "y.heat")];
+    let with = |diff: &Diff| {
+        let together = Together { diff: Some(diff), split: None };
+        text(&html(&two, together, 1_790_000_000).unwrap())
+    };
+    let alike = with(&made::diff_of_two());
+    assert!(alike.contains("rank correlation 0.981") && !alike.contains("setarch"), "{alike}");
+    let apart = with(&made::diff_of_strangers());
+    assert!(apart.contains("Only 5.8 % of the memory matched"), "{apart}");
+    assert!(!apart.contains("rank correlation") && !apart.contains("Hot memory"), "{apart}");
 }
 
 #[test]

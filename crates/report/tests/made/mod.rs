@@ -257,20 +257,21 @@ pub(crate) fn diff_of_two() -> Diff {
         a: side(700, 1.4e6),
         b: side(712, 1.5e6),
         matched_units: 690,
-        rates: RateAgreement {
+        matched_share: 0.968,
+        rates: Some(RateAgreement {
             spearman: Some(0.9812),
             ratio_units: 655,
             log2_ratio_p10: Some(-0.4),
             log2_ratio_p50: Some(-0.01),
             log2_ratio_p90: Some(0.5),
-        },
-        hot: HotSets {
+        }),
+        hot: Some(HotSets {
             a_units: 300,
             b_units: 310,
             a_bytes: Bytes::mib(600),
             b_bytes: Bytes::mib(620),
             jaccard: Some(0.93),
-        },
+        }),
     }
 }
 
@@ -281,9 +282,15 @@ pub(crate) fn diff_of_nothing() -> Diff {
         a: Side::default(),
         b: Side::default(),
         matched_units: 0,
-        rates: RateAgreement::default(),
-        hot: HotSets::default(),
+        matched_share: 1.0,
+        rates: Some(RateAgreement::default()),
+        hot: Some(HotSets::default()),
     }
+}
+
+/// Two runs at different addresses: only their files match.
+pub(crate) fn diff_of_strangers() -> Diff {
+    Diff { matched_units: 41, matched_share: 0.058, rates: None, hot: None, ..diff_of_two() }
 }
 
 pub(crate) fn policies() -> Vec<PolicyRow> {

@@ -2,16 +2,16 @@
 
 use super::Side;
 use crate::{Recording, Result, info::whole_bytes};
-use pagetide_types::{Bytes, ObjectId, UnitSize};
+use pagetide_types::{Bytes, ObjectId};
 use std::collections::HashMap;
 
-/// A unit of the common size: number of the matched object, index in it.
+/// A unit: number of the matched object, index in it.
 pub(super) type Place = (u32, u64);
 
 /// Sums over the time in which a unit was live.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
-    /// Sum over base units of accesses / seconds live.
+    /// Accesses / seconds live.
     rate: f64,
     /// Accesses in all.
     pub(super) accesses: f64,
@@ -37,12 +37,8 @@ pub(super) struct Means {
 }
 
 impl Means {
-    /// Reads all of `recording`; `objects` numbers its objects, `unit` is the common unit size.
-    pub(super) fn of(
-        recording: &Recording,
-        objects: &HashMap<ObjectId, u32>,
-        unit: UnitSize,
-    ) -> Result<Self> {
+    /// Reads all of `recording`; `objects` numbers its objects.
+    pub(super) fn of(recording: &Recording, objects: &HashMap<ObjectId, u32>) -> Result<Self> {
         let mut means = Self::default();
         // Per unit of the recording: accesses, seconds live, byte-seconds.
         let mut sums = vec![(0.0, 0.0, 0.0); recording.unit_count()];
@@ -60,17 +56,24 @@ impl Means {
                 *byte_s += heat.bytes(i).as_f64() * seconds;
             }
         }
-        let coarser = unit.shift() - recording.header().unit.shift();
         for (key, (accesses, live, byte_s)) in recording.units()?.into_iter().zip(sums) {
             if let Some(object) = objects.get(&key.object).filter(|_| live > 0.0) {
-                let mean = means.units.entry((*object, key.index >> coarser)).or_default();
-                mean.rate += accesses / live;
-                mean.accesses += accesses;
-                mean.bytes += byte_s / live;
+                let mean = Mean { rate: accesses / live, accesses, bytes: byte_s / live };
+                means.units.insert((*object, key.index), mean);
                 means.accesses += accesses;
             }
         }
         Ok(means)
+    }
+
+    /// Share of the resident memory in places that `other` has as well; 1 if nothing was resident.
+    pub(super) fn matched_share(&self, other: &Self) -> f64 {
+        let bytes = |all: bool| -> f64 {
+            let places = self.units.iter().filter(|(at, _)| all || other.units.contains_key(*at));
+            places.map(|(_, mean)| mean.bytes).sum()
+        };
+        let all = bytes(true);
+        if all > 0.0 { bytes(false) / all } else { 1.0 }
     }
 
     /// The figures of this recording alone.

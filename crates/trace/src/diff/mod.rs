@@ -1,6 +1,6 @@
 //! Compares two recordings of the same program: two runs, two recorders, or an estimate and the
-//! truth. They may number objects and units differently, cut time into other epochs, and even
-//! have units of another size: what is compared is the mean rate of each place in memory.
+//! truth. They may number objects and units differently and cut time into other epochs: what is
+//! compared is the mean rate of each place in memory.
 
 mod hot;
 mod matching;
@@ -10,16 +10,20 @@ mod rates;
 pub use hot::HotSets;
 pub use rates::RateAgreement;
 
-use crate::{Recording, Result};
+use crate::{Error, Recording, Result};
 use matching::Match;
 use means::Means;
 use pagetide_types::{Bytes, UnitSize};
 use serde::Serialize;
 
+/// Share of the memory of either recording that must be matched before units are compared: of two
+/// runs at other addresses only files match, and what else does is chance.
+const COMPARABLE: f64 = 0.5;
+
 /// How two recordings differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diff {
-    /// What a unit is here: the larger of the two.
+    /// What a unit is, in both.
     pub unit: UnitSize,
     /// The first recording alone.
     pub a: Side,
@@ -27,10 +31,12 @@ pub struct Diff {
     pub b: Side,
     /// Units that both have.
     pub matched_units: usize,
-    /// How well the mean rates of these units agree.
-    pub rates: RateAgreement,
-    /// How well the sets of hot units agree.
-    pub hot: HotSets,
+    /// Share of the resident memory that these units are, of the recording of which they are less.
+    pub matched_share: f64,
+    /// How well the mean rates of these units agree; none if less than half of the memory matched.
+    pub rates: Option<RateAgreement>,
+    /// How well the sets of hot units agree; none if less than half of the memory matched.
+    pub hot: Option<HotSets>,
 }
 
 /// What is known of one of the two.
@@ -60,24 +66,31 @@ pub struct Side {
 /// which it was live, by their length.
 ///
 /// # Errors
-/// As for reading either of them.
+/// [`Error::Units`] if their units differ in size; otherwise as for reading either of them.
 pub fn diff(a: &Recording, b: &Recording) -> Result<Diff> {
-    let unit = if a.header().unit == UnitSize::Huge { UnitSize::Huge } else { b.header().unit };
+    let units = [a.header().unit, b.header().unit];
+    if units[0] != units[1] {
+        let paths = [a.path().to_owned(), b.path().to_owned()];
+        return Err(Error::Units { paths, units });
+    }
     let matching = Match::new(&a.areas()?, &a.units()?, &b.areas()?, &b.units()?);
-    let means_a = Means::of(a, &matching.a, unit)?;
-    let means_b = Means::of(b, &matching.b, unit)?;
+    let means_a = Means::of(a, &matching.a)?;
+    let means_b = Means::of(b, &matching.b)?;
     let pairs: Vec<(f64, f64)> = means_a
         .units
         .iter()
         .filter_map(|(place, a)| Some((a.rate(), means_b.units.get(place)?.rate())))
         .collect();
     let unmatched = |means: &Means| means.units.len() - pairs.len();
+    let matched_share = means_a.matched_share(&means_b).min(means_b.matched_share(&means_a));
+    let comparable = matched_share >= COMPARABLE;
     Ok(Diff {
-        unit,
+        unit: units[0],
         a: means_a.side(a, unmatched(&means_a), matching.unmatched_a),
         b: means_b.side(b, unmatched(&means_b), matching.unmatched_b),
         matched_units: pairs.len(),
-        rates: RateAgreement::of(&pairs),
-        hot: HotSets::of(&means_a, &means_b),
+        matched_share,
+        rates: comparable.then(|| RateAgreement::of(&pairs)),
+        hot: comparable.then(|| HotSets::of(&means_a, &means_b)),
     })
 }

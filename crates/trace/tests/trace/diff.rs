@@ -1,10 +1,10 @@
 //! Comparing recordings: what must not matter does not, and what differs is told.
 
-use crate::common::{header, row, write};
-use pagetide_trace::{Area, Diff, Epoch, EpochRecord, Header, Recording, RecordingWriter, diff};
-use pagetide_types::{
-    AreaKind, Bytes, EpochHeat, EpochId, HeatRow, ObjectId, Pid, UnitId, UnitKey, UnitSize,
+use crate::common::{header, record, row, write};
+use pagetide_trace::{
+    Area, Diff, Epoch, EpochRecord, Error, Header, Recording, RecordingWriter, diff,
 };
+use pagetide_types::{AreaKind, Bytes, EpochHeat, EpochId, ObjectId, Pid, UnitKey, UnitSize};
 use std::path::Path;
 
 /// A program with 40 units of anonymous memory and 10 of a file; `rate(place)` tells the rates.
@@ -103,12 +103,14 @@ fn assert_same(diff: &Diff) {
     assert_eq!(diff.matched_units, 50);
     assert_eq!((diff.a.unmatched_units, diff.b.unmatched_units), (0, 0));
     assert!(diff.a.unmatched_objects.is_empty() && diff.b.unmatched_objects.is_empty());
-    assert!((diff.rates.spearman.unwrap() - 1.0).abs() < 1e-12, "{diff:?}");
-    for quantile in [diff.rates.log2_ratio_p10, diff.rates.log2_ratio_p50] {
+    assert_eq!(diff.matched_share, 1.0);
+    let (rates, hot) = (diff.rates.unwrap(), diff.hot.unwrap());
+    assert!((rates.spearman.unwrap() - 1.0).abs() < 1e-12, "{diff:?}");
+    for quantile in [rates.log2_ratio_p10, rates.log2_ratio_p50] {
         assert!(quantile.unwrap().abs() < 1e-6, "{diff:?}");
     }
-    assert_eq!(diff.hot.jaccard, Some(1.0));
-    assert_eq!(diff.hot.a_bytes, diff.hot.b_bytes);
+    assert_eq!(hot.jaccard, Some(1.0));
+    assert_eq!(hot.a_bytes, hot.b_bytes);
 }
 
 #[test]
@@ -120,7 +122,8 @@ fn a_recording_is_the_same_as_itself() {
     assert_eq!(diff.a.resident_mean_bytes, Bytes::mib(100));
     assert_eq!(diff.a.rate, 1275.0);
     // Rates 50, 49, ...: 90 % of 1275 is reached by the 35th.
-    assert_eq!((diff.hot.a_units, diff.hot.a_bytes), (35, Bytes::mib(70)));
+    let hot = diff.hot.unwrap();
+    assert_eq!((hot.a_units, hot.a_bytes), (35, Bytes::mib(70)));
 }
 
 #[test]
@@ -146,19 +149,20 @@ fn neither_pid_nor_name_of_the_process_matters_when_there_is_one() {
 fn twice_the_rates_is_a_ratio_of_two_and_the_same_order() {
     let twice = Program { rate: |place| 2.0 * (50 - place) as f32, ..Program::default() };
     let diff = compare(&twice, &Program::default());
-    assert!((diff.rates.spearman.unwrap() - 1.0).abs() < 1e-12);
-    assert!((diff.rates.log2_ratio_p50.unwrap() - 1.0).abs() < 1e-6);
-    assert!((diff.rates.log2_ratio_p90.unwrap() - 1.0).abs() < 1e-6);
-    assert_eq!(diff.hot.jaccard, Some(1.0));
+    let rates = diff.rates.unwrap();
+    assert!((rates.spearman.unwrap() - 1.0).abs() < 1e-12);
+    assert!((rates.log2_ratio_p50.unwrap() - 1.0).abs() < 1e-6);
+    assert!((rates.log2_ratio_p90.unwrap() - 1.0).abs() < 1e-6);
+    assert_eq!(diff.hot.unwrap().jaccard, Some(1.0));
 }
 
 #[test]
 fn the_opposite_order_is_a_correlation_of_minus_one() {
     let opposite = Program { rate: |place| (place + 1) as f32, ..Program::default() };
     let diff = compare(&opposite, &Program::default());
-    assert!((diff.rates.spearman.unwrap() + 1.0).abs() < 1e-12, "{diff:?}");
+    assert!((diff.rates.unwrap().spearman.unwrap() + 1.0).abs() < 1e-12, "{diff:?}");
     // Hot are the upper and the lower 35 of 50: 20 in both.
-    assert_eq!(diff.hot.jaccard, Some(20.0 / 50.0));
+    assert_eq!(diff.hot.unwrap().jaccard, Some(20.0 / 50.0));
 }
 
 #[test]
@@ -170,8 +174,7 @@ fn memory_elsewhere_and_files_of_another_name_do_not_match() {
     // The address spaces match, none of their addresses does; the files do not.
     assert_eq!(diff.a.unmatched_objects, ["/srv/data"]);
     assert_eq!(diff.b.unmatched_objects, ["/srv/other"]);
-    assert_eq!(diff.rates.spearman, None);
-    assert_eq!(diff.hot.jaccard, Some(0.0));
+    assert_eq!((diff.matched_share, diff.rates, diff.hot), (0.0, None, None));
 }
 
 #[test]
@@ -196,36 +199,32 @@ fn a_rate_is_the_mean_over_the_epochs_in_which_the_unit_was_live() {
 }
 
 #[test]
-fn base_pages_are_compared_with_huge_units_by_their_sum() {
+fn units_of_different_sizes_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    // Each unit of 2 MiB as two base pages with half its rate each.
-    let mut small = EpochRecord::default();
-    small.epoch.length_s = 5.0;
-    let huge = &Program::default().records()[0];
-    for (unit, key) in huge.new_units.iter().enumerate() {
-        for page in [3, 500] {
-            small.new_units.push(UnitKey { index: key.index * 512 + page, ..*key });
-            let number = UnitId(u32::try_from(small.heat.len()).unwrap());
-            let old = huge.heat.row(unit);
-            small.heat.push(HeatRow { unit: number, rate: old.rate / 2.0, pages: 1, ..old });
-        }
-    }
-    small.new_areas = huge.new_areas.clone();
-    for area in &mut small.new_areas {
-        (area.first, area.end) = (area.first * 512, area.end * 512);
-    }
     let path = directory.path().join("a.heat");
     let header = Header { unit: UnitSize::Base, ..header() };
     let mut writer = RecordingWriter::create(&path, &header, None).unwrap();
-    writer.append(small).unwrap();
+    let mut record = record(0, 0, 1);
+    record.heat.pages[0] = 1;
+    writer.append(record).unwrap();
     writer.finish().unwrap();
+    let a = Recording::open(&path).unwrap();
     let b = Program::default().write(&directory.path().join("b.heat"));
-    let diff = diff(&Recording::open(&path).unwrap(), &b).unwrap();
-    assert_eq!(diff.unit, UnitSize::Huge);
-    assert_eq!(diff.matched_units, 50);
-    assert!((diff.rates.spearman.unwrap() - 1.0).abs() < 1e-12);
-    // Half of an odd rate may need one bit more than is kept.
-    assert!(diff.rates.log2_ratio_p90.unwrap().abs() < 0.03, "{diff:?}");
-    assert_eq!(diff.hot.jaccard, Some(1.0));
-    assert_eq!(diff.a.resident_mean_bytes, Bytes::kib(400));
+    let error = diff(&a, &b).unwrap_err();
+    assert!(matches!(error, Error::Units { .. }), "{error:?}");
+    let text = error.to_string();
+    for part in ["a.heat has units of 4K", "b.heat of 2M", "the same --unit"] {
+        assert!(text.contains(part), "no '{part}' in {text}");
+    }
+}
+
+#[test]
+fn nothing_is_compared_when_less_than_half_of_the_memory_matched() {
+    // So many of the 40 units of anonymous memory lie where they lay, and the 10 of the file.
+    for (shift, share, comparable) in [(15, 0.7, true), (25, 0.5, true), (26, 0.48, false)] {
+        let other = Program { base: 1000 + shift, ..Program::default() };
+        let diff = compare(&Program::default(), &other);
+        assert!((diff.matched_share - share).abs() < 1e-12, "{diff:?}");
+        assert_eq!((diff.rates.is_some(), diff.hot.is_some()), (comparable, comparable));
+    }
 }

@@ -1,22 +1,25 @@
 //! `--clear-shared`: memory that `MADV_COLD` passes over is cleared by `clear_refs`, process by
 //! process, as far as a share of the budget goes.
 //!
-//! `clear_refs` flushes no translations, but an `MADV_COLD` on more than 33 accessed pages does,
-//! and flushes all of the process at once (x86: `tlb_single_page_flush_ceiling`). So mappings of
-//! files are cleared first, then some hot private memory. Without private memory that can be used
-//! so, pages that are not seen are not believed to be cold (docs/design.md, "Clearing bits").
+//! `clear_refs` flushes no translations, but an `MADV_COLD` does, from the first page that it
+//! clears to the last; where more than 33 pages lie between, all of the process at once (x86:
+//! `tlb_single_page_flush_ceiling`). So mappings of files are cleared first, then two pages or more
+//! of private memory. Where none can be used so, pages that are not seen are not believed to be
+//! cold (docs/design.md, "Clearing bits").
 
 use super::Recorder;
 use crate::bits::clear_refs::{self, Kind};
 use crate::bits::eyes::Eyes;
+use crate::pages::{Mask, has};
 use crate::survey::Cleared;
 use crate::target::region::Region;
-use crate::target::sharing::exclusive_share;
 use crate::walk::row::Range;
-use pagetide_types::Pid;
+use std::cmp::{Ordering, Reverse};
 
-/// Share of the budget for it; a process that costs more has its turn less often.
-const SHARE: f64 = 0.3;
+/// Share of the budget for it: that of the memory that needs it, within these bounds. A process
+/// that costs more has its turn less often.
+const LEAST_SHARE: f64 = 0.3;
+const MOST_SHARE: f64 = 0.8;
 /// What a huge page costs, in base pages.
 const HUGE_AS_PAGES: u64 = 8;
 /// Looks after one clearing, about, and what one at a region costs, ns.
@@ -24,13 +27,11 @@ const LOOKS: f64 = 5.0;
 const LOOK_NS: f64 = 1_300.0;
 /// Weight of the last measurement in a mean.
 const LEARN: f64 = 0.2;
-/// Accessed pages of a region which make sure that more than 33 are cleared, and the share of its
-/// pages that must be its own for that.
-const FLUSHING_PAGES: u16 = 64;
-/// So many pages cleared by one call make the kernel flush all translations.
-const FLUSHES: u16 = 34;
-const FLUSHING_SHARE: f64 = 0.75;
-/// Regions that are looked at for it.
+/// The kernel flushes all translations where the first and the last page that it clears are more
+/// than so many apart; here some more, for the setting can be changed.
+const FLUSHES: usize = 64;
+/// Regions that are looked at for it, and cleared until one has flushed.
+const FLUSHING_LOOKS: usize = 256;
 const FLUSHING_TRIES: usize = 8;
 
 /// Whose turn it is, and what it may cost.
@@ -41,12 +42,14 @@ pub(super) struct Turns {
     credit: f64,
     /// What clearing a base page costs, ns.
     page: f64,
+    /// How likely each was to have its turn in this epoch.
+    pub(super) chance: f64,
 }
 
 impl Default for Turns {
     /// 10 ms per GiB; what was measured corrects it.
     fn default() -> Self {
-        Self { last: None, credit: 0.0, page: 40.0 }
+        Self { last: None, credit: 0.0, page: 40.0, chance: 1.0 }
     }
 }
 
@@ -91,10 +94,17 @@ impl Recorder {
         }
         let mut jobs = jobs(&self.regions);
         in_turn(&mut jobs, self.turns.last);
-        let allowance = budget * SHARE;
+        let needs_it = |region: &&Region| region.uncleared && region.refs.is_some();
+        let share =
+            self.regions.iter().filter(needs_it).count() as f64 / self.regions.len().max(1) as f64;
+        let allowance = budget * share.clamp(LEAST_SHARE, MOST_SHARE);
         self.turns.credit += allowance;
+        let page = self.turns.page;
+        let cost = |job: &Job| job.pages as f64 * page + job.wanted as f64 * LOOKS * LOOK_NS;
+        let all: f64 = jobs.iter().map(cost).sum();
+        self.turns.chance = if all > allowance { allowance / all } else { 1.0 };
         for job in jobs {
-            let cost = job.pages as f64 * self.turns.page + job.wanted as f64 * LOOKS * LOOK_NS;
+            let cost = cost(&job);
             if self.turns.credit < cost {
                 // Saved for, but not beyond what it takes.
                 return done;
@@ -114,7 +124,6 @@ impl Recorder {
 
     fn clear_job(&mut self, job: &Job) -> Option<Cleared> {
         let pid = self.known[job.process].pid;
-        let flushing = if job.kind == Kind::Files { self.flushing(job.process, pid) } else { None };
         let from_ns = self.live.now();
         if let Err(error) = clear_refs::clear(&self.host, pid, job.kind) {
             // Gone, most likely; the survey will notice.
@@ -124,13 +133,7 @@ impl Recorder {
         let cleared_ns = self.live.now();
         let page = (cleared_ns - from_ns) as f64 / job.pages.max(1) as f64;
         self.turns.page += LEARN * (page - self.turns.page);
-        let mut refused = Vec::new();
-        let flushed = flushing.is_some_and(|(range, accessed)| {
-            let cleared = self.live.clear(job.process, &[range], &mut refused);
-            // Some pages may have been passed over.
-            let left = cleared.ok().and_then(|()| self.accessed(job.process, &[range]));
-            left.is_some_and(|left| left[0].1 + FLUSHES <= accessed)
-        });
+        let flushed = job.kind == Kind::Files && self.flush(job.process);
         let regions = self
             .regions
             .iter()
@@ -139,41 +142,53 @@ impl Recorder {
             .filter(|(_, region)| region.uncleared)
             .map(|(i, _)| i)
             .collect();
+        tracing::debug!(%pid, kind = ?job.kind, pages = job.pages, flushed, "clear_refs");
         let activity = self.live.activity(job.process).ok()?;
         let to_ns = self.live.now();
         let process = job.process;
         Some(Cleared { process, regions, from_ns, to_ns, activity, flushed })
     }
 
-    /// Private memory of the process whose clearing flushes all its translations.
-    /// And how many pages of it are accessed.
-    fn flushing(&mut self, process: usize, pid: Pid) -> Option<(Range, u16)> {
-        let mut hot: Vec<&Region> = self
+    /// Flushes all translations of a process, by clearing some of its private memory; false where
+    /// none of it did.
+    fn flush(&mut self, process: usize) -> bool {
+        let mut private: Vec<&Region> = self
             .regions
             .iter()
             .filter(|region| region.process == process && region.refs == Some(Kind::Anonymous))
-            // Seen before: fresh pages wait where they cannot be cleared.
-            .filter(|region| !region.uncleared && !region.huge && region.rate.is_some())
-            .filter(|region| region.present >= FLUSHING_PAGES)
+            .filter(|region| !region.uncleared && !region.huge)
             .collect();
-        hot.sort_by(|a, b| b.rate.partial_cmp(&a.rate).unwrap_or(std::cmp::Ordering::Equal));
-        let ranges: Vec<_> = hot.iter().take(FLUSHING_TRIES).map(|region| region.range).collect();
-        let accessed = self.accessed(process, &ranges)?;
-        let mut fit = accessed.into_iter().filter(|(_, accessed)| *accessed >= FLUSHING_PAGES);
-        let own = |range| exclusive_share(pid, range).is_ok_and(|share| share >= FLUSHING_SHARE);
-        fit.find(|(range, _)| own(*range))
+        private.sort_by(|a, b| b.rate.partial_cmp(&a.rate).unwrap_or(Ordering::Equal));
+        let ranges: Vec<_> = private.iter().take(FLUSHING_LOOKS).map(|r| r.range).collect();
+        let Some(mut accessed) = self.accessed(process, &ranges) else { return false };
+        accessed.retain(|(_, accessed)| apart(accessed) >= FLUSHES);
+        accessed.sort_by_key(|(_, accessed)| Reverse(apart(accessed)));
+        accessed.into_iter().take(FLUSHING_TRIES).any(|(range, before)| {
+            let mut refused = Vec::new();
+            let cleared = self.live.clear(process, &[range], &mut refused);
+            // Shared and fresh pages are passed over.
+            let after = cleared.ok().and_then(|()| self.accessed(process, &[range]));
+            let Some((_, after)) = after.and_then(|after| after.first().copied()) else {
+                return false;
+            };
+            let cleared: Mask = std::array::from_fn(|i| before[i] & !after[i]);
+            apart(&cleared) >= FLUSHES
+        })
     }
 
-    /// Accessed base pages in each of `ranges`.
-    fn accessed(&mut self, process: usize, ranges: &[Range]) -> Option<Vec<(Range, u16)>> {
+    /// Accessed base pages of those of `ranges` where something is resident.
+    fn accessed(&mut self, process: usize, ranges: &[Range]) -> Option<Vec<(Range, Mask)>> {
         let mut rows = Vec::new();
         self.live.look(process, ranges, &mut rows).ok()?;
-        let mut counts: Vec<_> = ranges.iter().map(|range| (*range, 0)).collect();
-        for row in rows.iter().filter(|row| !row.huge) {
-            counts[row.request as usize].1 += row.accessed;
-        }
-        Some(counts)
+        let rows = rows.iter().zip(self.live.bits()).filter(|(row, _)| !row.huge);
+        Some(rows.map(|(row, bits)| (ranges[row.request as usize], bits.accessed)).collect())
     }
+}
+
+/// From the first to the last of some pages.
+fn apart(pages: &Mask) -> usize {
+    let all = || (0..512).filter(|page| has(pages, *page));
+    all().next_back().zip(all().next()).map_or(0, |(last, first)| last - first)
 }
 
 #[cfg(test)]
@@ -182,6 +197,16 @@ mod tests {
 
     fn region(process: usize, unit: u32, kind: Kind, uncleared: bool) -> Region {
         Region { process, refs: Some(kind), uncleared, ..Region::whole(unit, false) }
+    }
+
+    #[test]
+    fn a_flush_needs_pages_far_apart() {
+        let mut pages = Mask::default();
+        assert_eq!(apart(&pages), 0);
+        pages[1] = 1 << 3;
+        assert_eq!(apart(&pages), 0, "one page");
+        pages[7] = 1 << 63;
+        assert_eq!(apart(&pages), 511 - 67);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::{Known, Recorder, whole};
 use crate::bits::eyes::Eyes;
 use crate::bits::live::Followed;
 use crate::error::ScanError;
+use crate::target::region::Region;
 use crate::target::resident_set::Subject;
 use crate::target::sharing::Sharing;
 use pagetide_types::EpochId;
@@ -15,6 +16,21 @@ const RETRY_EPOCHS: u32 = 16;
 /// A virtual machine monitor opens its descriptors some time after it was started: new processes
 /// are looked at in so many epochs.
 const VM_LOOKS: u32 = 3;
+
+/// What several processes of the target map is not for `MADV_COLD`; to look up each page of each
+/// would take longer than to watch them.
+fn mark_shared(regions: &mut [Region], units: usize) {
+    let mut owner: Vec<Option<usize>> = vec![None; units];
+    let mut shared = vec![false; units];
+    for region in regions.iter() {
+        let unit = region.unit.index();
+        shared[unit] |= owner[unit].is_some_and(|process| process != region.process);
+        owner[unit] = Some(region.process);
+    }
+    for region in regions.iter_mut().filter(|region| shared[region.unit.index()]) {
+        region.uncleared = true;
+    }
+}
 
 impl Recorder {
     /// Brings the list of processes up to date.
@@ -125,6 +141,9 @@ impl Recorder {
                     pages.forget_shared();
                 }
             }
+        }
+        if self.options.clear_shared {
+            mark_shared(&mut self.regions, self.units.len());
         }
     }
 }

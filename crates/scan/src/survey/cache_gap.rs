@@ -34,7 +34,8 @@ impl WorkingSet {
 
     /// Takes in a visit that stands for `weight` such regions.
     pub(crate) fn add(&mut self, visit: &Visit, weight: f64) {
-        if visit.late || visit.huge {
+        // Of what stayed in the CPU's cache of translations nothing was seen.
+        if visit.cached || visit.huge {
             return;
         }
         for (point, (seen, watched)) in self.sums.iter_mut().enumerate() {

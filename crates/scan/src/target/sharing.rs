@@ -43,16 +43,6 @@ impl Sharing {
     }
 }
 
-/// Share of the resident pages of `range` (2 MiB at most) that only one mapping holds.
-pub(crate) fn exclusive_share(pid: Pid, range: Range) -> io::Result<f64> {
-    let (mut present, mut exclusive) = (0u32, 0u32);
-    each(pid, range, |_, is_exclusive| {
-        present += 1;
-        exclusive += u32::from(is_exclusive);
-    })?;
-    Ok(if present == 0 { 1.0 } else { f64::from(exclusive) / f64::from(present) })
-}
-
 /// The resident pages of `range`, which lies in one region of the page table, that several
 /// mappings hold.
 pub(crate) fn shared_pages(pid: Pid, range: Range) -> io::Result<Mask> {

@@ -46,21 +46,16 @@ impl CpuCache {
         self.filter(heat, epoch.target_cpu_s / epoch.length_s);
     }
 
-    /// Fills in [`EpochHeat::traffic`] for a program that kept so many cores busy; less than
-    /// one counts as one, for it had that core's cache. Where traffic was measured it does so of
-    /// huge pages only: one bit of each cannot tell which part of it the caches hold.
+    /// Fills in [`EpochHeat::traffic`] where it was not recorded, for a program that kept so many
+    /// cores busy; less than one counts as one, for it had that core's cache.
     pub fn filter(&self, heat: &mut EpochHeat, cores: f64) {
         let cores = if cores.is_finite() { cores.max(1.0) } else { 1.0 };
         let size = self.per_core.as_f64() * cores;
-        if size <= 0.0 {
+        if size <= 0.0 || !heat.traffic.is_empty() {
             return;
         }
-        let measured = !heat.traffic.is_empty();
         let survival = survival(heat, size);
         let past = (0..heat.len()).map(|i| {
-            if measured && !heat.flags[i].has(HeatFlags::HUGE) {
-                return heat.traffic[i];
-            }
             let (rate, lines) = (f64::from(heat.rate[i]), lines(heat, i));
             #[expect(clippy::cast_possible_truncation, reason = "not above the rate")]
             let past =
@@ -83,12 +78,10 @@ fn lines(heat: &EpochHeat, i: usize) -> f64 {
 /// The time in seconds that an unused line stays in a cache of `size` bytes; infinite if all
 /// that is accessed fits.
 fn survival(heat: &EpochHeat, size: f64) -> f64 {
-    let measured = !heat.traffic.is_empty();
     let mut bins = vec![0.0; BINS];
     for i in 0..heat.len() {
         let (rate, lines) = (f64::from(heat.rate[i]), lines(heat, i));
-        let told = !measured || heat.flags[i].has(HeatFlags::HUGE);
-        if rate > 0.0 && told {
+        if rate > 0.0 {
             let bin = ((rate / lines).log2() - LOWEST) * BINS_PER_OCTAVE;
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in range")]
             let bin = bin.clamp(0.0, (BINS - 1) as f64) as usize;

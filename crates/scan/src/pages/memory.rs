@@ -44,12 +44,13 @@ impl Memory {
 
     /// Adds an epoch's visits.
     pub(super) fn learn(&mut self, visits: &[&Visit], of_region: &OfRegion<'_>) {
-        let OfRegion { weights, gap_s, chance, lines, .. } = *of_region;
+        let OfRegion { weights, gap_s, cores, chance, lines, .. } = *of_region;
         self.counts.iter_mut().chain(&mut self.times).for_each(|value| *value *= KEEP);
         self.traffic = [0.0; REGION];
-        let measured = visits.iter().filter(|visit| visit.slope(gap_s * 1e9).is_some()).count();
+        let measured = visits.iter().filter(|visit| visit.measures(gap_s * 1e9)).count();
         for visit in visits {
-            self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / lines);
+            let busy = if cores > 0.0 { visit.cores() / cores } else { 1.0 };
+            self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (lines * busy));
         }
         let mut known: HashMap<(i32, i32), f32> = HashMap::new();
         for page in 0..REGION {
@@ -78,10 +79,7 @@ impl Memory {
             self.counts[page] += 1.0;
             self.times[page] += single(f64::midpoint(before, seen.gap_ns) * 1e-9);
             let inside = (seen.gap_ns.min(to) - before.max(from)).max(0.0);
-            if counts && visit.late {
-                self.traffic[page] +=
-                    single(if *look == 0 { 1e9 / seen.gap_ns / visits } else { 0.0 });
-            } else if counts && inside > 0.0 {
+            if counts && inside > 0.0 {
                 let part = inside / (seen.gap_ns - before);
                 self.traffic[page] += single(part / (to - from) * 1e9 / visits);
             }

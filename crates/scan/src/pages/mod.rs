@@ -46,6 +46,8 @@ pub(crate) struct OfRegion<'a> {
     pub(crate) weights: &'a Weights,
     /// In which what is touched fills the caches.
     pub(crate) gap_s: f64,
+    /// CPU seconds that its process used per second, on average over the visits to it.
+    pub(crate) cores: f64,
     /// How likely a visit was.
     pub(crate) chance: f64,
     /// Cache lines that come in with a page.

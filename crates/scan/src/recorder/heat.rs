@@ -62,7 +62,12 @@ impl HeatTable {
             sum.unknown_here += region.present;
         } else {
             sum.unknown_here += region.shared();
-            sum.rate += region.rate.unwrap_or(0.0) * cores;
+            let expected = region.rate.unwrap_or(0.0) * cores;
+            sum.rate += expected;
+            if region.huge {
+                // One bit measures no traffic: what is expected is charged, watched or not.
+                sum.traffic += f64::from(expected);
+            }
         }
         sum.unknown_here = sum.unknown_here.min(512);
         sum.unknown_most = sum.unknown_most.max(sum.unknown_here);
@@ -74,13 +79,9 @@ impl HeatTable {
             if measured.saturated {
                 flags |= HeatFlags::SATURATED;
             }
-            // A huge page is charged with what is expected of it: one bit measures no traffic.
-            let traffic = if region.huge {
-                f64::from(region.rate.unwrap_or(0.0))
-            } else {
-                measured.traffic.lines
-            };
-            sum.traffic += traffic * f64::from(cores);
+            if !region.huge {
+                sum.traffic += measured.traffic.lines * f64::from(cores);
+            }
             sum.watched = (sum.watched + measured.pages).min(512);
             sum.touched = (sum.touched + measured.touched.min(measured.pages)).min(512);
         } else {

@@ -16,6 +16,14 @@ const WRITE_ROW_NS: u64 = 45;
 const DOUBTFUL_PAGES: u16 = 16;
 const DOUBTFUL_SHARE: f64 = 0.5;
 
+/// How likely a region is visited at all that was to be visited so often on average, in as many
+/// waves (or one more); of these the share `done` was begun.
+fn chance(expected: f64, done: f64) -> f64 {
+    let (times, more) = (expected.floor(), expected.fract());
+    let never = (1.0 - done).powf(times);
+    1.0 - never * (1.0 - more * done)
+}
+
 impl Recorder {
     /// Turns what was seen into heat, and the epoch into its record. `expected`: how often each
     /// region was to be visited.
@@ -32,7 +40,7 @@ impl Recorder {
             .iter()
             .map(|expected| Visits {
                 visits: Vec::new(),
-                chance: (expected * outcome.tally.done()).clamp(1e-6, 1.0),
+                chance: chance(*expected, outcome.tally.done()).clamp(1e-6, 1.0),
             })
             .collect();
         for visit in &outcome.visits {
@@ -40,7 +48,7 @@ impl Recorder {
             of_region.visits.push(visit);
             if visit.late {
                 // Not drawn, but cleared with all of its kind.
-                of_region.chance = 1.0;
+                of_region.chance = self.turns.chance;
             }
         }
         self.drop_doubtful(&mut visits);
@@ -145,5 +153,24 @@ impl Recorder {
             new_areas: std::mem::take(&mut self.units.new_areas),
             heat,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chance_of_a_visit_where_waves_were_left_out() {
+        let near = |expected, done, right: f64| {
+            let found = chance(expected, done);
+            assert!((found - right).abs() < 1e-12, "{expected} {done}: {found}");
+        };
+        near(0.25, 1.0, 0.25);
+        near(0.25, 0.8, 0.2);
+        near(1.5, 1.0, 1.0);
+        // Half of the time it is one wave, half of the time two.
+        near(1.5, 0.8, f64::midpoint(0.8, 0.96));
+        near(2.0, 0.9, 0.99);
     }
 }

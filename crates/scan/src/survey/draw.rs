@@ -24,10 +24,14 @@ pub(crate) fn draw(
     size: usize,
     random: &mut impl FnMut() -> f64,
 ) -> Draw {
-    let expected = expected(wanted, floor, visits, size);
+    let expected = expected(wanted, floor, visits);
     let total: f64 = expected.iter().sum();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "few")]
-    let count = (total / size.max(1) as f64).round().max(1.0) as usize;
+    let count = {
+        // As many as the region that is visited most needs, for a wave visits it once.
+        let most = expected.iter().copied().fold(0.0, f64::max).ceil();
+        (total / size.max(1) as f64).round().max(most).max(1.0) as usize
+    };
     let mut waves = vec![Vec::new(); if total > 0.0 { count } else { 0 }];
     // Waves in random order: two visits to one region are not always close to each other.
     let mut order: Vec<usize> = (0..waves.len()).collect();
@@ -52,7 +56,7 @@ pub(crate) fn draw(
 }
 
 /// How often each region is to be visited.
-fn expected(wanted: &[f64], floor: &[f64], visits: f64, size: usize) -> Vec<f64> {
+fn expected(wanted: &[f64], floor: &[f64], visits: f64) -> Vec<f64> {
     let can: Vec<bool> = wanted.iter().map(|wanted| *wanted > 0.0).collect();
     let regions = can.iter().filter(|can| **can).count() as f64;
     if regions == 0.0 || visits <= 0.0 {
@@ -62,8 +66,6 @@ fn expected(wanted: &[f64], floor: &[f64], visits: f64, size: usize) -> Vec<f64>
         wanted.iter().sum::<f64>(),
         floor.iter().zip(&can).filter(|(_, can)| **can).map(|(floor, _)| floor).sum::<f64>(),
     );
-    // A wave visits a region once, and there are so many waves.
-    let most = (visits.min(MOST * regions) / size.max(1) as f64).max(1.0).round();
     let (base, rest) = if visits >= regions { (1.0, visits - regions) } else { (0.0, visits) };
     let share = |region: usize| {
         let by_size = if all_floor > 0.0 { floor[region] / all_floor } else { 1.0 / regions };
@@ -71,11 +73,11 @@ fn expected(wanted: &[f64], floor: &[f64], visits: f64, size: usize) -> Vec<f64>
         (by_size + by_want) / 2.0
     };
     let of = |region: usize| if can[region] { base + rest * share(region) } else { 0.0 };
-    let limit = if base > 0.0 { most } else { most.min(1.0) };
+    let limit = if base > 0.0 { MOST } else { 1.0 };
     (0..wanted.len()).map(|region| of(region).min(limit)).collect()
 }
 
-/// Visits of one region per epoch at most, on average over all.
+/// Visits of one region per epoch at most.
 const MOST: f64 = 16.0;
 
 #[cfg(test)]
@@ -118,6 +120,14 @@ mod tests {
         assert!(visits.iter().all(|visits| *visits >= 1), "{visits:?}");
         assert!(drawn.waves.iter().all(|wave| wave.is_sorted_by(|a, b| a < b)));
         assert_eq!(drawn.waves.len(), 8);
+    }
+
+    #[test]
+    fn few_regions_are_visited_as_often_as_is_said() {
+        let drawn = draw(&[1.0, 4.0, 1.0], &[512.0; 3], 800.0, 32, &mut random(1));
+        assert_eq!(drawn.expected, [16.0; 3]);
+        assert_eq!(drawn.waves.len(), 16);
+        assert!(drawn.waves.iter().all(|wave| wave == &[0, 1, 2]));
     }
 
     #[test]

@@ -3,8 +3,8 @@
 
 use super::cache_gap::WorkingSet;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
-use super::measured::Measured;
-use super::mixture::{Brackets, Weights, counts, flat};
+use super::measured::{Measured, OfProcess};
+use super::mixture::{Brackets, Weights, counts, flat, mean_rate};
 use super::visit::{Slope, Visit};
 use crate::pages::OfRegion;
 use crate::target::region::Region;
@@ -31,9 +31,19 @@ pub(crate) struct Estimator {
     cache_pages: f64,
     /// What usually comes in: pages, and their lines.
     came_in: Slope,
-    /// By process: how many pages it touches within a gap, and the gap in which that fills the
-    /// caches, by its CPU time; None while that is unknown.
-    processes: Vec<(WorkingSet, Option<f64>)>,
+    processes: Vec<Process>,
+}
+
+/// What is known of a process.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    /// How many pages it touches within a gap.
+    set: WorkingSet,
+    /// The gap in which that fills the caches, by its CPU time, ns; None while that is unknown.
+    gap_ns: Option<f64>,
+    /// CPU seconds used per second: of the last epoch, and on average over the visits to it.
+    cores: f64,
+    cores_of_visits: f64,
 }
 
 /// An epoch's visits to one region.
@@ -53,12 +63,20 @@ impl Estimator {
 
     /// The time in which a process fills the caches, by its CPU time, ns; None while unknown.
     pub(crate) fn known_gap_ns(&self, process: usize) -> Option<f64> {
-        self.processes.get(process).and_then(|(_, gap)| *gap)
+        self.processes.get(process).and_then(|process| process.gap_ns)
     }
 
-    /// The same, as traffic can be measured, seconds.
+    /// The same, as traffic can be measured, seconds: it is looked at by the wall clock.
     pub(crate) fn gap_s(&self, process: usize) -> f64 {
-        self.known_gap_ns(process).unwrap_or(LONGEST_NS as f64).max(SHORTEST_GAP_NS) * 1e-9
+        let cores = self.processes.get(process).map_or(1.0, |process| process.cores.max(1.0));
+        let gap_ns = self.known_gap_ns(process).unwrap_or(LONGEST_NS as f64);
+        gap_ns.max(SHORTEST_GAP_NS * cores) * 1e-9
+    }
+
+    fn of_process(&self, process: usize) -> OfProcess {
+        let gap_ns = self.gap_s(process) * 1e9;
+        let cores = self.processes.get(process).map_or(0.0, |process| process.cores_of_visits);
+        OfProcess { gap_ns, cores }
     }
 
     /// Takes in an epoch: by region, what was measured of it, none if it was not watched. `cores`:
@@ -70,13 +88,13 @@ impl Estimator {
         cores: &[f32],
     ) -> Vec<Option<Measured>> {
         self.learn_gaps(regions, visits, cores);
+        self.learn_cores(regions, visits);
         let changed = self.learn_rates(regions, visits);
         let measured: Vec<Option<Measured>> = regions
             .iter()
             .zip(visits)
             .map(|(region, Visits { visits, chance })| {
-                let gap_ns = self.gap_s(region.process) * 1e9;
-                Measured::of(visits, region.present, gap_ns, *chance)
+                Measured::of(visits, region.present, self.of_process(region.process), *chance)
             })
             .collect();
         let usual = self.learn_lines(&measured, regions);
@@ -93,13 +111,13 @@ impl Estimator {
                 pages.begin();
                 if seen.is_some() && !region.huge {
                     let weights = region.history.weights();
-                    pages.learn(
-                        visits,
-                        &OfRegion { weights, gap_s, chance: *chance, lines, changed },
-                    );
+                    let cores = self.of_process(region.process).cores;
+                    let of_region =
+                        OfRegion { weights, gap_s, cores, chance: *chance, lines, changed };
+                    pages.learn(visits, &of_region);
                 }
             }
-            region.expect(&counts[region.process], lines);
+            region.expect(&counts[region.process], lines, gap_s);
         }
         measured
     }
@@ -120,19 +138,21 @@ impl Estimator {
 
     /// Finds the time in which each process fills the caches.
     fn learn_gaps(&mut self, regions: &[Region], visits: &[Visits<'_>], cores: &[f32]) {
-        self.processes.resize(cores.len(), (WorkingSet::default(), None));
+        self.processes.resize(cores.len(), Process::default());
         let mut resident = vec![0.0; cores.len()];
         let mut huge: Vec<Vec<f64>> = vec![Vec::new(); cores.len()];
         let mut fresh = vec![false; cores.len()];
-        for region in regions.iter().filter(|region| !region.uncleared) {
+        for region in regions.iter().filter(|region| !region.unknown()) {
             if region.huge {
-                huge[region.process].extend(region.rate.map(f64::from));
+                if region.rate.is_some() {
+                    huge[region.process].push(mean_rate(region.history.weights()));
+                }
             } else {
                 resident[region.process] += f64::from(region.own());
             }
         }
         for (region, Visits { visits, chance }) in regions.iter().zip(visits) {
-            let set = &mut self.processes[region.process].0;
+            let set = &mut self.processes[region.process].set;
             if !visits.is_empty() && !std::mem::replace(&mut fresh[region.process], true) {
                 set.fade();
             }
@@ -140,12 +160,28 @@ impl Estimator {
                 set.add(visit, 1.0 / (visits.len() as f64 * chance));
             }
         }
-        for (process, (set, gap)) in self.processes.iter_mut().enumerate() {
-            let pages = self.cache_pages * f64::from(cores[process]).max(1.0);
-            *gap = set.gap_ns(pages, resident[process], &huge[process]);
-            if fresh[process] {
-                tracing::debug!(process, gap_ns = ?gap);
+        for (number, process) in self.processes.iter_mut().enumerate() {
+            process.cores = f64::from(cores[number]);
+            let pages = self.cache_pages * process.cores.max(1.0);
+            process.gap_ns = process.set.gap_ns(pages, resident[number], &huge[number]);
+            if fresh[number] {
+                tracing::debug!(number, gap_ns = ?process.gap_ns);
             }
+        }
+    }
+
+    /// How busy each process was while it was looked at.
+    fn learn_cores(&mut self, regions: &[Region], visits: &[Visits<'_>]) {
+        let mut sums = vec![(0.0, 0.0); self.processes.len()];
+        for (region, Visits { visits, .. }) in regions.iter().zip(visits) {
+            let gap_ns = self.gap_s(region.process) * 1e9;
+            let (sum, count) = &mut sums[region.process];
+            for visit in visits.iter().filter(|visit| visit.measures(gap_ns)) {
+                (*sum, *count) = (*sum + visit.cores(), *count + 1.0);
+            }
+        }
+        for (process, (sum, count)) in self.processes.iter_mut().zip(sums) {
+            process.cores_of_visits = if count > 0.0 { sum / count } else { 0.0 };
         }
     }
 

@@ -16,6 +16,8 @@ const FIRST_STEPS: usize = 30;
 const CHANGED: f64 = 2.0;
 const DEVIATIONS: f64 = 4.0;
 const FEW: f64 = 8.0;
+/// Visits to a huge page that make a change.
+const ODD_VISITS: f32 = 2.0;
 
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,11 +26,13 @@ pub(crate) struct History {
     weights: Weights,
     /// Pages that came in about the cache gap, and their lines.
     came_in: Slope,
+    /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
+    odd: f32,
 }
 
 impl Default for History {
     fn default() -> Self {
-        Self { brackets: Brackets::default(), weights: flat(), came_in: Slope::default() }
+        Self { brackets: Brackets::default(), weights: flat(), came_in: Slope::default(), odd: 0.0 }
     }
 }
 
@@ -40,9 +44,19 @@ impl History {
             return false;
         }
         let first = self.brackets.is_empty();
-        let changed = !first && surprising(epoch.seen(), epoch.expected(&self.weights));
+        let changed = !first
+            && if huge {
+                // A visit sees one page: two that run counter to what was known are a change.
+                let odd = epoch.odd(&self.weights);
+                let agree = odd * self.odd >= 0.0;
+                let before = std::mem::replace(&mut self.odd, odd);
+                odd != 0.0 && agree && (odd + before).abs() >= ODD_VISITS
+            } else {
+                surprising(epoch.seen(), epoch.expected(&self.weights))
+            };
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
+            self.odd = 0.0;
         }
         self.brackets.fade(KEEP);
         self.brackets.add_all(epoch);
@@ -104,7 +118,7 @@ fn surprising(seen: f64, expected: f64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mixture::counts;
+    use super::super::mixture::{counts, mean_rate};
     use super::super::visit::Visit;
     use super::*;
 
@@ -115,6 +129,34 @@ mod tests {
         let mut brackets = Brackets::default();
         brackets.add(&visit);
         brackets
+    }
+
+    #[test]
+    fn a_huge_page_that_turns_hot_is_followed_after_two_visits() {
+        // Seen at 3 us, or not at all.
+        let visit = |hot: bool| {
+            let mut visit = Visit { pages: 1, huge: true, ..Visit::default() };
+            visit.take(3e3, u16::from(hot), None);
+            visit.take(2e8, u16::from(hot), None);
+            let mut brackets = Brackets::default();
+            brackets.add(&visit);
+            brackets
+        };
+        let mut history = History::default();
+        let rate = |history: &History| mean_rate(history.weights());
+        for _ in 0..10 {
+            assert!(!history.learn(&visit(false), &flat(), true));
+        }
+        assert!(rate(&history) < 1.0, "{}", rate(&history));
+        assert!(!history.learn(&visit(true), &flat(), true), "once may be chance");
+        assert!(!history.learn(&visit(false), &flat(), true), "and was");
+        assert!(!history.learn(&visit(true), &flat(), true));
+        assert!(history.learn(&visit(true), &flat(), true), "twice is not");
+        assert!(rate(&history) > 1e4, "{}", rate(&history));
+        history.learn(&visit(true), &flat(), true);
+        // Unseen for 0.2 s says more than seen at once.
+        history.learn(&visit(false), &flat(), true);
+        assert!(rate(&history) < 100.0, "{}", rate(&history));
     }
 
     #[test]

@@ -13,6 +13,11 @@ const SOME: f64 = 8.0;
 /// Pages in a row that are read in order.
 const RUN: u32 = 4;
 
+/// Lines that so many touches of huge pages bring: one bit tells no rows.
+pub(crate) fn lines_of_huge(touches: f64) -> f64 {
+    SOME * touches
+}
+
 /// Lines taken from `seen` pages, of which so many were read in order.
 pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
     SOME * seen + (ALL - SOME) * streamed
@@ -23,26 +28,44 @@ pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
 /// there.
 ///
 /// Hot pages lie together in many programs: how much is put in runs by chance is judged by 64 pages
-/// at a time.
+/// at a time. Those seen before lie between them, and end runs.
 pub(crate) fn streamed(new: &Mask, left: &Mask) -> f64 {
-    let runs = in_runs(new);
-    let words = new.iter().zip(left).zip(&runs);
-    words.map(|((new, left), runs)| of_word(new.count_ones(), left.count_ones(), *runs)).sum()
+    let (runs, starts) = (runs_of(&starts(new)), starts(left));
+    let may_run = runs_of(&starts);
+    let windows: Vec<Mask> = (0..RUN).map(|by| up(&starts, by)).collect();
+    let of = |i: usize| {
+        let windows = windows.iter().map(|windows| windows[i].count_ones()).sum();
+        let [new, left, runs, may_run] =
+            [new[i], left[i], runs[i], may_run[i]].map(u64::count_ones);
+        of_word(new, left, runs, by_chance(new, left, may_run, windows))
+    };
+    (0..new.len()).map(of).sum()
 }
 
-fn of_word(new: u32, left: u32, runs: u64) -> f64 {
+/// Of one word: `new` of the pages that were `left`, `runs` of them in runs, so many `by_chance`.
+fn of_word(new: u32, left: u32, runs: u32, by_chance: f64) -> f64 {
     if new == left && left >= FLIPPED {
         // None seen before and all since: no pages touched at random come so.
         return f64::from(new);
     }
-    // Those seen before lie between them, and end runs.
-    let share = f64::from(new) / 64.0;
-    // A page's run is as long as the seen neighbours on both sides: two geometric numbers.
-    let by_chance = 1.0 - (1.0 - share).powi(2) * (1.0 + 2.0 * share + 3.0 * share * share);
-    if by_chance > MOST_BY_CHANCE {
-        return 0.0;
-    }
-    (f64::from(runs.count_ones()) - f64::from(new) * by_chance) / (1.0 - by_chance)
+    let share = by_chance / f64::from(new.max(1));
+    if share > MOST_BY_CHANCE { 0.0 } else { (f64::from(runs) - by_chance) / (1.0 - share) }
+}
+
+/// How many of `new` pages chance puts in runs. `may_run` of those left lie where runs can be, in so
+/// many `windows` of [`RUN`] pages in a row, each page counted with each of its windows.
+///
+/// A page with m of them, one after the other, lies in a run if all pages of one are new: with
+/// share d of the pages new, a chance of m d^3 - (m - 1) d^4 once it is itself.
+fn by_chance(new: u32, left: u32, may_run: u32, windows: u32) -> f64 {
+    // So many given pages are all new; not by powers of d, which is known by these few pages alone.
+    let all_new = |pages: u32| -> f64 {
+        (0..pages)
+            .map(|i| f64::from(new.saturating_sub(i)) / f64::from(left.max(pages) - i))
+            .product()
+    };
+    let (windows, may_run) = (f64::from(windows), f64::from(may_run));
+    all_new(RUN) * windows - all_new(RUN + 1) * (windows - may_run)
 }
 
 /// So many pages of a word, all of them new, were read in order.
@@ -50,16 +73,21 @@ const FLIPPED: u32 = 48;
 /// Beyond this chance of lying in a run, runs tell nothing.
 const MOST_BY_CHANCE: f64 = 0.8;
 
-/// Pages that lie in runs of [`RUN`] or more.
-fn in_runs(pages: &Mask) -> Mask {
+/// Pages with which a run of [`RUN`] or more begins or could: after each come enough others.
+fn starts(pages: &Mask) -> Mask {
     let mut starts = *pages;
     for by in 1..RUN {
         let later = down(pages, by);
         starts = std::array::from_fn(|i| starts[i] & later[i]);
     }
-    let mut runs = starts;
+    starts
+}
+
+/// The pages of all runs that begin so.
+fn runs_of(starts: &Mask) -> Mask {
+    let mut runs = *starts;
     for by in 1..RUN {
-        let spread = up(&starts, by);
+        let spread = up(starts, by);
         runs = std::array::from_fn(|i| runs[i] | spread[i]);
     }
     runs
@@ -70,8 +98,11 @@ fn down(pages: &Mask, by: u32) -> Mask {
     std::array::from_fn(|i| pages[i] >> by | pages.get(i + 1).map_or(0, |next| next << (64 - by)))
 }
 
-/// Every page takes the place of the one `by` places after it.
+/// Every page takes the place of the one `by` places after it; `by` below 64.
 fn up(pages: &Mask, by: u32) -> Mask {
+    if by == 0 {
+        return *pages;
+    }
     std::array::from_fn(|i| {
         pages[i] << by | i.checked_sub(1).map_or(0, |before| pages[before] >> (64 - by))
     })
@@ -116,6 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn pages_at_random_where_few_were_left_are_not_in_order() {
+        // The first 16 or 32 pages of a word were left, or every fourth was seen before.
+        for left in [0xffff, 0xffff_ffff, !0x1111_1111_1111_1111] {
+            let (mut sum, mut all, mut state) = (0.0, 0.0, 1_u64);
+            for _ in 0..4000 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                let new: Mask = [state.rotate_left(32) & left, 0, 0, 0, 0, 0, 0, 0];
+                sum += streamed(&new, &[left, 0, 0, 0, 0, 0, 0, 0]);
+                all += f64::from(count(&new));
+            }
+            assert!((sum / all).abs() < 0.1, "{left:x}: {}", sum / all);
+        }
+    }
+
+    #[test]
     fn a_page_in_order_brings_all_its_lines() {
         assert_eq!(lines(10.0, 10.0), 640.0);
         assert_eq!(lines(10.0, 0.0), 80.0);
@@ -134,7 +180,7 @@ mod tests {
                 }
                 page += run + 1;
             }
-            prop_assert_eq!(in_runs(&seen), expected);
+            prop_assert_eq!(runs_of(&starts(&seen)), expected);
         }
     }
 }

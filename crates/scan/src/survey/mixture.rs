@@ -18,6 +18,9 @@ const NEVER: u8 = u8::MAX;
 /// it makes none, but it is small, and must not be placed last if the caches hold less than thought.
 const CACHED: f64 = 0.1;
 
+/// What is less likely than this is odd.
+const ODD: f32 = 1e-3;
+
 /// How likely each rate of the grid is.
 pub(crate) type Weights = [f32; RATES];
 
@@ -142,6 +145,29 @@ impl Brackets {
             .map(|(weight, unseen)| weight * unseen)
             .sum();
         pages * (1.0 - f64::from(unseen))
+    }
+
+    /// Of one page: how many visits saw it far sooner than these rates let expect, or, below 0, far
+    /// later; 0 if they do not agree on that.
+    pub(crate) fn odd(&self, weights: &Weights) -> f32 {
+        let unseen = |edge: u8| -> f32 {
+            weights.iter().zip(&UNSEEN[usize::from(edge)]).map(|(w, unseen)| w * unseen).sum()
+        };
+        let mut odd = 0.0_f32;
+        for (from, to, count) in &self.counts {
+            let side = if *to != NEVER && 1.0 - unseen(*to) < ODD {
+                *count
+            } else if *from > 0 && unseen(*from) < ODD {
+                -count
+            } else {
+                return 0.0;
+            };
+            if odd * side < 0.0 {
+                return 0.0;
+            }
+            odd += side;
+        }
+        odd
     }
 
     /// Fits a mixture, beginning with `weights`: `steps` of expectation and maximization, held

@@ -4,6 +4,7 @@ use super::*;
 use crate::pages::Pages;
 use crate::survey::draw::draw;
 use crate::survey::estimate::{Estimator, Visits, wanted};
+use crate::survey::mixture::mean_rate;
 use crate::survey::simulated::Simulated;
 use pagetide_types::Bytes;
 
@@ -61,16 +62,22 @@ fn huge_pages_from_hot_to_cold_get_their_rates() {
     live(&mut world, &mut regions, (8, 300.0), |_, _, _| {});
     for (class, truth) in truth.iter().enumerate() {
         let of_class = regions.iter().skip(class).step_by(4);
-        let found = mean(of_class.map(|region| f64::from(region.rate.unwrap())));
+        let found = mean(of_class.map(|region| mean_rate(region.history.weights())));
         assert!((found / truth - 1.0).abs() < 0.35, "{truth}: {found}");
     }
 }
 
 #[test]
 fn a_change_of_the_program_is_followed_at_once() {
-    let rates = |hot: bool| if hot { 20.0 } else { 0.5 };
-    let mut world = Simulated::new(false, (0..64 * 512).map(|page| rates(page < 32 * 512)));
-    let mut regions: Vec<Region> = (0..64).map(|unit| Region::whole(unit, false)).collect();
+    follows_a_change(false, |hot| if hot { 20.0 } else { 0.5 });
+    // A visit sees one page: two are needed.
+    follows_a_change(true, |hot| if hot { 100_000.0 } else { 5.0 });
+}
+
+fn follows_a_change(huge: bool, rates: fn(bool) -> f64) {
+    let each = if huge { 1 } else { 512 };
+    let mut world = Simulated::new(huge, (0..64 * each).map(|page| rates(page < 32 * each)));
+    let mut regions: Vec<Region> = (0..64).map(|unit| Region::whole(unit, huge)).collect();
     live(&mut world, &mut regions, (6, 160.0), |epoch, world, regions| {
         let rate = |of: std::ops::Range<usize>| {
             mean(regions[of].iter().map(|region| f64::from(region.rate.unwrap())))
@@ -78,7 +85,8 @@ fn a_change_of_the_program_is_followed_at_once() {
         let (first, second) = (rate(0..32), rate(32..64));
         if epoch == 3 {
             assert!(first > 10.0 * second, "{first} {second}");
-            (0..64 * 512).for_each(|page| world.set_rate(page, rates(page >= 32 * 512)));
+            let step = 512 / each;
+            (0..64 * each).for_each(|page| world.set_rate(page * step, rates(page >= 32 * each)));
         }
         if epoch == 5 {
             assert!(second > 5.0 * first, "two epochs later: {first} {second}");

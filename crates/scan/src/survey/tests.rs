@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::survey::draw::draw;
-use crate::survey::measured::Measured;
+use crate::survey::measured::{Measured, OfProcess};
 use crate::survey::simulated::Simulated;
 
 const MS: u64 = 1_000_000;
@@ -36,7 +36,8 @@ fn measured(outcome: &Outcome, expected: &[f64], gap_ns: f64) -> f64 {
     for (region, expected) in expected.iter().enumerate() {
         let visits: Vec<&Visit> = outcome.visits.iter().filter(|v| v.region == region).collect();
         let chance = expected.min(1.0);
-        sum += Measured::of(&visits, 512, gap_ns, chance).map_or(0.0, |seen| seen.traffic.pages);
+        sum += Measured::of(&visits, 512, OfProcess { gap_ns, cores: 0.0 }, chance)
+            .map_or(0.0, |seen| seen.traffic.pages);
     }
     sum
 }

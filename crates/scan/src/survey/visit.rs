@@ -39,9 +39,11 @@ pub(crate) struct Visit {
     pub(crate) refused: bool,
     /// Nothing flushed the translations: what is not seen may have been accessed.
     pub(crate) cached: bool,
-    /// Cleared together with much else: the first look is late.
+    /// Cleared together with much else: not drawn, and its first look is late.
     pub(crate) late: bool,
     pub(crate) huge: bool,
+    /// By the wall clock, from the clearing to the last look, ns.
+    pub(crate) waited_ns: u64,
     /// Some page was seen accessed, even if the look is no trial.
     pub(crate) accessed: bool,
     /// It was cleared again, or the epoch ended.
@@ -103,6 +105,17 @@ impl Visit {
         self.looks.last().map_or(0.0, |look| look.gap_ns)
     }
 
+    /// CPU seconds that the target used per second while it was looked at.
+    pub(crate) fn cores(&self) -> f64 {
+        if self.waited_ns > 0 { self.reach_ns() / self.waited_ns as f64 } else { 0.0 }
+    }
+
+    /// Whether it says what comes in about `gap_ns` after a clearing; of a target that did not run,
+    /// that is nothing.
+    pub(crate) fn measures(&self, gap_ns: f64) -> bool {
+        self.slope(gap_ns).is_some() || (self.waited_ns > 0 && self.reach_ns() <= 0.0)
+    }
+
     /// Pages seen within a gap, by straight lines between the looks; None beyond the last.
     pub(crate) fn seen_within(&self, gap_ns: f64) -> Option<f64> {
         self.within(gap_ns).map(|(seen, _)| seen)
@@ -140,11 +153,6 @@ impl Visit {
             pages: seen / ns * 1e9,
             lines: lines(seen, streamed) / ns * 1e9,
         };
-        if self.late {
-            // What is seen at the first look was accessed at least once by then.
-            let first = self.looks.first()?;
-            return Some(per_second(f64::from(first.seen), first.streamed, first.gap_ns));
-        }
         let (from, to) = self.window(gap_ns);
         let ((seen, streamed), before) = (self.within(to)?, self.within(from)?);
         (to >= gap_ns && to > from)

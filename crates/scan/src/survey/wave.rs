@@ -38,10 +38,8 @@ pub(super) struct Wave {
 impl Wave {
     /// One that somebody else cleared.
     pub(super) fn adopted(visits: Range<usize>, cleared: &Cleared) -> Self {
-        let took = cleared.to_ns.saturating_sub(cleared.from_ns);
         let first = if cleared.flushed { FLUSHED_NS } else { CACHED_NS };
-        // Clearing must be short against the gap.
-        let mut gaps = vec![first.max(4 * took)];
+        let mut gaps = vec![first];
         while let Some(next) = gaps.last().map(|last| last * 4).filter(|gap| *gap <= 4 * LONGEST_NS)
         {
             gaps.push(next);
@@ -213,6 +211,7 @@ impl<E: Eyes> Survey<'_, E> {
             }
             let own = row.accessed.saturating_sub(visit.stuck);
             let own = if visit.huge { own.min(1) } else { own };
+            visit.waited_ns = ns.saturating_sub(visit.cleared_ns);
             visit.take(clock.between(visit.cleared_ns, ns), own, bits.as_ref());
         }
     }

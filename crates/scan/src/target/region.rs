@@ -3,6 +3,7 @@
 use crate::bits::clear_refs::Kind;
 use crate::pages::{Mask, Pages};
 use crate::survey::history::History;
+use crate::survey::lines::lines_of_huge;
 use crate::survey::mixture;
 use crate::target::sharing::Sharing;
 use crate::walk::row::{Range, Spread};
@@ -103,12 +104,13 @@ impl Region {
         }
     }
 
-    /// What is to be expected of it, pages of each rate counting for so much, and so many lines
-    /// coming in with a base page.
-    pub(crate) fn expect(&mut self, counts: &[f64; mixture::RATES], lines: f64) {
+    /// What is to be expected of it, base pages of each rate counting for so much, and so many lines
+    /// coming in with one; the caches hold what was touched within `gap_s`.
+    pub(crate) fn expect(&mut self, counts: &[f64; mixture::RATES], lines: f64, gap_s: f64) {
         let pages = f64::from(self.weight());
         let each = if self.huge {
-            mixture::mean_rate(self.history.weights())
+            let touched = lines_of_huge(mixture::mean_rate(self.history.weights()));
+            past_caches(touched, gap_s)
         } else {
             self.history.page(counts) * lines
         };
@@ -121,6 +123,14 @@ impl Region {
     pub(crate) fn mean_rate(&self) -> f32 {
         self.rate.unwrap_or(0.0) / f32::from(self.own().max(1))
     }
+}
+
+/// Cache lines of a huge page.
+const HUGE_LINES: f64 = 32_768.0;
+
+/// What of so many lines per second, spread over all of a huge page, the caches do not serve.
+fn past_caches(lines: f64, gap_s: f64) -> f64 {
+    lines * (-lines / HUGE_LINES * gap_s).exp()
 }
 
 #[cfg(test)]

@@ -32,9 +32,8 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
         ("Target", info.target.clone()),
         ("Time", format!("{} in {}", duration(info.seconds), many(info.epochs, "epoch"))),
     ];
-    if !info.finished {
-        let state = "not ended by its recorder: killed, or still at work; what is here is whole";
-        fields.push(("State", state.to_owned()));
+    if let Some(why) = info.unfinished() {
+        fields.push(("State", format!("{why}; what is here is whole")));
     }
     if !info.leftovers.is_empty() {
         fields.push(("Ignored", info.leftovers.join(", ")));

@@ -99,13 +99,12 @@ pub enum Error {
         known: u32,
     },
     /// There is no complete span.
-    #[error(
-        "{} holds no complete span of epochs: it was stopped too early, or is still being \
-         written; record for longer", .path.display()
-    )]
+    #[error("{} holds no complete span of epochs: {reason}", .path.display())]
     Empty {
         /// The recording's path.
         path: PathBuf,
+        /// Why, as far as is known, and the remedy.
+        reason: String,
     },
     /// Two recordings whose units differ in size: nothing in them can be compared.
     #[error(

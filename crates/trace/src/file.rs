@@ -13,10 +13,20 @@ use std::{
     io::{self, ErrorKind, Write},
     os::{
         fd::AsRawFd,
-        unix::fs::{DirBuilderExt, OpenOptionsExt},
+        unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
     },
     path::{Path, PathBuf},
 };
+
+/// Bytes of a reserved file: a block of most file systems.
+pub(crate) const RESERVED: usize = 4096;
+
+/// A file whose room on the disk is taken ([`Directory::reserve`]).
+#[derive(Debug)]
+pub(crate) struct Reserved {
+    file: File,
+    path: PathBuf,
+}
 
 /// A directory of our own making, held open. Names in it are looked up from here: whoever may
 /// change what its path leads to cannot make us write elsewhere.
@@ -51,11 +61,7 @@ impl Directory {
         let temporary = temporary(path);
         let (name, temporary) = (name(path), name(&temporary));
         let written = || -> io::Result<()> {
-            // Exclusive: of somebody else's file or link of that name we want nothing.
-            let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
-            let mode = Mode::S_IRUSR | Mode::S_IWUSR;
-            let mut file = File::from(openat(&self.open, temporary, flags, mode)?);
-            self.give(&file);
+            let mut file = self.create_new(temporary)?;
             file.write_all(bytes)?;
             file.sync_all()?;
             Ok(renameat(&self.open, temporary, &self.open, name)?)
@@ -65,6 +71,48 @@ impl Directory {
             let _ = unlinkat(&self.open, temporary, UnlinkatFlags::NoRemoveDir);
             Error::io(path, error)
         })
+    }
+
+    /// Takes the room for a file at `path` in it now, so that it can be written when the disk is
+    /// full. Until then it has its temporary name.
+    pub(crate) fn reserve(&self, path: &Path) -> Result<Reserved> {
+        let temporary = temporary(path);
+        let reserved = || -> io::Result<File> {
+            let mut file = self.create_new(name(&temporary))?;
+            file.write_all(&[b' '; RESERVED])?;
+            file.sync_all()?;
+            Ok(file)
+        };
+        match reserved() {
+            Ok(file) => Ok(Reserved { file, path: path.to_owned() }),
+            Err(error) => {
+                self.remove(&temporary);
+                Err(Error::io(path, error))
+            }
+        }
+    }
+
+    /// Writes `bytes` into a reserved file and gives it its name. Its blocks are written in place,
+    /// which takes no room where the file system does not copy on write.
+    pub(crate) fn put_reserved(&self, reserved: &Reserved, bytes: &[u8]) -> Result<()> {
+        let Reserved { file, path } = reserved;
+        let written = || -> io::Result<()> {
+            file.write_all_at(bytes, 0)?;
+            file.set_len(bytes.len() as u64)?;
+            file.sync_all()?;
+            Ok(renameat(&self.open, name(&temporary(path)), &self.open, name(path))?)
+        };
+        written().map_err(|error| Error::io(path, error))
+    }
+
+    /// Makes a file of our own, mode 0600.
+    fn create_new(&self, name: &OsStr) -> io::Result<File> {
+        // Exclusive: of somebody else's file or link of that name we want nothing.
+        let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_CLOEXEC;
+        let mode = Mode::S_IRUSR | Mode::S_IWUSR;
+        let file = File::from(openat(&self.open, name, flags, mode)?);
+        self.give(&file);
+        Ok(file)
     }
 
     /// Removes the file at `path` in it, if it is there.

@@ -1,6 +1,6 @@
 //! What a recording holds and what it cost: `pagetide trace info`.
 
-use crate::{Epoch, Error, Recording, Result};
+use crate::{Epoch, Error, Recording, Result, recording::unfinished};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitSize};
 use serde::Serialize;
 use std::{
@@ -28,8 +28,10 @@ pub struct Info {
     pub unit: UnitSize,
     /// Nominal gaps between clearing and looking, seconds.
     pub gaps_s: Vec<f64>,
-    /// Whether the recorder ended it. If not, the span under way was lost, or is not there yet.
+    /// Whether it was ended cleanly. If not, the span under way was lost, or is not there yet.
     pub finished: bool,
+    /// Why the recorder had to give up, where it could still write that down.
+    pub failed: Option<String>,
     /// Files of an incomplete span, which are ignored.
     pub leftovers: Vec<String>,
     /// Number of epochs.
@@ -80,6 +82,14 @@ pub struct Info {
     pub disk_bytes_per_unit_epoch: f64,
 }
 
+impl Info {
+    /// What is known of why the recording was not ended cleanly; none if it was.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<String> {
+        (!self.finished).then(|| unfinished(self.failed.as_deref()))
+    }
+}
+
 /// Reads all of `recording` once.
 ///
 /// # Errors
@@ -119,6 +129,7 @@ pub fn info_with(recording: &Recording, totals: &Totals) -> Result<Info> {
         unit: header.unit,
         gaps_s: header.gaps_s.clone(),
         finished: recording.finished(),
+        failed: recording.failed().map(str::to_owned),
         leftovers: recording.leftovers().to_vec(),
         epochs: epochs.len(),
         seconds,

@@ -9,7 +9,7 @@ use std::{
 
 /// The header's file.
 pub(crate) const HEADER: &str = "recording.json";
-/// The file that a clean end leaves.
+/// The file that the recorder leaves at its end. Its room is taken at the start.
 pub(crate) const END: &str = "end.json";
 
 /// The tables of a span, in the order in which they are written: heat last, so that a span is
@@ -85,13 +85,14 @@ pub(crate) fn list(recording: &Path) -> Result<Listing> {
     if let Some(gap) = (0..heat.len()).find(|span| !heat.contains(span)) {
         return Err(Error::Missing { path: Part::Heat.path(recording, gap) });
     }
+    let reserved = temporary(END.as_ref()).to_string_lossy().into_owned();
     let mut leftovers: Vec<String> = files
         .into_iter()
         .filter(|(name, part)| match part {
             Some((_, span)) => *span >= heat.len(),
             None => {
                 parse_sums(name).is_some_and(|span| span >= heat.len())
-                    || (name.starts_with('.') && name.ends_with(".tmp"))
+                    || (name.starts_with('.') && name.ends_with(".tmp") && *name != reserved)
             }
         })
         .map(|(name, _)| name)

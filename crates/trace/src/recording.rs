@@ -32,6 +32,7 @@ pub struct Recording {
     epochs: Arc<Vec<Epoch>>,
     spans: Arc<Vec<Span>>,
     finished: bool,
+    failed: Option<String>,
     leftovers: Vec<String>,
 }
 
@@ -53,21 +54,19 @@ impl Recording {
         let path = path.into();
         let header = read_header(&path)?;
         let listing = layout::list(&path)?;
-        let finished = match fs::read(path.join(END)) {
-            Ok(text) => {
-                let file = path.join(END);
-                let end: End = serde_json::from_slice(&text)
-                    .map_err(|e| Error::damaged(&file, e.to_string()))?;
-                if end.spans > listing.spans {
-                    return Err(Error::Missing { path: Part::Heat.path(&path, listing.spans) });
-                }
-                true
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
-            Err(error) => return Err(Error::reading(&path, &path.join(END), error)),
-        };
+        let end = read_end(&path)?;
+        if end.as_ref().is_some_and(|end| end.spans > listing.spans) {
+            return Err(Error::Missing { path: Part::Heat.path(&path, listing.spans) });
+        }
+        let finished = end.as_ref().is_some_and(|end| end.failed.is_none());
+        let failed = end.and_then(|end| end.failed);
         if listing.spans == 0 {
-            return Err(Error::Empty { path });
+            let reason = match failed {
+                _ if finished => "it was stopped in its first epoch; record for longer".to_owned(),
+                Some(_) => format!("{}; mend that and record again", unfinished(failed.as_deref())),
+                None => format!("{}; record for longer", unfinished(None)),
+            };
+            return Err(Error::Empty { path, reason });
         }
         let mut spans: Vec<Span> = Vec::with_capacity(listing.spans);
         let mut epochs: Vec<Epoch> = Vec::new();
@@ -90,6 +89,7 @@ impl Recording {
             epochs: Arc::new(epochs),
             spans: Arc::new(spans),
             finished,
+            failed,
             leftovers: listing.leftovers,
         })
     }
@@ -112,11 +112,23 @@ impl Recording {
         &self.epochs
     }
 
-    /// Whether the recorder ended the recording. If not, it was killed or is still at work, and
-    /// the epochs of the span under way (a minute at most) are not seen.
+    /// Whether the recording was ended cleanly. If not, the epochs of the span under way (a minute
+    /// at most) are not seen.
     #[must_use]
     pub fn finished(&self) -> bool {
         self.finished
+    }
+
+    /// Why the recorder had to give up, where it could still write that down.
+    #[must_use]
+    pub fn failed(&self) -> Option<&str> {
+        self.failed.as_deref()
+    }
+
+    /// What is known of why the recording was not ended cleanly; none if it was.
+    #[must_use]
+    pub fn unfinished(&self) -> Option<String> {
+        (!self.finished).then(|| unfinished(self.failed()))
     }
 
     /// Names of the files of an interrupted span, which are ignored.
@@ -173,6 +185,30 @@ impl Recording {
     pub fn heat(&self) -> impl Iterator<Item = Result<EpochHeat>> + use<> {
         Records::heat_only(self.path.clone(), Arc::clone(&self.spans))
             .map(|record| record.map(|record: EpochRecord| record.heat))
+    }
+}
+
+/// Why a recording was not ended cleanly, as far as its end mark tells.
+pub(crate) fn unfinished(failed: Option<&str>) -> String {
+    failed.map_or_else(
+        || {
+            "it has no end mark: its recorder was killed, its disk was full, or it is still being \
+             written"
+                .to_owned()
+        },
+        |reason| format!("recording ended early: {reason}"),
+    )
+}
+
+fn read_end(path: &Path) -> Result<Option<End>> {
+    let file = path.join(END);
+    match fs::read(&file) {
+        Ok(text) => {
+            let end = serde_json::from_slice(&text);
+            Ok(Some(end.map_err(|error| Error::damaged(&file, error.to_string()))?))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(Error::reading(path, &file, error)),
     }
 }
 

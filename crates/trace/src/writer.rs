@@ -2,15 +2,18 @@
 
 use crate::{
     EpochRecord, Error, Header, Owner, Result, SCHEMA_VERSION, check,
-    file::Directory,
+    file::{Directory, RESERVED, Reserved},
     interleave,
-    layout::{END, HEADER, Part, sums_path},
+    layout::{END, HEADER, Part, sums_path, temporary},
     span_write,
     sums::Sums,
 };
 use pagetide_types::EpochId;
 use serde::{Deserialize, Serialize};
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Seconds after which a span ends: what a crash may lose.
 const SPAN_SECONDS: f64 = 60.0;
@@ -20,11 +23,14 @@ const SPAN_GROWTH: usize = 3;
 /// Rows after which a span ends early: some 64 MiB in memory.
 const SPAN_ROWS: usize = 4 << 20;
 
-/// What a clean end leaves in `end.json`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What the recorder leaves in `end.json`, also when it had to give up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct End {
     pub(crate) epochs: usize,
     pub(crate) spans: usize,
+    /// Why recording failed; none after a clean end.
+    #[serde(default)]
+    pub(crate) failed: Option<String>,
 }
 
 /// Writes a recording. The epochs since the last closed span are in memory only: what a crash,
@@ -32,11 +38,15 @@ pub(crate) struct End {
 #[derive(Debug)]
 pub struct RecordingWriter {
     directory: Directory,
+    /// Room for the end mark, so that a full disk can be told afterwards.
+    end: Reserved,
     pending: Vec<EpochRecord>,
     pending_rows: usize,
     pending_s: f64,
     spans: usize,
     epochs: usize,
+    /// Epochs in closed spans.
+    epochs_closed: usize,
     last: Option<EpochId>,
     /// Units in closed spans.
     units_closed: u32,
@@ -62,14 +72,25 @@ impl RecordingWriter {
             return Err(Error::Invalid { epoch: 0, reason });
         }
         let directory = Directory::create(path.as_ref(), owner)?;
-        let written = put_json(&directory, HEADER, header).and_then(|()| directory.sync());
-        let writer = Self {
+        let end = put_json(&directory, HEADER, header)
+            .and_then(|()| directory.reserve(&directory.path().join(END)))
+            .and_then(|end| directory.sync().map(|()| end));
+        let end = match end {
+            Ok(end) => end,
+            Err(error) => {
+                discard(&directory);
+                return Err(error);
+            }
+        };
+        Ok(Self {
             directory,
+            end,
             pending: Vec::new(),
             pending_rows: 0,
             pending_s: 0.0,
             spans: 0,
             epochs: 0,
+            epochs_closed: 0,
             last: None,
             units_closed: 0,
             units: 0,
@@ -78,24 +99,14 @@ impl RecordingWriter {
             span_growth: SPAN_GROWTH,
             span_seconds: SPAN_SECONDS,
             span_rows: SPAN_ROWS,
-        };
-        match written {
-            Ok(()) => Ok(writer),
-            Err(error) => {
-                writer.discard();
-                Err(error)
-            }
-        }
+        })
     }
 
     /// Removes a recording without a complete span; another one stays.
     pub fn discard(self) {
-        if self.spans > 0 {
-            return;
+        if self.spans == 0 {
+            discard(&self.directory);
         }
-        self.directory.remove(&self.path().join(HEADER));
-        // Goes only if it is empty; left behind it says itself that it is no recording.
-        let _ = fs::remove_dir(self.path());
     }
 
     /// For tests: ends a span after `epochs` epochs (1 to 255) or `rows` unit-epochs.
@@ -129,7 +140,8 @@ impl RecordingWriter {
     /// # Errors
     /// [`Error::Invalid`] for a record that breaks its contract; nothing of it is taken then.
     /// [`Error::DiskFull`] or [`Error::Io`] if the span cannot be written: its files are removed,
-    /// the earlier spans stay readable, and every later call fails with [`Error::Ended`].
+    /// the earlier spans stay readable, the end mark says why there are no more, and every later
+    /// call fails with [`Error::Ended`].
     pub fn append(&mut self, record: EpochRecord) -> Result<()> {
         self.check_open()?;
         let epoch = record.epoch.epoch;
@@ -165,7 +177,14 @@ impl RecordingWriter {
         if !self.pending.is_empty() {
             self.close_span()?;
         }
-        put_json(&self.directory, END, &End { epochs: self.epochs, spans: self.spans })?;
+        self.mark_end(None)
+    }
+
+    /// Writes the end mark: how much there is, and why there is no more if recording failed.
+    fn mark_end(&self, failed: Option<String>) -> Result<()> {
+        let end = End { epochs: self.epochs_closed, spans: self.spans, failed };
+        let text = json(&self.path().join(END), &end)?;
+        self.directory.put_reserved(&self.end, &text)?;
         self.directory.sync()
     }
 
@@ -183,9 +202,12 @@ impl RecordingWriter {
             for part in Part::ALL {
                 self.directory.remove(&part.path(self.path(), self.spans));
             }
+            // Where not even that can be written, the missing mark says that something was wrong.
+            let _ = self.mark_end(Some(reason(&error)));
             return Err(error);
         }
         self.spans += 1;
+        self.epochs_closed = self.epochs;
         self.span_epochs = (self.span_epochs * self.span_growth).min(interleave::MAX_EPOCHS);
         self.units_closed = self.units;
         Ok(())
@@ -209,10 +231,36 @@ impl RecordingWriter {
     }
 }
 
+/// Removes what [`RecordingWriter::create`] made.
+fn discard(directory: &Directory) {
+    for name in [PathBuf::from(HEADER), PathBuf::from(END), temporary(END.as_ref())] {
+        directory.remove(&directory.path().join(name));
+    }
+    // Goes only if it is empty; left behind it says itself that it is no recording.
+    let _ = fs::remove_dir(directory.path());
+}
+
+/// An error for the end mark: short enough for its room, and without what helped at that time.
+fn reason(error: &Error) -> String {
+    let reason = match error {
+        Error::DiskFull { path, .. } => {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            format!("the disk was full: {name} could not be written")
+        }
+        other => other.to_string(),
+    };
+    // JSON writes a character with twelve bytes at most.
+    reason.chars().take(RESERVED / 16).collect()
+}
+
 fn put_json(directory: &Directory, name: impl AsRef<Path>, value: &impl Serialize) -> Result<()> {
     let path = directory.path().join(name);
+    directory.put(&path, &json(&path, value)?)
+}
+
+fn json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(value)
-        .map_err(|error| Error::Encode { path: path.clone(), reason: error.to_string() })?;
+        .map_err(|error| Error::Encode { path: path.to_owned(), reason: error.to_string() })?;
     text.push(b'\n');
-    directory.put(&path, &text)
+    Ok(text)
 }

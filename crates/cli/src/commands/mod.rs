@@ -15,7 +15,9 @@ mod trace;
 use crate::args::Command;
 use anyhow::Result;
 use pagetide_machine::Machine;
+use pagetide_trace::Recording;
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs a command.
@@ -33,6 +35,15 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Completions { shell } => shell::completions(shell),
         Command::Man { output } => shell::man(output.as_deref()),
     }
+}
+
+/// Opens a recording, and says so if it was not ended cleanly: an answer may lack what was lost.
+fn open(path: &Path) -> Result<Recording> {
+    let recording = Recording::open(path)?;
+    if let Some(why) = recording.unfinished() {
+        eprintln!("pagetide: note: {}: {why}; what is there is whole", path.display());
+    }
+    Ok(recording)
 }
 
 /// Prints a text; a reader that went away is an error of its own kind (see `exit`).

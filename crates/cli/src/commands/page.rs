@@ -27,8 +27,8 @@ impl Subjects {
     pub(crate) fn add(&mut self, recording: &Recording, plan: Plan) -> Result<()> {
         let pictures = Pictures::read(recording, &plan)
             .with_context(|| format!("drawing {}", recording.path().display()))?;
-        let (header, finished) = (recording.header().clone(), recording.finished());
-        self.plans.push(Subject { plan, pictures, header, finished });
+        let (header, unfinished) = (recording.header().clone(), recording.unfinished());
+        self.plans.push(Subject { plan, pictures, header, unfinished });
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use crate::args::{AskedArgs, ChargeArg, PlanArgs, ShareArg};
 use crate::commands::page::{self, Subjects};
 use crate::commands::record::{self, Output};
-use crate::commands::{list_machines, out, print_json};
+use crate::commands::{list_machines, open, out, print_json};
 use anyhow::{Context, Result, bail};
 use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
@@ -126,7 +126,7 @@ fn from_recordings(
     check_weights(&arguments.weights, arguments.recordings.len())?;
     // Before minutes of replay: whether all of them can be read at all.
     let recordings: Vec<Recording> =
-        arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
+        arguments.recordings.iter().map(|path| open(path)).collect::<Result<_>>()?;
     let planned: Vec<(Recording, Plan)> = recordings
         .into_iter()
         .map(|recording| {

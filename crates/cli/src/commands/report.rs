@@ -1,9 +1,9 @@
 //! `pagetide report`: plans as one page, several side by side.
 
 use crate::args::{Arguments, ReportArgs};
-use crate::commands::list_machines;
 use crate::commands::page::{self, MOST, Subjects};
 use crate::commands::plan::{one, policies};
+use crate::commands::{list_machines, open};
 use anyhow::{Result, bail};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     page::check(&output)?;
     // Before minutes of replay: whether all of them can be read at all.
     let recordings: Vec<Recording> =
-        arguments.recordings.iter().map(Recording::open).collect::<Result<_, _>>()?;
+        arguments.recordings.iter().map(|path| open(path)).collect::<Result<_>>()?;
     let mut subjects = Subjects::default();
     for recording in &recordings {
         for machine in &machines {

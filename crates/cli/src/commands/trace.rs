@@ -1,7 +1,7 @@
 //! `pagetide trace`: looks into recordings.
 
 use crate::args::{ExportFormat, TraceCommand};
-use crate::commands::{out, print_json};
+use crate::commands::{open, out, print_json};
 use anyhow::Result;
 use pagetide_replay::{CpuCache, Overview};
 use pagetide_report::Style;
@@ -41,7 +41,7 @@ pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
             stdout.flush()?;
         }
         TraceCommand::Diff { first, second, json } => {
-            let diff = pagetide_trace::diff(&Recording::open(first)?, &Recording::open(second)?)?;
+            let diff = pagetide_trace::diff(&open(first)?, &open(second)?)?;
             if json.json {
                 print_json(&diff)?;
             } else {

@@ -34,10 +34,10 @@ impl Drop for Small {
 fn a_disk_that_fills_up_leaves_complete_spans_and_the_target() {
     let name = "a_disk_that_fills_up_leaves_complete_spans_and_the_target";
     let Some(_turn) = turn(name) else { return };
-    let Some(small) = Small::mount(name, "44k") else { return };
+    let Some(small) = Small::mount(name, "48k") else { return };
     let path = heat(&small.0, "x");
     // Of spans of 1, 3 and 9 epochs (or what there are at the end), each five files of a page or
-    // more, one or two find room beside the header.
+    // more, one or two find room beside the header and the end mark.
     let mut recording = command(["record", "-q", "--epoch", "50ms", "-o"]);
     recording.arg(&path).args(["--", "sh", "-c", "sleep 4; echo done"]);
     let outcome = finish(recording);
@@ -46,7 +46,12 @@ fn a_disk_that_fills_up_leaves_complete_spans_and_the_target() {
     let info = info(&path);
     assert!(info["finished"] == false && info["epochs"].as_u64() >= Some(1), "{info}");
     assert_eq!(info["leftovers"].as_array().map(Vec::len), Some(0), "{info}");
-    pagetide(&format!("plan {}", path.display())).succeeds();
+    let failed = info["failed"].as_str().unwrap_or_default();
+    assert!(failed.starts_with("the disk was full: "), "{info}");
+    let plan = pagetide(&format!("plan {}", path.display())).succeeds();
+    assert!(plan.err.contains("x.heat: recording ended early: the disk was full"), "{plan:?}");
+    let words = pagetide(&format!("trace info {}", path.display())).succeeds().out;
+    assert!(words.contains("recording ended early: the disk was full"), "{words}");
 }
 
 #[test]
@@ -62,4 +67,6 @@ fn a_disk_without_room_for_a_span_is_said_and_the_target_goes_on() {
     let outcome = finish(recording);
     outcome.fails(1, &["the disk is full", "x.heat", "free some space"]);
     assert_eq!(outcome.out, "done\n", "the target was harmed");
+    let planned = pagetide(&format!("plan {}", path.display()));
+    planned.fails(1, &["no complete span", "the disk was full", "record again"]);
 }

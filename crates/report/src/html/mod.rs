@@ -24,8 +24,8 @@ pub struct Subject {
     pub pictures: Pictures,
     /// How it was recorded.
     pub header: Header,
-    /// Whether the recorder ended the recording.
-    pub finished: bool,
+    /// Why the recording was not ended cleanly, as far as is known; none if it was.
+    pub unfinished: Option<String>,
 }
 
 /// What is known of several subjects together.

@@ -24,12 +24,8 @@ pub(super) fn notes(subject: &Subject) -> Vec<String> {
             duration(first.start_s)
         ));
     }
-    if !subject.finished {
-        notes.push(
-            "The recorder did not end this recording: it was killed, or is still at work. What is \
-             here is whole."
-                .into(),
-        );
+    if let Some(why) = &subject.unfinished {
+        notes.push(format!("The recording was not ended cleanly: {why}. What is here is whole."));
     }
     if facts.epochs == 1 {
         notes.push("There is a single epoch: pictures over time show one moment.".into());

@@ -31,7 +31,7 @@ pub(crate) fn subject(units: &[Unit]) -> Subject {
         cache_per_core: None,
         machine: [("kernel".to_owned(), "6.12.43".to_owned())].into(),
     };
-    Subject { plan, pictures, header, finished: true }
+    Subject { plan, pictures, header, unfinished: None }
 }
 
 /// Its third policy chooses, and is replayed on a sample at some sizes only.

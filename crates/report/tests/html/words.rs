@@ -119,13 +119,13 @@ fn what_cannot_be_told_is_said_in_words() {
 #[test]
 fn holes_an_early_end_and_a_single_unit_are_noted() {
     let mut made = subject(&[(10.0, false)]);
-    made.finished = false;
+    made.unfinished = Some("recording ended early: the disk was full".into());
     let gap = |after_epoch, epochs, start_s| Gap { after_epoch, epochs, start_s, end_s: 90.0 };
     made.pictures.timeline.gaps = vec![gap(3, 4, 20.0), gap(9, 1, 70.0)];
     let page = page(&[made]);
     for said in [
         "5 epochs in 2 places are missing, the first after 20 s",
-        "The recorder did not end this recording",
+        "The recording was not ended cleanly: recording ended early: the disk was full",
         "a single unit of 2M",
     ] {
         assert!(page.contains(said), "no '{said}'");

@@ -214,6 +214,7 @@ pub(crate) fn info() -> Info {
         unit: UnitSize::Huge,
         gaps_s: vec![2e-5, 2e-4, 2e-3, 2e-2, 0.2, 1.0],
         finished: false,
+        failed: None,
         leftovers: vec!["heat-00003.parquet.part".into()],
         epochs: 12,
         seconds: 60.0,

@@ -34,7 +34,8 @@ fn info_counts_what_is_there() {
     assert_eq!(info.longest_clear_s, 0.0008);
     assert_eq!(info.stall_share, Some(0.25));
     assert_eq!(info.uncleared_max_bytes, Bytes::kib(4));
-    assert!(info.finished && info.leftovers.is_empty());
+    assert!(info.finished && info.failed.is_none() && info.leftovers.is_empty());
+    assert_eq!(info.unfinished(), None);
     let files: u64 =
         names(&path).iter().map(|name| fs::metadata(path.join(name)).unwrap().len()).sum();
     assert_eq!(info.disk_bytes, Bytes(files));
@@ -49,7 +50,11 @@ fn an_interrupted_recording_says_so() {
     fs::remove_file(path.join("end.json")).unwrap();
     fs::rename(path.join("heat-00001.parquet"), path.join(".heat-00001.parquet.tmp")).unwrap();
     let info = info(&Recording::open(&path).unwrap()).unwrap();
-    assert!(!info.finished);
+    assert!(!info.finished && info.failed.is_none());
+    let why = info.unfinished().unwrap();
+    for part in ["no end mark", "killed", "disk was full", "still being written"] {
+        assert!(why.contains(part), "no '{part}' in {why}");
+    }
     assert!(info.leftovers.contains(&".heat-00001.parquet.tmp".to_owned()), "{info:?}");
     assert_eq!((info.epochs, info.units), (2, 11));
 }

@@ -5,6 +5,7 @@ use pagetide_trace::{EpochRecord, Error, Header, Recording, RecordingWriter};
 use pagetide_types::{EpochId, HeatFlags, UnitId};
 use std::{
     fs,
+    io::Write,
     os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
@@ -31,11 +32,14 @@ fn a_span_is_four_tables_and_their_checksums_and_the_end_is_marked() {
     let path = directory.path().join("a.heat");
     let mut writer =
         RecordingWriter::create(&path, &header(), None).unwrap().with_span(2, usize::MAX);
-    assert_eq!(names(&path), ["recording.json"]);
+    // The room for the end mark is taken at once.
+    let reserved = ".end.json.tmp";
+    assert_eq!(names(&path), [reserved, "recording.json"]);
     for record in records(3) {
         writer.append(record).unwrap();
     }
     let first = [
+        reserved,
         "areas-00000.parquet",
         "epochs-00000.parquet",
         "heat-00000.parquet",
@@ -212,10 +216,50 @@ fn a_full_disk_ends_the_recording_and_leaves_its_complete_spans_and_nothing_else
     assert!(matches!(again, Error::Ended { .. }), "{again:?}");
     assert!(matches!(writer.finish(), Err(Error::Ended { .. })));
     assert!(!complete.is_empty());
-    assert_eq!(names(&path).len(), 1 + 5 * complete.len(), "{:?}", names(&path));
+    assert_eq!(names(&path).len(), 2 + 5 * complete.len(), "{:?}", names(&path));
     let recording = Recording::open(&path).unwrap();
     assert!(!recording.finished() && recording.leftovers().is_empty());
+    assert!(recording.failed().unwrap().starts_with("the disk was full: "), "{recording:?}");
     assert_eq!(recording.heat().count(), complete.len());
+}
+
+/// Takes all the room that is left.
+fn fill(disk: &SmallDisk) {
+    let mut ballast = fs::File::create(disk.0.join("ballast")).unwrap();
+    while ballast.write_all(&[1; 4096]).is_ok() {}
+}
+
+#[test]
+fn the_end_is_marked_on_a_disk_without_a_byte_left() {
+    let name = "the_end_is_marked_on_a_disk_without_a_byte_left";
+    let directory = tempfile::tempdir().unwrap();
+    let disk = match SmallDisk::mount(directory.path()) {
+        Ok(disk) => disk,
+        Err(reason) => {
+            skip(name, &format!("it must mount a small tmpfs: {reason}"));
+            return;
+        }
+    };
+    let create = |name: &str| {
+        let path = disk.0.join(name);
+        let writer = RecordingWriter::create(&path, &header(), None);
+        (path, writer.unwrap().with_span(1, usize::MAX))
+    };
+    let (path, mut writer) = create("whole.heat");
+    let (empty_path, mut empty) = create("empty.heat");
+    writer.append(record(0, 0, 3)).unwrap();
+    fill(&disk);
+    writer.finish().unwrap();
+    let recording = Recording::open(&path).unwrap();
+    assert!(recording.finished() && recording.unfinished().is_none());
+    assert!(matches!(empty.append(record(0, 0, 3)), Err(Error::DiskFull { .. })));
+    assert_eq!(names(&empty_path), ["end.json", "recording.json"]);
+    let error = Recording::open(&empty_path).unwrap_err();
+    assert!(matches!(error, Error::Empty { .. }), "{error:?}");
+    let text = error.to_string();
+    for part in ["the disk was full: sums-00000.json could not be written", "record again"] {
+        assert!(text.contains(part), "no '{part}' in {text}");
+    }
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::{
     shared::{CpuFile, RingFile},
 };
 use pagetide_access::{Access, Kind, MAX_BLOCK, Page, StreamWriter};
-use pagetide_host::{Host, Maps};
+use pagetide_host::{Area, Host, Maps};
 use pagetide_types::{ObjectId, Pid};
 use std::{
     collections::HashMap,
@@ -26,7 +26,8 @@ pub type Out = Box<dyn Write + Send>;
 
 /// When all rings are empty.
 const PAUSE: Duration = Duration::from_millis(1);
-/// A memory map older than this is read again when a page is met for the first time.
+/// A memory map older than this is read again when a page is met for the first time; one that
+/// does not have the page, whenever it is older than the access.
 const STALE: Duration = Duration::from_millis(50);
 const UNKNOWN: u32 = u32::MAX;
 
@@ -62,6 +63,7 @@ impl Streaming {
             maps: HashMap::new(),
             pages: HashMap::new(),
             new_pages: Vec::new(),
+            taken: Instant::now(),
         };
         Self { rings, over, time_us, thread: thread::spawn(move || drain.run(writer)) }
     }
@@ -104,6 +106,8 @@ struct Drain {
     maps: HashMap<u64, (Maps, Option<Instant>)>,
     pages: HashMap<(ObjectId, u64), u32>,
     new_pages: Vec<Page>,
+    /// When the records under way were taken out of their ring.
+    taken: Instant,
 }
 
 impl Drain {
@@ -123,6 +127,7 @@ impl Drain {
                     continue;
                 }
                 any = true;
+                self.taken = Instant::now();
                 // What cannot be written is still taken: the program is not to wait for ever.
                 let Some(out) = &mut writer else { continue };
                 self.convert(thread, &records, &mut accesses);
@@ -183,8 +188,12 @@ impl Drain {
         let source = &mut self.rings[thread];
         let page = source.of.cpu.number(place);
         let mapping = {
+            let address = page << 12;
             let (maps, read) = self.maps.entry(source.of.space).or_default();
-            if read.is_none_or(|read| read.elapsed() > STALE) {
+            let too_old = |read: Instant| {
+                read.elapsed() > STALE || read < self.taken && area_of(maps, address).is_none()
+            };
+            if read.is_none_or(too_old) {
                 // A process that is gone keeps its last map.
                 let mut now = Maps::new();
                 if self.host.read_maps(source.of.pid, &mut now).is_ok() && !now.areas().is_empty() {
@@ -192,11 +201,8 @@ impl Drain {
                 }
                 *read = Some(Instant::now());
             }
-            let address = page << 12;
-            let areas = maps.areas();
-            let area = areas.get(areas.partition_point(|area| area.end.0 <= address));
             let mut objects = self.objects.lock().unwrap_or_else(PoisonError::into_inner);
-            match area.filter(|area| area.start.0 <= address) {
+            match area_of(maps, address) {
                 Some(area) => objects.mapping(source.of.space, area),
                 None => objects.private(source.of.space),
             }
@@ -213,4 +219,11 @@ impl Drain {
         source.numbers[place] = id;
         id
     }
+}
+
+/// The area of an address, if the map has one.
+fn area_of(maps: &Maps, address: u64) -> Option<&Area> {
+    let areas = maps.areas();
+    let area = areas.get(areas.partition_point(|area| area.end.0 <= address));
+    area.filter(|area| area.start.0 <= address)
 }

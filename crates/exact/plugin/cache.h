@@ -14,7 +14,8 @@
 #define MAX_WAYS 64
 
 struct cache {
-	/* (line + 1) * 2, +1 if it was written; 0: empty. The most recently used comes first. */
+	/* (line + 1) * 2, +1 if it was written since it came; 0: empty. The most recently used
+	 * comes first. */
 	uint64_t *tags;
 	uint64_t set_mask;
 	unsigned int ways;
@@ -38,7 +39,7 @@ static uint64_t *cache_set(struct cache *cache, uint64_t address)
 }
 
 /* Whether the line was there; it is now, as the most recently used. If not, *evicted is the tag
- * of what went for it. */
+ * of what went for it. `tag` says whether the line is written now. */
 static inline __attribute__((always_inline)) bool cache_access_ways(
 	uint64_t *set, uint64_t tag, unsigned int ways, uint64_t *evicted)
 {
@@ -58,17 +59,20 @@ static inline __attribute__((always_inline)) bool cache_access_ways(
 	return false;
 }
 
-static bool cache_access(struct cache *cache, uint64_t address, uint64_t line, uint64_t *evicted)
+/* *written: in, whether the line is written now; out, whether it was since it came. */
+static bool cache_access(struct cache *cache, uint64_t address, uint64_t line, bool *written,
+			 uint64_t *evicted)
 {
-	uint64_t *set = cache_set(cache, address), tag = (line + 1) << 1;
-
+	uint64_t *set = cache_set(cache, address), tag = (line + 1) << 1 | *written;
 	/* The usual number of ways as a constant: the loop is unrolled. */
-	if (cache->ways == 16)
-		return cache_access_ways(set, tag, 16, evicted);
-	return cache_access_ways(set, tag, cache->ways, evicted);
+	bool there = cache->ways == 16 ? cache_access_ways(set, tag, 16, evicted)
+				       : cache_access_ways(set, tag, cache->ways, evicted);
+
+	*written = set[0] & 1;
+	return there;
 }
 
-/* Notes that a line was written, as the caches above hand it down. False: it is not there. */
+/* Notes that a line is written, without an access. False: it is not there. */
 static bool cache_written(struct cache *cache, uint64_t address, uint64_t line)
 {
 	uint64_t *set = cache_set(cache, address), tag = (line + 1) << 1;

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A plugin for QEMU's user mode that counts a program's memory accesses by base page and thread:
- * all of them, those that miss a model of the caches, and of these the leads (leads.h) and the
- * stores. It writes into memory that it shares with the recorder (shared.h) and never stops for
- * it, but for a moment when a process ends or executes another program.
+ * all of them, those that miss a model of the caches, of these the leads (leads.h), and the lines
+ * that the caches write back. It writes into memory that it shares with the recorder (shared.h)
+ * and never stops for it, but for a moment when a process ends or executes another program.
  *
  * Each thread has caches of its own. In front stands a filter, one place for each line as in a
  * direct-mapped first-level cache of FILTER lines: nearly all accesses are done with after one
  * comparison. What it lets through goes to the cache (cache.h). A line that the filter holds does
  * not age there.
+ *
+ * The filter tells the cache of the first store to a line, and of no other; the cache writes the
+ * line back when it lets go of it. A line that the cache let go of while it was clean is written
+ * back at its first store. So it is at most once per miss.
  *
  * Arguments: folder=PATH, recorder=PID (who is waited for, if given), sets=N, ways=N (0: no caches, every access misses),
  * stream=1 (write the accesses, too). `folder` also holds `emulator` and `option`: QEMU's path and
@@ -126,15 +130,25 @@ static void evict(struct cpu *cpu, unsigned int place)
 	if (entry->key == UINT64_MAX)
 		return;
 	cpu->pages.table[page].accesses += entry->hits;
-	/* Only write-backs need to know: others leave the cache's lines clean. */
-	if (exact.stream && entry->key & 1) {
-		uint64_t address = entry->key >> 1 << LINE_SHIFT;
-		uint64_t line = (uint64_t)page << 6 | (entry->key >> 1 & 63);
+}
 
-		if (!cache_written(&cpu->cache, address, line))
-			stream_access(&cpu->stream, WRITE_BACK, line, cpu->stream.last,
-				      exact.recorder);
-	}
+/* The line's page may be unmapped by now: its place in the table stays its own. */
+static void write_back(struct cpu *cpu, uint64_t line)
+{
+	cpu->pages.table[line >> 6].writes++;
+	if (cpu->stream.head)
+		stream_access(&cpu->stream, WRITE_BACK, line, cpu->stream.last, exact.recorder);
+}
+
+/* The first store to a line that the filter holds and that was clean when it came in. */
+static void written(struct cpu *cpu, uint64_t address, uint32_t page)
+{
+	uint64_t line = (uint64_t)page << 6 | (address >> LINE_SHIFT & 63);
+
+	cpu->pages.table[page].dirty = 1;
+	/* The cache has let go of it already, and will not write it back. */
+	if (!cache_written(&cpu->cache, address, line))
+		write_back(cpu, line);
 }
 
 static void missed(struct cpu *cpu, uint64_t address, uint64_t line, bool store, uint64_t at)
@@ -143,7 +157,6 @@ static void missed(struct cpu *cpu, uint64_t address, uint64_t line, bool store,
 
 	page->misses++;
 	page->leads += leads(&cpu->leads, address >> LINE_SHIFT);
-	page->writes += store;
 	if (cpu->stream.head)
 		stream_access(&cpu->stream, store ? WRITE : READ, line, cpu->stream.block + at,
 			      exact.recorder);
@@ -166,9 +179,11 @@ static __attribute__((noinline)) void passed(unsigned int number, qemu_plugin_me
 	if (store && !exact.process->stack)
 		exact.process->stack = address;
 	if ((entry->key | 1) == (key | 1)) {
-		entry->key |= store;
 		entry->hits += accesses;
-		cpu->pages.table[cpu->head->filter_page[place]].dirty |= store;
+		if (store && !(entry->key & 1)) {
+			entry->key |= 1;
+			written(cpu, address, cpu->head->filter_page[place]);
+		}
 		return;
 	}
 	uint32_t page = pages_find(&cpu->pages, address >> 12, cpu->head);
@@ -180,19 +195,21 @@ static __attribute__((noinline)) void passed(unsigned int number, qemu_plugin_me
 	cpu->pages.table[page].dirty |= store;
 	if (!exact.ways) {
 		cpu->pages.table[page].accesses += accesses;
+		cpu->pages.table[page].writes += store;
 		missed(cpu, address, line, store, at);
 		return;
 	}
 	evict(cpu, place);
 	cpu->head->filter_page[place] = page;
 	entry->hits = accesses;
-	entry->key = key | store;
-	if (cache_access(&cpu->cache, address, line, &evicted))
+	bool dirty = store, there = cache_access(&cpu->cache, address, line, &dirty, &evicted);
+	/* Of a line that is dirty already stores need not be told. */
+	entry->key = key | dirty;
+	if (there)
 		return;
 	missed(cpu, address, line, store, at);
-	if (cpu->stream.head && evicted & 1)
-		stream_access(&cpu->stream, WRITE_BACK, (evicted >> 1) - 1, cpu->stream.last,
-			      exact.recorder);
+	if (evicted & 1)
+		write_back(cpu, (evicted >> 1) - 1);
 }
 
 /* One that may reach into the next line: it is one access, and looks up both lines. */

@@ -45,7 +45,7 @@ struct process {
 };
 
 struct entry {
-	/* Line number * 2, +1 if it was written; all ones: empty. */
+	/* Line number * 2, +1 if it is written, here or in the cache behind; all ones: empty. */
 	uint64_t key;
 	/* Accesses that it served and that are not yet counted in its page. */
 	uint64_t hits;
@@ -66,6 +66,7 @@ struct page {
 	/* Address / 4096. */
 	uint64_t number;
 	uint64_t accesses;
+	/* `writes`: lines that were written back; without caches, stores. */
 	uint32_t misses, leads, writes;
 	/* Not 0: written at least once. */
 	uint32_t dirty;

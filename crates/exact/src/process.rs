@@ -138,7 +138,8 @@ impl Process {
         let mut places = Places::new(&self.maps, &self.before, self.space);
         for cpu in &mut self.cpus {
             cpu.read(|page, counts| {
-                let changed = counts.accesses > 0 || counts.misses > 0;
+                // A line may be written back long after the last access to its page.
+                let changed = counts.accesses > 0 || counts.misses > 0 || counts.writes > 0;
                 if let Some(mapping) = places.of(page, objects).filter(|_| changed) {
                     regions.count(mapping.object, page.wrapping_add(mapping.shift), counts);
                 }

@@ -31,6 +31,7 @@ struct Sums {
     accesses: u64,
     misses: u64,
     leads: u64,
+    /// Lines that the caches wrote back.
     writes: u64,
 }
 
@@ -123,6 +124,9 @@ impl Regions {
                 // Of memory that is not there any more: what it was in this epoch.
                 let pages = if pages == 0 { touched } else { pages };
                 if pages == 0 {
+                    // Lines of it that the caches write back now have no row to stand in; they
+                    // are not what comes to lie there later.
+                    region.sums[unit] = Sums::default();
                     continue;
                 }
                 let number = *region.units[unit].get_or_insert_with(|| {
@@ -211,6 +215,24 @@ mod tests {
         assert!(!heat.row(0).flags.has(HeatFlags::ACCESSED));
         assert!(!heat.row(0).flags.has(HeatFlags::UNSEEN));
         assert!(regions.heat(EpochId(2), 2.0).is_empty(), "it is gone");
+    }
+
+    #[test]
+    fn lines_are_written_back_when_their_page_is_not_accessed() {
+        let late = Counts { writes: 3, ..Counts::default() };
+        let mut regions = Regions::new(UnitSize::Base);
+        let object = ObjectId(0);
+        regions.reside(object, 7);
+        regions.count(object, 7, &late);
+        let heat = regions.heat(EpochId(0), 1.0);
+        assert_eq!((heat.writes[0], heat.traffic[0], heat.row(0).touched), (3.0, 0.0, 0));
+        assert!(!heat.row(0).flags.has(HeatFlags::ACCESSED));
+
+        // Of memory that is gone, and of what comes to lie there.
+        regions.count(object, 7, &late);
+        assert!(regions.heat(EpochId(1), 1.0).is_empty());
+        regions.reside(object, 7);
+        assert_eq!(regions.heat(EpochId(2), 1.0).writes, [0.0]);
     }
 
     #[test]

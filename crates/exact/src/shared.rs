@@ -122,7 +122,7 @@ impl ProcessFile {
 pub(crate) struct Counts {
     /// All accesses.
     pub(crate) accesses: u64,
-    /// Misses, of these leads, of these stores; modulo 2^32.
+    /// Misses, of these leads, and lines written back; modulo 2^32.
     pub(crate) misses: u32,
     pub(crate) leads: u32,
     pub(crate) writes: u32,

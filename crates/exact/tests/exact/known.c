@@ -29,6 +29,14 @@ static void pass(volatile char *memory, int times, int store)
 		}
 }
 
+/* Adds one to every word, in order: the first of a line is read, which misses, then stored to. */
+static void increment(volatile uint64_t *words, int times)
+{
+	for (int i = 0; i < times; i++)
+		for (size_t word = 0; word < SIZE / sizeof *words; word++)
+			words[word]++;
+}
+
 /* Every line once, each at least 17 lines from the ones before: 40503 is odd. */
 static void scattered(volatile char *memory, int times)
 {
@@ -49,6 +57,20 @@ int main(int count, char **arguments)
 
 	if (!strcmp(mode, "stores")) {
 		pass(map(MAP_PRIVATE), 10, 1);
+	} else if (!strcmp(mode, "reads")) {
+		pass(map(MAP_SHARED), 4, 0);
+	} else if (!strcmp(mode, "increments")) {
+		increment((volatile uint64_t *)map(MAP_SHARED), 4);
+	} else if (!strcmp(mode, "later")) {
+		/* What the cache holds is written, and goes epochs later, for what is read. */
+		volatile char *memory = map(MAP_SHARED);
+
+		for (size_t line = 0; line < LINES / 32; line++)
+			memory[line * LINE]++;
+		usleep(300000);
+		for (size_t line = LINES / 32; line < LINES; line++)
+			(void)memory[line * LINE];
+		usleep(300000);
 	} else if (!strcmp(mode, "scattered")) {
 		scattered(map(MAP_PRIVATE), 10);
 	} else if (!strcmp(mode, "small")) {

@@ -117,15 +117,22 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
         facts.epochs,
         duration(facts.epoch_s)
     );
-    let memory = format!(
-        "{} in {} units of {}, {} of it in huge pages",
+    // Only exact counts tell leads; they know no huge pages, no looks and no budget.
+    let exact = facts.leads_per_s.is_some();
+    let mut memory = format!(
+        "{} in {} units of {}",
         facts.footprint_bytes,
         count(facts.units as f64),
-        facts.unit,
-        percent(facts.huge_share)
+        facts.unit
     );
+    if partly_filled(facts) {
+        memory += " (some partly filled)";
+    }
+    if !exact {
+        memory += &format!(", {} of it in huge pages", percent(facts.huge_share));
+    }
     let past_caches = facts.cached_share <= 0.0 && facts.cache_per_core.0 > 0;
-    let accesses = if past_caches {
+    let mut accesses = if past_caches {
         format!("about {} cache lines per second past the CPU caches", count(facts.traffic_per_s))
     } else {
         format!(
@@ -134,24 +141,28 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
             percent(facts.cached_share),
         )
     };
-    let of_the_rest = if past_caches { "" } else { "of the rest " };
-    let accesses = format!(
-        "{accesses}; {of_the_rest}{} to units too hot to measure; {} of the memory never seen accessed",
-        percent(facts.saturated_share),
-        percent(facts.unseen_share)
-    );
-    let mut watched = format!("{} of the pages", percent(facts.watched_share));
+    if !exact {
+        let of_the_rest = if past_caches { "" } else { "of the rest " };
+        accesses += &format!(
+            "; {of_the_rest}{} to units too hot to measure; {} of the memory never seen accessed",
+            percent(facts.saturated_share),
+            percent(facts.unseen_share)
+        );
+    }
+    let mut watched = match exact {
+        true => "every access was counted".to_owned(),
+        false => format!("{} of the pages", percent(facts.watched_share)),
+    };
     if facts.uncleared_share > 0.0 {
         watched += &format!(
             "; the heat of {} is unknown (accessed bits that cannot be cleared)",
             percent(facts.uncleared_share)
         );
     }
-    let cpu = format!(
-        "target {:.2} cores, recorder {} of one core",
-        facts.target_cores,
-        percent(facts.recorder_cores)
-    );
+    let mut cpu = format!("target {:.2} cores", facts.target_cores);
+    if !exact {
+        cpu += &format!(", recorder {} of one core", percent(facts.recorder_cores));
+    }
     let mut fields = vec![
         ("Time", time),
         ("Memory", memory),
@@ -164,6 +175,12 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
         ("Hot set", format!("{} get {traffic} of the memory traffic", hot.bytes))
     }));
     fields
+}
+
+/// Whether the units hold noticeably more than what is resident in them.
+fn partly_filled(facts: &RecordingFacts) -> bool {
+    let whole = facts.units as f64 * facts.unit.bytes().as_f64();
+    whole > facts.footprint_bytes.as_f64() * 1.01
 }
 
 /// What a policy needs: a size, or that no size keeps the target, or that nothing can be said.

@@ -5,7 +5,7 @@ use crate::style::{short_name, shortened};
 use crate::table::{Align, Table};
 use crate::{Style, heatmap};
 use pagetide_replay::{AreaHeat, Overview, percent};
-use pagetide_trace::{Diff, Info, RateAgreement, Side};
+use pagetide_trace::{Diff, Info, RateAgreement, Side, Source};
 
 /// Renders what is known of a recording: its figures, its areas and its heatmap.
 #[must_use]
@@ -38,16 +38,25 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
     if !info.leftovers.is_empty() {
         fields.push(("Ignored", info.leftovers.join(", ")));
     }
+    let exact = info.source == Source::Exact;
+    let mut memory =
+        format!("{} on average, {} at most", info.resident_mean_bytes, info.resident_max_bytes);
+    if !exact {
+        memory += &format!("; {} of the units huge pages", percent(info.huge_share));
+    }
+    let observed = if exact {
+        "every access was counted".to_owned()
+    } else {
+        format!(
+            "{} of the pages watched; of the units watched {} too hot to measure, {} never seen \
+             accessed",
+            percent(info.watched_share),
+            percent(info.saturated_share),
+            percent(info.unseen_share)
+        )
+    };
     fields.extend([
-        (
-            "Memory",
-            format!(
-                "{} on average, {} at most; {} of the units huge pages",
-                info.resident_mean_bytes,
-                info.resident_max_bytes,
-                percent(info.huge_share)
-            ),
-        ),
+        ("Memory", memory),
         (
             "Units",
             format!(
@@ -62,16 +71,7 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
                 }
             ),
         ),
-        (
-            "Observed",
-            format!(
-                "{} of the pages watched; of the units watched {} too hot to measure, {} never \
-                 seen accessed",
-                percent(info.watched_share),
-                percent(info.saturated_share),
-                percent(info.unseen_share)
-            ),
-        ),
+        ("Observed", observed),
     ]);
     if info.uncleared_max_bytes.0 > 0 {
         let unknown = format!(
@@ -84,20 +84,8 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
         let gaps: Vec<String> = info.gaps_s.iter().map(|gap| short_time(*gap)).collect();
         fields.push(("Gaps", gaps.join(", ")));
     }
-    let stalled =
-        info.stall_share.map(|s| format!("; {} of its cycles stalled on memory", percent(s)));
     fields.extend([
-        (
-            "CPU",
-            format!(
-                "target {}{}; recorder {} of one core ({} allowed), no stall above {}",
-                duration(info.target_cpu_s),
-                stalled.unwrap_or_default(),
-                percent(info.recorder_share),
-                percent(info.budget),
-                short_time(info.longest_clear_s)
-            ),
-        ),
+        ("CPU", cpu(info)),
         (
             "On disk",
             format!(
@@ -108,6 +96,23 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
         ("Written by", format!("{}, schema {}", info.tool, info.schema_version)),
     ]);
     fields
+}
+
+/// What the target computed, and what recording took where there was a budget for it.
+fn cpu(info: &Info) -> String {
+    let target = format!("target {}", duration(info.target_cpu_s));
+    if info.source == Source::Exact {
+        return format!("{target}, as it would take outside of QEMU");
+    }
+    let stalled =
+        info.stall_share.map(|s| format!("; {} of its cycles stalled on memory", percent(s)));
+    format!(
+        "{target}{}; recorder {} of one core ({} allowed), no stall above {}",
+        stalled.unwrap_or_default(),
+        percent(info.recorder_share),
+        percent(info.budget),
+        short_time(info.longest_clear_s)
+    )
 }
 
 fn areas(areas: &[AreaHeat], style: Style) -> String {

@@ -5,7 +5,7 @@ mod html;
 mod made;
 
 use made::{
-    diff_of_nothing, diff_of_strangers, diff_of_two, info, overview, plan_of, policies,
+    diff_of_nothing, diff_of_strangers, diff_of_two, exact_info, info, overview, plan_of, policies,
     policy_with_options, split_of_two,
 };
 use pagetide_replay::PlanOptions;
@@ -53,6 +53,32 @@ fn a_recording_and_two_of_them() {
     insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_two(), names, plain(80)));
     insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_nothing(), names, plain(80)));
     insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_strangers(), names, plain(80)));
+}
+
+#[test]
+fn exact_counts_have_no_budget_no_looks_and_no_stalls() {
+    let text = pagetide_report::trace_info(&exact_info(), &overview(), plain(80));
+    assert!(text.contains("every access was counted"), "{text}");
+    for wrong in ["allowed", "stall", "recorder", "watched", "huge pages"] {
+        assert!(!text.contains(wrong), "'{wrong}' in {text}");
+    }
+    let mut plan = plan_of(&made::zipf(), &PlanOptions::default());
+    plan.recording.leads_per_s = Some(1e5);
+    let text = pagetide_report::plan(&plan, plain(80));
+    assert!(text.contains("every access was counted"), "{text}");
+    for wrong in ["recorder", "never seen accessed", "in huge pages"] {
+        assert!(!text.contains(wrong), "'{wrong}' in {text}");
+    }
+}
+
+#[test]
+fn units_that_are_partly_filled_are_said_to_be() {
+    let mut plan = plan_of(&made::zipf(), &PlanOptions::default());
+    let text = pagetide_report::plan(&plan, plain(80));
+    assert!(text.contains("1.37 GiB in 700 units of 2M, 0 %"), "{text}");
+    plan.recording.units = 800;
+    let text = pagetide_report::plan(&plan, plain(80));
+    assert!(text.contains("1.37 GiB in 800 units of 2M (some partly filled), 0 %"), "{text}");
 }
 
 #[test]

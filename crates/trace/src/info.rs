@@ -1,6 +1,6 @@
 //! What a recording holds and what it cost: `pagetide trace info`.
 
-use crate::{Epoch, Error, Recording, Result, recording::unfinished};
+use crate::{Epoch, Error, Recording, Result, Source, recording::unfinished};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitSize};
 use serde::Serialize;
 use std::{
@@ -22,6 +22,8 @@ pub struct Info {
     pub target: String,
     /// Start, seconds since the Unix epoch.
     pub started_unix_s: u64,
+    /// How heat was observed.
+    pub source: Source,
     /// Facts about the machine.
     pub machine: BTreeMap<String, String>,
     /// What a unit is.
@@ -125,6 +127,7 @@ pub fn info_with(recording: &Recording, totals: &Totals) -> Result<Info> {
         schema_version: header.schema_version,
         target: header.target.clone(),
         started_unix_s: header.started_unix_s,
+        source: header.source,
         machine: header.machine.clone(),
         unit: header.unit,
         gaps_s: header.gaps_s.clone(),

@@ -6,7 +6,7 @@ use pagetide_replay::{
     RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
 };
 use pagetide_report::{OptionRow, PolicyRow};
-use pagetide_trace::{Diff, HotSets, Info, RateAgreement, Side};
+use pagetide_trace::{Diff, HotSets, Info, RateAgreement, Side, Source};
 use pagetide_types::{AreaKind, Bytes, UnitSize};
 
 const SECONDS: f64 = 45.0;
@@ -208,6 +208,7 @@ pub(crate) fn info() -> Info {
         schema_version: 1,
         target: overview().facts.target,
         started_unix_s: 1_790_000_000,
+        source: Source::Sampled,
         machine: [("kernel", "6.12.43"), ("cpu", "a CPU with 2 cores")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .into(),
@@ -239,6 +240,25 @@ pub(crate) fn info() -> Info {
         stall_share: None,
         disk_bytes: Bytes(14_300),
         disk_bytes_per_unit_epoch: 1.81,
+    }
+}
+
+/// An exact recording: without gaps, budget and clearing calls.
+pub(crate) fn exact_info() -> Info {
+    Info {
+        source: Source::Exact,
+        finished: true,
+        leftovers: Vec::new(),
+        gaps_s: Vec::new(),
+        watched_share: 1.0,
+        saturated_share: 0.0,
+        unseen_share: 0.0,
+        uncleared_max_bytes: Bytes(0),
+        recorder_s: 7.8,
+        recorder_share: 0.13,
+        budget: 0.0,
+        longest_clear_s: 0.0,
+        ..info()
     }
 }
 

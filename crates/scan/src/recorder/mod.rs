@@ -35,6 +35,11 @@ use std::time::Duration;
 /// A last epoch shorter than this share of a whole one is dropped: it would count as one.
 const SHORTEST_LAST: f64 = 0.2;
 
+/// A command that was just started has no memory yet: the first epoch looks for it after this share
+/// of its length, and so much time, ns, at most.
+const FIRST_WALK: f64 = 0.1;
+const LATEST_FIRST_WALK_NS: f64 = 1e9;
+
 /// How to record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -127,6 +132,8 @@ pub struct Recorder {
     /// Somebody moved pages since the last resident-set walk.
     moved: bool,
     started_ns: u64,
+    /// It was started by the recorder.
+    began_with_target: bool,
     last_cpu: Duration,
 }
 
@@ -173,6 +180,7 @@ impl Recorder {
             crowded: false,
             moved: false,
             started_ns,
+            began_with_target: matches!(target, Target::Command(_)),
             last_cpu: Duration::ZERO,
         };
         let checked = recorder.check_permission();
@@ -232,6 +240,9 @@ impl Recorder {
         let (start_cpu, all_cpu) = (self.live.cpu(), process_cpu());
         let length = self.options.epoch.as_nanos() as f64;
         let budget = length * self.options.budget;
+        if self.epoch == 0 && self.began_with_target {
+            self.live.wait_until(start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)));
+        }
         self.refresh()?;
         self.walk_resident_set(budget);
         let cleared = self.clear_shared(budget);

@@ -126,7 +126,9 @@ impl Recorder {
             UnitSize::Base => self.page_heat.uncleared_pages(),
         };
         let pages: u64 = heat.pages.iter().map(|pages| u64::from(*pages)).sum();
-        let pids: Vec<Pid> = self.known.iter().filter(|k| k.alive).map(|k| k.pid).collect();
+        let known = self.known.iter().enumerate();
+        let left = known.filter(|(process, known)| known.alive && !outcome.lost.contains(process));
+        let pids: Vec<Pid> = left.map(|(_, known)| known.pid).collect();
         let cpu = self.host.cpu_of(&pids);
         let tally = &outcome.tally;
         let seconds = |ns: u64| ns as f64 * 1e-9;

@@ -96,7 +96,7 @@ pub struct EpochHeat {
     pub accesses: Vec<f32>,
     /// Of the traffic, what no prefetcher can have fetched; only of exact counts, else empty.
     pub leads: Vec<f32>,
-    /// Of the traffic, the misses of writes; only of exact counts, else empty.
+    /// Lines per second that the caches wrote back; only of exact counts, else empty.
     pub writes: Vec<f32>,
 }
 

@@ -1,13 +1,13 @@
-//! Clairvoyant: by what the next epoch will bring. With units of one size no policy serves more
-//! accesses of the units alive at the decision from the same fast memory (Belady's idea applied
-//! to epochs). It moves without regard to cost: a bound on hits, not on time.
+//! Clairvoyant: by what the epoch will bring, as it begins. With units of one size no placement that
+//! stays for whole epochs serves more accesses from the same fast memory (Belady's idea applied to
+//! epochs). It moves without regard to cost: a bound on hits, not on time.
 
 use crate::policy::rate_key;
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "clairvoyant",
-    summary: "the highest rate per page in the next epoch first: the bound on hits",
+    summary: "what the epoch to come will ask for most, per page: the bound on hits",
     source: "after Belady 1966, per epoch",
     class: Class::Bound,
     needs: Needs { oracle: true, placement: false },
@@ -31,7 +31,7 @@ impl RankPolicy for Clairvoyant {
             }
             // Per page: a small unit that is as hot gives more for the same memory.
             *key = rate_key(if next.unit.get(row) == Some(unit) {
-                next.rate[row] / f32::from(next.pages[row].max(1))
+                next.memory_rate(row) / f32::from(next.pages[row].max(1))
             } else {
                 0.0
             });

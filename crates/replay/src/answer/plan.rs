@@ -99,6 +99,13 @@ pub struct RecordingFacts {
     pub stall_share: Option<f64>,
 }
 
+impl RecordingFacts {
+    /// Traffic was measured by sampling: nothing of the recorded accesses is taken off for the caches.
+    pub(crate) fn traffic_was_sampled(&self) -> bool {
+        self.cache_per_core.0 > 0 && self.cached_share <= 0.0
+    }
+}
+
 /// One policy's curve with what a reader needs to know of the policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PolicyCurve {

@@ -60,7 +60,9 @@ pub fn plan_recording(
     let mut info = Overview::of(recording, recording.records(), rows, cache)?;
     let replay_options = replay_options(recording, &info);
     let broken = |broken| named(broken, &info.facts.name);
-    let curves = replay(epochs(recording, cache), policies, replay_options).map_err(broken)?;
+    let looked_at = info.warm_up.looked_at(recording.epochs().len());
+    let all = epochs(recording, cache).take(looked_at);
+    let curves = replay(all, policies, replay_options).map_err(broken)?;
     if let Some(first) = curves.first() {
         info.facts.evaluated_epochs = first.curve.epochs as usize;
         info.facts.seconds = first.curve.seconds;
@@ -78,7 +80,7 @@ pub fn plan_recording(
     if let Some(answer) = &plan.recommendation
         && let Some(spec) = policies.iter().find(|spec| spec.to_string() == answer.policy)
     {
-        let epochs = epochs(recording, cache);
+        let epochs = epochs(recording, cache).take(looked_at);
         plan.epochs = epochs_at(epochs, spec, &replay_options, answer.fast_bytes)
             .map_err(|broken| named(broken, &plan.recording.name))?;
     }
@@ -107,6 +109,7 @@ fn need_by_regions(
 ) -> Result<Option<Bytes>, PlanError> {
     let regions = Regions::of(&recording.units()?);
     let epochs = epochs(recording, CpuCache::of(machine))
+        .take(by_pages.warm_up.looked_at(recording.epochs().len()))
         .map(|epoch| epoch.map(|(heat, length_s)| (regions.heat(&heat), length_s)));
     let replay_options = ReplayOptions { unit: UnitSize::Huge, ..replay_options };
     let curves = replay(epochs, policies, replay_options)

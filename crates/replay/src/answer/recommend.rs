@@ -169,7 +169,7 @@ pub(crate) fn recommend(
     let mut recommendation = Recommendation {
         fast_bytes: need,
         fast_bytes_low: low,
-        interval: interval::of(best, input.replicates.as_ref(), target, i),
+        interval: interval::of(best, input, target, i),
         share_of_footprint: share,
         policy,
         slowdown,

@@ -1,6 +1,6 @@
 //! The plan's sentences: the recommendation and what it stands on.
 
-use crate::answer::interval::WIDE;
+use crate::answer::interval::{METHOD, WIDE, sampled};
 use crate::answer::recommend::{Candidate, Doubt};
 use crate::{Certainty, Interval, PlanInput, Recommendation, RecordingFacts};
 use pagetide_machine::Machine;
@@ -42,9 +42,9 @@ pub(crate) fn sentence(
              fast memory."
         );
     }
-    let between = answer
-        .interval
-        .map_or_else(String::new, |Interval { low, high }| format!("between {low} and {high}; "));
+    let between = answer.interval.map_or_else(String::new, |Interval { low, high, .. }| {
+        format!("between {low} and {high}; ")
+    });
     let size = format!(
         "{} of fast memory ({between}{} of the {footprint} in use)",
         answer.fast_bytes,
@@ -108,7 +108,7 @@ pub(crate) fn assumptions(
         )
     } else if counted {
         "every miss of the CPU caches was counted, and is taken to wait for memory".to_owned()
-    } else if facts.cache_per_core.0 > 0 && facts.cached_share <= 0.0 {
+    } else if facts.traffic_was_sampled() {
         format!(
             "traffic is what comes in after the time in which {} of CPU cache per core fill, as \
              accessed bits show it; how many lines of a page that is they do not show",
@@ -127,8 +127,7 @@ pub(crate) fn assumptions(
             .to_owned()
     });
     if let Some(cache) = machine.cache_per_core
-        && facts.cached_share <= 0.0
-        && facts.cache_per_core.0 > 0
+        && facts.traffic_was_sampled()
         && cache != facts.cache_per_core
     {
         all.push(format!(
@@ -176,7 +175,17 @@ pub(crate) fn assumptions(
             percent(facts.uncleared_share)
         ));
     }
-    all.extend(answer.interval.and_then(|interval| longer(interval, answer, facts)));
+    if let Some(interval) = answer.interval {
+        if sampled(best, facts) {
+            all.push(format!(
+                "the range holds chance ({}) and the {} by which this method was off on programs \
+                 that were also counted exactly",
+                percent(interval.chance),
+                percent(METHOD)
+            ));
+        }
+        all.extend(longer(interval, facts));
+    }
     let (fast, slow) = (machine.fast(), machine.slow());
     all.push(format!(
         "machine {}: {} {:.0} ns, {} {:.0} ns and {:.0} GB/s; a move takes {:.0} us for 4 KiB, \
@@ -223,8 +232,8 @@ pub(crate) fn assumptions(
 
 /// How much longer to record, where chance alone leaves the size wide open: the error falls with the
 /// root of the time.
-fn longer(interval: Interval, answer: &Recommendation, facts: &RecordingFacts) -> Option<String> {
-    let times = (interval.off(answer.fast_bytes) / WIDE).powi(2);
+fn longer(interval: Interval, facts: &RecordingFacts) -> Option<String> {
+    let times = (interval.chance / WIDE).powi(2);
     (times > 1.0).then(|| {
         let seconds = facts.seconds * times;
         let long = if seconds < 120.0 {
@@ -233,10 +242,8 @@ fn longer(interval: Interval, answer: &Recommendation, facts: &RecordingFacts) -
             format!("{:.0} minutes", (seconds / 60.0).ceil())
         };
         format!(
-            "by chance alone the size lies between {} and {} (95 %); to know it within {} record \
-             {long}",
-            interval.low,
-            interval.high,
+            "by chance alone the size may be off by {} (95 %); to know it within {} record {long}",
+            percent(interval.chance),
             percent(WIDE)
         )
     })

@@ -97,8 +97,8 @@ impl Bandwidth {
     }
 }
 
-/// Demand of a program on one tier, accesses per second. Every access reads a line; a write
-/// writes it back later.
+/// Demand of a program on one tier, accesses per second. Every access reads a line; a write is a
+/// line written back.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Demand {
     pub(crate) accesses: f64,
@@ -188,13 +188,14 @@ impl CostModel {
         Band { low: reads.min(mixed), high: reads.max(mixed) }
     }
 
-    /// The same for the accesses of a curve: where writes were counted the ends are one.
+    /// The same for the accesses of a curve: where writes were counted they are lines written back,
+    /// for which nothing waits.
     pub(crate) fn ratio_of(&self, curve: &Curve) -> Band {
         if curve.fast_writes.is_empty() || curve.accesses <= 0.0 {
             return self.latency_ratio();
         }
-        let ratio = self.ratio((curve.writes / curve.accesses).clamp(0.0, 1.0));
-        Band { low: ratio, high: ratio }
+        let reads = self.ratio(0.0);
+        Band { low: reads, high: reads }
     }
 
     fn ratio(&self, writes: f64) -> f64 {

@@ -23,7 +23,7 @@ pub struct Traffic {
     pub saturated: f64,
     /// Of these, those that no prefetcher can have fetched; all of them where that is not counted.
     pub leads: f64,
-    /// Of these, writes; 0 where that is not counted.
+    /// Lines written back; 0 where that is not counted.
     pub writes: f64,
 }
 

@@ -33,7 +33,7 @@ pub struct Curve {
     pub accessed_units: u64,
     /// Of `accesses`, those that no prefetcher can have fetched; 0 where they were not counted.
     pub leads: f64,
-    /// Of `accesses`, the misses of writes; 0 where they were not counted.
+    /// Lines written back; 0 where they were not counted.
     pub writes: f64,
     /// Estimated accesses served by fast memory.
     pub fast_accesses: Vec<f64>,

@@ -40,39 +40,60 @@ pub struct AtCapacity {
 pub struct NaiveReplay {
     decider: Decider,
     capacity: Bytes,
+    /// It knows what an epoch brings.
+    foresees: bool,
 }
 
 impl NaiveReplay {
     /// A replay that has seen no epoch.
     #[must_use]
     pub fn new(spec: &PolicySpec, capacity: Bytes) -> Self {
-        Self { decider: Decider::new(spec), capacity }
+        let foresees = spec.info().needs.oracle;
+        Self { decider: Decider::new(spec), capacity, foresees }
     }
 
     /// Lives through an epoch: which rows of `heat` were fast in it.
     pub fn arrive(&mut self, heat: &EpochHeat) -> Vec<bool> {
         self.decider.arrive(heat);
-        self.decider.fast(heat, self.capacity)
+        self.fast(heat)
     }
 
     /// Decides at the end of the epoch that arrived last, `length_s` seconds long, in which `fast`
-    /// rows were fast; `free_moves` as in [`pagetide_policy::EpochView::free_moves`].
+    /// rows were fast; `free_moves` as in [`pagetide_policy::EpochView::free_moves`]. What knows an
+    /// epoch beforehand decides as it begins: call it before that epoch is charged.
     pub fn decide(
         &mut self,
         heat: &EpochHeat,
         length_s: f64,
         free_moves: bool,
-        next: &EpochHeat,
         fast: &[bool],
     ) -> Moves {
-        let next = Some(next);
+        let next = Some(heat).filter(|_| self.foresees);
         let now = Now { length_s, free_moves, capacity: self.capacity, fast, movable: None, next };
         self.decider.decide(heat, &now)
+    }
+
+    /// Which rows of the epoch that arrived last are fast.
+    fn fast(&self, heat: &EpochHeat) -> Vec<bool> {
+        self.decider.fast(heat, self.capacity)
     }
 
     /// The units from the fastest memory to the slowest.
     pub fn units(&self) -> impl Iterator<Item = UnitId> + '_ {
         self.decider.units()
+    }
+}
+
+impl AtCapacity {
+    /// Adds what a decision moves to where it has been before.
+    fn moved(&mut self, decided: &Moves, heat: &EpochHeat, been: &HashMap<UnitId, (bool, bool)>) {
+        let huge = |row: usize| moves_whole(heat.flags[row], heat.pages[row]);
+        let (promoted, demoted) = moved_bytes(decided, heat, been, |_| true);
+        self.promoted += promoted;
+        self.demoted += demoted;
+        let (promoted, demoted) = moved_bytes(decided, heat, been, huge);
+        self.promoted_huge += promoted;
+        self.demoted_huge += demoted;
     }
 }
 
@@ -87,14 +108,35 @@ pub fn replay_at(
     let mut replay = NaiveReplay::new(spec, capacity);
     let mut total = AtCapacity::default();
     let mut been: HashMap<UnitId, (bool, bool)> = HashMap::new();
+    let mut begun = false;
     let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
     for (position, (heat, length_s)) in epochs.iter().enumerate() {
         let cue = evaluation.cue(position);
-        let fast = replay.arrive(heat);
+        let mut fast = replay.arrive(heat);
         // A unit that was absent for an epoch is new memory.
         been.retain(|unit, _| !cue.begins && heat.unit.binary_search(unit).is_ok());
         for (unit, fast) in heat.unit.iter().zip(&fast) {
+            // What comes later on is moved for as long as the program runs, and that is paid for.
+            let everywhere = begun && !been.contains_key(unit);
             note(&mut been, *unit, *fast);
+            if everywhere {
+                been.insert(*unit, (true, true));
+            }
+        }
+        begun |= cue.begins;
+        let mut decide = |fast: &[bool], replay: &mut NaiveReplay| {
+            let decided = replay.decide(heat, *length_s, cue.free_moves, fast);
+            if cue.counts {
+                total.moved(&decided, heat, &been);
+            }
+            promotions(&decided).for_each(|unit| note(&mut been, *unit, true));
+            demotions(&decided).for_each(|unit| note(&mut been, *unit, false));
+        };
+        if replay.foresees {
+            decide(&fast, &mut replay);
+            fast = replay.fast(heat);
+        } else if position + 1 < epochs.len() {
+            decide(&fast, &mut replay);
         }
         if cue.counts {
             total.epochs += 1;
@@ -116,19 +158,6 @@ pub fn replay_at(
             }
             total.by_epoch.push(served);
         }
-        let Some((next, _)) = epochs.get(position + 1) else { break };
-        let decided = replay.decide(heat, *length_s, cue.free_moves, next, &fast);
-        if cue.counts {
-            let huge = |row: usize| moves_whole(heat.flags[row], heat.pages[row]);
-            let (promoted, demoted) = moved_bytes(&decided, heat, &been, |_| true);
-            total.promoted += promoted;
-            total.demoted += demoted;
-            let (promoted, demoted) = moved_bytes(&decided, heat, &been, huge);
-            total.promoted_huge += promoted;
-            total.demoted_huge += demoted;
-        }
-        promotions(&decided).for_each(|unit| note(&mut been, *unit, true));
-        demotions(&decided).for_each(|unit| note(&mut been, *unit, false));
     }
     total
 }

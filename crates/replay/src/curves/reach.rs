@@ -1,6 +1,7 @@
-//! Where a unit has been since it was born. What is moved to where it has never been is put in place:
-//! once in the program's life, however long that is, and it would weigh the more the shorter a
-//! recording. What is moved back and forth goes on, and is paid for.
+//! Where a unit has been since the evaluation began. What was there then and is moved to where it has
+//! never been is put in place: once in the program's life, however long that is, and it would weigh
+//! the more the shorter a recording. What is moved back and forth goes on, and is paid for; so is
+//! memory that comes later, for it comes as long as the program runs.
 
 use pagetide_types::UnitId;
 
@@ -9,9 +10,12 @@ use pagetide_types::UnitId;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reach {
     bins: Vec<(u32, u32)>,
+    /// The evaluation has begun.
+    begun: bool,
 }
 
 const NOWHERE: (u32, u32) = (u32::MAX, 0);
+const EVERYWHERE: (u32, u32) = (0, u32::MAX);
 
 impl Reach {
     /// The units of an epoch, ascending, some of them newly born.
@@ -21,13 +25,14 @@ impl Reach {
             self.bins.resize(len, NOWHERE);
         }
         for unit in born {
-            self.bins[unit.index()] = NOWHERE;
+            self.bins[unit.index()] = if self.begun { EVERYWHERE } else { NOWHERE };
         }
     }
 
-    /// Nothing has been anywhere.
-    pub(crate) fn forget(&mut self) {
+    /// The evaluation begins: nothing has been anywhere.
+    pub(crate) fn begin(&mut self) {
         self.bins.fill(NOWHERE);
+        self.begun = true;
     }
 
     /// A unit is fast from this bin on.
@@ -64,5 +69,11 @@ mod tests {
         reach.arrive(&[unit], [unit].into_iter());
         reach.note(unit, 12);
         assert_eq!(reach.again(unit, 12, 2), (12, 12), "new memory at an old place");
+        reach.begin();
+        reach.note(unit, 12);
+        assert_eq!(reach.again(unit, 12, 2), (12, 12), "what was moved before is the past");
+        reach.arrive(&[unit], [unit].into_iter());
+        reach.note(unit, 12);
+        assert_eq!(reach.again(unit, 12, 2), (12, 2), "what comes later is paid for");
     }
 }

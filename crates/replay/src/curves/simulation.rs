@@ -89,17 +89,17 @@ impl<C: Cuts> Simulation<C> {
         }
         if input.cue.begins {
             // What was moved before is the past, in which memory was put in place.
-            self.reach.forget();
+            self.reach.begin();
             for unit in self.order.iter().filter(|entry| !entry.is_hole()) {
                 self.reach.note(input.heat.unit[unit.row() as usize], unit.bin());
             }
         }
+        if self.needs.oracle {
+            self.foresee(input);
+            return charge_if_it_counts(&self.order, input, &mut self.tally);
+        }
         let (order, tally) = (&self.order, &mut self.tally);
-        let mut charge = || {
-            if input.cue.counts {
-                charge_in_order(order, input, tally);
-            }
-        };
+        let mut charge = || charge_if_it_counts(order, input, tally);
         let Some(policy) = self.policy.as_mut().filter(|_| input.next.is_some()) else {
             return charge();
         };
@@ -116,11 +116,27 @@ impl<C: Cuts> Simulation<C> {
             history: input.history,
             length_s: input.length_s,
             free_moves: input.cue.free_moves,
-            oracle: input.next.filter(|_| self.needs.oracle),
+            oracle: None,
             placement: self.needs.placement.then_some(placement),
         };
         rayon::join(charge, || policy.rank(&view, &mut self.keys));
         self.told.extend(policy.observation().map(|told| (input.cue.epoch, told)));
+        self.decide(input.heat, input.cue.counts);
+    }
+
+    /// A policy that knows what an epoch brings decides as it begins.
+    fn foresee(&mut self, input: &EpochInput<'_>) {
+        let Some(policy) = &mut self.policy else { return };
+        self.keys.resize(input.heat.len(), 0);
+        let view = EpochView {
+            heat: input.heat,
+            history: input.history,
+            length_s: input.length_s,
+            free_moves: input.cue.free_moves,
+            oracle: Some(input.heat),
+            placement: None,
+        };
+        policy.rank(&view, &mut self.keys);
         self.decide(input.heat, input.cue.counts);
     }
 
@@ -230,6 +246,12 @@ impl<C: Cuts> Simulation<C> {
                 self.reach.note(id, new);
             }
         }
+    }
+}
+
+fn charge_if_it_counts(order: &[Entry], input: &EpochInput<'_>, tally: &mut Tally) {
+    if input.cue.counts {
+        charge_in_order(order, input, tally);
     }
 }
 

@@ -109,7 +109,7 @@ impl<'a> Gathering<'a> {
         let Some(replay) = &mut self.placement else { return };
         if let Some((before, length_s, fast)) = self.held.take() {
             let cue = self.evaluation.cue(self.seen - 1);
-            let moves = replay.decide(&before, length_s, cue.free_moves, &heat, &fast);
+            let moves = replay.decide(&before, length_s, cue.free_moves, &fast);
             if cue.counts {
                 point.moved(&moves, &before);
             }

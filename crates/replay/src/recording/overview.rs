@@ -1,6 +1,7 @@
 //! What is known of a recording as a whole, gathered in one pass: [`RecordingFacts`], the
 //! warm-up, the areas and the heatmap.
 
+use crate::recording::ended_in_the_last;
 use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, not_judged};
 use pagetide_trace::{Epoch, EpochRecord, Header, Recording};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
@@ -129,7 +130,11 @@ impl Overview {
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
         let header = recording.header();
-        let warm_up = not_judged(&resident, header.began_with_target);
+        let mut warm_up = not_judged(&resident, header.began_with_target);
+        if ended_in_the_last(recording.epochs(), &warm_up) {
+            warm_up.ended = true;
+            warm_up.note += "; so is the last, in which it ended";
+        }
         let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
         let name = recording.path().display().to_string();
         Ok(Self {
@@ -149,7 +154,7 @@ fn facts(
     warm_up: &WarmUp,
     cache_per_core: Bytes,
 ) -> RecordingFacts {
-    let used = &all[warm_up.epochs.min(all.len())..];
+    let used = &all[warm_up.epochs.min(all.len())..warm_up.looked_at(all.len())];
     let sum = |value: &dyn Fn(&Sums) -> f64| used.iter().map(value).sum::<f64>();
     let ratio = |part: f64, whole: f64| if whole > 0.0 { part / whole } else { 0.0 };
     let seconds = sum(&|e| e.epoch.length_s);

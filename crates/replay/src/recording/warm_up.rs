@@ -3,6 +3,7 @@
 //! about the time after; and of a program that ran before the recording, the first half, in which
 //! policies learn what they would have known. Our own rules, meant to need no tuning.
 
+use pagetide_trace::Epoch;
 use pagetide_types::Bytes;
 use serde::Serialize;
 
@@ -28,11 +29,18 @@ pub struct WarmUp {
     pub filling_epochs: usize,
     /// The footprint grows to the end: no start-up could be told from the rest.
     pub still_growing: bool,
+    /// The last epoch is left out: the program ended in it, and gave its memory back.
+    pub ended: bool,
     /// What was left out, in one sentence.
     pub note: String,
 }
 
 impl WarmUp {
+    /// How many of so many epochs are looked at: all but a last one in which the program ended.
+    pub(crate) fn looked_at(&self, epochs: usize) -> usize {
+        epochs - usize::from(self.ended).min(epochs)
+    }
+
     /// What has to be kept in mind where start-up was not left out; none where it was, or where
     /// there was none.
     #[must_use]
@@ -68,6 +76,14 @@ pub fn not_judged(resident: &[Bytes], began_with_target: bool) -> WarmUp {
         ),
         ..warm_up
     }
+}
+
+/// Whether the last epoch is not judged, for the program ended in it: a program that frees what it
+/// built touches most of it once more, as it never does before. Not where few epochs are left.
+#[must_use]
+pub(crate) fn ended_in_the_last(epochs: &[Epoch], warm_up: &WarmUp) -> bool {
+    let enough = epochs.len() > warm_up.epochs + REMAIN;
+    enough && epochs.last().is_some_and(|last| last.processes == 0)
 }
 
 /// Finds the warm-up from the resident memory at the end of every epoch.
@@ -124,12 +140,11 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     }
     WarmUp {
         epochs,
-        filling_epochs: 0,
-        still_growing: false,
         note: format!(
             "the first {} left out: the program was filling its memory",
             if epochs == 1 { "epoch is".to_owned() } else { format!("{epochs} epochs are") }
         ),
+        ..WarmUp::default()
     }
 }
 
@@ -198,6 +213,20 @@ mod tests {
             assert_eq!(found.epochs, 0);
             assert!(found.note.contains("all"), "{found:?}");
         }
+    }
+
+    #[test]
+    fn the_epoch_in_which_the_program_ended_is_left_out() {
+        let epochs = |last: u32| -> Vec<Epoch> {
+            let processes = [1, 1, 1, 1, 1, 1, last];
+            processes.map(|processes| Epoch { processes, ..Epoch::default() }).to_vec()
+        };
+        let warm_up = |epochs| WarmUp { epochs, ..WarmUp::default() };
+        assert!(ended_in_the_last(&epochs(0), &warm_up(2)));
+        assert!(!ended_in_the_last(&epochs(0), &warm_up(3)), "four remain");
+        assert!(!ended_in_the_last(&epochs(1), &warm_up(0)), "it went on");
+        assert_eq!(WarmUp { ended: true, ..warm_up(2) }.looked_at(7), 6);
+        assert_eq!(warm_up(2).looked_at(7), 7);
     }
 
     proptest! {

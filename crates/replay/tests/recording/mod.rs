@@ -26,7 +26,9 @@ fn build(rows: &[(Vec<Cell>, f64)]) -> Epochs {
 
 /// Leads and writes as exact counts have them.
 fn count(heat: &mut EpochHeat) {
-    heat.traffic = heat.rate.iter().map(|rate| rate * 0.75).collect();
+    // What is charged is not what is ranked by.
+    let parts = [0.75f32, 0.25, 1.0, 0.5, 0.0];
+    heat.traffic = heat.rate.iter().zip(parts.iter().cycle()).map(|(r, part)| r * part).collect();
     heat.leads = heat
         .traffic
         .iter()

@@ -178,6 +178,7 @@ pub(crate) fn overview() -> Overview {
             epochs: 3,
             filling_epochs: 0,
             still_growing: false,
+            ended: false,
             note: "the first 3 epochs are left out: the program was filling its memory".into(),
         },
         peak_bytes: Bytes::mib(1400),

@@ -1,6 +1,7 @@
 //! Plans and recordings as text for a terminal (tables, charts, heatmaps) and as HTML pages. Computes no results;
 //! every figure comes from [`pagetide_replay`].
 
+mod at_size;
 mod bench;
 mod chart;
 mod doctor;
@@ -15,6 +16,7 @@ mod split;
 mod style;
 mod table;
 
+pub use at_size::plan_at;
 pub use bench::bench_migrate;
 pub use doctor::{FindingRow, Mark, doctor};
 pub use html::{Subject, Together, html};

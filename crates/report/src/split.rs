@@ -33,8 +33,11 @@ pub fn split(split: &Split, style: Style) -> String {
     out
 }
 
-/// What is split, and how.
+/// What is split, and how; of one program there is nothing to split.
 pub(crate) fn title(split: &Split) -> String {
+    if let [_] = &split.parts[..] {
+        return format!("With {} of fast memory", split.fast_bytes);
+    }
     format!(
         "{} of fast memory, {}",
         split.fast_bytes,
@@ -48,6 +51,10 @@ pub(crate) fn title(split: &Split) -> String {
 
 /// What the ways to split it come to.
 pub(crate) fn means(split: &Split) -> String {
+    if let [part] = &split.parts[..] {
+        let slowdown = band(part.slowdown);
+        return format!("Predicted slowdown: {slowdown} under the policy {}.", part.policy);
+    }
     let left = split.unused_bytes;
     let left = match split.share {
         _ if left.0 == 0 => String::new(),

@@ -10,6 +10,7 @@ use made::{
 };
 use pagetide_replay::PlanOptions;
 use pagetide_report::Style;
+use pagetide_types::Bytes;
 use unicode_width::UnicodeWidthStr;
 
 fn plain(width: usize) -> Style {
@@ -79,6 +80,30 @@ fn units_that_are_partly_filled_are_said_to_be() {
     plan.recording.units = 800;
     let text = pagetide_report::plan(&plan, plain(80));
     assert!(text.contains("1.37 GiB in 800 units of 2M (some partly filled), 0 %"), "{text}");
+}
+
+#[test]
+fn the_slowdown_with_a_given_fast_memory() {
+    let plan = plan_of(&made::zipf(), &PlanOptions::default());
+    insta::assert_snapshot!(pagetide_report::plan_at(&plan, Bytes::mib(301), plain(80)));
+    // Half a unit more changes nothing, and more than all of it is all of it.
+    let all = pagetide_report::plan_at(&plan, Bytes::gib(4), plain(40));
+    assert!(all.contains("All of the 1.37 GiB in use fits."), "{all}");
+    for line in all.lines() {
+        assert!(line.width() <= 40, "{line}");
+    }
+    let lfu = |fast| {
+        let text = pagetide_report::plan_at(&plan, fast, plain(80));
+        text.lines().find(|line| line.starts_with("  lfu")).map(str::to_owned).unwrap_or_default()
+    };
+    assert_eq!(lfu(Bytes::mib(1400)), lfu(Bytes::gib(4)));
+    assert_ne!(lfu(Bytes::mib(100)), lfu(Bytes::mib(1400)));
+    let unsure = plan_of(&made::saturated(), &PlanOptions::default());
+    let text = pagetide_report::plan_at(&unsure, Bytes::mib(100), plain(80));
+    assert!(text.contains("These figures may be far off"), "{text}");
+    let idle = plan_of(&made::idle(), &PlanOptions::default());
+    let text = pagetide_report::plan_at(&idle, Bytes::mib(100), plain(80));
+    assert!(text.ends_with("Nothing can be said: no access was seen.\n"), "{text}");
 }
 
 #[test]

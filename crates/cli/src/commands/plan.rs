@@ -28,7 +28,10 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
         return from_recordings(arguments, &policies, &machine);
     }
     if arguments.fast.is_some() {
-        bail!("--fast splits fast memory between recordings; name them");
+        bail!(
+            "--fast is for recordings: record first (pagetide record -o app.heat -- COMMAND), then \
+             pagetide plan app.heat --fast SIZE"
+        );
     }
     let Some(target) = record::target(&arguments.target) else {
         bail!(
@@ -153,6 +156,8 @@ fn from_recordings(
     let split = pagetide_replay::split(&sharers, fast, Weighting::MemoryTime, share);
     if arguments.json {
         print_json(&split)?;
+    } else if let [(_, plan)] = &planned[..] {
+        out(&pagetide_report::plan_at(plan, fast, Style::of_stdout()))?;
     } else {
         out(&pagetide_report::split(&split, Style::of_stdout()))?;
     }
@@ -160,8 +165,11 @@ fn from_recordings(
     Ok(ExitCode::SUCCESS)
 }
 
-/// One weight for each recording, or none at all.
+/// One weight for each of several recordings, or none at all.
 fn check_weights(weights: &[f64], recordings: usize) -> Result<()> {
+    if !weights.is_empty() && recordings == 1 {
+        bail!("--weights is for several recordings; one has all of the fast memory");
+    }
     if !weights.is_empty() && weights.len() != recordings {
         bail!("--weights: {} for {recordings} recordings; give one for each", weights.len());
     }

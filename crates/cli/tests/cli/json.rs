@@ -88,6 +88,18 @@ fn every_key_of_a_split_is_documented() {
     assert_eq!(shares("--share equal"), [12, 12]);
     assert_eq!(shares("--share weighted --weights 1,5"), [4, 20]);
     pagetide(&format!("{line} --weights 1")).fails(1, &["1 for 2 recordings; give one for each"]);
+    // One recording has all of it.
+    let alone = pagetide(&format!("plan --json --fast 24M {}", a.display())).succeeds().json();
+    assert_eq!(alone["parts"].as_array().map(Vec::len), Some(1), "{alone}");
+    let text = pagetide(&format!("plan --fast 24M {}", a.display())).succeeds().out;
+    for said in
+        ["24.0 MiB of fast memory for ", "Predicted slowdown: ", "Every policy with 24.0 MiB"]
+    {
+        assert!(text.contains(said), "no '{said}' in {text}");
+    }
+    assert!(!text.contains("utility"), "{text}");
+    let weighted = pagetide(&format!("plan --fast 24M --weights 2 {}", a.display()));
+    weighted.fails(1, &["--weights is for several recordings"]);
     pagetide(&format!("{line} --weights 1,0")).fails(2, &["--weights", "'0' is no weight"]);
 }
 

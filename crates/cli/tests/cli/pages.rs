@@ -30,7 +30,11 @@ fn two_recordings_or_two_machines_stand_side_by_side() {
     };
     let text = report(&format!("{} {}", a.display(), b.display()));
     assert!(text.contains(">hot-cold.heat</th>") && text.contains(">uniform.heat</th>"));
-    assert!(text.contains("How the recordings agree") && text.contains("Order of rates"));
+    // Of different programs: said, and not compared.
+    assert!(text.contains("How the recordings agree") && text.contains("of the memory matched"));
+    assert!(!text.contains("Order of rates"));
+    let text = report(&format!("{0} {0}", a.display()));
+    assert!(text.contains("Order of rates") && !text.contains("of the memory matched"));
     let text = report(&format!("{} --machine cxl --machine pmshifter-optane", a.display()));
     assert!(text.contains(">cxl</th>") && text.contains(">pmshifter-optane</th>"));
     assert!(!text.contains("How the recordings agree"));

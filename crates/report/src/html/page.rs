@@ -136,7 +136,7 @@ impl Page {
             notes: if many { notes_together(subjects) } else { Vec::new() },
             together: if many { tables::needs_together(subjects) } else { Vec::new() },
             agreement: together.diff.map(compare::agreement).unwrap_or_default(),
-            split: split.map_or_else(Vec::new, parts),
+            split: split.filter(|split| split.parts.len() > 1).map_or_else(Vec::new, parts),
             split_says: split.map(crate::split::means).unwrap_or_default(),
             split_title: split.map(crate::split::title).unwrap_or_default(),
             band: pictures::band_says(subjects),

@@ -2,7 +2,7 @@
 
 use super::{deciding, named, page, subject};
 use crate::made;
-use pagetide_replay::Gap;
+use pagetide_replay::{Gap, Split};
 use pagetide_report::{Together, html};
 use pagetide_trace::Diff;
 use serde_json::Value;
@@ -164,6 +164,20 @@ fn recordings_that_do_not_match_are_not_compared() {
     let apart = with(&made::diff_of_strangers());
     assert!(apart.contains("Only 5.8 % of the memory matched"), "{apart}");
     assert!(!apart.contains("rank correlation") && !apart.contains("Hot memory"), "{apart}");
+}
+
+#[test]
+fn the_fast_memory_of_one_program_is_no_split() {
+    let mut split = made::split_of_two();
+    let with = |split: &Split| {
+        let together = Together { diff: None, split: Some(split) };
+        text(&html(&[subject(&made::zipf())], together, 1_790_000_000).unwrap())
+    };
+    assert!(with(&split).contains("with equal parts"));
+    split.parts.truncate(1);
+    let alone = with(&split);
+    assert!(alone.contains("With 1.00 GiB of fast memory"), "{alone}");
+    assert!(!alone.contains("with equal parts") && !alone.contains("by utility"), "{alone}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::exact_args::ExactOptions;
 use crate::live_args::{BenchCommand, RunArgs};
 use crate::values::{percent, percent_range, pid, seconds, weight};
+use clap::builder::UnknownArgumentValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pagetide_scan::Range;
 use pagetide_types::{Bytes, UnitSize};
@@ -102,8 +103,9 @@ pub(crate) struct TargetArgs {
 
 #[derive(Args, Debug, Clone)]
 pub(crate) struct RecordOptions {
-    /// Length of an epoch, the time between two decisions of a policy. Of exact counts, which need no
-    /// samples, 0.5 s of the program's own time by default.
+    /// Length of an epoch, the time between two decisions of a policy: 5s, 200ms, 2min; a number
+    /// alone is seconds. Of exact counts, which need no samples, 0.5 s of the program's own time by
+    /// default.
     #[arg(long, default_value = "5s", default_value_if("exact", "true", "500ms"), value_parser = seconds, value_name = "TIME",
         allow_hyphen_values = true)]
     pub(crate) epoch: Duration,
@@ -111,7 +113,8 @@ pub(crate) struct RecordOptions {
     /// cost a recording 500 times the rows.
     #[arg(long, default_value = "2M", value_name = "2M|4K")]
     pub(crate) unit: UnitSize,
-    /// Stop after this time; a command that was started is then ended, with all its descendants.
+    /// Stop after this time (60s, 2min; a number alone is seconds); a command that was started is
+    /// then ended, with all its descendants.
     #[arg(long = "for", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) limit: Option<Duration>,
     /// Share of one core that observing may cost, in percent.
@@ -157,7 +160,7 @@ pub(crate) enum ShareArg {
 
 #[derive(Args, Debug)]
 pub(crate) struct PlanArgs {
-    /// Recordings to plan for; with several, --fast is split between them.
+    /// Recordings to plan for; of several, --fast is split between them.
     #[arg(value_name = "RECORDING", conflicts_with_all = ["pids", "cgroup", "command"],
         conflicts_with_all = ["output", "epoch", "unit", "limit", "budget", "clear_shared", "range", "quiet", "exact"])]
     pub(crate) recordings: Vec<PathBuf>,
@@ -171,7 +174,8 @@ pub(crate) struct PlanArgs {
     /// The machine: a name, a TOML file, or `list` for the names.
     #[arg(long, default_value = "cxl", value_name = "NAME|FILE|list")]
     pub(crate) machine: String,
-    /// Fast memory to split between several recordings, with a unit: 4G, 512M.
+    /// Fast memory, with a unit (4G, 512M): the slowdown of one recording with it, or how it is best
+    /// split between several.
     #[arg(long, value_name = "SIZE", value_parser = Bytes::with_unit, allow_hyphen_values = true)]
     pub(crate) fast: Option<Bytes>,
     /// How to split it; what the other ways would give is shown, too.
@@ -228,6 +232,10 @@ pub(crate) struct ReportArgs {
     /// NAME.heat, if there is none yet).
     #[arg(short, long, value_name = "FILE.html")]
     pub(crate) output: Option<PathBuf>,
+    /// What it is called in `plan`: here only to name -o.
+    #[arg(long = "report", hide = true, num_args = 0, default_missing_value = "",
+        value_parser = UnknownArgumentValueParser::suggest_arg("-o <FILE.html>"))]
+    pub(crate) not_report: Option<String>,
     /// The machine: a name, a TOML file, or `list` for the names; given several times, the
     /// machines are compared.
     #[arg(long, default_value = "cxl", value_name = "NAME|FILE|list")]

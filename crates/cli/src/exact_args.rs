@@ -7,8 +7,9 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug, Clone, Default)]
 pub(crate) struct ExactOptions {
-    /// Count every access, in place of sampling: the command runs in QEMU (qemu-user), several
-    /// times more slowly, and needs no root. Times are the program's own (docs/exact.md).
+    /// Count every access, in place of sampling: the command runs in QEMU (needs qemu-user and gcc,
+    /// no root) and takes 5 to 10 times its CPU time, an interpreter more than 20 times. Times are
+    /// the program's own (docs/exact.md).
     #[arg(long, requires = "command", conflicts_with_all = ["pids", "cgroup", "budget", "clear_shared", "range"])]
     pub(crate) exact: bool,
     /// Exact: the CPU cache of each thread, past which accesses are counted as traffic; 0: there

@@ -23,11 +23,13 @@ pub(crate) struct RunArgs {
     /// reserve).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
-    /// Length of an epoch, the time between two decisions.
+    /// Length of an epoch, the time between two decisions: 5s, 200ms, 2min; a number alone is
+    /// seconds.
     #[arg(long, default_value = "5s", value_parser = epoch, value_name = "TIME",
         allow_hyphen_values = true)]
     pub(crate) epoch: Duration,
-    /// Stop after this time; a command that was started is then ended, with all its descendants.
+    /// Stop after this time (60s, 2min; a number alone is seconds); a command that was started is
+    /// then ended, with all its descendants.
     #[arg(long = "for", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) limit: Option<Duration>,
     /// Decide, and move nothing. On a machine with one memory node --fast says how much fast memory

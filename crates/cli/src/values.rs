@@ -32,7 +32,7 @@ pub(crate) fn pid(text: &str) -> Result<i32, String> {
     }
 }
 
-/// `5`, `5s`, `200ms`, `2min`.
+/// `5s`, `200ms`, `2min`; a number alone is seconds, whatever it is for.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let (number, factor) = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
         .iter()

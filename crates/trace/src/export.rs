@@ -64,7 +64,7 @@ struct Line<'a> {
     accesses: Option<f32>,
     /// Of the traffic, what no prefetcher can have fetched; null where not measured.
     leads: Option<f32>,
-    /// Of the traffic, the misses of writes; null where not measured.
+    /// Lines that the caches write back per second; null where not measured.
     writes: Option<f32>,
 }
 

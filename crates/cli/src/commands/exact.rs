@@ -7,7 +7,9 @@ use crate::progress::Progress;
 use crate::short::time;
 use anyhow::{Context, Result, bail};
 use pagetide_access::StreamWriter;
-use pagetide_exact::{CacheModel, Emulator, End, Options, Out, Recorder, Uncounted, dilation};
+use pagetide_exact::{
+    BuildError, CacheModel, Emulator, End, ExactError, Options, Out, Recorder, Uncounted, dilation,
+};
 use pagetide_host::{Features, Host};
 use pagetide_scan::Target;
 use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, Source};
@@ -33,10 +35,10 @@ pub(crate) fn record(
     let asked = &options.exact;
     let size = asked.cache.or(cache).unwrap_or(CACHE);
     let cache = CacheModel::new(size, asked.ways)?;
-    let emulator = Emulator::find()?;
+    let emulator = Emulator::find().map_err(with_remedy)?;
     let slower = match asked.dilation {
         Some(times) => times,
-        None => dilation(&emulator, cache, asked.stream.is_some())?,
+        None => dilation(&emulator, cache, asked.stream.is_some()).map_err(with_remedy)?,
     };
     let settings = Options {
         epoch: options.epoch,
@@ -60,9 +62,10 @@ pub(crate) fn record(
         Ok(recorder) => recorder,
         Err(error) => {
             writer.discard();
-            return Err(error.into());
+            return Err(with_remedy(error));
         }
     };
+    record::say_too_short(options);
     let first =
         format!("in QEMU; the first epoch is {} of the program's time", time(options.epoch));
     let progress = Progress::new("recording", None, options.quiet, vec![first]);
@@ -104,6 +107,17 @@ pub(crate) fn record(
         End::Stopped => pagetide_scan::End::Stopped,
     };
     Ok(Recorded { end, epochs })
+}
+
+/// Where the plugin cannot be kept another folder helps, which the error does not say by itself.
+fn with_remedy(error: ExactError) -> anyhow::Error {
+    match error {
+        ExactError::Build(BuildError::Write(..)) => anyhow::anyhow!(
+            "{error}; there the plugin for QEMU is kept: name a folder that can be written in \
+             PAGETIDE_CACHE"
+        ),
+        error => error.into(),
+    }
 }
 
 /// The file of the stream, and its header.

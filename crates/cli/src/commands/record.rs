@@ -105,9 +105,6 @@ pub(crate) fn record(
         let what = if parent.exists() { "is not a directory" } else { "does not exist" };
         bail!("{} {what}; make it, or write elsewhere", parent.display());
     }
-    if let Some(note) = too_short(options) {
-        eprintln!("pagetide: note: {note}");
-    }
     if let (true, Target::Command(words)) = (options.exact.exact, target) {
         return exact::record(words, options, cache, Output { path: output, owner }, output_aside);
     }
@@ -135,6 +132,7 @@ pub(crate) fn record(
             return Err(error.into());
         }
     };
+    say_too_short(options);
     let first = format!("the first epoch takes {}", time(options.epoch));
     let progress = Progress::new("recording", options.limit, options.quiet, vec![first]);
     // Writing a span takes long against the gaps of a burst: it has its own thread.
@@ -172,6 +170,13 @@ pub(crate) fn record(
     let context = || format!("recording to {}", output.display());
     written.with_context(context)?;
     Ok(Recorded { end: end.with_context(context)?, epochs })
+}
+
+/// Said once the recording goes on: what is wrong with the target comes first.
+pub(crate) fn say_too_short(options: &RecordOptions) {
+    if let Some(note) = too_short(options) {
+        eprintln!("pagetide: note: {note}");
+    }
 }
 
 pub(crate) fn note_killed(pids: &[Pid]) {

@@ -133,6 +133,23 @@ fn help_tells_the_exit_codes() {
 }
 
 #[test]
+fn help_says_what_a_time_without_a_unit_is() {
+    for command in ["record", "plan", "run"] {
+        let help = pagetide(&format!("{command} --help")).succeeds().out;
+        let words = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = words.matches("a number alone is seconds").count();
+        assert_eq!(said, 2, "--epoch and --for of {command}: {help}");
+    }
+}
+
+#[test]
+fn the_page_of_a_report_is_named_by_o() {
+    let outcome = pagetide("report x.heat --report y.html");
+    outcome.fails(2, &["unexpected argument '--report'", "-o <FILE.html>"]);
+    assert!(!outcome.err.contains("as a value"), "{}", outcome.err);
+}
+
+#[test]
 fn the_nearest_known_name_is_offered() {
     pagetide("recrod").fails(2, &["recrod", "'record'"]);
     pagetide("plan --machin cxl").fails(2, &["--machin", "--machine"]);

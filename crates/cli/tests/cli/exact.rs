@@ -54,5 +54,16 @@ fn what_cannot_be_counted_is_said_with_a_remedy() {
         let mut open = command(["record", "--exact", "--dilation", "5", "-o"]);
         open.arg(&seen).args(["--", "true"]).env("PAGETIDE_CACHE", "/tmp");
         finish(open).fails(1, &["PAGETIDE_CACHE"]);
+        // Nothing can be made below a file, not even by root.
+        let file = scratch.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        for options in [&["--dilation", "5"][..], &[]] {
+            let mut unwritable = command(["record", "--exact", "-o"]);
+            unwritable.arg(&seen).args(options).args(["--", "true"]);
+            unwritable.env("PAGETIDE_CACHE", file.join("cache"));
+            let said = ["cannot write", "file/cache", "name a folder that can be written"];
+            finish(unwritable).fails(1, &said);
+            assert!(!seen.exists());
+        }
     }
 }

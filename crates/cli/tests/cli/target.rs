@@ -20,6 +20,10 @@ fn what_does_not_exist_is_named() {
     let path = heat(&scratch, "x");
     let nobody = NOBODY.to_string();
     record(&path, &format!("--pid {nobody}")).fails(5, &[&nobody, "does not exist"]);
+    // Advice on the time is for recordings that go on: the error is all that is said.
+    let short = record(&path, &format!("--for 3s --pid {nobody}"));
+    short.fails(5, &["does not exist"]);
+    assert_eq!(short.err.lines().count(), 1, "{}", short.err);
     record(&path, "-- no-such-command").fails(5, &["'no-such-command'", "spelling and PATH"]);
     record(&path, "--cgroup /no/such").fails(5, &["'/no/such'"]);
     record(&path, "-- /etc/passwd").fails(5, &["/etc/passwd", "denied"]);

@@ -1,4 +1,4 @@
-//! How right the answer is, over 50 courses of chance on programs whose need is known: the memory
+//! How right the answer is, with 50 random seeds on programs whose need is known: the memory
 //! that serves 96.7 % of the traffic, regions ranked by what was expected of them before an epoch
 //! and charged with what was measured in it. As the recorder does it, with calls that take time,
 //! wake-ups that come late and clocks that are off.

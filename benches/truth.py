@@ -78,7 +78,7 @@ def measure(args, program, scratch):
     before = common.load()
     exact, sampled, said = run.emulated(args, program, place)
     plans = {"sampled": answers.plan(args.sampler, sampled, args.plan)}
-    plans["exact"] = exact and answers.plan(args.pagetide, exact, args.plan)
+    plans["exact"] = exact and answers.plan(args.pagetide, exact, answers.LINES + args.plan)
     found = raw.answers(exact, plans["exact"], sampled, plans["sampled"])
     result = {"program": program.name, "about": program.about, "page": program.page, "seed": args.seed}
     result |= {"date": str(datetime.date.today()), "commit": common.commit(), "run": said}
@@ -108,7 +108,10 @@ def replan(args, folder):
         if not (path.exists() and (kept / "exact.heat").exists()):
             continue
         result = json.loads(path.read_text(encoding="utf-8"))
-        plans = {name: answers.plan(args.pagetide, kept / f"{name}.heat", args.plan) for name in ("exact", "sampled")}
+        plans = {
+            "exact": answers.plan(args.pagetide, kept / "exact.heat", answers.LINES + args.plan),
+            "sampled": answers.plan(args.sampler, kept / "sampled.heat", args.plan),
+        }
         found = raw.answers(kept / "exact.heat", plans["exact"], kept / "sampled.heat", plans["sampled"])
         result |= {"commit": common.commit(), "raw": found}
         result["row"] = answers.row(plans["exact"], plans["sampled"], found)

@@ -6,6 +6,10 @@ import subprocess
 from truth import raw
 
 
+# Accessed bits cannot tell what a prefetcher fetches: exact counts are charged alike.
+LINES = ["--charge", "lines"]
+
+
 def plan(pagetide, recording, options):
     """The plan as an object; None with the reason printed if there is none."""
     words = [pagetide, "plan", "--json", recording, *options]

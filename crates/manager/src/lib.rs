@@ -4,8 +4,6 @@
 
 mod assumed;
 mod budget;
-mod governor;
-mod history;
 mod manager;
 mod place;
 mod room;
@@ -14,7 +12,6 @@ mod summary;
 mod tiers;
 
 pub use budget::{Amount, Budget};
-pub use governor::{AlwaysMigrate, Counters, Governor, Verdict};
 pub use manager::{Manager, Settings};
 pub use seen::{Tracker, Watched};
 pub use summary::{EpochLine, Summary};

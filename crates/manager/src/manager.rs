@@ -2,15 +2,16 @@
 
 use crate::assumed::Assumed;
 use crate::budget::{FastNow, describe};
-use crate::history::History;
 use crate::place::Layout;
-use crate::room::Room;
-use crate::{Budget, EpochLine, Governor, Summary, Tiers, Tracker, Verdict};
-use pagetide_migrate::{Kernel, Mover, Work};
-use pagetide_policy::{Chosen, CostBenefit, Decider, Limits, Now, PolicySpec, apply_limits};
+use crate::room::NodesRoom;
+use crate::{Budget, EpochLine, Summary, Tiers, Tracker};
+use pagetide_migrate::{BackOff, Kernel, Mover, Report, Work};
+use pagetide_policy::{
+    Chosen, CostBenefit, Decider, Governor, Outcome, Places, PolicySpec, Room, Tenant,
+};
 use pagetide_scan::{End, ScanError};
 use pagetide_trace::EpochRecord;
-use pagetide_types::{Bytes, EpochHeat, NodeId};
+use pagetide_types::{Bytes, EpochHeat, NodeId, UnitId};
 
 /// How a target is managed.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ pub struct Settings {
     /// How much fast memory.
     pub budget: Budget,
     /// What moves cost and bring; none: every one is worth it.
-    pub worth: Option<CostBenefit>,
+    pub cost_benefit: Option<CostBenefit>,
     /// Decide, and move nothing.
     pub dry_run: bool,
     /// What is managed, for the summary.
@@ -33,9 +34,9 @@ pub struct Manager<T, K> {
     mover: Mover<K>,
     tiers: Tiers,
     settings: Settings,
-    decider: Decider,
-    governor: Box<dyn Governor>,
-    history: History,
+    tenant: Tenant,
+    /// Units that refused to move.
+    refused: BackOff<UnitId>,
     assumed: Assumed,
     /// Whether pages moved since the last epoch.
     moved: bool,
@@ -62,14 +63,14 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             dry_run: settings.dry_run,
             ..Summary::default()
         };
+        let decider = Decider::new(&settings.policy);
         Self {
-            decider: Decider::new(&settings.policy),
+            tenant: Tenant::new(decider, governor, settings.cost_benefit),
             tracker,
             mover,
             tiers,
             settings,
-            governor,
-            history: History::default(),
+            refused: BackOff::default(),
             assumed: Assumed::default(),
             moved: false,
             summary,
@@ -125,14 +126,13 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> EpochLine {
         let (heat, epoch) = (&record.heat, &record.epoch);
-        self.history.next_round();
-        let room = Room::look(self.mover.kernel(), &self.tiers);
+        self.refused.next_round();
+        let room = NodesRoom::look(self.mover.kernel(), &self.tiers);
         let (fast, now) = self.placement(heat, layout, &room);
         let capacity = self.settings.budget.capacity(&now);
         let reserve = self.settings.budget.reserve(now.total, now.floor);
         self.summary.budget = describe(&self.settings.budget, now.total, reserve);
-        self.decider.arrive(heat);
-        self.decider.reconcile(heat, &fast);
+        self.tenant.arrive(heat);
         let mut line = EpochLine {
             epoch: epoch.epoch.0,
             start_s: epoch.start_s,
@@ -152,7 +152,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
                 layout.fast_part[row]
             }
         });
-        let chosen = self.decide(heat, &fast, &mut line);
+        let chosen = self.decide(heat, &fast, layout, &mut line);
         let bytes = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row)).sum::<Bytes>();
         (line.promote, line.demote) = (bytes(&chosen.promote), bytes(&chosen.demote));
         if self.settings.dry_run {
@@ -164,8 +164,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             if !work.is_empty() {
                 self.mover.options_mut().reserve = room.kept(&self.tiers, &now, capacity);
                 let report = self.mover.run(&work, stop);
-                self.history.learn(heat, &work, &report);
-                self.summary.promoted_then_demoted = self.history.promoted_then_demoted();
+                self.learn(heat, &work, &report);
+                self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
                 self.moved = true;
                 line.moves = Some(report);
             }
@@ -179,7 +179,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         &mut self,
         heat: &EpochHeat,
         layout: &Layout,
-        room: &Room,
+        room: &NodesRoom,
     ) -> (Vec<bool>, FastNow) {
         let found: Vec<bool> = (0..heat.len()).map(|row| layout.is_fast(row)).collect();
         let part = |row: usize| heat.bytes(row).as_f64() * layout.fast_part[row];
@@ -203,38 +203,50 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         (fast, now)
     }
 
-    fn decide(&mut self, heat: &EpochHeat, fast: &[bool], line: &mut EpochLine) -> Chosen {
-        let counters = self.history.count(heat, line.length_s);
-        line.migrate = self.governor.judge(counters) == Verdict::Migrate;
-        let mut movable = self.history.movable(heat);
+    fn decide(
+        &mut self,
+        heat: &EpochHeat,
+        fast: &[bool],
+        layout: &Layout,
+        line: &mut EpochLine,
+    ) -> Chosen {
+        let movable: Vec<bool> = heat.unit.iter().map(|unit| !self.refused.waits(unit)).collect();
         line.backed_off = movable.iter().filter(|movable| !**movable).count();
-        if !line.migrate {
-            for (movable, fast) in movable.iter_mut().zip(fast) {
-                *movable &= *fast;
-            }
-        }
-        let now = Now {
-            length_s: line.length_s,
-            free_moves: false,
-            capacity: line.capacity,
-            fast,
-            movable: Some(&movable),
-            next: None,
-        };
-        let moves = self.decider.decide(heat, &now);
-        line.choice = self.decider.observation().and_then(|told| told.choice);
-        let limits = Limits {
+        let process = layout.processes();
+        let places = Places { fast: Some(fast), movable: Some(&movable), process: Some(&process) };
+        let room = Room::Limited {
             capacity: line.capacity,
             used: line.held,
             move_budget: self.settings.budget.per_epoch(line.length_s),
-            cost_benefit: self.settings.worth,
         };
-        let chosen = apply_limits(&self.decider, &moves, heat, &limits);
+        let decision = self.tenant.decide(heat, line.length_s, places, room, (false, None));
+        line.migrate = decision.standing_still == 0 || decision.migrating > 0;
+        line.choice = self.tenant.observation().and_then(|told| told.choice);
+        let chosen = decision.chosen;
         (line.unworthy, line.without_room) = (chosen.unprofitable, chosen.without_room);
         chosen
     }
 
-    fn orders(&self, chosen: &Chosen, layout: &Layout, room: &Room) -> Work {
+    /// Takes in what became of orders, whose tags are rows.
+    fn learn(&mut self, heat: &EpochHeat, work: &Work, report: &Report) {
+        for order in &report.orders {
+            let Some(unit) = heat.unit.get(order.tag as usize) else { continue };
+            if order.moved > 0 {
+                self.refused.obeyed(unit);
+            } else if order.refused > 0 {
+                self.refused.refused(*unit);
+            }
+        }
+        let outcomes = report.orders.iter().enumerate().map(|(i, order)| Outcome {
+            row: order.tag as usize,
+            up: i < work.promote.len(),
+            moved: Bytes(order.moved << 12),
+            moved_back: Bytes(order.moved_back << 12),
+        });
+        self.tenant.learn(heat, outcomes);
+    }
+
+    fn orders(&self, chosen: &Chosen, layout: &Layout, room: &NodesRoom) -> Work {
         let mut room = room.above_floor();
         let mut work = Work::default();
         for row in &chosen.demote {

@@ -38,6 +38,15 @@ impl Layout {
         layout
     }
 
+    /// By row, the process that it belongs to: one of those that map it.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let first = |places: &Range<usize>| {
+            let pid = self.places[places.clone()].first().map_or(0, |place| place.pid.0);
+            u32::try_from(pid).unwrap_or(0)
+        };
+        self.of_row.iter().map(first).collect()
+    }
+
     /// Whether more of a row lies in fast memory than not.
     pub(crate) fn is_fast(&self, row: usize) -> bool {
         self.fast_part[row] >= 0.5

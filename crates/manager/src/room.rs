@@ -7,11 +7,11 @@ use pagetide_types::{Bytes, NodeId};
 use std::collections::BTreeMap;
 
 /// What the nodes of both tiers could take.
-pub(crate) struct Room {
+pub(crate) struct NodesRoom {
     nodes: BTreeMap<NodeId, NodeRoom>,
 }
 
-impl Room {
+impl NodesRoom {
     pub(crate) fn look(kernel: &impl Kernel, tiers: &Tiers) -> Self {
         let nodes = tiers.fast.iter().chain(&tiers.slow);
         Self { nodes: nodes.map(|node| (*node, kernel.room(*node))).collect() }

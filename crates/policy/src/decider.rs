@@ -3,7 +3,7 @@
 
 use crate::moves;
 use crate::{
-    AccessHistory, EpochView, Fixed, Moves, Observation, Placement, Policy, PolicySpec,
+    AccessHistory, EpochView, Fixed, Moves, Needs, Observation, Placement, Policy, PolicySpec,
     PriorityOrder,
 };
 use pagetide_types::{Bytes, EpochHeat, UnitId};
@@ -29,7 +29,7 @@ pub struct Now<'a> {
 /// One policy, the order of its units, and what it remembers of them.
 pub struct Decider {
     policy: Policy,
-    spec: PolicySpec,
+    needs: Needs,
     order: PriorityOrder,
     history: AccessHistory,
 }
@@ -38,12 +38,19 @@ impl Decider {
     /// A policy that has seen no epoch.
     #[must_use]
     pub fn new(spec: &PolicySpec) -> Self {
-        Self {
-            policy: spec.build(),
-            spec: spec.clone(),
-            order: PriorityOrder::new(),
-            history: AccessHistory::default(),
-        }
+        Self::with(spec.build(), spec.info().needs)
+    }
+
+    /// The same for a policy that is in no registry.
+    #[must_use]
+    pub fn with(policy: Policy, needs: Needs) -> Self {
+        Self { policy, needs, order: PriorityOrder::new(), history: AccessHistory::default() }
+    }
+
+    /// What its policy must be shown.
+    #[must_use]
+    pub fn needs(&self) -> Needs {
+        self.needs
     }
 
     /// Lives through an epoch; once for each, in order.
@@ -72,7 +79,7 @@ impl Decider {
     /// Decides at the end of the epoch that arrived last.
     pub fn decide(&mut self, heat: &EpochHeat, now: &Now<'_>) -> Moves {
         let Policy::Rank(policy) = &mut self.policy else { return Moves::default() };
-        let needs = self.spec.info().needs;
+        let needs = self.needs;
         let mut keys = vec![0; heat.len()];
         let placement = Placement { fast: now.fast, capacity: now.capacity };
         let view = EpochView {

@@ -6,6 +6,7 @@ mod access_history;
 mod amp_pages;
 mod by_history;
 mod decider;
+mod governor;
 mod interval_history;
 mod limit;
 mod options;
@@ -17,9 +18,11 @@ mod priority_order;
 mod registry;
 mod select;
 mod shadow;
+mod tenant;
 
 pub use access_history::{AccessHistory, Known, observed};
 pub use decider::{Decider, Now};
+pub use governor::{AlwaysMigrate, Counters, Governor, Verdict};
 pub use limit::{Chosen, CostBenefit, Limits, apply_limits};
 pub use options::{OptionInfo, PolicyOptions, SpecError};
 pub use policy::{
@@ -29,3 +32,4 @@ pub use policy::{
 pub use priority_order::PriorityOrder;
 pub use registry::{PolicySpec, REGISTRY};
 pub use select::{Moves, moves};
+pub use tenant::{Decision, Outcome, Places, Room, Tenant};

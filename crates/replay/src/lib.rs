@@ -18,8 +18,8 @@ pub use answer::{
 pub use cost::{Band, CORE_ACCESSES_PER_S, Charge, CostFacts, CostModel, CurveCost, MEMORY_SHARE};
 pub use cpu_cache::CpuCache;
 pub use curves::{
-    AtCapacity, ByEpoch, Curve, EpochResult, NaiveReplay, Replay, ReplayError, ReplayOptions,
-    Replayed, Stretch, Told, Traffic, epochs_at, replay, replay_at,
+    AtCapacity, ByEpoch, Curve, EpochResult, Replay, ReplayError, ReplayOptions, Replayed, Stretch,
+    Told, Traffic, epochs_at, replay, replay_at,
 };
 pub use pictures::{
     Gap, HeatColumn, HeatPicture, PictureArea, PictureRow, Pictures, RankedRates, RateStep,

@@ -8,11 +8,9 @@ use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use pagetide_host::Host;
 use pagetide_machine::Machine;
-use pagetide_manager::{
-    AlwaysMigrate, Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers,
-};
+use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers};
 use pagetide_migrate::{LiveKernel, Mover};
-use pagetide_policy::{Class, CostBenefit, PolicySpec};
+use pagetide_policy::{AlwaysMigrate, Class, CostBenefit, PolicySpec};
 use pagetide_report::Style;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError};
 use pagetide_trace::Owner;
@@ -43,7 +41,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             reserve: arguments.reserve,
             rate: arguments.move_rate,
         },
-        worth: worth(&host, &tiers, &machine, arguments),
+        cost_benefit: cost_benefit(&host, &tiers, &machine, arguments),
         dry_run: arguments.dry_run,
         target: target.describe(),
     };
@@ -115,7 +113,7 @@ fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
 }
 
 /// What moves cost and bring here.
-fn worth(
+fn cost_benefit(
     host: &Host,
     tiers: &Tiers,
     machine: &Machine,

@@ -3,5 +3,6 @@
 
 mod limits;
 mod moves;
+mod one_tenant;
 #[expect(clippy::unwrap_used, reason = "tests of their own making")]
 mod world;

@@ -1,9 +1,9 @@
 //! What is decided is done, and what cannot be done is left alone.
 
 use crate::world::{EVERYTHING, FAST, SLOW, Unit, World, settings, unit};
-use pagetide_manager::{Amount, Budget, Counters, Governor, Settings, Verdict};
+use pagetide_manager::{Amount, Budget, Settings};
 use pagetide_migrate::{Refusal, SimPage};
-use pagetide_policy::CostBenefit;
+use pagetide_policy::{CostBenefit, Counters, Governor, Verdict};
 use pagetide_types::Bytes;
 
 /// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
@@ -63,7 +63,7 @@ fn a_unit_that_refuses_gives_its_place_to_the_next_and_is_asked_again_later() {
 struct OnceOnly(Vec<Counters>);
 
 impl Governor for OnceOnly {
-    fn judge(&mut self, counters: &Counters) -> Verdict {
+    fn judge(&mut self, _: u32, counters: &Counters) -> Verdict {
         self.0.push(*counters);
         if self.0.len() == 1 { Verdict::Migrate } else { Verdict::StandStill }
     }
@@ -89,9 +89,10 @@ fn the_governor_stands_outside_and_stops_promotions() {
 
 #[test]
 fn what_is_not_worth_its_cost_stays() {
-    let worth = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
+    let cost_benefit =
+        CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
     let units: Vec<Unit> = [1000.0, 300.0, 0.0].map(|rate| unit(rate, SLOW)).to_vec();
-    let settings = Settings { worth: Some(worth), ..settings(EVERYTHING) };
+    let settings = Settings { cost_benefit: Some(cost_benefit), ..settings(EVERYTHING) };
     let mut world = World::new(64, 64, &units, settings);
     let line = world.epoch();
     assert_eq!((world.fast(), line.unworthy), (vec![0], 2));

@@ -1,10 +1,9 @@
 //! A process on a simulated machine of two tiers, and the tracker that sees it.
 
 use pagetide_host::Host;
-use pagetide_manager::{
-    AlwaysMigrate, Budget, EpochLine, Governor, Manager, Settings, Tiers, Tracker, Watched,
-};
+use pagetide_manager::{Budget, EpochLine, Manager, Settings, Tiers, Tracker, Watched};
 use pagetide_migrate::{Mover, Options, SimPage, SimulatedKernel};
+use pagetide_policy::{AlwaysMigrate, Governor};
 use pagetide_scan::{Place, Range, ScanError};
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{
@@ -105,7 +104,7 @@ pub(crate) fn settings(budget: Budget) -> Settings {
     Settings {
         policy: "rate:steps=256,interval=0".parse().unwrap(),
         budget,
-        worth: None,
+        cost_benefit: None,
         dry_run: false,
         target: "test".into(),
     }

@@ -5,7 +5,7 @@
 use crate::curves::evaluation::Evaluation;
 use crate::curves::tally::{Hits, moves_whole};
 use crate::{ReplayOptions, Traffic};
-use pagetide_policy::{Decider, Moves, Now, PolicySpec};
+use pagetide_policy::{Chosen, Places, PolicySpec, Room, Tenant};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 use std::collections::HashMap;
 
@@ -37,8 +37,8 @@ pub struct AtCapacity {
 }
 
 /// One policy at one capacity, epoch by epoch.
-pub struct NaiveReplay {
-    decider: Decider,
+pub(crate) struct NaiveReplay {
+    tenant: Tenant,
     capacity: Bytes,
     /// It knows what an epoch brings.
     foresees: bool,
@@ -46,47 +46,35 @@ pub struct NaiveReplay {
 
 impl NaiveReplay {
     /// A replay that has seen no epoch.
-    #[must_use]
-    pub fn new(spec: &PolicySpec, capacity: Bytes) -> Self {
+    pub(crate) fn new(spec: &PolicySpec, capacity: Bytes) -> Self {
         let foresees = spec.info().needs.oracle;
-        Self { decider: Decider::new(spec), capacity, foresees }
+        Self { tenant: Tenant::of(spec), capacity, foresees }
     }
 
     /// Lives through an epoch: which rows of `heat` were fast in it.
-    pub fn arrive(&mut self, heat: &EpochHeat) -> Vec<bool> {
-        self.decider.arrive(heat);
+    pub(crate) fn arrive(&mut self, heat: &EpochHeat) -> Vec<bool> {
+        self.tenant.arrive(heat);
         self.fast(heat)
     }
 
-    /// Decides at the end of the epoch that arrived last, `length_s` seconds long, in which `fast`
-    /// rows were fast; `free_moves` as in [`pagetide_policy::EpochView::free_moves`]. What knows an
+    /// Decides at the end of the epoch that arrived last, `length_s` seconds long: which rows move.
+    /// `free_moves` as in [`pagetide_policy::EpochView::free_moves`]. What knows an
     /// epoch beforehand decides as it begins: call it before that epoch is charged.
-    pub fn decide(
-        &mut self,
-        heat: &EpochHeat,
-        length_s: f64,
-        free_moves: bool,
-        fast: &[bool],
-    ) -> Moves {
+    pub(crate) fn decide(&mut self, heat: &EpochHeat, length_s: f64, free_moves: bool) -> Chosen {
         let next = Some(heat).filter(|_| self.foresees);
-        let now = Now { length_s, free_moves, capacity: self.capacity, fast, movable: None, next };
-        self.decider.decide(heat, &now)
+        let (places, room) = (Places::default(), Room::Ledger(self.capacity));
+        self.tenant.decide(heat, length_s, places, room, (free_moves, next)).chosen
     }
 
     /// Which rows of the epoch that arrived last are fast.
     fn fast(&self, heat: &EpochHeat) -> Vec<bool> {
-        self.decider.fast(heat, self.capacity)
-    }
-
-    /// The units from the fastest memory to the slowest.
-    pub fn units(&self) -> impl Iterator<Item = UnitId> + '_ {
-        self.decider.units()
+        self.tenant.fast(heat, self.capacity)
     }
 }
 
 impl AtCapacity {
     /// Adds what a decision moves to where it has been before.
-    fn moved(&mut self, decided: &Moves, heat: &EpochHeat, been: &HashMap<UnitId, (bool, bool)>) {
+    fn moved(&mut self, decided: &Chosen, heat: &EpochHeat, been: &HashMap<UnitId, (bool, bool)>) {
         let huge = |row: usize| moves_whole(heat.flags[row], heat.pages[row]);
         let (promoted, demoted) = moved_bytes(decided, heat, been, |_| true);
         self.promoted += promoted;
@@ -124,19 +112,19 @@ pub fn replay_at(
             }
         }
         begun |= cue.begins;
-        let mut decide = |fast: &[bool], replay: &mut NaiveReplay| {
-            let decided = replay.decide(heat, *length_s, cue.free_moves, fast);
+        let mut decide = |replay: &mut NaiveReplay| {
+            let decided = replay.decide(heat, *length_s, cue.free_moves);
             if cue.counts {
                 total.moved(&decided, heat, &been);
             }
-            promotions(&decided).for_each(|unit| note(&mut been, *unit, true));
-            demotions(&decided).for_each(|unit| note(&mut been, *unit, false));
+            decided.promote.iter().for_each(|row| note(&mut been, heat.unit[*row], true));
+            decided.demote.iter().for_each(|row| note(&mut been, heat.unit[*row], false));
         };
         if replay.foresees {
-            decide(&fast, &mut replay);
+            decide(&mut replay);
             fast = replay.fast(heat);
         } else if position + 1 < epochs.len() {
-            decide(&fast, &mut replay);
+            decide(&mut replay);
         }
         if cue.counts {
             total.epochs += 1;
@@ -169,27 +157,17 @@ fn note(been: &mut HashMap<UnitId, (bool, bool)>, unit: UnitId, fast: bool) {
     *was_slow |= !fast;
 }
 
-fn promotions(moves: &Moves) -> impl Iterator<Item = &UnitId> {
-    moves.exchange.iter().map(|(up, _)| up).chain(&moves.promote)
-}
-
-fn demotions(moves: &Moves) -> impl Iterator<Item = &UnitId> {
-    moves.exchange.iter().map(|(_, down)| down).chain(&moves.demote)
-}
-
 /// Bytes that a decision promotes and demotes to where they have been before, of the rows that
 /// count.
 fn moved_bytes(
-    moves: &Moves,
+    moves: &Chosen,
     heat: &EpochHeat,
     been: &HashMap<UnitId, (bool, bool)>,
     counts: impl Fn(usize) -> bool,
 ) -> (u64, u64) {
-    let bytes = |unit: &UnitId| {
-        let row = heat.unit.binary_search(unit).ok().filter(|row| counts(*row));
-        row.map_or(0, |row| heat.bytes(row).0)
+    let sum = |rows: &[usize], before: fn(&(bool, bool)) -> bool| {
+        let rows = rows.iter().filter(|row| before(&been[&heat.unit[**row]]) && counts(**row));
+        rows.map(|row| heat.bytes(*row).0).sum()
     };
-    let up = promotions(moves).filter(|unit| been[*unit].0);
-    let down = demotions(moves).filter(|unit| been[*unit].1);
-    (up.map(&bytes).sum(), down.map(&bytes).sum())
+    (sum(&moves.promote, |been| been.0), sum(&moves.demote, |been| been.1))
 }

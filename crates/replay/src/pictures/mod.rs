@@ -11,7 +11,8 @@ pub use rates::{RankedRates, RateStep};
 pub use timeline::{Gap, Timeline, TimelinePoint};
 
 use crate::curves::Evaluation;
-use crate::{CpuCache, HeatmapBuilder, NaiveReplay, Plan, PlanError, ReplayError};
+use crate::curves::NaiveReplay;
+use crate::{CpuCache, HeatmapBuilder, Plan, PlanError, ReplayError};
 use pagetide_policy::PolicySpec;
 use pagetide_trace::{Epoch, EpochRecord, Recording};
 use pagetide_types::EpochHeat;
@@ -66,9 +67,8 @@ struct Gathering<'a> {
     timeline: timeline::Gather,
     placement: Option<NaiveReplay>,
     evaluation: Evaluation,
-    /// The epoch before with its length, and which of its rows were fast: decided on when the next
-    /// one is known.
-    held: Option<(EpochHeat, f64, Vec<bool>)>,
+    /// The epoch before with its length: decided on when there is a next one.
+    held: Option<(EpochHeat, f64)>,
     seen: usize,
 }
 
@@ -107,9 +107,9 @@ impl<'a> Gathering<'a> {
     /// Lives through an epoch with the recommended policy, as the plan did.
     fn place(&mut self, heat: EpochHeat, length_s: f64, point: &mut TimelinePoint) {
         let Some(replay) = &mut self.placement else { return };
-        if let Some((before, length_s, fast)) = self.held.take() {
+        if let Some((before, length_s)) = self.held.take() {
             let cue = self.evaluation.cue(self.seen - 1);
-            let moves = replay.decide(&before, length_s, cue.free_moves, &fast);
+            let moves = replay.decide(&before, length_s, cue.free_moves);
             if cue.counts {
                 point.moved(&moves, &before);
             }
@@ -118,7 +118,7 @@ impl<'a> Gathering<'a> {
         if self.evaluation.cue(self.seen).counts {
             point.placed(&heat, &fast, length_s);
         }
-        self.held = Some((heat, length_s, fast));
+        self.held = Some((heat, length_s));
     }
 
     fn finish(self) -> Pictures {

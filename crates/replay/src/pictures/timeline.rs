@@ -2,9 +2,9 @@
 //! policy would have done at the recommended size. Neighbouring epochs share a point when there
 //! are many.
 
-use pagetide_policy::Moves;
+use pagetide_policy::Chosen;
 use pagetide_trace::Epoch;
-use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::Serialize;
 
 /// Points of a timeline at most.
@@ -96,15 +96,10 @@ impl TimelinePoint {
     }
 
     /// Adds the moves decided on at the end of the epoch `before`.
-    pub(super) fn moved(&mut self, moves: &Moves, before: &EpochHeat) {
-        let bytes = |unit: &UnitId| match before.unit.binary_search(unit) {
-            Ok(row) => before.bytes(row),
-            Err(_) => Bytes(0),
-        };
-        let up = moves.exchange.iter().map(|(up, _)| up).chain(&moves.promote);
-        let down = moves.exchange.iter().map(|(_, down)| down).chain(&moves.demote);
-        self.promoted_bytes += up.map(bytes).sum();
-        self.demoted_bytes += down.map(bytes).sum();
+    pub(super) fn moved(&mut self, moves: &Chosen, before: &EpochHeat) {
+        let bytes = |rows: &[usize]| rows.iter().map(|row| before.bytes(*row)).sum::<Bytes>();
+        self.promoted_bytes += bytes(&moves.promote);
+        self.demoted_bytes += bytes(&moves.demote);
     }
 
     fn add(&mut self, next: &Self) {

@@ -1,13 +1,14 @@
-//! Whether a target's pages move at all: asked every epoch, outside of the policies.
+//! Whether a process's pages move at all: asked at the end of every epoch, outside of the policies,
+//! and judged by what its moves brought so far.
 
 use pagetide_types::Bytes;
 
-/// What a governor is shown at the end of an epoch.
+/// What a governor is shown of a process at the end of an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Counters {
-    /// The epoch's number, from 0.
-    pub epoch: u32,
-    /// Its length, seconds.
+    /// Seconds since the tenant was first seen.
+    pub now_s: f64,
+    /// Length of the epoch, seconds.
     pub length_s: f64,
     /// Bytes promoted so far.
     pub promoted: Bytes,
@@ -19,7 +20,7 @@ pub struct Counters {
     pub moved_back: Bytes,
     /// Bytes of units seen accessed in this epoch.
     pub accessed: Bytes,
-    /// Bytes that were watched for accesses.
+    /// Bytes of units that were watched for accesses.
     pub watched: Bytes,
 }
 
@@ -32,11 +33,11 @@ pub enum Verdict {
     StandStill,
 }
 
-/// Says whether a target migrates. It is asked once per epoch, in order; it decides nothing about
-/// single pages.
-pub trait Governor {
-    /// The answer for the decision at the end of this epoch.
-    fn judge(&mut self, counters: &Counters) -> Verdict;
+/// Says whether a process migrates. It is asked once per epoch and process, in order; it decides
+/// nothing about single pages, reads no clock, and counts in seconds, not in epochs.
+pub trait Governor: Send {
+    /// The answer for the decision at the end of this epoch. `process`: its number in the tenant.
+    fn judge(&mut self, process: u32, counters: &Counters) -> Verdict;
 
     /// Its name, for the summary.
     fn name(&self) -> &'static str;
@@ -47,7 +48,7 @@ pub trait Governor {
 pub struct AlwaysMigrate;
 
 impl Governor for AlwaysMigrate {
-    fn judge(&mut self, _: &Counters) -> Verdict {
+    fn judge(&mut self, _: u32, _: &Counters) -> Verdict {
         Verdict::Migrate
     }
 

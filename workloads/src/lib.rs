@@ -12,23 +12,14 @@ mod pace;
 mod programs;
 mod redis;
 mod registry;
-mod rng;
 mod session;
-mod shuffle;
 mod stop;
 #[cfg(test)]
 mod tests;
 mod truth;
 mod worker;
-mod zipf;
 
 pub use args::Common;
 pub use error::{Result, WorkloadError};
 pub use programs::spin::{Order, Pick, Spin};
 pub use registry::{Workload, run};
-
-/// What the access loops draw from, for this crate's benchmarks; not an interface.
-#[doc(hidden)]
-pub mod generators {
-    pub use crate::{rng::Rng, shuffle::Shuffle, zipf::Zipf};
-}

@@ -1,7 +1,7 @@
 //! The Kronecker generator of graph500 (A 0.57, B 0.19, C 0.19), with shuffled labels. It can
 //! give its edges twice, so that they need not be kept anywhere but in the finished graph.
 
-use crate::{rng::Rng, shuffle::Shuffle};
+use pagetide_access::generators::{Rng, Shuffle};
 
 /// Thresholds in 1/65536 for the quarters of the adjacency matrix.
 const A: u64 = 37356;

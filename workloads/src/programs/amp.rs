@@ -14,11 +14,11 @@ use crate::{
     error::{Result, bad},
     memory::{Region, index},
     registry::Program,
-    rng::{Rng, scale, threshold},
     session::Session,
     worker::Worker,
 };
 use clap::{Args, ValueEnum};
+use pagetide_access::generators::{Rng, scale, threshold};
 use pagetide_types::Bytes;
 
 /// Runs programs that favour LRU, LFU or no policy, one after the other

@@ -11,11 +11,11 @@ use crate::{
         pagerank::pagerank,
     },
     registry::Program,
-    rng::Rng,
     session::Session,
     worker::Worker,
 };
 use clap::{Args, ValueEnum};
+use pagetide_access::generators::Rng;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Builds a Kronecker graph and runs breadth-first searches and PageRank over it

@@ -1,10 +1,10 @@
 //! Giga-updates per second: the HPC Challenge's RandomAccess, the worst case for caches.
 
 use crate::{
-    args::Common, drive::drive, error::Result, memory::Region, registry::Program, rng::Rng,
-    session::Session,
+    args::Common, drive::drive, error::Result, memory::Region, registry::Program, session::Session,
 };
 use clap::Args;
+use pagetide_access::generators::Rng;
 use pagetide_types::Bytes;
 
 /// Reads, changes and writes back words at random; one update counts as one access

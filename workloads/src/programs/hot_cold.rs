@@ -6,10 +6,10 @@ use crate::{
     error::{Result, bad},
     memory::{Region, index},
     registry::Program,
-    rng::{Rng, scale, threshold},
     session::Session,
 };
 use clap::{Args, ValueEnum};
+use pagetide_access::generators::{Rng, scale, threshold};
 use pagetide_types::{Bytes, UnitSize};
 
 /// A hot set in a larger footprint: random reads, hot memory `ratio` times as often as cold

@@ -10,10 +10,10 @@ use crate::{
     error::{Result, bad},
     memory::{Region, index},
     registry::Program,
-    rng::{Rng, threshold},
     session::Session,
 };
 use clap::{Args, ValueEnum};
+use pagetide_access::generators::{Rng, threshold};
 use pagetide_types::Bytes;
 
 /// Works on one part of the memory for some seconds, then on another, in turn

@@ -6,11 +6,11 @@ use crate::{
     error::{Result, bad},
     memory::{Region, index},
     registry::Program,
-    rng::Rng,
     session::Session,
     stop::Stop,
 };
 use clap::Args;
+use pagetide_access::generators::Rng;
 use pagetide_types::Bytes;
 use std::sync::atomic::Ordering;
 

@@ -6,10 +6,10 @@ use crate::{
     error::{Result, bad},
     memory::{Region, index},
     registry::Program,
-    rng::Rng,
     session::Session,
 };
 use clap::{Args, ValueEnum};
+use pagetide_access::generators::Rng;
 use pagetide_types::Bytes;
 
 /// Touches some pages of a footprint, again and again, and no others

@@ -1,10 +1,10 @@
 //! Random reads without any preference: no policy can do better than chance.
 
 use crate::{
-    args::Common, drive::drive, error::Result, memory::Region, registry::Program, rng::Rng,
-    session::Session,
+    args::Common, drive::drive, error::Result, memory::Region, registry::Program, session::Session,
 };
 use clap::Args;
+use pagetide_access::generators::Rng;
 use pagetide_types::Bytes;
 
 /// Reads words at random, every word as often as any other

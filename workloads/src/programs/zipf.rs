@@ -6,12 +6,10 @@ use crate::{
     error::{Result, bad},
     memory::Region,
     registry::Program,
-    rng::Rng,
     session::Session,
-    shuffle::Shuffle,
-    zipf::Zipf as Ranks,
 };
 use clap::{Args, ValueEnum};
+use pagetide_access::generators::{Rng, Shuffle, Zipf as Ranks};
 use pagetide_types::Bytes;
 
 /// Reads objects of equal size, the k-th most popular with a probability of k^-exponent

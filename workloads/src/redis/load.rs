@@ -7,13 +7,11 @@ use crate::{
         address::Address,
         client::{Answer, Client},
     },
-    rng::{Rng, threshold},
     session::Session,
-    shuffle::Shuffle,
     stop::Stop,
-    zipf::Zipf,
 };
 use clap::{Args, ValueEnum};
+use pagetide_access::generators::{Rng, Shuffle, Zipf, threshold};
 use std::{
     io::Write as _,
     thread,

@@ -2,7 +2,7 @@
 #![allow(missing_docs, reason = "criterion's macros")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use pagetide_workloads::generators::{Rng, Shuffle, Zipf};
+use pagetide_access::generators::{Rng, Shuffle, Zipf};
 use rand_distr::Distribution;
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 use std::hint::black_box;

@@ -32,7 +32,8 @@ impl Rng {
 
 /// A random word as (a number below `n`, what is left of the randomness as 64 bits).
 #[inline]
-pub(crate) fn scale(word: u64, n: u64) -> (u64, u64) {
+#[must_use]
+pub fn scale(word: u64, n: u64) -> (u64, u64) {
     let product = u128::from(word) * u128::from(n);
     #[expect(clippy::cast_possible_truncation, reason = "the two halves of the product")]
     let halves = ((product >> 64) as u64, product as u64);
@@ -40,7 +41,8 @@ pub(crate) fn scale(word: u64, n: u64) -> (u64, u64) {
 }
 
 /// A probability as a threshold: `word < threshold` holds with that probability.
-pub(crate) fn threshold(probability: f64) -> u64 {
+#[must_use]
+pub fn threshold(probability: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -52,7 +54,8 @@ pub(crate) fn threshold(probability: f64) -> u64 {
 
 /// Spreads the bits of a word over all of it (the finaliser of splitmix64, Steele et al. 2014).
 #[inline]
-pub(crate) fn mix(word: u64) -> u64 {
+#[must_use]
+pub fn mix(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -6,10 +6,7 @@
 //! `benches/generators.rs` compares it with `rand_distr`'s rejection-inversion, which needs no
 //! table but several logarithms per draw.
 
-use crate::{
-    memory::index,
-    rng::{Rng, scale, threshold},
-};
+use super::{Rng, index, scale, threshold};
 
 /// One column of the alias table: a bucket of ranks, and what to take instead of it.
 #[derive(Clone, Copy, Debug)]

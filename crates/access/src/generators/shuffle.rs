@@ -2,7 +2,7 @@
 //! until it falls below n (Black and Rogaway 2002). It scatters keys over memory without using
 //! memory of its own.
 
-use crate::rng::mix;
+use super::mix;
 
 const ROUNDS: u32 = 4;
 

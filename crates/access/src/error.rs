@@ -40,3 +40,54 @@ pub enum StreamError {
     #[error("{0}")]
     Invalid(String),
 }
+
+/// Why a trace in the format oracleGeneral cannot be read. Records are counted from 0.
+#[derive(Debug, thiserror::Error)]
+pub enum OracleError {
+    /// The system refused to read, or what is compressed is damaged.
+    #[error("at record {record}: {source}")]
+    Io {
+        /// Where.
+        record: u64,
+        /// What was said.
+        source: io::Error,
+    },
+    /// There is nothing in it.
+    #[error("it is empty: there is no record in it")]
+    Empty,
+    /// It ends within a record.
+    #[error(
+        "record {record} has {left} of its 24 bytes: the trace was cut, or is none of oracleGeneral"
+    )]
+    Cut {
+        /// Which record.
+        record: u64,
+        /// Bytes that are there.
+        left: usize,
+    },
+    /// Time went backwards.
+    #[error(
+        "record {record} is of second {time_s}, and the one before of second {before_s}: times must \
+         not go backwards in oracleGeneral (u32 time, u64 object, u32 size, i64 next request, \
+         little-endian)"
+    )]
+    Backwards {
+        /// Which record.
+        record: u64,
+        /// Its time.
+        time_s: u32,
+        /// The time before.
+        before_s: u32,
+    },
+    /// No trace is so long.
+    #[error(
+        "record {record} says that the next request for its object is number {next}: this is not \
+         oracleGeneral (u32 time, u64 object, u32 size, i64 next request, little-endian)"
+    )]
+    Next {
+        /// Which record.
+        record: u64,
+        /// What it says.
+        next: i64,
+    },
+}

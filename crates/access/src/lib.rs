@@ -7,5 +7,8 @@ mod formats;
 pub mod generators;
 
 pub use access::{Access, Kind, Page};
-pub use error::StreamError;
-pub use formats::{Block, Header, MAX_BLOCK, StreamReader, StreamWriter};
+pub use error::{OracleError, StreamError};
+pub use formats::{
+    Accesses, Block, Header, MAX_BLOCK, OracleBatch, OracleReader, OracleRecord, StreamReader,
+    StreamWriter, open,
+};

@@ -2,11 +2,15 @@
 
 mod block;
 mod header;
+mod open;
+mod oracle_general;
 mod read;
 mod varint;
 mod write;
 
 pub use block::{Block, MAX_BLOCK};
 pub use header::Header;
+pub use open::{Accesses, open};
+pub use oracle_general::{OracleBatch, OracleReader, OracleRecord};
 pub use read::StreamReader;
 pub use write::StreamWriter;

@@ -1,0 +1,199 @@
+//! oracleGeneral comes back as it was written; what is wrong is named with its record, nothing
+//! panics, and no memory is taken on somebody's word.
+
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
+
+use pagetide_access::{
+    Accesses, Header, OracleError, OracleReader, OracleRecord, StreamWriter, open,
+};
+use pagetide_types::Bytes;
+use proptest::prelude::*;
+use std::io::Read;
+
+fn bytes_of(records: &[OracleRecord]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for record in records {
+        bytes.extend(record.time_s.to_le_bytes());
+        bytes.extend(record.object.to_le_bytes());
+        bytes.extend(record.bytes.to_le_bytes());
+        bytes.extend(record.next.map_or(-1, u64::cast_signed).to_le_bytes());
+    }
+    bytes
+}
+
+fn record(time_s: u32, object: u64) -> OracleRecord {
+    OracleRecord { time_s, object, bytes: 4096, next: None }
+}
+
+/// All records of an oracleGeneral file, however it comes in.
+fn read<'a>(input: impl Read + 'a) -> Result<Vec<OracleRecord>, OracleError> {
+    let Ok(Accesses::Oracle(mut reader)) = open(input) else {
+        return Err(OracleError::Empty);
+    };
+    let mut all = Vec::new();
+    while let Some(batch) = reader.batch()? {
+        assert_eq!(batch.first, all.len() as u64);
+        all.extend(batch.records());
+    }
+    assert!(matches!(reader.batch(), Ok(None)), "nothing comes after the end");
+    Ok(all)
+}
+
+/// Gives a few bytes at a time, as a pipe may.
+struct Drops<'a>(&'a [u8], usize);
+
+impl Read for Drops<'_> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.1.min(into.len());
+        self.0.read(&mut into[..length])
+    }
+}
+
+/// The same numbers as a machine of the other byte order writes them.
+fn other_order(bytes: &[u8]) -> Vec<u8> {
+    let mut swapped = bytes.to_vec();
+    for record in swapped.chunks_exact_mut(24) {
+        for (start, end) in [(0, 4), (4, 12), (12, 16), (16, 24)] {
+            record[start..end].reverse();
+        }
+    }
+    swapped
+}
+
+fn records(most: usize) -> impl Strategy<Value = Vec<OracleRecord>> {
+    let next = prop::option::of(0..1u64 << 48);
+    let one = (0..1000u32, any::<u64>(), any::<u32>(), next);
+    prop::collection::vec(one, 1..most).prop_map(|mut all| {
+        all.sort_by_key(|record| record.0);
+        all.into_iter()
+            .map(|(time_s, object, bytes, next)| OracleRecord { time_s, object, bytes, next })
+            .collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_was_written_comes_back(records in records(200), drop in 1..100usize) {
+        let bytes = bytes_of(&records);
+        prop_assert_eq!(&read(Drops(&bytes, drop)).unwrap(), &records);
+        let packed = zstd::encode_all(bytes.as_slice(), 1).unwrap();
+        prop_assert_eq!(&read(Drops(&packed, drop)).unwrap(), &records);
+    }
+
+    #[test]
+    fn noise_is_an_error_or_records_and_never_a_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..400)
+    ) {
+        if let Ok(records) = read(bytes.as_slice()) {
+            prop_assert_eq!(records.len() * 24, bytes.len());
+        }
+    }
+
+    #[test]
+    fn a_changed_byte_never_makes_it_panic(records in records(50), at in any::<usize>(), byte in any::<u8>()) {
+        let mut plain = bytes_of(&records);
+        let mut packed = zstd::encode_all(plain.as_slice(), 1).unwrap();
+        for bytes in [&mut plain, &mut packed] {
+            let at = at % bytes.len();
+            bytes[at] = byte;
+            let _ = read(bytes.as_slice());
+        }
+    }
+
+    #[test]
+    fn a_cut_trace_is_named_with_its_record(records in records(50), cut in any::<usize>()) {
+        let bytes = bytes_of(&records);
+        let cut = cut % bytes.len();
+        match read(&bytes[..cut]) {
+            Ok(whole) => prop_assert_eq!(whole.len() * 24, cut),
+            Err(OracleError::Empty) => prop_assert_eq!(cut, 0),
+            Err(error) => {
+                let said = format!("record {} has {} of its 24 bytes", cut / 24, cut % 24);
+                prop_assert!(error.to_string().contains(&said), "{}", error);
+            }
+        }
+        let packed = zstd::encode_all(bytes.as_slice(), 1).unwrap();
+        let cut = cut % packed.len();
+        prop_assert!(read(&packed[..cut]).is_err());
+    }
+
+    /// Longer than a batch: the place is counted from the start of the trace.
+    #[test]
+    fn a_time_that_goes_backwards_is_named(wrong in 1..12_000u64) {
+        let mut records: Vec<_> = (0..12_000).map(|i| record(i + 5, 7)).collect();
+        records[usize::try_from(wrong).unwrap()].time_s -= 2;
+        let error = read(bytes_of(&records).as_slice()).unwrap_err();
+        let named = matches!(error, OracleError::Backwards { record, .. } if record == wrong);
+        prop_assert!(named, "{}", error);
+    }
+
+    /// A next request (not "none", which reads alike both ways) is absurd in the other order.
+    #[test]
+    fn the_other_byte_order_is_found(next in 1..1u64 << 40, after in prop::collection::vec(any::<u64>(), 0..9)) {
+        let first = OracleRecord { next: Some(next), ..record(0, 3) };
+        let mut records = vec![first];
+        records.extend(after.iter().map(|object| record(0, *object)));
+        let error = read(other_order(&bytes_of(&records)).as_slice()).unwrap_err().to_string();
+        prop_assert!(error.starts_with("record 0 says") && error.contains("little-endian"), "{}", error);
+    }
+}
+
+#[test]
+fn times_of_the_other_byte_order_go_backwards() {
+    let records: Vec<_> = (0..1000).map(|second| record(second, 1)).collect();
+    let error = read(other_order(&bytes_of(&records)).as_slice()).unwrap_err().to_string();
+    assert!(error.starts_with("record 256 is of second 65536"), "{error}");
+}
+
+#[test]
+fn an_empty_trace_says_so() {
+    let packed = zstd::encode_all(&[][..], 1).unwrap();
+    for bytes in [&[][..], &packed] {
+        let error = read(bytes).unwrap_err().to_string();
+        assert!(error.contains("empty"), "{error}");
+    }
+}
+
+#[test]
+fn text_is_no_trace() {
+    let text = b"time,object,size\n1,5,4096\n2,6,4096\n3,9,4096\n4,8,4096\n";
+    let error = read(&text[..48]).unwrap_err().to_string();
+    assert!(error.contains("not oracleGeneral"), "{error}");
+}
+
+#[test]
+fn no_next_request_is_written_in_three_ways() {
+    let mut bytes = bytes_of(&[record(1, 1), record(1, 1), record(1, 1)]);
+    bytes[24 + 16..48].copy_from_slice(&i64::MAX.to_le_bytes());
+    bytes[48 + 16..].copy_from_slice(&(-2i64).to_le_bytes());
+    assert!(read(bytes.as_slice()).unwrap().iter().all(|record| record.next.is_none()));
+}
+
+/// An input that never ends costs no more memory than another: the reader gives batches.
+#[test]
+fn an_endless_input_is_read_in_batches() {
+    let mut reader = OracleReader::new(std::io::repeat(0));
+    for _ in 0..100 {
+        let batch = reader.batch().unwrap().unwrap();
+        assert!(batch.records().len() <= 4096);
+    }
+}
+
+#[test]
+fn files_are_told_apart_by_their_first_bytes() {
+    let header = Header {
+        tool: "test".to_owned(),
+        target: "none".to_owned(),
+        cache: Bytes(0),
+        ways: 1,
+        dilation: 1.0,
+        facts: [].into(),
+    };
+    let stream = StreamWriter::new(Vec::new(), &header).unwrap().finish().unwrap();
+    let packed = zstd::encode_all(stream.as_slice(), 1).unwrap();
+    for bytes in [&stream, &packed] {
+        assert!(matches!(open(bytes.as_slice()), Ok(Accesses::Stream(_))));
+    }
+    let newer = b"PTACCESS\x09\0\0\0\0\0\0\0".as_slice();
+    assert!(open(newer).err().unwrap().to_string().contains("version 9"));
+}

@@ -1,0 +1,1 @@
+//! Miss ratios of a cache of pages by its size, under LRU, FIFO and CLOCK.

@@ -1,0 +1,3 @@
+//! Memory, simulated access by access. No I/O.
+
+pub mod curve;

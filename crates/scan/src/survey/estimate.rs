@@ -26,8 +26,9 @@ const FLAT_PAGES: f32 = 1.0;
 /// What is known of a target as a whole, from epoch to epoch.
 #[derive(Clone, Debug)]
 pub(crate) struct Estimator {
-    /// How the rates of pages are usually distributed.
-    usual: Weights,
+    /// How the rates of base pages are usually distributed, and of huge ones: a huge page is touched as
+    /// often as all of its base pages together.
+    usual: [Weights; 2],
     cache_pages: f64,
     /// What usually comes in: pages, and their lines.
     came_in: Slope,
@@ -58,7 +59,7 @@ impl Estimator {
     /// Of a target whose cores have a cache of this size each.
     pub(crate) fn new(cache_per_core: Bytes) -> Self {
         let cache_pages = cache_per_core.as_f64() / 4096.0;
-        Self { usual: flat(), cache_pages, came_in: Slope::default(), processes: Vec::new() }
+        Self { usual: [flat(); 2], cache_pages, came_in: Slope::default(), processes: Vec::new() }
     }
 
     /// The time in which a process fills the caches, by its CPU time, ns; None while unknown.
@@ -187,7 +188,6 @@ impl Estimator {
 
     /// Adds what was seen to what is known; says which regions have changed.
     fn learn_rates(&mut self, regions: &mut [Region], visits: &[Visits<'_>]) -> Vec<bool> {
-        let mut all = Brackets::default();
         let seen: Vec<Brackets> = visits
             .iter()
             .map(|Visits { visits, .. }| {
@@ -197,14 +197,21 @@ impl Estimator {
                 seen
             })
             .collect();
+        let mut all = [Brackets::default(), Brackets::default()];
         for (region, seen) in regions.iter().zip(&seen) {
+            let all = &mut all[usize::from(region.huge)];
             all.add_all(region.history.brackets());
             all.add_all(seen);
         }
-        all.fit(&mut self.usual, &flat(), FLAT_PAGES, STEPS);
+        for (all, usual) in all.iter().zip(&mut self.usual) {
+            all.fit(usual, &flat(), FLAT_PAGES, STEPS);
+        }
         let usual = self.usual;
         let regions = regions.iter_mut().zip(&seen);
-        regions.map(|(region, seen)| region.history.learn(seen, &usual, region.huge)).collect()
+        let learn = |(region, seen): (&mut Region, &Brackets)| {
+            region.history.learn(seen, &usual[usize::from(region.huge)], region.huge)
+        };
+        regions.map(learn).collect()
     }
 }
 

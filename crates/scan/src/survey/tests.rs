@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::survey::draw::draw;
+use crate::survey::estimate::{Estimator, Visits};
 use crate::survey::measured::{Measured, OfProcess};
 use crate::survey::simulated::Simulated;
+use pagetide_types::Bytes;
 
 const MS: u64 = 1_000_000;
 
@@ -130,4 +132,26 @@ fn what_was_accessed_after_the_last_look_was_accessed() {
     let outcome = survey.run(&[vec![0, 1]], random(1), &|| false);
     let accessed: Vec<bool> = outcome.visits.iter().map(|visit| visit.accessed).collect();
     assert_eq!(accessed, [true, false]);
+}
+
+#[test]
+fn a_huge_page_beside_base_pages_is_not_taken_for_one_of_them() {
+    // Base pages that are touched a few times a second, huge ones that are within 50 us.
+    let visit = |region: usize, huge: bool| {
+        let pages = if huge { 1 } else { 512 };
+        let mut visit = Visit { region, pages, huge, waited_ns: 200_000_000, ..Visit::default() };
+        let seen: [u16; 4] = if huge { [0, 0, 1, 1] } else { [0, 0, 0, 300] };
+        for (gap_ns, seen) in [3e3, 12e3, 50e3, 2e8].into_iter().zip(seen) {
+            visit.take(gap_ns, seen, None);
+        }
+        visit
+    };
+    let mut regions: Vec<Region> = (0..32).map(|unit| Region::whole(unit, unit >= 24)).collect();
+    let visits: Vec<Visit> = (0..32).map(|region| visit(region, region >= 24)).collect();
+    let seen: Vec<Visits<'_>> =
+        visits.iter().map(|visit| Visits { visits: vec![visit], chance: 1.0 }).collect();
+    Estimator::new(Bytes::mib(2)).learn(&mut regions, &seen, &[1.0]);
+    let rate = |region: usize| mixture::mean_rate(regions[region].history.weights());
+    assert!(rate(0) < 200.0, "{}", rate(0));
+    assert!((10_000.0..100_000.0).contains(&rate(31)), "{}", rate(31));
 }

@@ -2,6 +2,7 @@
 
 mod advice;
 mod decisions;
+mod facts;
 mod interval;
 mod knee;
 mod plan;
@@ -12,11 +13,12 @@ mod split;
 
 pub use advice::{Advice, AdviceKind};
 pub use decisions::{Choice, Decisions, Figure};
+pub use facts::RecordingFacts;
 pub use interval::{EpochHits, Interval, Replicates};
 pub use knee::knee;
 pub use plan::{
     HotSet, PLAN_SCHEMA_VERSION, Plan, PlanInput, PlanOptions, Point, PolicyCurve, PolicyPlan,
-    RecordingFacts, Role, plan,
+    Role, plan,
 };
 pub use plan_recording::{PlanError, all_policies, plan_recording};
 pub use recommend::{Certainty, LEAST_EPOCHS, OtherTargets, Recommendation};

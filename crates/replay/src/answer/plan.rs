@@ -7,11 +7,11 @@ use crate::answer::knee::knee;
 use crate::answer::recommend::{Candidate, recommend, smallest};
 use crate::{
     Advice, AreaHeat, Band, Charge, CostFacts, CostModel, Curve, CurveCost, Decisions, EpochResult,
-    Heatmap, Recommendation, Replicates, Told, WarmUp,
+    Heatmap, Recommendation, RecordingFacts, Replicates, Told, WarmUp,
 };
 use pagetide_machine::Machine;
 use pagetide_policy::FigureInfo;
-use pagetide_types::{Bytes, UnitSize};
+use pagetide_types::Bytes;
 use serde::Serialize;
 
 /// Version of the plan's keys; grows when one changes its meaning or goes.
@@ -42,67 +42,6 @@ impl Default for PlanOptions {
             max_points: 256,
             heatmap_rows: 20,
         }
-    }
-}
-
-/// What is known of a recording as a whole. Sums and means run over the evaluated epochs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct RecordingFacts {
-    /// The recording's name: its path as given.
-    pub name: String,
-    /// What was recorded: the command line, a process, a cgroup.
-    pub target: String,
-    /// Start, seconds since the Unix epoch.
-    pub started_unix_s: u64,
-    /// What a unit is.
-    pub unit: UnitSize,
-    /// Nominal length of an epoch, seconds.
-    pub epoch_s: f64,
-    /// All epochs of the recording.
-    pub epochs: usize,
-    /// Epochs that the answer stands on.
-    pub evaluated_epochs: usize,
-    /// Their length together, seconds.
-    pub seconds: f64,
-    /// Most units alive in one epoch.
-    pub units: usize,
-    /// Most resident bytes in one epoch: what all-fast needs.
-    pub footprint_bytes: Bytes,
-    /// Estimated accesses per second.
-    pub accesses_per_s: f64,
-    /// Of these, accesses past the CPU caches per second: what a plan charges.
-    pub traffic_per_s: f64,
-    /// Of the traffic, what no prefetcher can have fetched; only where it was counted.
-    pub leads_per_s: Option<f64>,
-    /// CPU cache per busy core that the program is taken to have.
-    pub cache_per_core: Bytes,
-    /// Share of the accesses that it serves: no traffic to memory.
-    pub cached_share: f64,
-    /// Share of the memory traffic that went to saturated units (a lower bound).
-    pub saturated_share: f64,
-    /// Share of the resident bytes in units that were watched and never seen accessed.
-    pub unseen_share: f64,
-    /// Share of the resident pages that were watched for accesses.
-    pub watched_share: f64,
-    /// Share of the memory that had not been watched yet: no policy knows it, and nothing of it is
-    /// charged.
-    pub unwatched_share: f64,
-    /// Share of the resident bytes whose accessed bits cannot be cleared: their heat is unknown.
-    pub uncleared_share: f64,
-    /// Share of the resident bytes that huge pages map.
-    pub huge_share: f64,
-    /// CPU time of the target over wall time: cores kept busy.
-    pub target_cores: f64,
-    /// CPU time of the recorder over wall time.
-    pub recorder_cores: f64,
-    /// Share of cycles stalled on memory, where the hardware counted them.
-    pub stall_share: Option<f64>,
-}
-
-impl RecordingFacts {
-    /// Traffic was measured by sampling: nothing of the recorded accesses is taken off for the caches.
-    pub(crate) fn traffic_was_sampled(&self) -> bool {
-        self.cache_per_core.0 > 0 && self.cached_share <= 0.0
     }
 }
 

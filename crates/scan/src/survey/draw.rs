@@ -83,14 +83,7 @@ const MOST: f64 = 16.0;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn random(seed: u64) -> impl FnMut() -> f64 {
-        let mut state = seed;
-        move || {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (state >> 11) as f64 / (1u64 << 53) as f64
-        }
-    }
+    use crate::survey::simulated::random;
 
     #[test]
     fn a_region_is_drawn_as_often_as_is_said() {

@@ -2,6 +2,7 @@
 //! what is expected of it by all that was seen so far, which policies rank by.
 
 use super::cache_gap::WorkingSet;
+use super::history::KEEP;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::{Measured, OfProcess};
 use super::mixture::{Brackets, Weights, counts, flat, mean_rate};
@@ -16,8 +17,6 @@ use pagetide_types::Bytes;
 const SHORTEST_GAP_NS: f64 = 2.0 * SHORTEST_NS as f64;
 /// Steps of the fit of what is usual; it goes on from epoch to epoch.
 const STEPS: usize = 30;
-/// What came in counts for so much one epoch later.
-const KEEP: f64 = 0.8;
 /// What is usual counts as so many pages of a region in one visit.
 const PRIOR_PAGES: f64 = 8.0;
 /// Pages' worth by which it is held to every rate being as likely.
@@ -125,8 +124,8 @@ impl Estimator {
 
     /// Learns how many lines usually come in with a page of base size.
     fn learn_lines(&mut self, measured: &[Option<Measured>], regions: &[Region]) -> f64 {
-        self.came_in.pages *= KEEP;
-        self.came_in.lines *= KEEP;
+        self.came_in.pages *= f64::from(KEEP);
+        self.came_in.lines *= f64::from(KEEP);
         for (seen, region) in measured.iter().zip(regions).filter(|(_, region)| !region.huge) {
             if let Some(seen) = seen.filter(|_| region.present > 0) {
                 self.came_in.pages += seen.traffic.pages;

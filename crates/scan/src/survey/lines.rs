@@ -114,6 +114,7 @@ fn up(pages: &Mask, by: u32) -> Mask {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::survey::simulated::words;
     use proptest::prelude::*;
 
     const ALL_LEFT: Mask = [u64::MAX; 8];
@@ -131,12 +132,9 @@ mod tests {
             let found = streamed(&row, &ALL_LEFT) / f64::from(count(&row));
             assert!((found - 1.0).abs() < 0.1, "{found}");
         }
-        let (mut sum, mut all, mut state) = (0.0, 0.0, 1_u64);
+        let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
+        let mut random = || words().rotate_left(32);
         for _ in 0..400 {
-            let mut random = || {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                state.rotate_left(32)
-            };
             // Half of the pages of one word, a quarter of another, few of the others.
             let seen: Mask = std::array::from_fn(|i| match i {
                 0 => random(),
@@ -153,10 +151,9 @@ mod tests {
     fn pages_at_random_where_few_were_left_are_not_in_order() {
         // The first 16 or 32 pages of a word were left, or every fourth was seen before.
         for left in [0xffff, 0xffff_ffff, !0x1111_1111_1111_1111] {
-            let (mut sum, mut all, mut state) = (0.0, 0.0, 1_u64);
+            let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
             for _ in 0..4000 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let new: Mask = [state.rotate_left(32) & left, 0, 0, 0, 0, 0, 0, 0];
+                let new: Mask = [words().rotate_left(32) & left, 0, 0, 0, 0, 0, 0, 0];
                 sum += streamed(&new, &[left, 0, 0, 0, 0, 0, 0, 0]);
                 all += f64::from(count(&new));
             }

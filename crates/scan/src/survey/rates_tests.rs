@@ -5,16 +5,8 @@ use crate::pages::Pages;
 use crate::survey::draw::draw;
 use crate::survey::estimate::{Estimator, Visits, wanted};
 use crate::survey::mixture::mean_rate;
-use crate::survey::simulated::Simulated;
+use crate::survey::simulated::{Simulated, random};
 use pagetide_types::Bytes;
-
-fn random(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed;
-    move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// Lives through epochs with so many visits each, at most; gives each epoch's regions to `after`.
 fn live(

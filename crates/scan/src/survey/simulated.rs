@@ -33,6 +33,21 @@ pub(crate) struct Simulated {
 
 const SLICE_NS: f64 = 17e6;
 
+/// Numbers between 0 and 1.
+pub(crate) fn random(seed: u64) -> impl FnMut() -> f64 {
+    let mut words = words(seed);
+    move || (words() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// Numbers whose upper bits are random.
+pub(crate) fn words(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        state
+    }
+}
+
 impl Simulated {
     pub(crate) fn new(huge: bool, rates: impl IntoIterator<Item = f64>) -> Self {
         Self {

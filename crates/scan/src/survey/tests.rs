@@ -4,18 +4,10 @@ use super::*;
 use crate::survey::draw::draw;
 use crate::survey::estimate::{Estimator, Visits};
 use crate::survey::measured::{Measured, OfProcess};
-use crate::survey::simulated::Simulated;
+use crate::survey::simulated::{Simulated, random};
 use pagetide_types::Bytes;
 
 const MS: u64 = 1_000_000;
-
-fn random(seed: u64) -> impl FnMut() -> f64 {
-    let mut state = seed;
-    move || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        (state >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
 
 /// One epoch of 5 s over `regions` base regions of `world`, at 1 % of a core.
 fn epoch(world: &mut Simulated, regions: &[Region], visits: f64, seed: u64) -> (Outcome, Vec<f64>) {

@@ -24,6 +24,7 @@ const FLUSHED_NS: u64 = 5_000_000;
 const CACHED_NS: u64 = 330_000_000;
 
 /// See the module.
+#[derive(Default)]
 pub(super) struct Wave {
     visits: Range<usize>,
     /// By visit, which of the gaps is next.
@@ -67,13 +68,7 @@ impl<E: Eyes> Survey<'_, E> {
     /// Clears the regions of a wave, and looks at them as long as looks are due soon.
     pub(super) fn begin(&mut self, regions: &[usize]) {
         let first = self.visits.len();
-        let mut wave = Wave {
-            visits: first..first,
-            next: Vec::new(),
-            clocks: Vec::new(),
-            own_gaps: Vec::new(),
-            cleared_ns: 0,
-        };
+        let mut wave = Wave { visits: first..first, ..Wave::default() };
         let all = self.regions;
         for of_process in regions.chunk_by(|a, b| all[*a].process == all[*b].process) {
             let process = self.process_of(of_process[0]);
@@ -218,16 +213,7 @@ impl<E: Eyes> Survey<'_, E> {
 
     /// Looks at a wave as long as looks are due soon; then sets the time of the next.
     pub(super) fn go_on(&mut self, at: usize) {
-        let mut wave = std::mem::replace(
-            &mut self.waves[at],
-            Wave {
-                visits: 0..0,
-                next: Vec::new(),
-                clocks: Vec::new(),
-                own_gaps: Vec::new(),
-                cleared_ns: 0,
-            },
-        );
+        let mut wave = std::mem::take(&mut self.waves[at]);
         loop {
             self.look_at_due(&mut wave);
             let Some(due) = self.next_look(&wave) else { break };

@@ -90,4 +90,17 @@ pub enum OracleError {
         /// What it says.
         next: i64,
     },
+    /// It cannot be an access to memory.
+    #[error(
+        "record {record} is of {bytes} bytes at {object}: no request to pages is so long, or there \
+         are no such addresses; --by object takes objects as pages, whatever their size"
+    )]
+    Span {
+        /// Which record.
+        record: u64,
+        /// Its object.
+        object: u64,
+        /// Its size.
+        bytes: u32,
+    },
 }

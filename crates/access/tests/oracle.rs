@@ -197,3 +197,42 @@ fn files_are_told_apart_by_their_first_bytes() {
     let newer = b"PTACCESS\x09\0\0\0\0\0\0\0".as_slice();
     assert!(open(newer).err().unwrap().to_string().contains("version 9"));
 }
+
+/// All pages of an oracleGeneral file.
+fn pages(records: &[OracleRecord], id_bytes: u64) -> Result<Vec<u64>, OracleError> {
+    let bytes = bytes_of(records);
+    let mut reader = OracleReader::new(bytes.as_slice());
+    reader.batch()?.unwrap().pages(id_bytes).collect()
+}
+
+#[test]
+fn a_request_goes_to_every_page_that_it_touches() {
+    let of = |object, bytes| OracleRecord { bytes, ..record(0, object) };
+    let touched = |object, bytes, id_bytes| pages(&[of(object, bytes)], id_bytes).unwrap();
+    assert_eq!(touched(4096, 4096, 1), [1]);
+    assert_eq!(touched(4095, 2, 1), [0, 1]);
+    assert!(touched(5000, 0, 1).is_empty());
+    assert_eq!(touched(7, 512, 512), [0]);
+    assert_eq!(touched(7, 1024, 512), [0, 1]);
+    assert_eq!(touched(0, 16 << 20, 1).len(), 4096);
+}
+
+#[test]
+fn a_request_that_is_none_to_pages_is_named() {
+    let of = |object, bytes| OracleRecord { bytes, ..record(0, object) };
+    for (wrong, id_bytes) in [(of(0, u32::MAX), 1), (of(u64::MAX - 5, 7), 1), (of(1 << 60, 1), 512)]
+    {
+        let error = pages(&[of(0, 1), of(4096, 1), wrong], id_bytes).unwrap_err().to_string();
+        assert!(error.starts_with("record 2 is of ") && error.contains("--by object"), "{error}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_request_makes_many_pages(records in records(5), id_bytes in 1..10_000u64) {
+        let most = records.len() * 4097;
+        if let Ok(pages) = pages(&records, id_bytes) {
+            prop_assert!(pages.len() <= most);
+        }
+    }
+}

@@ -3,7 +3,9 @@
 //! its next request (i64). From libCacheSim's `oracleGeneralBin.h`.
 
 use crate::error::OracleError;
+use pagetide_types::PageSize;
 use std::io::{ErrorKind, Read};
+use std::ops::Range;
 
 /// Bytes of a record.
 const RECORD: usize = 24;
@@ -11,6 +13,8 @@ const RECORD: usize = 24;
 const BATCH: usize = 4096;
 /// No trace has so many requests: 6 PB.
 const MOST_REQUESTS: u64 = 1 << 48;
+/// The longest request that is one to pages, bytes: no device takes a longer one.
+const LONGEST: u32 = 16 << 20;
 /// Two numbers below 0 say that there is no next request, or that it is not known.
 const NO_NEXT: u64 = 2;
 
@@ -27,6 +31,16 @@ pub struct OracleRecord {
     pub next: Option<u64>,
 }
 
+impl OracleRecord {
+    /// The pages that it goes to; none that can be named if it is too long.
+    fn pages(&self, id_bytes: u64) -> Option<Range<u64>> {
+        let page = PageSize::Base.bytes().0;
+        let first = self.object.checked_mul(id_bytes)?;
+        let end = first.checked_add(self.bytes.into()).filter(|_| self.bytes <= LONGEST)?;
+        Some(if self.bytes == 0 { 0..0 } else { first / page..end.div_ceil(page) })
+    }
+}
+
 /// Some requests of a trace, in its order.
 #[derive(Clone, Copy, Debug)]
 pub struct OracleBatch<'a> {
@@ -39,6 +53,23 @@ impl OracleBatch<'_> {
     /// The requests.
     pub fn records(&self) -> impl ExactSizeIterator<Item = OracleRecord> {
         self.bytes.as_chunks().0.iter().map(parse)
+    }
+
+    /// The pages that requests go to, one after the other, where objects are addresses in units of
+    /// `id_bytes`; those for nothing (of size 0) go to none.
+    ///
+    /// # Errors
+    /// For a request that is longer than 16 MiB, or goes beyond the last address.
+    pub fn pages(&self, id_bytes: u64) -> impl Iterator<Item = Result<u64, OracleError>> {
+        (self.first..).zip(self.records()).flat_map(move |(number, record)| {
+            let pages = record.pages(id_bytes);
+            let wrong = pages.is_none().then_some(Err(OracleError::Span {
+                record: number,
+                object: record.object,
+                bytes: record.bytes,
+            }));
+            pages.unwrap_or_default().map(Ok).chain(wrong)
+        })
     }
 }
 

@@ -2,11 +2,15 @@
 //! known patterns draw theirs from. No I/O but through readers and writers that the caller brings.
 
 mod access;
+mod choice;
 mod error;
 mod formats;
 pub mod generators;
+pub mod parameter;
+pub mod patterns;
 
 pub use access::{Access, Kind, Page};
+pub use choice::Choice;
 pub use error::{OracleError, StreamError};
 pub use formats::{
     Accesses, Block, Header, MAX_BLOCK, OracleBatch, OracleReader, OracleRecord, StreamReader,

@@ -1,8 +1,16 @@
 //! Arguments that all programs over measured memory share; each doc comment is the help text.
 
 use crate::error::{Result, bad};
-use clap::Args;
-use pagetide_types::UnitSize;
+use clap::{
+    Args,
+    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
+};
+use pagetide_access::{
+    Choice,
+    parameter::{TEN_YEARS, positive},
+    patterns::Setup,
+};
+use pagetide_types::{Bytes, UnitSize};
 use std::{path::PathBuf, time::Duration};
 
 /// How long, how fast, on which pages, and where the truth goes.
@@ -41,9 +49,6 @@ pub struct Common {
     pub truth_epoch: f64,
 }
 
-/// The longest run and epoch: beyond ten years a duration is a mistake.
-pub(crate) const TEN_YEARS: f64 = 3.2e8;
-
 impl Common {
     /// Refuses values that make no sense, naming the argument.
     pub(crate) fn check(&self) -> Result<()> {
@@ -69,26 +74,23 @@ impl Common {
         }
     }
 
+    /// What a pattern over so much memory is given.
+    pub(crate) fn setup(&self, size: Bytes) -> Result<Setup> {
+        Ok(Setup::new(size, self.threads, self.seed)?)
+    }
+
     /// How long to run.
     pub(crate) fn duration(&self) -> Duration {
         Duration::from_secs_f64(self.seconds)
     }
 }
 
-/// A finite number above 0 and at most `most`.
-pub(crate) fn positive(argument: &'static str, value: f64, most: f64) -> Result<()> {
-    if value > 0.0 && value <= most {
-        return Ok(());
-    }
-    bad(argument, &value, format!("give a number above 0 and at most {most}"))
-}
-
-/// A share between 0 and 1.
-pub(crate) fn share(argument: &'static str, value: f64) -> Result<()> {
-    if (0.0..=1.0).contains(&value) {
-        return Ok(());
-    }
-    bad(argument, &value, "give a share between 0 and 1")
+/// Reads a parameter with a few named values, and lists them in the help.
+pub(crate) fn choice<C: Choice>() -> impl TypedValueParser<Value = C> {
+    let possible =
+        |value: &C| PossibleValue::new(value.word()).help(value.help().trim_end_matches('.'));
+    PossibleValuesParser::new(C::ALL.iter().map(possible))
+        .try_map(|word| C::named(&word).ok_or("no such value"))
 }
 
 #[cfg(test)]

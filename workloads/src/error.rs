@@ -1,5 +1,6 @@
 //! What can go wrong in a workload; each message names the thing and the remedy.
 
+use pagetide_access::parameter::ParameterError;
 use std::{fmt::Display, io};
 
 /// Why a workload could not run, or could not finish.
@@ -53,6 +54,16 @@ pub enum WorkloadError {
         /// The Debian and Ubuntu package that holds it.
         package: &'static str,
     },
+}
+
+/// A parameter is an argument here, and so are those that its remedy names.
+impl From<ParameterError> for WorkloadError {
+    fn from(error: ParameterError) -> Self {
+        let ParameterError { parameter, value, remedy } = error;
+        let named = |(i, part)| if i % 2 == 1 { format!("--{part}") } else { String::from(part) };
+        let remedy = remedy.split('`').enumerate().map(named).collect();
+        Self::Argument { argument: parameter, value, remedy }
+    }
 }
 
 /// The result of anything in this crate.

@@ -7,6 +7,7 @@ mod args;
 mod drive;
 mod error;
 mod graph;
+mod live;
 mod memory;
 mod pace;
 mod programs;
@@ -21,5 +22,6 @@ mod worker;
 
 pub use args::Common;
 pub use error::{Result, WorkloadError};
-pub use programs::spin::{Order, Pick, Spin};
+pub use pagetide_access::patterns::{Order, Pick};
+pub use programs::spin::Spin;
 pub use registry::{Workload, run};

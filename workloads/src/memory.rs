@@ -2,11 +2,11 @@
 //! begins. Nothing else of a workload lives in it, and nothing else is in the truth.
 
 use crate::{
-    args::Common,
     error::{Result, WorkloadError, bad, system},
     stop::Stop,
 };
 use memmap2::{Advice, MmapMut, UncheckedAdvice};
+use pagetide_access::patterns::{Fill, every_page};
 use pagetide_host::Host;
 use pagetide_migrate::{Kernel, LiveKernel, Spot, on_node};
 use pagetide_types::{Bytes, NodeId, Pid, UnitSize, VirtAddr};
@@ -63,21 +63,46 @@ impl Region {
         Ok(region)
     }
 
-    /// The memory that the arguments ask for, populated.
-    pub(crate) fn of(size: Bytes, common: &Common, stop: &Stop) -> Result<Self> {
-        let Some(node) = common.node else { return Self::populated(size, common.page_size, stop) };
-        let node = NodeId(node);
-        let free = Host::live().room(node).free;
-        if free < size {
-            // The kernel would kill processes to make room on just this node.
-            return bad(
-                "node",
-                &node,
-                format!("it has {free} free; choose another, or a smaller --size"),
-            );
+    /// Touches pages for the first time, in this order, and looks which were obtained; warns on
+    /// standard error where they are not the ones asked for. On a node, or where the kernel puts them.
+    pub(crate) fn populate(
+        &mut self,
+        node: Option<u16>,
+        order: impl Iterator<Item = u64>,
+        stop: &Stop,
+    ) -> Result<()> {
+        if let Some(node) = node.map(NodeId) {
+            let free = Host::live().room(node).free;
+            if free < Bytes(self.len) {
+                // The kernel would kill processes to make room on just this node.
+                return bad(
+                    "node",
+                    &node,
+                    format!("it has {free} free; choose another, or a smaller --size"),
+                );
+            }
+            on_node(node, || self.touch(order, stop)).map_err(system("put memory on a node"))?;
+        } else {
+            self.touch(order, stop);
         }
-        on_node(node, || Self::populated(size, common.page_size, stop))
-            .map_err(system("put memory on a node"))?
+        self.look()
+    }
+
+    /// Writes to pages, numbers from 1 on, unless the end is asked for before.
+    fn touch(&self, order: impl Iterator<Item = u64>, stop: &Stop) {
+        let fills = order.zip(1..).map(|(offset, value)| Fill { offset, value });
+        self.fill(fills, stop);
+    }
+
+    /// Writes words, unless the end is asked for before.
+    pub(crate) fn fill(&self, fills: impl Iterator<Item = Fill>, stop: &Stop) {
+        let words = self.words();
+        for (i, Fill { offset, value }) in fills.enumerate() {
+            if i % 4096 == 0 && stop.is_set() {
+                break;
+            }
+            words[index(offset / 8)].store(value, Ordering::Relaxed);
+        }
     }
 
     /// The node that holds most of every unit, by a sample of 8 of its pages.
@@ -100,17 +125,10 @@ impl Region {
         Ok(found.chunks(samples).map(most).collect())
     }
 
-    /// Maps and touches every page once, in address order, and looks which pages were obtained;
-    /// warns on standard error where they are not the ones asked for.
+    /// Maps and touches every page once, in address order.
     pub(crate) fn populated(size: Bytes, page: UnitSize, stop: &Stop) -> Result<Self> {
         let mut region = Self::map(size, page)?;
-        for (i, offset) in (0..region.len).step_by(4096).enumerate() {
-            if i % 4096 == 0 && stop.is_set() {
-                break;
-            }
-            region.words()[index(offset / 8)].store(i as u64 + 1, Ordering::Relaxed);
-        }
-        region.look()?;
+        region.populate(None, every_page(Bytes(region.len)), stop)?;
         Ok(region)
     }
 
@@ -243,11 +261,15 @@ mod tests {
 
     #[test]
     fn memory_is_where_it_was_asked_for() {
+        let on = |node| {
+            let mut region = Region::map(Bytes::mib(6), UnitSize::Base)?;
+            region.populate(Some(node), every_page(Bytes::mib(6)), &Stop::default())?;
+            Ok::<_, WorkloadError>(region)
+        };
         let host = Host::live();
         let online = host.online_nodes().unwrap();
         for node in &online {
-            let common = Common { node: Some(node.0), ..crate::args::tests::short(1.0) };
-            let region = match Region::of(Bytes::mib(6), &common, &Stop::default()) {
+            let region = match on(node.0) {
                 Ok(region) => region,
                 Err(error) => {
                     eprintln!("SKIPPED memory_is_where_it_was_asked_for: {error}");
@@ -259,8 +281,7 @@ mod tests {
                 Err(error) => eprintln!("SKIPPED memory_is_where_it_was_asked_for: {error}"),
             }
         }
-        let common = Common { node: Some(999), ..crate::args::tests::short(1.0) };
-        let refused = Region::of(Bytes::mib(6), &common, &Stop::default()).err().unwrap();
+        let refused = on(999).err().unwrap();
         assert!(refused.to_string().contains("--node 999"), "{refused}");
     }
 

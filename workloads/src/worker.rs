@@ -6,6 +6,7 @@ use crate::{
     pace::{Due, Pacer},
     stop::Stop,
 };
+use pagetide_access::patterns::Memory;
 use std::{
     sync::{
         atomic::{AtomicU64, Ordering},
@@ -81,8 +82,6 @@ pub(crate) struct Terms<'r> {
 pub(crate) struct Worker<'r> {
     /// Which thread, from 0.
     pub(crate) number: u32,
-    /// Of how many.
-    pub(crate) threads: u32,
     words: &'r [AtomicU64],
     counts: Counts,
     shift: u32,
@@ -108,7 +107,6 @@ impl<'r> Worker<'r> {
         let allowed = terms.accesses.map_or(u64::MAX, |a| a / all + u64::from(n < a % all));
         Self {
             number,
-            threads: terms.threads,
             words: terms.region.words(),
             counts: Counts::new(terms.region.len(), terms.shift, terms.pages),
             shift: terms.shift,
@@ -205,16 +203,34 @@ impl<'r> Worker<'r> {
         self.sum(value);
         value
     }
+}
 
-    /// Reads the word at byte `offset`, changes it and writes it back: one access. Updates of
-    /// other threads in between may be lost, as in any GUPS.
+/// A pattern's accesses, to real memory.
+impl Memory for Worker<'_> {
     #[inline]
-    pub(crate) fn update(&mut self, offset: u64, change: impl FnOnce(u64) -> u64) {
+    fn read(&mut self, offset: u64) {
+        Worker::read(self, offset);
+    }
+
+    #[inline]
+    fn write(&mut self, offset: u64, value: u64) {
+        self.count(offset);
+        self.words[index(offset >> 3)].store(value, Ordering::Relaxed);
+    }
+
+    /// Updates of other threads in between may be lost, as in any GUPS.
+    #[inline]
+    fn update(&mut self, offset: u64, change: u64) {
         self.count(offset);
         let word = &self.words[index(offset >> 3)];
         let value = word.load(Ordering::Relaxed);
-        word.store(change(value), Ordering::Relaxed);
+        word.store(value ^ change, Ordering::Relaxed);
         self.sum(value);
+    }
+
+    #[inline]
+    fn follow(&mut self, offset: u64, _: impl FnOnce() -> u64) -> u64 {
+        Worker::read(self, offset)
     }
 }
 

@@ -1,10 +1,8 @@
 //! Giga-updates per second: the HPC Challenge's RandomAccess, the worst case for caches.
 
-use crate::{
-    args::Common, drive::drive, error::Result, memory::Region, registry::Program, session::Session,
-};
+use crate::{args::Common, error::Result, live::play, registry::Program, session::Session};
 use clap::Args;
-use pagetide_access::generators::Rng;
+use pagetide_access::patterns;
 use pagetide_types::Bytes;
 
 /// Reads, changes and writes back words at random; one update counts as one access
@@ -20,19 +18,8 @@ pub struct Gups {
 
 impl Program for Gups {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
-        self.common.check()?;
-        let region = Region::of(self.size, &self.common, &session.stop)?;
-        session.ready("gups", &region, "")?;
-        let len = region.len();
-        let did = drive(session, "gups", &self.common, &region, |worker| {
-            let mut rng = Rng::new(self.common.seed, u64::from(worker.number));
-            while let Some(n) = worker.batch() {
-                for _ in 0..n {
-                    let word = rng.word();
-                    worker.update(rng.below(len), |value| value ^ word);
-                }
-            }
-        })?;
+        let (pattern, no_more) = (patterns::Gups, |_: &_| String::new());
+        let (did, _) = play(session, "gups", &pattern, self.size, &self.common, no_more)?;
         let gups = did.accesses as f64 / did.seconds / 1e9;
         session.done("gups", &did, format_args!("gups={gups:.4}"))
     }

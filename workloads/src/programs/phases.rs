@@ -5,15 +5,14 @@
 //! migration decision.
 
 use crate::{
-    args::{Common, TEN_YEARS, positive, share},
-    drive::drive,
-    error::{Result, bad},
-    memory::{Region, index},
+    args::{Common, choice},
+    error::Result,
+    live::play,
     registry::Program,
     session::Session,
 };
-use clap::{Args, ValueEnum};
-use pagetide_access::generators::{Rng, threshold};
+use clap::Args;
+use pagetide_access::patterns::{self, Within};
 use pagetide_types::Bytes;
 
 /// Works on one part of the memory for some seconds, then on another, in turn
@@ -35,8 +34,8 @@ pub struct Phases {
     #[arg(long, value_name = "S", default_value_t = 10.0)]
     pub every: f64,
     /// How a working set is read
-    #[arg(long, value_enum, default_value_t = Access::Random)]
-    pub access: Access,
+    #[arg(long, value_parser = choice::<Within>(), default_value_t = Within::Random)]
+    pub access: Within,
     /// Share of accesses that go anywhere in the memory
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub elsewhere: f64,
@@ -45,83 +44,13 @@ pub struct Phases {
     pub common: Common,
 }
 
-/// How a working set is read.
-#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Words at random.
-    Random,
-    /// Cache lines in order, again and again.
-    Sequential,
-}
-
-impl Phases {
-    /// The working sets as (first byte, bytes), in turn.
-    fn working_sets(&self, len: u64) -> Result<Vec<(u64, u64)>> {
-        let fits = |argument, bytes: Bytes| {
-            if (64..=len).contains(&bytes.0) {
-                return Ok(bytes.0);
-            }
-            let remedy = format!("a working set has 64 bytes to --size, {}", Bytes(len));
-            bad(argument, &bytes.0, remedy)
-        };
-        if !self.sizes.is_empty() {
-            return self.sizes.iter().map(|size| Ok((0, fits("sizes", *size)?))).collect();
-        }
-        if !(1..=len / 64).contains(&self.sets) {
-            return bad("sets", &self.sets, format!("give 1 to {}", len / 64));
-        }
-        let size = fits("set-size", self.set_size.unwrap_or(Bytes(len / self.sets)))?;
-        let room = len - size;
-        let start = |i: u64| match self.sets - 1 {
-            0 => 0,
-            last => {
-                u64::try_from(u128::from(room) * u128::from(i) / u128::from(last)).unwrap_or(room)
-                    / 64
-                    * 64
-            }
-        };
-        Ok((0..self.sets).map(|i| (start(i), size)).collect())
-    }
-}
-
 impl Program for Phases {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
-        self.common.check()?;
-        positive("every", self.every, TEN_YEARS)?;
-        share("elsewhere", self.elsewhere)?;
-        self.working_sets(self.size.0)?;
-        let region = Region::of(self.size, &self.common, &session.stop)?;
-        let sets = self.working_sets(region.len())?;
-        let more = format!("sets={} every={}", sets.len(), self.every);
-        session.ready("phases", &region, &more)?;
-        let (anywhere, len) = (threshold(self.elsewhere), region.len());
-        let did = drive(session, "phases", &self.common, &region, |worker| {
-            let mut rng = Rng::new(self.common.seed, u64::from(worker.number));
-            let mut line = 0;
-            while let Some(n) = worker.batch() {
-                let phase = worker.now.as_secs_f64() / self.every;
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "not negative, and saturating is harmless"
-                )]
-                let (first, bytes) = sets[index(phase as u64 % sets.len() as u64)];
-                for _ in 0..n {
-                    if anywhere > 0 && rng.word() < anywhere {
-                        worker.read(rng.below(len));
-                        continue;
-                    }
-                    let within = match self.access {
-                        Access::Random => rng.below(bytes),
-                        Access::Sequential => {
-                            line = if (line + 1) * 64 >= bytes { 0 } else { line + 1 };
-                            line * 64
-                        }
-                    };
-                    worker.read(first + within);
-                }
-            }
-        })?;
+        let Self { sets, set_size, sizes, every, access, elsewhere, .. } = self.clone();
+        let count = if sizes.is_empty() { sets } else { sizes.len() as u64 };
+        let pattern = patterns::Phases { sets, set_size, sizes, every, access, elsewhere };
+        let more = |_: &_| format!("sets={count} every={every}");
+        let (did, more) = play(session, "phases", &pattern, self.size, &self.common, more)?;
         session.done("phases", &did, more)
     }
 }

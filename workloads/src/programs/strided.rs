@@ -1,15 +1,9 @@
 //! Reads in order: every unit the same, the next one always known. The least favourable
 //! pattern for a policy that goes by recency.
 
-use crate::{
-    args::Common,
-    drive::drive,
-    error::{Result, bad},
-    memory::Region,
-    registry::Program,
-    session::Session,
-};
+use crate::{args::Common, error::Result, live::play, registry::Program, session::Session};
 use clap::Args;
+use pagetide_access::patterns;
 use pagetide_types::Bytes;
 
 /// Reads in order at a fixed distance, from the first byte to the last, again and again
@@ -28,34 +22,9 @@ pub struct Strided {
 
 impl Program for Strided {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
-        self.common.check()?;
-        if self.stride.0 < 8 || self.stride > self.size {
-            let remedy = format!("give at least 8 and at most --size, {}", self.size);
-            return bad("stride", &self.stride.0, remedy);
-        }
-        let (stride, threads) = (self.stride.0, u64::from(self.common.threads));
-        if self.size.0 / stride < threads {
-            return bad("threads", &threads, "more than there are strides; give fewer");
-        }
-        let region = Region::of(self.size, &self.common, &session.stop)?;
-        let more = format!("stride={}", self.stride.0);
-        session.ready("strided", &region, &more)?;
-        // Every thread reads a part of its own in order.
-        let steps = region.len().div_ceil(stride);
-        let did = drive(session, "strided", &self.common, &region, |worker| {
-            let part = u64::from(worker.number);
-            let (first, end) = (steps * part / threads, steps * (part + 1) / threads);
-            let mut step = first;
-            while let Some(n) = worker.batch() {
-                for _ in 0..n {
-                    worker.read(step * stride);
-                    step += 1;
-                    if step == end {
-                        step = first;
-                    }
-                }
-            }
-        })?;
+        let pattern = patterns::Strided { stride: self.stride };
+        let more = |_: &_| format!("stride={}", self.stride.0);
+        let (did, more) = play(session, "strided", &pattern, self.size, &self.common, more)?;
         session.done("strided", &did, more)
     }
 }

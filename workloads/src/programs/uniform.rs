@@ -1,10 +1,8 @@
 //! Random reads without any preference: no policy can do better than chance.
 
-use crate::{
-    args::Common, drive::drive, error::Result, memory::Region, registry::Program, session::Session,
-};
+use crate::{args::Common, error::Result, live::play, registry::Program, session::Session};
 use clap::Args;
-use pagetide_access::generators::Rng;
+use pagetide_access::patterns;
 use pagetide_types::Bytes;
 
 /// Reads words at random, every word as often as any other
@@ -20,18 +18,8 @@ pub struct Uniform {
 
 impl Program for Uniform {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
-        self.common.check()?;
-        let region = Region::of(self.size, &self.common, &session.stop)?;
-        session.ready("uniform", &region, "")?;
-        let len = region.len();
-        let did = drive(session, "uniform", &self.common, &region, |worker| {
-            let mut rng = Rng::new(self.common.seed, u64::from(worker.number));
-            while let Some(n) = worker.batch() {
-                for _ in 0..n {
-                    worker.read(rng.below(len));
-                }
-            }
-        })?;
+        let (pattern, no_more) = (patterns::Uniform, |_: &_| String::new());
+        let (did, _) = play(session, "uniform", &pattern, self.size, &self.common, no_more)?;
         session.done("uniform", &did, "")
     }
 }

@@ -1,7 +1,6 @@
 //! Fills a redis server with keys and loads it with a zipf mix of reads and writes.
 
 use crate::{
-    args::{TEN_YEARS, positive, share},
     error::{Result, bad},
     redis::{
         address::Address,
@@ -11,7 +10,10 @@ use crate::{
     stop::Stop,
 };
 use clap::{Args, ValueEnum};
-use pagetide_access::generators::{Rng, Shuffle, Zipf, threshold};
+use pagetide_access::{
+    generators::{Rng, Shuffle, Zipf, threshold},
+    parameter::{TEN_YEARS, positive, share},
+};
 use std::{
     io::Write as _,
     thread,
@@ -133,7 +135,7 @@ impl Load {
         let zipf = Zipf::new(self.keys, self.exponent);
         let start = Instant::now();
         let until = start + Duration::from_secs_f64(self.seconds);
-        let mut served = thread::scope(|scope| {
+        let mut served = thread::scope(|scope| -> Result<Served> {
             let clients: Vec<_> = (0..self.clients)
                 .map(|n| {
                     let (zipf, stop) = (&zipf, session.stop.clone());

@@ -1,3 +1,6 @@
 //! Memory, simulated access by access. No I/O.
 
 pub mod curve;
+pub mod engine;
+pub mod kernel;
+pub mod systems;

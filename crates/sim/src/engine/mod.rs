@@ -1,0 +1,106 @@
+//! The engine: actors with clocks of their own (threads of tenants, threads of a kernel), tiers with a
+//! latency and a channel each, and one rule: who is behind goes first. One simulation runs on one
+//! host thread and is deterministic.
+
+mod access;
+mod channel;
+mod copier;
+mod pages;
+mod system;
+mod thread;
+mod world;
+
+pub use access::{Access, Program};
+pub use channel::{Channel, LINE};
+pub use copier::Copier;
+pub use pages::{PAGE_SHIFT, Pages, bit};
+pub use system::{Fault, System};
+pub use thread::{Core, Thread};
+pub use world::World;
+
+/// An actor may run ahead of the others by so much, ns: then what they ask of a channel meanwhile
+/// comes out of order by no more. A tenth of the shortest latency.
+const AHEAD_NS: f64 = 10.0;
+
+/// Something that takes simulated time: it does its work up to a time, and says when it goes on.
+pub trait Actor: Send {
+    /// When it goes on, ns; of one that has ended, when it did.
+    fn clock_ns(&self) -> f64;
+    /// Whether it has nothing left to do.
+    fn ended(&self) -> bool;
+    /// It works for others, and the simulation does not wait for it.
+    fn serves_others(&self) -> bool {
+        false
+    }
+    /// Works until its clock passes `until_ns`, or to its end. It asks for nothing that is later.
+    fn run(&mut self, until_ns: f64, world: &mut World);
+}
+
+/// A machine, and who is at work on it.
+pub struct Engine<'a> {
+    world: World,
+    actors: Vec<Box<dyn Actor + 'a>>,
+}
+
+impl<'a> Engine<'a> {
+    /// Nobody is at work yet but the threads of the system, if there is one.
+    #[must_use]
+    pub fn new(world: World) -> Self {
+        let mut engine = Self { actors: Vec::new(), world };
+        for number in 0..engine.world.daemons() {
+            engine.add(system::Daemon { number, next_ns: 0.0 });
+        }
+        engine
+    }
+
+    /// Adds an actor; its number.
+    pub fn add(&mut self, actor: impl Actor + 'a) -> usize {
+        self.actors.push(Box::new(actor));
+        self.actors.len() - 1
+    }
+
+    /// Runs until all programs have ended or passed `until_ns`; the time of the last of them.
+    pub fn run(&mut self, until_ns: f64) -> f64 {
+        while self.programs().any(|program| !program.ended() && program.clock_ns() <= until_ns)
+            && let Some((number, clock, second)) = self.first()
+        {
+            let until = (second.max(clock) + AHEAD_NS).min(until_ns);
+            self.actors[number].run(until, &mut self.world);
+        }
+        self.programs().map(|actor| actor.clock_ns()).fold(0.0, f64::max)
+    }
+
+    fn programs(&self) -> impl Iterator<Item = &(dyn Actor + 'a)> {
+        self.actors.iter().map(AsRef::as_ref).filter(|actor| !actor.serves_others())
+    }
+
+    /// Who is behind of those that go on, its clock, and that of the next.
+    fn first(&self) -> Option<(usize, f64, f64)> {
+        let (mut first, mut second) = (None, f64::INFINITY);
+        for (number, actor) in self.actors.iter().enumerate().filter(|(_, actor)| !actor.ended()) {
+            let clock = actor.clock_ns();
+            match first {
+                Some((_, least)) if clock >= least => second = second.min(clock),
+                _ => {
+                    second = first.map_or(second, |(_, least)| least);
+                    first = Some((number, clock));
+                }
+            }
+        }
+        first.map(|(number, clock)| (number, clock, second))
+    }
+
+    /// When an actor goes on, or ended, ns.
+    #[must_use]
+    pub fn clock_ns(&self, actor: usize) -> f64 {
+        self.actors[actor].clock_ns()
+    }
+
+    /// What the actors share.
+    pub fn world(&mut self) -> &mut World {
+        &mut self.world
+    }
+}
+
+#[cfg(test)]
+mod tests;

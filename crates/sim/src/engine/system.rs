@@ -1,0 +1,66 @@
+//! What a machine does beside running programs: its kernel, as far as it is simulated. It is asked at
+//! faults, and at times of its own.
+
+use super::{Actor, World};
+
+/// An access that cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fault {
+    /// Whose.
+    pub tenant: usize,
+    /// Where.
+    pub page: usize,
+    /// It stores.
+    pub write: bool,
+    /// Nothing is mapped there; else the entry asked for it ([`super::bit::HINT`]).
+    pub absent: bool,
+    /// When.
+    pub now_ns: f64,
+}
+
+/// A simulated system.
+pub trait System: Send {
+    /// Handles a fault, after which the page is mapped and asks for no other; when the thread goes
+    /// on, ns.
+    fn fault(&mut self, fault: Fault, world: &mut World) -> f64;
+
+    /// How many threads of its own it has, with numbers from 0.
+    fn daemons(&self) -> usize {
+        0
+    }
+
+    /// One of them works at `now_ns`; when it wants to work again, ns: later, or never (infinity).
+    fn wake(&mut self, daemon: usize, now_ns: f64, world: &mut World) -> f64 {
+        let _ = (daemon, now_ns, world);
+        f64::INFINITY
+    }
+}
+
+/// A thread of the system's.
+pub(super) struct Daemon {
+    pub(super) number: usize,
+    pub(super) next_ns: f64,
+}
+
+impl Actor for Daemon {
+    fn clock_ns(&self) -> f64 {
+        self.next_ns
+    }
+
+    /// It works for others: when they have ended it has nothing to do.
+    fn ended(&self) -> bool {
+        self.next_ns.is_infinite()
+    }
+
+    fn serves_others(&self) -> bool {
+        true
+    }
+
+    fn run(&mut self, until_ns: f64, world: &mut World) {
+        while self.next_ns <= until_ns {
+            let now = self.next_ns;
+            let next = world.with_system(|system, world| system.wake(self.number, now, world));
+            self.next_ns = next.unwrap_or(f64::INFINITY).max(now + 1.0);
+        }
+    }
+}

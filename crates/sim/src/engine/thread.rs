@@ -1,0 +1,127 @@
+//! A thread: a clock, and a bounded number of accesses under way. Like a core with a reorder buffer it
+//! goes on past accesses that it does not need yet, until the oldest of too many holds it up.
+
+use super::Actor;
+use super::access::{Access, Program};
+use super::channel::LINE;
+use super::pages::{Pages, bit};
+use super::system::Fault;
+use super::world::World;
+
+/// What of a core matters here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Core {
+    /// Accesses to memory that it has under way at most.
+    pub outstanding: u32,
+    /// Time between two accesses that wait for nothing, ns.
+    pub issue_ns: f64,
+}
+
+impl Default for Core {
+    /// Ten line fill buffers, as Intel's cores before 2019 had; twelve to sixteen since.
+    fn default() -> Self {
+        Self { outstanding: 10, issue_ns: 0.25 }
+    }
+}
+
+/// See the module.
+pub struct Thread<P> {
+    program: P,
+    core: Core,
+    /// The tenant that it belongs to.
+    tenant: usize,
+    clock_ns: f64,
+    /// What it does next, at its clock's time.
+    waiting: Option<Access>,
+    /// When each access under way is there; the oldest is at `next`.
+    under_way: Box<[f64]>,
+    next: usize,
+    last_ns: f64,
+    ended: bool,
+}
+
+impl<P: Program> Thread<P> {
+    /// One that starts at `start_ns`.
+    #[must_use]
+    pub fn new(program: P, tenant: usize, core: Core, start_ns: f64) -> Self {
+        let under_way = vec![0.0; core.outstanding.max(1) as usize].into_boxed_slice();
+        Self {
+            program,
+            core,
+            tenant,
+            clock_ns: start_ns,
+            waiting: None,
+            under_way,
+            next: 0,
+            last_ns: start_ns,
+            ended: false,
+        }
+    }
+
+    /// When it can ask for it.
+    #[inline]
+    fn ready_ns(&self, access: &Access) -> f64 {
+        let computed = self.clock_ns + f64::from(access.compute_ns);
+        let known = if access.dependent { computed.max(self.last_ns) } else { computed };
+        known.max(self.under_way[self.next])
+    }
+
+    #[inline]
+    fn access(&mut self, access: Access, world: &mut World) {
+        let page = Pages::page(access.address);
+        let entry = world.pages.entry(page);
+        if entry & (bit::HINT | bit::ABSENT) != 0 {
+            let absent = entry & bit::ABSENT != 0;
+            let (tenant, write, now_ns) = (self.tenant, access.write, self.clock_ns);
+            self.clock_ns = world.fault(Fault { tenant, page, write, absent, now_ns });
+            // It is tried again.
+            self.waiting = Some(access);
+            return;
+        }
+        let seen = bit::ACCESSED | if access.write { bit::DIRTY } else { 0 };
+        if entry & seen != seen {
+            world.pages.set(page, seen);
+        }
+        let done =
+            world.memory[usize::from(entry & bit::TIER)].serve(self.clock_ns, LINE, access.write);
+        self.under_way[self.next] = done;
+        self.next += 1;
+        if self.next == self.under_way.len() {
+            self.next = 0;
+        }
+        self.last_ns = done;
+        self.clock_ns += self.core.issue_ns;
+    }
+}
+
+impl<P: Program> Actor for Thread<P> {
+    fn clock_ns(&self) -> f64 {
+        self.clock_ns
+    }
+
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn run(&mut self, until_ns: f64, world: &mut World) {
+        while self.clock_ns <= until_ns {
+            if let Some(access) = self.waiting.take() {
+                self.access(access, world);
+                continue;
+            }
+            let Some(access) = self.program.next(self.clock_ns) else {
+                // It has ended once all that it asked for is there.
+                self.clock_ns = self.under_way.iter().copied().fold(self.clock_ns, f64::max);
+                self.ended = true;
+                return;
+            };
+            self.clock_ns = self.ready_ns(&access).max(world.held_ns(self.tenant));
+            if self.clock_ns <= until_ns {
+                self.access(access, world);
+            } else {
+                // Others are earlier.
+                self.waiting = Some(access);
+            }
+        }
+    }
+}

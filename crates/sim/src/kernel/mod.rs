@@ -1,0 +1,8 @@
+//! A small kernel under the simulated systems, after Linux: nodes with watermarks, first touch that
+//! spills, lists of pages by age. A model on which every system stands, not a helper of one.
+
+mod lists;
+mod nodes;
+
+pub use lists::{Kind, Lists};
+pub use nodes::{Node, Nodes, Watermarks};

@@ -218,6 +218,18 @@ fn a_request_goes_to_every_page_that_it_touches() {
 }
 
 #[test]
+fn requests_for_nothing_are_left_out() {
+    let of = |object, bytes| OracleRecord { bytes, ..record(0, object) };
+    let bytes = bytes_of(&[of(5, 1), of(6, 0), of(7, u32::MAX), of(5, 0)]);
+    for (length, left_out, expected) in [(24, 0, &[5][..]), (96, 2, &[5, 7])] {
+        let mut reader = OracleReader::new(&bytes[..length]);
+        let mut objects = Vec::new();
+        assert_eq!(reader.batch().unwrap().unwrap().objects(&mut objects), left_out);
+        assert_eq!(objects, expected);
+    }
+}
+
+#[test]
 fn a_request_that_is_none_to_pages_is_named() {
     let of = |object, bytes| OracleRecord { bytes, ..record(0, object) };
     for (wrong, id_bytes) in [(of(0, u32::MAX), 1), (of(u64::MAX - 5, 7), 1), (of(1 << 60, 1), 512)]

@@ -55,6 +55,20 @@ impl OracleBatch<'_> {
         self.bytes.as_chunks().0.iter().map(parse)
     }
 
+    /// Appends the objects of requests; those for nothing (of size 0) are left out, as libCacheSim does.
+    /// How many these were.
+    pub fn objects(&self, into: &mut Vec<u64>) -> usize {
+        let nothing = self.records().filter(|record| record.bytes == 0).count();
+        if nothing == 0 {
+            // Nearly always so; and then no record needs to be looked at alone.
+            into.extend(self.records().map(|record| record.object));
+        } else {
+            let some = self.records().filter(|record| record.bytes > 0);
+            into.extend(some.map(|record| record.object));
+        }
+        nothing
+    }
+
     /// The pages that requests go to, one after the other, where objects are addresses in units of
     /// `id_bytes`; those for nothing (of size 0) go to none.
     ///

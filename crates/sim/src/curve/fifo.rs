@@ -1,7 +1,8 @@
 //! FIFO at given sizes. A cache of n pages holds the n that came in last: a page is in it if fewer than n
 //! came in since it did. So all there is of a cache is, by page, when it came in, and there is no queue.
 
-use super::rows::{ABREAST, Row};
+use super::memory::{lengthen, prefetch};
+use super::rows::{ABREAST, AHEAD, Row};
 
 /// From here on times start anew; they are counted in 32 bits.
 const LATEST: u32 = if cfg!(test) { 100 } else { 1 << 31 };
@@ -23,9 +24,12 @@ impl<const L: usize> Caches<L> {
     }
 
     fn access(&mut self, pages: &[u32], seen: u32) {
-        self.came.resize(seen as usize, [0; L]);
+        lengthen(&mut self.came, seen as usize, [0; L]);
         let (sizes, mut count) = (self.sizes, self.count);
-        for page in pages {
+        for (i, page) in pages.iter().enumerate() {
+            if let Some(soon) = pages.get(i + AHEAD) {
+                prefetch(&self.came, *soon as usize);
+            }
             let came = &mut self.came[*page as usize];
             for ((came, count), size) in came.iter_mut().zip(&mut count).zip(&sizes) {
                 let out = *count - *came >= *size;

@@ -3,15 +3,34 @@
 //! a page comes in; all sizes share one bitmap, and there is no list.
 
 use super::Simulate;
-use super::recency::{Recency, Time};
+use super::recency::{Recency, Time, next};
 
 /// One cache.
+#[derive(Clone, Copy)]
 struct Cache {
     /// The last access of the page that goes next.
     oldest: Time,
     /// Pages that fit before any must go.
     room: u32,
     misses: u64,
+}
+
+impl Cache {
+    /// An access to a page that was accessed before at that time; false if it was behind the oldest one,
+    /// and larger caches have nothing to do, either.
+    #[inline]
+    fn access(&mut self, before: Time, latest: &[u64]) -> bool {
+        if before > self.oldest {
+            return false;
+        }
+        self.misses += u64::from(before < self.oldest);
+        if before == 0 && self.room > 0 {
+            self.room -= 1;
+        } else {
+            self.oldest = next(latest, self.oldest);
+        }
+        true
+    }
 }
 
 pub(super) struct Lru {
@@ -43,22 +62,19 @@ impl Simulate for Lru {
             if self.recency.left() == 0 {
                 self.compress();
             }
-            let (now, later) = pages.split_at(pages.len().min(self.recency.left()));
-            pages = later;
-            for page in now {
-                let before = self.recency.access(*page);
-                for cache in &mut self.caches {
-                    if before > cache.oldest {
-                        break;
-                    }
-                    cache.misses += u64::from(before < cache.oldest);
-                    if before == 0 && cache.room > 0 {
-                        cache.room -= 1;
-                    } else {
-                        cache.oldest = self.recency.next(cache.oldest);
-                    }
-                }
+            let count = pages.len().min(self.recency.left());
+            if let [cache] = &mut *self.caches {
+                let mut alone = *cache;
+                let each = |before, latest: &[u64]| _ = alone.access(before, latest);
+                self.recency.access(pages, count, each);
+                *cache = alone;
+            } else {
+                let each = |before, latest: &[u64]| {
+                    _ = self.caches.iter_mut().all(|cache| cache.access(before, latest));
+                };
+                self.recency.access(pages, count, each);
             }
+            pages = &pages[count..];
         }
     }
 

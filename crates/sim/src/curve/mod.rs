@@ -7,6 +7,7 @@ mod distances;
 mod exact;
 mod fifo;
 mod lru;
+mod memory;
 mod miniature;
 mod recency;
 mod rows;

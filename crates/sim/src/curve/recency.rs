@@ -5,13 +5,18 @@
 //!
 //! From Bennett and Kruskal, "LRU stack processing", IBM J. Res. Dev. 1975.
 
+use super::memory::{lengthen, prefetch};
+
 /// Times per page before they are compressed; compressing touches every page once.
 const TIMES_PER_PAGE: usize = 4;
 /// The fewest times.
 const FEWEST: usize = if cfg!(test) { 64 } else { 1 << 12 };
-
 /// The most times: a number for each but the last.
 const MOST: usize = u32::MAX as usize / 64 * 64;
+/// The first word of bits without that of time 0.
+const NEVER: u64 = u64::MAX - 1;
+/// How far ahead pages are fetched.
+const AHEAD: usize = 24;
 
 /// A time; 0 is never.
 pub(super) type Time = u32;
@@ -22,25 +27,46 @@ pub(super) struct Recency {
     last: Vec<Time>,
     /// By time.
     page_at: Vec<u32>,
-    /// By time; whole words.
-    pub(super) latest: Vec<u64>,
+    /// By time, whether it is some page's last. All set from now on: nobody asks, and they will be.
+    latest: Vec<u64>,
     /// The next access's.
-    pub(super) now: Time,
-    /// Pages that were accessed.
-    pub(super) live: u32,
+    now: Time,
+}
+
+/// The first time after another that is some page's last.
+#[inline]
+pub(super) fn next(latest: &[u64], after: Time) -> Time {
+    let mut word = (after as usize + 1) / 64;
+    let mut bits = latest[word] & (u64::MAX << ((after + 1) % 64));
+    while bits == 0 {
+        word += 1;
+        bits = latest[word];
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "as many bits as times")]
+    let first = word as u32 * 64;
+    first + bits.trailing_zeros()
 }
 
 impl Recency {
     pub(super) fn new() -> Self {
-        let (page_at, latest) = (vec![0; FEWEST], vec![0; FEWEST / 64]);
-        Self { last: Vec::new(), page_at, latest, now: 1, live: 0 }
+        let mut latest = vec![u64::MAX; FEWEST / 64];
+        latest[0] = NEVER;
+        Self { last: Vec::new(), page_at: vec![0; FEWEST], latest, now: 1 }
     }
 
     /// Makes room for pages 0 to `pages` - 1.
     pub(super) fn make_room(&mut self, pages: u32) {
-        if self.last.len() < pages as usize {
-            self.last.resize(pages as usize, 0);
-        }
+        lengthen(&mut self.last, pages as usize, 0);
+    }
+
+    /// By time, whether it is some page's last; what comes from now on is not said.
+    pub(super) fn latest(&self) -> &[u64] {
+        &self.latest
+    }
+
+    /// The time of the next access.
+    pub(super) fn now(&self) -> Time {
+        self.now
     }
 
     /// How many accesses fit before times must be compressed.
@@ -48,49 +74,39 @@ impl Recency {
         self.page_at.len() - self.now as usize
     }
 
-    /// An access to a page now; its last one before.
+    /// The first `count` accesses of these, at most as many as are left. `each` is told when the page was
+    /// accessed before, and the bitmap after.
     #[inline]
-    pub(super) fn access(&mut self, page: u32) -> Time {
-        let now = self.now;
-        let before = std::mem::replace(&mut self.last[page as usize], now);
-        self.page_at[now as usize] = page;
-        self.latest[before as usize / 64] &= !(1 << (before % 64));
-        self.latest[now as usize / 64] |= 1 << (now % 64);
-        self.live += u32::from(before == 0);
-        self.now += 1;
-        before
+    pub(super) fn access(
+        &mut self,
+        pages: &[u32],
+        count: usize,
+        mut each: impl FnMut(Time, &[u64]),
+    ) {
+        let Self { last, page_at, latest, now } = self;
+        let at = &mut page_at[*now as usize..][..count];
+        run(last, at, latest, now, pages, &mut each);
     }
 
     /// Forgets a page; its last access, if there was one.
     pub(super) fn forget(&mut self, page: u32) -> Option<Time> {
         let last = std::mem::take(self.last.get_mut(page as usize)?);
         self.latest[last as usize / 64] &= !(1 << (last % 64));
-        self.live -= u32::from(last != 0);
         (last != 0).then_some(last)
-    }
-
-    /// The first time after another that is some page's last.
-    #[inline]
-    pub(super) fn next(&self, after: Time) -> Time {
-        let mut word = (after as usize + 1) / 64;
-        let mut bits = self.latest[word] & (u64::MAX << ((after + 1) % 64));
-        while bits == 0 {
-            word += 1;
-            bits = self.latest[word];
-        }
-        #[expect(clippy::cast_possible_truncation, reason = "as many bits as times")]
-        let first = word as u32 * 64;
-        first + bits.trailing_zeros()
     }
 
     /// Times become 1, 2, 3... in the same order; `moved` is told of each: before and after.
     pub(super) fn compress(&mut self, mut moved: impl FnMut(Time, Time)) {
         let mut to = 1;
-        for word in 0..self.latest.len() {
-            let mut bits = std::mem::take(&mut self.latest[word]);
+        for word in 0..=self.now as usize / 64 {
+            let Some(bits) = self.latest.get_mut(word) else { break };
+            let mut bits = std::mem::replace(bits, u64::MAX);
             while bits != 0 {
                 let from = word * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
+                if from >= self.now as usize {
+                    break;
+                }
                 let page = self.page_at[from];
                 self.page_at[to as usize] = page;
                 self.last[page as usize] = to;
@@ -99,15 +115,35 @@ impl Recency {
                 to += 1;
             }
         }
+        self.latest[0] = NEVER;
         self.now = to;
-        let times = (to as usize * TIMES_PER_PAGE).next_multiple_of(FEWEST);
-        let times = times.min(MOST);
-        if times > self.page_at.len() {
-            self.page_at.resize(times, 0);
-            self.latest.resize(times / 64, 0);
-        }
-        for time in 1..to {
-            self.latest[time as usize / 64] |= 1 << (time % 64);
-        }
+        let times = (to as usize * TIMES_PER_PAGE).next_multiple_of(FEWEST).min(MOST);
+        lengthen(&mut self.page_at, times, 0);
+        lengthen(&mut self.latest, times / 64, u64::MAX);
     }
+}
+
+/// [`Recency::access`], with its parts apart, so that they stay in registers.
+#[inline]
+fn run(
+    last: &mut [Time],
+    page_at: &mut [u32],
+    latest: &mut [u64],
+    now: &mut Time,
+    pages: &[u32],
+    each: &mut impl FnMut(Time, &[u64]),
+) {
+    let mut time = *now;
+    for (i, at) in page_at.iter_mut().enumerate() {
+        let page = pages[i];
+        if let Some(soon) = pages.get(i + AHEAD) {
+            prefetch(last, *soon as usize);
+        }
+        *at = page;
+        let before = std::mem::replace(&mut last[page as usize], time);
+        latest[before as usize / 64] &= !(1 << (before % 64));
+        each(before, latest);
+        time += 1;
+    }
+    *now = time;
 }

@@ -5,6 +5,8 @@ use super::Simulate;
 
 /// Caches that lie side by side.
 pub(super) const ABREAST: usize = 8;
+/// How far ahead pages are fetched.
+pub(super) const AHEAD: usize = 24;
 
 /// Some caches that are simulated together.
 pub(super) trait Row {

@@ -25,10 +25,13 @@ impl Lru {
     fn access(&mut self, page: u32, sizes: &[u32], rate: f64) {
         let rate = rate * self.share;
         self.distances.make_room(page + 1);
-        let first_hit = self.distances.access(page).map_or(sizes.len(), |others| {
-            sizes.partition_point(|size| f64::from(*size) * rate < f64::from(others) + 0.5)
+        let weights = &mut self.weights;
+        self.distances.access(&[page], |others| {
+            let first_hit = others.map_or(sizes.len(), |others| {
+                sizes.partition_point(|size| f64::from(*size) * rate < f64::from(others) + 0.5)
+            });
+            weights[first_hit] += 1.0 / rate;
         });
-        self.weights[first_hit] += 1.0 / rate;
     }
 
     /// By size.

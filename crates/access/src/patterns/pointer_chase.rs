@@ -37,16 +37,17 @@ struct Cycle {
 }
 
 impl Cycle {
-    /// The first byte of the slot at a position below `slots`.
+    /// The first byte of the slot at a position, counted on from round to round.
     #[inline]
     fn offset(&self, position: u64) -> u64 {
-        self.shuffle.at(position) * self.slot
+        self.shuffle.at(self.within(position)) * self.slot
     }
 
-    /// The position after this one.
+    /// The position in its round.
     #[inline]
-    fn after(&self, position: u64) -> u64 {
-        if position + 1 == self.slots { 0 } else { position + 1 }
+    fn within(&self, position: u64) -> u64 {
+        // Rounds end rarely, and a division is dear.
+        if position < self.slots { position } else { position % self.slots }
     }
 }
 
@@ -77,10 +78,9 @@ impl Pattern for PointerChase {
 
     fn fill(&self, setup: &Setup) -> impl Iterator<Item = Fill> {
         let cycle = self.cycle(setup);
-        let first = cycle.offset(0);
-        let mut at = first;
+        let mut at = cycle.offset(0);
         (1..=cycle.slots).map(move |position| {
-            let next = if position == cycle.slots { first } else { cycle.offset(position) };
+            let next = cycle.offset(position);
             Fill { offset: std::mem::replace(&mut at, next), value: next }
         })
     }
@@ -98,11 +98,12 @@ impl Pattern for PointerChase {
 impl Walk for PointerChaseWalk {
     #[inline]
     fn batch(&mut self, n: u32, _: Duration, memory: &mut impl Memory) {
-        for _ in 0..n {
-            let next = self.cycle.after(self.position);
-            self.at = memory.follow(self.at, || self.cycle.offset(next));
-            self.position = next;
+        let (begin, end) = (self.position, self.position + u64::from(n));
+        let mut at = self.at;
+        for position in begin..end {
+            at = memory.follow(at, || self.cycle.offset(position + 1));
         }
+        (self.position, self.at) = (self.cycle.within(end), at);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The command line. Doc comments are the help texts.
 
+use crate::curve_args::CurveArgs;
 use crate::exact_args::ExactOptions;
 use crate::live_args::{BenchCommand, RunArgs};
 use crate::values::{percent, percent_range, pid, seconds, weight};
@@ -58,6 +59,10 @@ pub(crate) enum Command {
     /// Look into recordings.
     #[command(subcommand)]
     Trace(TraceCommand),
+    /// Say how often a cache of pages would miss, at one or all of its sizes.
+    ///
+    /// From single accesses, in one pass, under LRU, FIFO and CLOCK: exactly, or on a sample.
+    Curve(CurveArgs),
     /// Show what this machine offers, what that means, and whether heat can be read on it.
     Doctor(DoctorArgs),
     /// List the policies.

@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod curve_args;
 mod exact_args;
 mod exit;
 mod interrupt;

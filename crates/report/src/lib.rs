@@ -4,6 +4,7 @@
 mod at_size;
 mod bench;
 mod chart;
+mod curve;
 mod doctor;
 mod heatmap;
 mod html;
@@ -18,6 +19,7 @@ mod table;
 
 pub use at_size::plan_at;
 pub use bench::bench_migrate;
+pub use curve::{CurveOf, CurvePoint, CurveSample, CurveTable, curve};
 pub use doctor::{FindingRow, Mark, doctor};
 pub use html::{Subject, Together, html};
 pub use live::{epoch_parts, run_summary};

@@ -1,6 +1,7 @@
 //! One file per command.
 
 mod bench;
+mod curve;
 mod doctor;
 mod exact;
 mod page;
@@ -26,6 +27,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Record(arguments) => record::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Bench(command) => bench::run(&command),
+        Command::Curve(arguments) => curve::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Trace(command) => trace::run(&command),

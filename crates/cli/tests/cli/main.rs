@@ -5,6 +5,7 @@
 mod arguments;
 mod blind;
 mod cgroup;
+mod curve;
 mod damage;
 mod disk;
 mod ends;

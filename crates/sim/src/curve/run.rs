@@ -165,7 +165,11 @@ impl Simulation {
                 Run::Shrinking(run) => (run.misses(), None),
             };
             let points = self.sizes.iter().zip(misses).take(told);
-            let points = points.map(|(pages, misses)| Point { pages: *pages, misses }).collect();
+            let points = points
+                // Who asked for all wants to know what can be told.
+                .skip_while(|(_, misses)| self.all && *misses == Misses::Untold)
+                .map(|(pages, misses)| Point { pages: *pages, misses })
+                .collect();
             Curve { policy: *policy, points, steps }
         };
         Curves {

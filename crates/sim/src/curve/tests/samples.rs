@@ -81,5 +81,8 @@ fn a_sample_says_how_large_it_is() {
         let points = &curves.curves[0].points;
         assert_eq!(points[0].misses, Misses::Untold, "ten pages are one of the sample");
         assert!(matches!(points[1].misses, Misses::Estimated { .. }));
+        let all = run(&[Policy::Lru], &Sizes::All, Some(sample), &names).curves;
+        let told = |point: &crate::curve::Point| f64::from(point.pages) * sampled.rate >= 16.0;
+        assert!(all[0].points.iter().all(told), "{sampled:?}: {:?}", all[0].points);
     }
 }

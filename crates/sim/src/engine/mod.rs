@@ -8,6 +8,7 @@ mod copier;
 mod pages;
 mod system;
 mod thread;
+mod walk;
 mod world;
 
 pub use access::{Access, Program};
@@ -16,6 +17,7 @@ pub use copier::Copier;
 pub use pages::{PAGE_SHIFT, Pages, bit};
 pub use system::{Fault, System};
 pub use thread::{Core, Thread};
+pub use walk::WalkProgram;
 pub use world::World;
 
 /// An actor may run ahead of the others by so much, ns: then what they ask of a channel meanwhile

@@ -227,3 +227,34 @@ fn a_scanner_sees_what_was_accessed_since_and_its_faults_cost_what_they_cost() {
     // 100 us hold 8.8 pages, and the one at each end.
     assert!(seen[1..seen.len() - 1].iter().all(|seen| (8..=10).contains(seen)), "{seen:?}");
 }
+
+#[test]
+fn patterns_run_as_programs_and_a_chase_waits_where_a_uniform_one_does_not() {
+    use pagetide_access::patterns::{Pattern, PointerChase, Setup, Uniform};
+    use pagetide_types::Bytes;
+
+    let setup = Setup::new(Bytes(PAGES << 12), 1, 1).unwrap();
+    let core = Core { outstanding: 8, issue_ns: 0.0 };
+    let time = |walk: &mut dyn FnMut(&mut Engine<'_>)| {
+        // Half of the pages are slow.
+        let mut engine = engine(0);
+        (0..PAGES).step_by(2).for_each(|page| {
+            engine.world().pages.put(usize::try_from(page).unwrap(), 1);
+        });
+        walk(&mut engine);
+        engine.run(f64::INFINITY)
+    };
+    let chase = PointerChase { slot: Bytes(64) }.walks(&setup).unwrap().remove(0);
+    let chased = time(&mut |engine| {
+        let program = WalkProgram::new(chase.clone(), 100_000, 0, 0.0);
+        engine.add(Thread::new(program, 0, core, 0.0));
+    });
+    near(chased, 100_000.0 * 175.0);
+    let uniform = Uniform.walks(&setup).unwrap().remove(0);
+    let spread = time(&mut |engine| {
+        let program = WalkProgram::new(uniform.clone(), 100_000, 0, 0.0);
+        engine.add(Thread::new(program, 0, core, 0.0));
+    });
+    // Eight under way that leave in order: between the mean latency and the slow one over eight.
+    assert!((100_000.0 * 175.0 / 8.0..100_000.0 * 250.0 / 8.0).contains(&spread), "{spread}");
+}

@@ -1,9 +1,13 @@
 //! What an epoch's visits measured of a region: what a plan charges.
 
-use super::visit::{Slope, Visit};
+use super::ladder::SHORTEST_HUGE_NS;
+use super::visit::{Look, Slope, Visit};
 
 /// A huge page that was seen at this share of its first looks is too hot to measure.
 const SATURATED: f64 = 0.95;
+/// A first look at a huge page later than this, CPU time of the target, ns, was held up by other
+/// work: that it sees the page accessed says little.
+const AT_ONCE_NS: f64 = 4.0 * SHORTEST_HUGE_NS as f64;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -54,7 +58,8 @@ impl Measured {
                 measured += 1.0;
                 ran |= visit.reach_ns() > 0.0;
             }
-            if let Some(first) = visit.looks.first().filter(|_| visit.huge || visit.late) {
+            let at_once = |first: &&Look| visit.late || (visit.huge && first.gap_ns <= AT_ONCE_NS);
+            if let Some(first) = visit.looks.first().filter(at_once) {
                 first_looks += f64::from(visit.pages);
                 seen_at_once += f64::from(first.seen);
             }
@@ -111,6 +116,16 @@ mod tests {
         let of_process = OfProcess { cores: 2.0, ..USUAL };
         let both = Measured::of(&[&busy, &idle], 100, of_process, 1.0).unwrap();
         assert!((both.traffic.pages - 100e3).abs() < 1.0, "{both:?}");
+    }
+
+    #[test]
+    fn a_huge_page_seen_by_a_look_that_came_late_is_not_too_hot_to_measure() {
+        let first_seen = |gap_ns: f64| {
+            let visit = Visit { huge: true, pages: 1, ..visit(&[(gap_ns, 1), (2e5, 1)]) };
+            Measured::of(&[&visit, &visit], 512, USUAL, 1.0).unwrap().saturated
+        };
+        assert!(first_seen(3e3));
+        assert!(!first_seen(5e4));
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub use error::ScanError;
 pub use observer::{Observer, self_test};
 pub use recorder::{End, Options, Place, Recorder};
 pub use self_test::Finding;
+pub use survey::lines::TOUCH as LINES_OF_A_TOUCH;
 pub use target::activity::Activity;
 pub use target::follow::Target;
 pub use walk::nodes::NodeRange;

@@ -12,7 +12,7 @@ use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, TierError, 
 use pagetide_migrate::{LiveKernel, Mover};
 use pagetide_policy::{AlwaysMigrate, Class, CostBenefit, PolicySpec};
 use pagetide_report::Style;
-use pagetide_scan::{End, Observer, Options, Recorder, ScanError};
+use pagetide_scan::{End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError};
 use pagetide_trace::Owner;
 use pagetide_types::{NodeId, UnitSize};
 use std::fs::{File, OpenOptions};
@@ -136,7 +136,8 @@ fn cost_benefit(
     };
     let modelled = machine.tiers[1].read_latency_ns - machine.tiers[0].read_latency_ns;
     Some(CostBenefit {
-        gain_ns: here.unwrap_or(modelled),
+        // Lines that come in together are waited for once.
+        gain_ns: here.unwrap_or(modelled) / LINES_OF_A_TOUCH,
         base_us: machine.migration.page_4k_us,
         huge_us: machine.migration.page_2m_us,
         within_s: arguments.payback.as_secs_f64(),

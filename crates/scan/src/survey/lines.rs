@@ -9,18 +9,18 @@ use crate::pages::Mask;
 const ALL: f64 = 64.0;
 /// Lines of a page that is touched by itself: between one (an entry of a table) and all of them (a
 /// large value), the middle of the logarithms. Where no page lies in a run the choice cancels out.
-const SOME: f64 = 8.0;
+pub const TOUCH: f64 = 8.0;
 /// Pages in a row that are read in order.
 const RUN: u32 = 4;
 
 /// Lines that so many touches of huge pages bring: one bit tells no rows.
 pub(crate) fn lines_of_huge(touches: f64) -> f64 {
-    SOME * touches
+    TOUCH * touches
 }
 
 /// Lines taken from `seen` pages, of which so many were read in order.
 pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
-    SOME * seen + (ALL - SOME) * streamed
+    TOUCH * seen + (ALL - TOUCH) * streamed
 }
 
 /// Pages of `new`, first seen since another look at which `left` were still unseen, that were read in

@@ -1,6 +1,9 @@
 //! Clairvoyant: by what the epoch will bring, as it begins. With units of one size no placement that
 //! stays for whole epochs serves more accesses from the same fast memory (Belady's idea applied to
 //! epochs). It moves without regard to cost: a bound on hits, not on time.
+//!
+//! Where traffic was sampled it goes by what is expected of the epoch, this one's visits included: who
+//! knew what a sample happened to show would need less than anybody can reach.
 
 use crate::policy::rate_key;
 use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy};
@@ -30,8 +33,10 @@ impl RankPolicy for Clairvoyant {
                 row += 1;
             }
             // Per page: a small unit that is as hot gives more for the same memory.
+            let counted = !next.leads.is_empty() || next.traffic.is_empty();
             *key = rate_key(if next.unit.get(row) == Some(unit) {
-                next.memory_rate(row) / f32::from(next.pages[row].max(1))
+                let asked = if counted { next.memory_rate(row) } else { next.rate[row] };
+                asked / f32::from(next.pages[row].max(1))
             } else {
                 0.0
             });

@@ -6,8 +6,8 @@
 //! Two bytes of a page say in which of eight caches it is, and in which it is marked: an access that
 //! hits in all of them is one to two bytes, whatever the sizes.
 
-use super::memory::{lengthen, prefetch};
-use super::rows::{ABREAST, AHEAD, Row};
+use super::memory::{AHEAD, lengthen, prefetch};
+use super::rows::{ABREAST, Row};
 
 /// How far ahead of the hand pages are fetched.
 const BEFORE_HAND: usize = 16;

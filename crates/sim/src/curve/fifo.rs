@@ -1,8 +1,8 @@
 //! FIFO at given sizes. A cache of n pages holds the n that came in last: a page is in it if fewer than n
 //! came in since it did. So all there is of a cache is, by page, when it came in, and there is no queue.
 
-use super::memory::{lengthen, prefetch};
-use super::rows::{ABREAST, AHEAD, Row};
+use super::memory::{AHEAD, lengthen, prefetch};
+use super::rows::{ABREAST, Row};
 
 /// From here on times start anew; they are counted in 32 bits.
 const LATEST: u32 = if cfg!(test) { 100 } else { 1 << 31 };

@@ -1,6 +1,8 @@
 //! Large arrays that are accessed at random: prefetching, and huge pages where the kernel gives them on
 //! request. The only unsafe code of this crate.
 
+/// How far ahead of its use what stands of a page is fetched, accesses.
+pub(super) const AHEAD: usize = 64;
 /// From here on an array is worth huge pages, bytes.
 const LARGE: usize = 4 << 20;
 
@@ -18,7 +20,7 @@ pub(super) fn prefetch<T>(slice: &[T], index: usize) {
     let _ = (slice, index);
 }
 
-/// So many zeros (or what else is all bits 0), in huge pages if they are many.
+/// So many zeros, in huge pages if they are many.
 pub(super) fn zeros<T: Copy + Default>(length: usize) -> Vec<T> {
     let mut zeros = Vec::with_capacity(length);
     advise(zeros.spare_capacity_mut());

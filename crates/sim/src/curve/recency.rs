@@ -5,7 +5,7 @@
 //!
 //! From Bennett and Kruskal, "LRU stack processing", IBM J. Res. Dev. 1975.
 
-use super::memory::{lengthen, prefetch};
+use super::memory::{AHEAD, lengthen, prefetch};
 
 /// Times per page before they are compressed; compressing touches every page once.
 const TIMES_PER_PAGE: usize = 4;
@@ -15,8 +15,6 @@ const FEWEST: usize = if cfg!(test) { 64 } else { 1 << 12 };
 const MOST: usize = u32::MAX as usize / 64 * 64;
 /// The first word of bits without that of time 0.
 const NEVER: u64 = u64::MAX - 1;
-/// How far ahead pages are fetched.
-const AHEAD: usize = 24;
 
 /// A time; 0 is never.
 pub(super) type Time = u32;

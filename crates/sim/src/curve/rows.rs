@@ -5,8 +5,6 @@ use super::Simulate;
 
 /// Caches that lie side by side.
 pub(super) const ABREAST: usize = 8;
-/// How far ahead pages are fetched.
-pub(super) const AHEAD: usize = 24;
 
 /// Some caches that are simulated together.
 pub(super) trait Row {

@@ -17,6 +17,10 @@ pub enum Sample {
     Pages(u32),
 }
 
+/// Many traces number their pages from 0. Of 200 such words this one makes the shares of the first
+/// 2^14 to 2^24 numbers come out most evenly, at rates from 0.001 to 0.1: within 1.3 standard
+/// deviations of chance all of them, where 3.6 is usual.
+const SALT: u64 = 0x7b70_89e0_7ef4_36ee;
 /// Groups of which each is left out once.
 pub(super) const GROUPS: usize = 8;
 /// The share of the sampled pages that stay in.
@@ -33,7 +37,7 @@ pub(super) struct Hash(u64);
 impl Hash {
     /// Another than that of `Dense`, whose places would else be those of the sample alone.
     pub(super) fn of(name: u64) -> Self {
-        Self(mix(name))
+        Self(mix(name ^ SALT))
     }
 
     /// The first hash that is not of this share of all.

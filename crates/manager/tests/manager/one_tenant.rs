@@ -41,7 +41,8 @@ proptest! {
             prop_assert_eq!(line.promote, bytes(&decided.chosen.promote), "{}", policy);
             prop_assert_eq!(line.demote, bytes(&decided.chosen.demote), "{}", policy);
             let on_ledger = ledger.fast(&heat, capacity);
-            let on_ledger: Vec<u64> = (0..16).filter(|unit| on_ledger[*unit as usize]).collect();
+            let on_ledger: Vec<u64> =
+                (0..16).zip(on_ledger).filter_map(|(unit, fast)| fast.then_some(unit)).collect();
             prop_assert_eq!(world.fast(), on_ledger, "{}", policy);
         }
     }

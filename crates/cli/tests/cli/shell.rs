@@ -3,13 +3,14 @@
 use crate::run::{pagetide, scratch};
 use std::fs;
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 12] = [
     "record",
     "plan",
     "run",
     "bench",
     "report",
     "trace",
+    "curve",
     "doctor",
     "policies",
     "workload",

@@ -127,3 +127,53 @@ fn share(share: f64) -> String {
     let text = format!("{percent:.digits$}");
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(errors: bool) -> CurveTable {
+        let point = |size_pages: u32, ratio: Option<f64>| CurvePoint {
+            size_pages,
+            size_bytes: Bytes(u64::from(size_pages) << 12),
+            misses: ratio.map(|_| 1),
+            miss_ratio: ratio,
+            error: ratio.and(errors.then_some(0.0123)),
+        };
+        let of = |policy: &str| CurveOf {
+            policy: policy.to_owned(),
+            points: vec![point(1, None), point(1 << 20, Some(0.4567))],
+            steps: None,
+        };
+        CurveTable {
+            stream: "a.stream".to_owned(),
+            format: "pagetide".to_owned(),
+            by: "page".to_owned(),
+            page_bytes: Bytes::kib(4),
+            accesses: 1_500_000,
+            left_out: 7,
+            pages: 1 << 18,
+            sample: errors.then_some(CurveSample {
+                rate: 0.0001,
+                sampled_pages: 26,
+                sampled_accesses: 150,
+            }),
+            policies: ["lru", "fifo", "clock"].map(of).into(),
+        }
+    }
+
+    #[test]
+    fn curves_stand_beside_each_other_with_their_errors() {
+        let exact = curve(&table(false), Style::new(80, false));
+        for said in ["1.5 M accesses to 262 k pages, 1.00 GiB", "exact", "7 requests", "45.67 %"] {
+            assert!(exact.contains(said), "no '{said}' in {exact}");
+        }
+        let sampled = curve(&table(true), Style::new(80, false));
+        for said in ["to about 262 k", "0.01 % of the pages", "45.67 ± 1.23 %", " ? "] {
+            assert!(sampled.contains(said), "no '{said}' in {sampled}");
+        }
+        assert!(!sampled.contains("exact"), "{sampled}");
+        let wide = sampled.lines().find(|line| line.chars().count() > 80);
+        assert_eq!(wide, None);
+    }
+}

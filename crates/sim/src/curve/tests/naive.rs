@@ -2,6 +2,7 @@
 
 use super::{misses, run};
 use crate::curve::{Misses, Policy, Sizes};
+use pagetide_access::generators::{Rng, Zipf};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -95,6 +96,23 @@ proptest! {
         for size in 1..=72 {
             let step = steps.iter().rfind(|step| step.0 <= size).unwrap();
             prop_assert_eq!(step.1, by_definition(Policy::Lru, size as usize, &names));
+        }
+    }
+}
+
+/// Large enough for every level of the sums, for growing tables, and for times to be compressed often.
+#[test]
+fn a_long_stream_gives_the_same_at_given_and_at_all_sizes() {
+    let (zipf, mut rng) = (Zipf::new(200_000, 0.7), Rng::new(5, 0));
+    let names: Vec<u64> = (0..700_000).map(|_| zipf.rank(&mut rng) << 12).collect();
+    let all = run(&Policy::ALL, &Sizes::All, None, &names);
+    for curve in &all.curves {
+        let told: Vec<_> = curve.points.iter().skip(24).collect();
+        let sizes: Vec<u32> = told.iter().map(|point| point.pages).collect();
+        let exact: Vec<_> = told.iter().map(|point| point.misses).collect();
+        for (sizes, exact) in sizes.chunks(6).zip(exact.chunks(6)) {
+            let given = misses(curve.policy, sizes, &names).into_iter().map(Misses::Exact);
+            assert_eq!(given.collect::<Vec<_>>(), exact, "{} {sizes:?}", curve.policy);
         }
     }
 }

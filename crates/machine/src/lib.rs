@@ -3,5 +3,7 @@
 
 mod machine;
 pub mod model;
+mod parts;
 
 pub use machine::{Machine, Migration, Tier};
+pub use parts::{Cache, Cores, Kernel, Tlb};

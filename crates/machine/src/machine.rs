@@ -2,6 +2,7 @@
 //! One TOML file per machine in `machines/`, compiled in; figures and sources stand in the files.
 
 use crate::model::{self, Model, ModelError};
+use crate::parts::{Cache, Cores, Kernel, Tlb};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -33,6 +34,19 @@ pub struct Machine {
     pub tiers: Vec<Tier>,
     /// What moving pages costs.
     pub migration: Migration,
+    /// Its cores, for simulations; a default if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<Cores>,
+    /// What its kernel's work costs, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
+    /// Its translation buffers; a simulation goes without if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tlb: Option<Tlb>,
+    /// Its caches, the nearest first; a simulation goes without if not given: every access goes to
+    /// memory.
+    #[serde(rename = "cache", default, skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<Cache>,
 }
 
 /// One kind of memory of a [`Machine`].
@@ -106,7 +120,25 @@ impl Model for Machine {
     const KIND: &'static str = "machine";
     const BUILT_IN: &'static [(&'static str, &'static str)] = BUILT_IN;
     const KEYS: &'static [(&'static str, &'static [&'static str])] = &[
-        ("", &["name", "title", "source", "cache_per_core", "tier", "migration"]),
+        (
+            "",
+            &[
+                "name",
+                "title",
+                "source",
+                "cache_per_core",
+                "tier",
+                "migration",
+                "core",
+                "kernel",
+                "tlb",
+                "cache",
+            ],
+        ),
+        ("core", Cores::KEYS),
+        ("kernel", Kernel::KEYS),
+        ("tlb", Tlb::KEYS),
+        ("cache", Cache::KEYS),
         (
             "tier",
             &[
@@ -159,6 +191,10 @@ impl Model for Machine {
             .chain(exchange.into_iter().filter_map(|(key, value)| Some((key, value?))))
             .find(|(_, value)| !value.is_finite() || *value < 0.0)
             .map(|(key, value)| format!("migration: {key} must be 0 or above, not {value}"))
+            .or_else(|| self.core.as_ref().and_then(Cores::problem))
+            .or_else(|| self.kernel.as_ref().and_then(Kernel::problem))
+            .or_else(|| self.tlb.as_ref().and_then(Tlb::problem))
+            .or_else(|| Cache::problem(&self.caches))
     }
 }
 
@@ -220,6 +256,16 @@ mod tests {
             ("name = \"CXL\"", "name = \"CXL\"\ncapacity = \"much\"", "not an amount of memory"),
             ("page_2m_us = 370", "", "page_2m_us"),
             ("page_2m_us = 370", "page_2m_us = 370\nexchange_4k_us = -2", "exchange_4k_us must be"),
+            ("[migration]", "[kernel]\ncopy_gb = 2\n[migration]", "did you mean 'copy_gb_s'?"),
+            ("[migration]", "[kernel]\ncopy_gb_s = 0\n[migration]", "copy_gb_s must be above 0"),
+            ("[migration]", "[kernel]\npage_us = nan\n[migration]", "page_us must be 0 or above"),
+            ("[migration]", "[core]\ncount = 0\n[migration]", "must be 1 or more"),
+            ("[migration]", "[tlb]\nfirst_ways = 0\n[migration]", "first_4k needs 1 way"),
+            (
+                "[migration]",
+                "[[cache]]\nsize = \"32K\"\nways = 0\nhit_ns = 1\n[migration]",
+                "1 way or more",
+            ),
         ] {
             assert!(good.contains(from), "{from}");
             let error =

@@ -3,7 +3,7 @@
 
 use pagetide_access::patterns::{Pattern, Setup, Uniform};
 use pagetide_machine::Machine;
-use pagetide_sim::engine::{Core, Engine, Fault, Pages, System, Thread, WalkProgram, World, bit};
+use pagetide_sim::engine::{Core, Engine, Fault, Pages, System, WalkProgram, World, bit};
 use pagetide_types::Bytes;
 use std::time::Instant;
 
@@ -44,7 +44,7 @@ fn run(threads: u32, tracked: bool) -> Result<f64, Box<dyn std::error::Error>> {
     let mut engine = Engine::new(world);
     for walk in Uniform.walks(&Setup::new(SIZE, threads, 1)?)? {
         let program = WalkProgram::new(walk, ACCESSES / u64::from(threads), 0, 0.0);
-        engine.add(Thread::new(program, 0, Core::default(), 0.0));
+        engine.thread(program, 0, Core::default(), 0.0);
     }
     let begun = Instant::now();
     engine.run(f64::INFINITY);

@@ -5,6 +5,7 @@
 mod access;
 mod channel;
 mod copier;
+mod cores;
 mod pages;
 mod system;
 mod thread;
@@ -14,9 +15,11 @@ mod world;
 pub use access::{Access, Program};
 pub use channel::{Channel, LINE};
 pub use copier::Copier;
-pub use pages::{PAGE_SHIFT, Pages, bit};
-pub use system::{Fault, System};
-pub use thread::{Core, Thread};
+pub use cores::Cores;
+pub use pages::{HUGE_PAGES, PAGE_SHIFT, Pages, bit};
+pub use system::{Fault, LOOK_AGAIN_NS, System};
+pub use thread::Core;
+use thread::Thread;
 pub use walk::WalkProgram;
 pub use world::World;
 
@@ -59,6 +62,18 @@ impl<'a> Engine<'a> {
     pub fn add(&mut self, actor: impl Actor + 'a) -> usize {
         self.actors.push(Box::new(actor));
         self.actors.len() - 1
+    }
+
+    /// Adds a thread of a tenant's program, on a core of its own; its number.
+    pub fn thread(
+        &mut self,
+        program: impl Program + 'a,
+        tenant: usize,
+        core: Core,
+        start_ns: f64,
+    ) -> usize {
+        let seat = self.world.seat(tenant);
+        self.add(Thread::new(program, tenant, seat, core, start_ns))
     }
 
     /// Runs until all programs have ended or passed `until_ns`; the time of the last of them.

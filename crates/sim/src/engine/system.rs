@@ -1,7 +1,10 @@
 //! What a machine does beside running programs: its kernel, as far as it is simulated. It is asked at
 //! faults, and at times of its own.
 
-use super::{Actor, World};
+use super::{Actor, World, bit};
+
+/// When a thread that waits for a page looks whether it is there, at the soonest, ns.
+pub const LOOK_AGAIN_NS: f64 = 200.0;
 
 /// An access that cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,10 +15,19 @@ pub struct Fault {
     pub page: usize,
     /// It stores.
     pub write: bool,
-    /// Nothing is mapped there; else the entry asked for it ([`super::bit::HINT`]).
-    pub absent: bool,
+    /// The page's entry, with what asked for the fault: [`bit::ABSENT`], [`bit::HINT`], or both. What
+    /// is [`bit::MOVING`] is dealt with by [`System::wait`].
+    pub entry: u8,
     /// When.
     pub now_ns: f64,
+}
+
+impl Fault {
+    /// Nothing is mapped there.
+    #[must_use]
+    pub fn absent(&self) -> bool {
+        self.entry & bit::ABSENT != 0
+    }
 }
 
 /// A simulated system.
@@ -23,6 +35,13 @@ pub trait System: Send {
     /// Handles a fault, after which the page is mapped and asks for no other; when the thread goes
     /// on, ns.
     fn fault(&mut self, fault: Fault, world: &mut World) -> f64;
+
+    /// A thread met a page that is being moved; when it looks again, ns: an estimate from below is
+    /// right.
+    fn wait(&mut self, fault: Fault, world: &mut World) -> f64 {
+        let _ = world;
+        fault.now_ns + LOOK_AGAIN_NS
+    }
 
     /// How many threads of its own it has, with numbers from 0.
     fn daemons(&self) -> usize {

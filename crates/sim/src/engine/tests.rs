@@ -43,7 +43,7 @@ fn a_stream_takes_its_bytes_over_the_bandwidth() {
         for write in [false, true] {
             let mut engine = engine(tier);
             let stream = stream(100_000, false, write);
-            engine.add(Thread::new(stream, 0, WIDE, 0.0));
+            engine.thread(stream, 0, WIDE, 0.0);
             near(engine.run(f64::INFINITY), 100_000.0 * 64.0 / bandwidth);
             near(engine.world().memory[usize::from(tier)].busy_ns(), 100_000.0 * 64.0 / bandwidth);
         }
@@ -55,7 +55,7 @@ fn a_chase_takes_a_latency_per_access() {
     for (tier, latency) in [(0, 100.0), (1, 250.0)] {
         let mut engine = engine(tier);
         let chase = stream(10_000, true, false);
-        engine.add(Thread::new(chase, 0, Core::default(), 0.0));
+        engine.thread(chase, 0, Core::default(), 0.0);
         near(engine.run(f64::INFINITY), 10_000.0 * latency);
     }
 }
@@ -68,7 +68,7 @@ fn a_known_share_of_hits_mixes_the_latencies() {
         engine.world().pages.put(usize::try_from(page).unwrap(), 1);
     }
     let chase = stream(PAGES * 64, true, false);
-    engine.add(Thread::new(chase, 0, Core::default(), 0.0));
+    engine.thread(chase, 0, Core::default(), 0.0);
     near(engine.run(f64::INFINITY), (PAGES * 64) as f64 * (0.75 * 100.0 + 0.25 * 250.0));
 }
 
@@ -77,7 +77,7 @@ fn k_accesses_under_way_are_k_per_latency_until_the_channel_is_full() {
     for k in [1, 2, 4, 8, 16, 32, 64, 200] {
         let mut engine = engine(1);
         let stream = stream(50_000, false, false);
-        engine.add(Thread::new(stream, 0, Core { outstanding: k, issue_ns: 0.0 }, 0.0));
+        engine.thread(stream, 0, Core { outstanding: k, issue_ns: 0.0 }, 0.0);
         // Little's law: 78 lines are under way at 20 GB/s and 250 ns.
         let each = (250.0 / f64::from(k)).max(64.0 / 20.0);
         near(engine.run(f64::INFINITY), 50_000.0 * each);
@@ -90,7 +90,7 @@ fn a_saturated_tier_is_shared_alike() {
     let mut engine = engine(1);
     let core = Core { outstanding: 64, issue_ns: 0.0 };
     for _ in 0..4 {
-        engine.add(Thread::new(stream(20_000, false, false), 0, core, 0.0));
+        engine.thread(stream(20_000, false, false), 0, core, 0.0);
     }
     near(engine.run(f64::INFINITY), 80_000.0 * 64.0 / 20.0);
     let clocks: Vec<f64> = (0..4).map(|thread| engine.clock_ns(thread)).collect();
@@ -103,13 +103,8 @@ fn a_saturated_tier_is_shared_alike() {
 fn who_waits_behind_a_full_channel_waits_for_all_before_it() {
     // 64 lines of others are always ahead of a chain: 64 x 3.2 ns, and no latency on top of that.
     let mut engine = engine(1);
-    engine.add(Thread::new(
-        stream(200_000, false, false),
-        0,
-        Core { outstanding: 256, issue_ns: 0.0 },
-        0.0,
-    ));
-    let chase = engine.add(Thread::new(stream(500, true, false), 0, Core::default(), 5_000.0));
+    engine.thread(stream(200_000, false, false), 0, Core { outstanding: 256, issue_ns: 0.0 }, 0.0);
+    let chase = engine.thread(stream(500, true, false), 0, Core::default(), 5_000.0);
     engine.run(f64::INFINITY);
     let each = (engine.clock_ns(chase) - 5_000.0) / 500.0;
     // The stream keeps 256 lines under way, of which 250 ns / 3.2 ns = 78 have been served.
@@ -130,7 +125,7 @@ fn the_same_seed_gives_the_same_time_and_a_stop_changes_nothing() {
                 let (address, dependent) = ((state >> 33) % (PAGES << 12), state >> 63 != 0);
                 (left > 0).then_some(Access { address, dependent, ..Access::default() })
             };
-            engine.add(Thread::new(random, 0, Core::default(), 0.0));
+            engine.thread(random, 0, Core::default(), 0.0);
         }
         stops.iter().for_each(|stop| {
             engine.run(*stop);
@@ -147,7 +142,7 @@ fn a_copy_beside_a_stream_leaves_it_the_rest() {
     // With T for a line of the stream, 100 / T + 100 / (T + 100) is a line per 3.2 ns.
     let core = Core { outstanding: 100, issue_ns: 0.0 };
     let mut engine = engine(1);
-    let stream = engine.add(Thread::new(stream(200_000, false, false), 0, core, 0.0));
+    let stream = engine.thread(stream(200_000, false, false), 0, core, 0.0);
     let copy = engine.add(Copier::new(core, 0.0, (1, 0), 4 << 20));
     engine.run(f64::INFINITY);
     let (a, b, c) = (1.0 / 3.2, 100.0 / 3.2 - 200.0, -10_000.0);
@@ -173,10 +168,10 @@ fn a_copy_alone_is_as_fast_as_both_tiers_and_what_it_has_under_way_let_it() {
 #[test]
 fn who_is_held_up_goes_on_afterwards() {
     let mut engine = engine(0);
-    engine.add(Thread::new(stream(1000, true, false), 1, Core::default(), 0.0));
+    engine.thread(stream(1000, true, false), 1, Core::default(), 0.0);
     engine.run(50_000.0);
-    engine.world().hold(1, 80_000.0);
-    engine.world().hold(0, 1e9);
+    engine.world().cores.hold(1, 80_000.0);
+    engine.world().cores.hold(0, 1e9);
     // The access under way comes in meanwhile.
     let end = engine.run(f64::INFINITY);
     assert!((end - 130_000.0).abs() <= 200.0, "{end}");
@@ -217,12 +212,12 @@ fn a_scanner_sees_what_was_accessed_since_and_its_faults_cost_what_they_cost() {
     let mut engine = Engine::new(world);
     // One page after the other, 64 lines of each: 6.4 us, and a fault of 5 us before.
     let pages = 100;
-    engine.add(Thread::new(stream(64 * pages - 1, true, false), 3, Core::default(), 0.0));
+    engine.thread(stream(64 * pages - 1, true, false), 3, Core::default(), 0.0);
     let end = engine.run(f64::INFINITY);
     let (seen, faults) = told.lock().unwrap().clone();
     near(end, (64 * pages) as f64 * 100.0 + 5_000.0 * faults.len() as f64);
     assert!((95..=110).contains(&faults.len()), "{}", faults.len());
-    assert!(faults.iter().all(|fault| fault.tenant == 3 && !fault.absent && !fault.write));
+    assert!(faults.iter().all(|fault| fault.tenant == 3 && !fault.absent() && !fault.write));
     assert_eq!(seen[0], 0, "nothing was accessed yet");
     // 100 us hold 8.8 pages, and the one at each end.
     assert!(seen[1..seen.len() - 1].iter().all(|seen| (8..=10).contains(seen)), "{seen:?}");
@@ -247,13 +242,13 @@ fn patterns_run_as_programs_and_a_chase_waits_where_a_uniform_one_does_not() {
     let chase = PointerChase { slot: Bytes(64) }.walks(&setup).unwrap().remove(0);
     let chased = time(&mut |engine| {
         let program = WalkProgram::new(chase.clone(), 100_000, 0, 0.0);
-        engine.add(Thread::new(program, 0, core, 0.0));
+        engine.thread(program, 0, core, 0.0);
     });
     near(chased, 100_000.0 * 175.0);
     let uniform = Uniform.walks(&setup).unwrap().remove(0);
     let spread = time(&mut |engine| {
         let program = WalkProgram::new(uniform.clone(), 100_000, 0, 0.0);
-        engine.add(Thread::new(program, 0, core, 0.0));
+        engine.thread(program, 0, core, 0.0);
     });
     // Eight under way that leave in order: between the mean latency and the slow one over eight.
     assert!((100_000.0 * 175.0 / 8.0..100_000.0 * 250.0 / 8.0).contains(&spread), "{spread}");

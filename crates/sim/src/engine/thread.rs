@@ -30,6 +30,9 @@ pub struct Thread<P> {
     core: Core,
     /// The tenant that it belongs to.
     tenant: usize,
+    /// The number of its core, and what was taken from it there so far.
+    seat: usize,
+    stolen_ns: f64,
     clock_ns: f64,
     /// What it does next, at its clock's time.
     waiting: Option<Access>,
@@ -41,14 +44,16 @@ pub struct Thread<P> {
 }
 
 impl<P: Program> Thread<P> {
-    /// One that starts at `start_ns`.
+    /// One that starts at `start_ns`; `seat` is from [`super::Cores::seat`].
     #[must_use]
-    pub fn new(program: P, tenant: usize, core: Core, start_ns: f64) -> Self {
+    pub(super) fn new(program: P, tenant: usize, seat: usize, core: Core, start_ns: f64) -> Self {
         let under_way = vec![0.0; core.outstanding.max(1) as usize].into_boxed_slice();
         Self {
             program,
             core,
             tenant,
+            seat,
+            stolen_ns: 0.0,
             clock_ns: start_ns,
             waiting: None,
             under_way,
@@ -70,10 +75,9 @@ impl<P: Program> Thread<P> {
     fn access(&mut self, access: Access, world: &mut World) {
         let page = Pages::page(access.address);
         let entry = world.pages.entry(page);
-        if entry & (bit::HINT | bit::ABSENT) != 0 {
-            let absent = entry & bit::ABSENT != 0;
+        if entry & bit::FAULTS != 0 {
             let (tenant, write, now_ns) = (self.tenant, access.write, self.clock_ns);
-            self.clock_ns = world.fault(Fault { tenant, page, write, absent, now_ns });
+            self.clock_ns = world.fault(Fault { tenant, page, write, entry, now_ns });
             // It is tried again.
             self.waiting = Some(access);
             return;
@@ -82,8 +86,9 @@ impl<P: Program> Thread<P> {
         if entry & seen != seen {
             world.pages.set(page, seen);
         }
-        let done =
-            world.memory[usize::from(entry & bit::TIER)].serve(self.clock_ns, LINE, access.write);
+        let tier = usize::from(entry & bit::TIER);
+        let done = world.memory[tier].serve(self.clock_ns, LINE, access.write);
+        world.count(self.tenant, page, tier);
         self.under_way[self.next] = done;
         self.next += 1;
         if self.next == self.under_way.len() {
@@ -115,7 +120,10 @@ impl<P: Program> Actor for Thread<P> {
                 self.ended = true;
                 return;
             };
-            self.clock_ns = self.ready_ns(&access).max(world.held_ns(self.tenant));
+            let seat = world.cores.at(self.seat);
+            self.clock_ns += seat.stolen_ns - self.stolen_ns;
+            self.stolen_ns = seat.stolen_ns;
+            self.clock_ns = self.ready_ns(&access).max(seat.until_ns);
             if self.clock_ns <= until_ns {
                 self.access(access, world);
             } else {

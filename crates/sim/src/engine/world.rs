@@ -1,10 +1,12 @@
-//! What all actors share: the tiers, the page tables, the system, and until when a tenant's threads are
-//! held up.
+//! What all actors share: the tiers, the page tables, the cores, the system, and what was counted.
 
 use super::channel::Channel;
+use super::cores::Cores;
 use super::pages::Pages;
+use super::pages::bit;
 use super::system::{Fault, System};
 use pagetide_machine::Machine;
+use std::ops::Range;
 
 /// See the module.
 pub struct World {
@@ -12,9 +14,13 @@ pub struct World {
     pub memory: Vec<Channel>,
     /// The page tables.
     pub pages: Pages,
+    /// Who runs where.
+    pub cores: Cores,
     system: Option<Box<dyn System>>,
-    /// By tenant.
-    held_ns: Vec<f64>,
+    /// By tenant, accesses that each tier served.
+    served: Vec<[u64; 4]>,
+    /// By page, accesses; empty unless they are asked for.
+    counts: Vec<u32>,
 }
 
 impl World {
@@ -22,7 +28,8 @@ impl World {
     #[must_use]
     pub fn new(machine: &Machine, pages: Pages) -> Self {
         let memory = machine.tiers.iter().map(Channel::new).collect();
-        Self { memory, pages, system: None, held_ns: Vec::new() }
+        let cores = Cores::default();
+        Self { memory, pages, cores, system: None, served: Vec::new(), counts: Vec::new() }
     }
 
     /// The same with a system on it.
@@ -52,25 +59,47 @@ impl World {
     /// are said to be, for nothing.
     #[cold]
     pub(super) fn fault(&mut self, fault: Fault) -> f64 {
-        let done = self.with_system(|system, world| system.fault(fault, world));
-        let asks = super::bit::ABSENT | super::bit::HINT;
-        self.pages.clear(fault.page, asks);
+        let moving = fault.entry & bit::MOVING != 0;
+        let done = self.with_system(|system, world| match moving {
+            true => system.wait(fault, world),
+            false => system.fault(fault, world),
+        });
+        if !moving {
+            self.pages.clear(fault.page, bit::ABSENT | bit::HINT);
+        }
         done.unwrap_or(fault.now_ns).max(fault.now_ns)
     }
 
-    /// No thread of a tenant goes on before `until_ns`: its translations are flushed, its cores are
-    /// taken.
-    pub fn hold(&mut self, tenant: usize, until_ns: f64) {
-        if self.held_ns.len() <= tenant {
-            self.held_ns.resize(tenant + 1, 0.0);
+    /// A core for one more thread of a tenant; its number.
+    pub(super) fn seat(&mut self, tenant: usize) -> usize {
+        if self.served.len() <= tenant {
+            self.served.resize(tenant + 1, [0; 4]);
         }
-        self.held_ns[tenant] = self.held_ns[tenant].max(until_ns);
+        self.cores.seat(tenant)
     }
 
-    /// Until when a tenant's threads are held up.
     #[inline]
+    pub(super) fn count(&mut self, tenant: usize, page: usize, tier: usize) {
+        self.served[tenant][tier & 3] += 1;
+        if let Some(count) = self.counts.get_mut(page) {
+            *count += 1;
+        }
+    }
+
+    /// Accesses of a tenant that each tier served so far.
     #[must_use]
-    pub fn held_ns(&self, tenant: usize) -> f64 {
-        self.held_ns.get(tenant).copied().unwrap_or(0.0)
+    pub fn served(&self, tenant: usize) -> [u64; 4] {
+        self.served.get(tenant).copied().unwrap_or_default()
+    }
+
+    /// Counts the accesses to every page from now on.
+    pub fn count_pages(&mut self) {
+        self.counts = vec![0; self.pages.len()];
+    }
+
+    /// Accesses to pages since this was asked last.
+    pub fn take_count(&mut self, pages: Range<usize>) -> u64 {
+        let counts = self.counts.get_mut(pages).unwrap_or_default();
+        counts.iter_mut().map(|count| u64::from(std::mem::take(count))).sum()
     }
 }

@@ -24,7 +24,7 @@ impl NoMigration {
 
 impl System for NoMigration {
     fn fault(&mut self, fault: Fault, world: &mut World) -> f64 {
-        if fault.absent {
+        if fault.absent() {
             // Where memory is out the last node takes it: scenarios that do not fit are refused before.
             let node = self.nodes.allocate(1).unwrap_or(world.memory.len() - 1);
             world.pages.put(fault.page, u8::try_from(node).unwrap_or(u8::MAX));
@@ -36,7 +36,7 @@ impl System for NoMigration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{Access, Core, Engine, Pages, Thread};
+    use crate::engine::{Access, Core, Engine, Pages};
     use crate::kernel::Watermarks;
     use pagetide_machine::Machine;
 
@@ -54,7 +54,7 @@ mod tests {
             let address = ((at - 1) % touched) << 12;
             (at <= 2 * touched).then_some(Access { address, dependent: true, ..Access::default() })
         };
-        engine.add(Thread::new(program, 0, Core::default(), 0.0));
+        engine.thread(program, 0, Core::default(), 0.0);
         let end = engine.run(f64::INFINITY);
         // The fast node fills to its low mark.
         let kept = Watermarks::of(fast, fast + slow, 10).low;

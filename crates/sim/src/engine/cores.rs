@@ -1,0 +1,126 @@
+//! Who runs where. Every thread of a program has a core of its own; threads of the kernel run on cores
+//! that are spare, and where none is, they take time from programs. An interrupt does the same to
+//! every core of a tenant.
+
+/// A core with a program's thread on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seat {
+    /// Time that was taken from its thread so far, ns.
+    pub(super) stolen_ns: f64,
+    /// Its thread does not go on before.
+    pub(super) until_ns: f64,
+}
+
+/// The cores of a machine.
+#[derive(Clone, Debug, Default)]
+pub struct Cores {
+    seats: Vec<Seat>,
+    /// By tenant, the numbers of its cores.
+    of_tenant: Vec<Vec<usize>>,
+    /// By spare core, from when on nothing runs on it.
+    spare: Vec<f64>,
+    /// Whose turn it is to lose time.
+    turn: usize,
+    kernel_ns: f64,
+    stolen_ns: f64,
+}
+
+impl Cores {
+    /// A core for one more thread of a tenant; its number.
+    pub fn seat(&mut self, tenant: usize) -> usize {
+        let core = self.seats.len();
+        self.seats.push(Seat::default());
+        if self.of_tenant.len() <= tenant {
+            self.of_tenant.resize(tenant + 1, Vec::new());
+        }
+        self.of_tenant[tenant].push(core);
+        core
+    }
+
+    /// So many cores have no thread of a program.
+    pub fn set_spare(&mut self, cores: usize) {
+        self.spare = vec![0.0; cores];
+    }
+
+    #[inline]
+    pub(super) fn at(&self, core: usize) -> Seat {
+        self.seats[core]
+    }
+
+    /// The kernel works for so long from `now_ns` on: on a spare core, or on one of a program, whose
+    /// thread waits meanwhile.
+    pub fn kernel(&mut self, now_ns: f64, for_ns: f64) {
+        self.kernel_ns += for_ns;
+        if let Some(free) = self.spare.iter_mut().find(|free| **free <= now_ns) {
+            *free = now_ns + for_ns;
+        } else if !self.seats.is_empty() {
+            self.turn = (self.turn + 1) % self.seats.len();
+            self.seats[self.turn].stolen_ns += for_ns;
+            self.stolen_ns += for_ns;
+        }
+    }
+
+    /// Every core of a tenant handles an interrupt, as for a flush of translations.
+    pub fn interrupt(&mut self, tenant: usize, for_ns: f64) {
+        for core in self.of_tenant.get(tenant).into_iter().flatten() {
+            self.seats[*core].stolen_ns += for_ns;
+            self.stolen_ns += for_ns;
+        }
+    }
+
+    /// No thread of a tenant goes on before `until_ns`.
+    pub fn hold(&mut self, tenant: usize, until_ns: f64) {
+        for core in self.of_tenant.get(tenant).into_iter().flatten() {
+            let seat = &mut self.seats[*core];
+            seat.until_ns = seat.until_ns.max(until_ns);
+        }
+    }
+
+    /// CPU time of the kernel's threads so far, ns.
+    #[must_use]
+    pub fn kernel_ns(&self) -> f64 {
+        self.kernel_ns
+    }
+
+    /// CPU time that programs lost to the kernel so far, of all cores, ns.
+    #[must_use]
+    pub fn stolen_ns(&self) -> f64 {
+        self.stolen_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_takes_spare_cores_first_and_then_time_from_programs() {
+        let mut cores = Cores::default();
+        for _ in 0..3 {
+            cores.seat(0);
+        }
+        cores.set_spare(2);
+        for _ in 0..2 {
+            cores.kernel(0.0, 100.0);
+        }
+        assert_eq!(cores.stolen_ns(), 0.0);
+        for _ in 0..3 {
+            cores.kernel(50.0, 10.0);
+        }
+        assert_eq!((cores.stolen_ns(), cores.kernel_ns()), (30.0, 230.0));
+        assert!((0..3).all(|core| cores.at(core).stolen_ns == 10.0), "in turn");
+        cores.kernel(100.0, 10.0);
+        assert_eq!(cores.stolen_ns(), 30.0, "the spare cores are free again");
+    }
+
+    #[test]
+    fn an_interrupt_hits_the_cores_of_its_tenant() {
+        let mut cores = Cores::default();
+        let (a, b) = (cores.seat(0), cores.seat(1));
+        cores.interrupt(1, 500.0);
+        cores.interrupt(7, 500.0);
+        cores.hold(0, 9.0);
+        assert_eq!((cores.at(a).stolen_ns, cores.at(b).stolen_ns), (0.0, 500.0));
+        assert_eq!((cores.at(a).until_ns, cores.at(b).until_ns), (9.0, 0.0));
+    }
+}

@@ -14,11 +14,14 @@ pub enum StreamError {
         source: io::Error,
     },
     /// It does not begin as one.
-    #[error("this is no stream of accesses: it does not begin with PTACCESS")]
+    #[error("this is no stream of accesses: at byte 0 it does not begin with PTACCESS")]
     NotAStream,
     /// Written by a newer version.
-    #[error("the stream has version {0}, and this program reads 1; update it")]
+    #[error("the stream has version {0} (at byte 8), and this program reads 1; update it")]
     Version(u32),
+    /// Its header says nothing.
+    #[error("the header at byte 16 of the stream is damaged: {0}")]
+    Header(String),
     /// It was cut: a crash, or a full disk.
     #[error(
         "the stream ends at byte {offset}, in the middle or without its last block: it was cut; \
@@ -35,6 +38,15 @@ pub enum StreamError {
         offset: u64,
         /// How.
         reason: String,
+    },
+    /// There is more than the stream.
+    #[error(
+        "the stream ends with its last block, and something follows at byte {offset}: two streams \
+         in one file are none"
+    )]
+    Trailing {
+        /// Where what follows begins.
+        offset: u64,
     },
     /// What was to be written cannot be said in the format.
     #[error("{0}")]
@@ -89,6 +101,15 @@ pub enum OracleError {
         record: u64,
         /// What it says.
         next: i64,
+    },
+    /// Zeros, as of a device or a hole in a file.
+    #[error(
+        "it begins with {record} records that are requests for nothing (of size 0): this is not \
+         oracleGeneral (u32 time, u64 object, u32 size, i64 next request, little-endian)"
+    )]
+    Nothing {
+        /// How many.
+        record: u64,
     },
     /// It cannot be an access to memory.
     #[error(

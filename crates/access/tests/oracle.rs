@@ -169,6 +169,44 @@ fn no_next_request_is_written_in_three_ways() {
     assert!(read(bytes.as_slice()).unwrap().iter().all(|record| record.next.is_none()));
 }
 
+/// A device, a hole in a file, a few compressed bytes.
+#[test]
+fn zeros_are_no_trace_however_many() {
+    let mut reader = OracleReader::new(std::io::repeat(0));
+    let error = std::iter::from_fn(|| {
+        reader.batch().map(|_| ()).err().map_or(Some(None), |e| Some(Some(e)))
+    });
+    let error = error.take(5000).flatten().next().unwrap().to_string();
+    assert!(error.contains("begins with 167") && error.contains("records"), "{error}");
+    let mut some = bytes_of(&[record(0, 1)]);
+    some.resize(24 * 5000, 0);
+    assert_eq!(read(some.as_slice()).unwrap().len(), 5000);
+}
+
+/// As pzstd writes them: each frame behind one that says how long it is.
+#[test]
+fn zstd_frames_to_be_skipped_are_skipped() {
+    let records: Vec<_> = (0..5000).map(|second| record(second, 1)).collect();
+    let bytes = bytes_of(&records);
+    let mut packed = Vec::new();
+    for part in bytes.chunks(40_000) {
+        packed.extend([0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]);
+        packed.extend(zstd::encode_all(part, 1).unwrap());
+    }
+    assert_eq!(read(packed.as_slice()).unwrap(), records);
+}
+
+/// Frames whose heads ask for windows of 2 GiB and contents of 4 GiB.
+#[test]
+fn what_a_zstd_frame_asks_for_is_not_taken() {
+    let window = [0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 1, 0, 0];
+    let contents = [0x28, 0xb5, 0x2f, 0xfd, 0xa0, 255, 255, 255, 255, 1, 0, 0];
+    for bytes in [&window[..], &contents] {
+        let error = open(bytes).err().unwrap().to_string();
+        assert!(error.contains("at byte 0") && error.contains("too much memory"), "{error}");
+    }
+}
+
 /// An input that never ends costs no more memory than another: the reader gives batches.
 #[test]
 fn an_endless_input_is_read_in_batches() {
@@ -215,6 +253,8 @@ fn a_request_goes_to_every_page_that_it_touches() {
     assert_eq!(touched(7, 512, 512), [0]);
     assert_eq!(touched(7, 1024, 512), [0, 1]);
     assert_eq!(touched(0, 16 << 20, 1).len(), 4096);
+    // A request for nothing goes nowhere, whatever its address.
+    assert!(touched(u64::MAX, 0, 512).is_empty());
 }
 
 #[test]

@@ -41,14 +41,18 @@ pub(super) fn encode_pages(pages: &[Page], bytes: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn decode_pages(mut bytes: &[u8], count: usize) -> Option<Vec<Page>> {
+pub(super) fn decode_pages(mut bytes: &[u8], count: usize) -> Result<Vec<Page>, String> {
     let (mut pages, mut last) = (Vec::with_capacity(count), 0u64);
-    for _ in 0..count {
-        let object = ObjectId(u32::try_from(take(&mut bytes)?).ok()?);
-        last = last.wrapping_add(unzigzag(take(&mut bytes)?).cast_unsigned());
-        pages.push(Page { object, number: last });
+    for i in 0..count {
+        let object = take(&mut bytes).ok_or_else(short)?;
+        let object = u32::try_from(object)
+            .map_err(|_| format!("page {i} is of object {object}, and none is beyond 2^32"))?;
+        let ahead = take(&mut bytes).ok_or_else(short)?;
+        last = last.wrapping_add(unzigzag(ahead).cast_unsigned());
+        pages.push(Page { object: ObjectId(object), number: last });
     }
-    bytes.is_empty().then_some(pages)
+    whole(bytes)?;
+    Ok(pages)
 }
 
 /// Thread, time, then all places with kinds, then all gaps: alike beside alike.
@@ -69,7 +73,6 @@ pub(super) fn encode_accesses(thread: u32, time_us: u64, all: &[Access], bytes: 
 /// `pages`: how many have numbers.
 pub(super) fn decode_accesses(mut bytes: &[u8], count: usize, pages: u64) -> Result<Block, String> {
     let bytes = &mut bytes;
-    let short = || "it ends in the middle of a number, or a number is too large".to_owned();
     let thread = take(bytes).and_then(|thread| u32::try_from(thread).ok()).ok_or_else(short)?;
     let time_us = take(bytes).ok_or_else(short)?;
     let (mut accesses, mut place) = (Vec::with_capacity(count), 0i64);
@@ -85,10 +88,25 @@ pub(super) fn decode_accesses(mut bytes: &[u8], count: usize, pages: u64) -> Res
     for access in &mut accesses {
         access.gap = take(bytes).ok_or_else(short)?;
     }
-    if !bytes.is_empty() {
-        return Err(format!("{} bytes are left over", bytes.len()));
-    }
+    whole(bytes)?;
     Ok(Block::Accesses { thread, time_us, accesses })
+}
+
+/// Of an end: how many pages and accesses come before it.
+pub(super) fn decode_end(mut bytes: &[u8]) -> Result<(u64, u64), String> {
+    let pages = take(&mut bytes).ok_or_else(short)?;
+    let accesses = take(&mut bytes).ok_or_else(short)?;
+    whole(bytes)?;
+    Ok((pages, accesses))
+}
+
+fn short() -> String {
+    "it ends in the middle of a number, or a number is too large".to_owned()
+}
+
+/// Nothing is left of a block.
+fn whole(left: &[u8]) -> Result<(), String> {
+    if left.is_empty() { Ok(()) } else { Err(format!("{} bytes are left over", left.len())) }
 }
 
 fn code(kind: Kind) -> u64 {

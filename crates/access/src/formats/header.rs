@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 pub(super) const MAGIC: [u8; 8] = *b"PTACCESS";
 /// The version that this writes and reads.
 pub(super) const VERSION: u32 = 1;
-/// Longest header that is read, bytes.
-pub(super) const MAX_HEADER: u32 = 1 << 20;
+/// Longest header that is written and read, bytes. Linux takes command lines of 6 MiB at most, and JSON
+/// makes few of their bytes more than two.
+pub(super) const MAX_HEADER: u32 = 16 << 20;
 
 /// What holds for a whole stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,8 +5,13 @@ use super::{header::MAGIC, oracle_general::OracleReader, read::StreamReader};
 use crate::error::StreamError;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
 
-/// The first bytes of a zstd frame.
-const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+/// The first bytes of a zstd frame, and those, but for four bits, of one to be skipped, which some programs
+/// (pzstd) put in front (RFC 8878, sections 3.1.1 and 3.1.2).
+const FRAME: u32 = 0xfd2f_b528;
+const SKIPPED: u32 = 0x184d_2a50;
+/// Log2 of the largest window that a frame may ask for, as of the zstd program: 128 MiB, of which only what
+/// was filled is backed by memory. `zstd --long=28` and up make larger ones.
+const WINDOW: u32 = 27;
 
 /// An input of any kind.
 type Input<'a> = Box<dyn Read + 'a>;
@@ -26,14 +31,21 @@ pub enum Accesses<'a> {
 pub fn open<'a>(input: impl Read + 'a) -> Result<Accesses<'a>, StreamError> {
     let io = |source| StreamError::Io { offset: 0, source };
     let (mut start, mut input) = peek(Box::new(input)).map_err(io)?;
-    if start.starts_with(&ZSTD) {
-        let frames = zstd::stream::read::Decoder::with_buffer(BufReader::new(input)).map_err(io)?;
+    if is_zstd(&start) {
+        let mut frames =
+            zstd::stream::read::Decoder::with_buffer(BufReader::new(input)).map_err(io)?;
+        frames.window_log_max(WINDOW).map_err(io)?;
         (start, input) = peek(Box::new(frames)).map_err(io)?;
     }
     if start == MAGIC {
         return Ok(Accesses::Stream(StreamReader::new(input)?));
     }
     Ok(Accesses::Oracle(OracleReader::new(input)))
+}
+
+fn is_zstd(start: &[u8]) -> bool {
+    let magic = start.first_chunk().map(|four| u32::from_le_bytes(*four));
+    magic.is_some_and(|magic| magic == FRAME || magic & !0xf == SKIPPED)
 }
 
 /// Up to eight bytes, and the input as if they had not been read.

@@ -15,6 +15,9 @@ const BATCH: usize = 4096;
 const MOST_REQUESTS: u64 = 1 << 48;
 /// The longest request that is one to pages, bytes: no device takes a longer one.
 const LONGEST: u32 = 16 << 20;
+/// A trace that begins with more requests for nothing (of size 0) is none: zeros of a device, a hole or a
+/// few compressed bytes would else be read for ever.
+const MOST_NOTHING: u64 = 1 << 24;
 /// Two numbers below 0 say that there is no next request, or that it is not known.
 const NO_NEXT: u64 = 2;
 
@@ -34,10 +37,13 @@ pub struct OracleRecord {
 impl OracleRecord {
     /// The pages that it goes to; none that can be named if it is too long.
     fn pages(&self, id_bytes: u64) -> Option<Range<u64>> {
+        if self.bytes == 0 {
+            return Some(0..0);
+        }
         let page = PageSize::Base.bytes().0;
         let first = self.object.checked_mul(id_bytes)?;
         let end = first.checked_add(self.bytes.into()).filter(|_| self.bytes <= LONGEST)?;
-        Some(if self.bytes == 0 { 0..0 } else { first / page..end.div_ceil(page) })
+        Some(first / page..end.div_ceil(page))
     }
 }
 
@@ -95,20 +101,29 @@ pub struct OracleReader<R> {
     given: u64,
     /// Time of the last one.
     time_s: u32,
+    /// There was a request for something.
+    some: bool,
     over: bool,
 }
 
 impl<R: Read> OracleReader<R> {
     /// A reader of an uncompressed trace.
     pub fn new(input: R) -> Self {
-        Self { input, buffer: vec![0; BATCH * RECORD], given: 0, time_s: 0, over: false }
+        Self {
+            input,
+            buffer: vec![0; BATCH * RECORD],
+            given: 0,
+            time_s: 0,
+            some: false,
+            over: false,
+        }
     }
 
     /// The next requests; none behind the last.
     ///
     /// # Errors
     /// What the input says; an empty or cut trace; times that go backwards; a next request that
-    /// cannot be. Records in front of a wrong one are lost with it, at most 4095.
+    /// cannot be; 2^24 requests for nothing and none for something. Records in front of a wrong one are lost with it, at most 4095.
     pub fn batch(&mut self) -> Result<Option<OracleBatch<'_>>, OracleError> {
         if self.over {
             return Ok(None);
@@ -124,6 +139,11 @@ impl<R: Read> OracleReader<R> {
             return Err(error);
         }
         self.given += records.len() as u64;
+        self.some |= records.iter().map(parse).any(|record| record.bytes > 0);
+        if !self.some && self.given > MOST_NOTHING {
+            self.over = true;
+            return Err(OracleError::Nothing { record: self.given });
+        }
         if !rest.is_empty() {
             self.over = true;
             return Err(OracleError::Cut { record: self.given, left: rest.len() });

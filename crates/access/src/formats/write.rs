@@ -2,13 +2,14 @@
 
 use super::{
     block::{self, ACCESSES, END, MAX_BLOCK, PAGES},
-    header::{Header, MAGIC, VERSION},
+    header::{Header, MAGIC, MAX_HEADER, VERSION},
     varint,
 };
 use crate::{
     access::{Access, Page},
     error::StreamError,
 };
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 /// Fast, and half as large again as what takes ten times longer.
@@ -23,18 +24,23 @@ pub struct StreamWriter<W> {
     compressor: zstd::bulk::Compressor<'static>,
     pages: u64,
     accesses: u64,
+    /// By thread, the time of its last block.
+    times_us: HashMap<u32, u64>,
 }
 
 impl<W: Write> StreamWriter<W> {
     /// Begins a stream with its header.
     ///
     /// # Errors
-    /// What `out` says.
+    /// What `out` says; a header of more than 16 MiB.
     pub fn new(out: W, header: &Header) -> Result<Self, StreamError> {
         let io = |source| StreamError::Io { offset: 0, source };
         let text = serde_json::to_vec(header).map_err(|error| io(error.into()))?;
-        let length = u32::try_from(text.len())
-            .map_err(|_| StreamError::Invalid("the header is longer than 4 GiB".to_owned()))?;
+        let length = u32::try_from(text.len()).ok().filter(|length| *length <= MAX_HEADER);
+        let length = length.ok_or_else(|| {
+            let said = format!("a header has {MAX_HEADER} bytes at most, not {}", text.len());
+            StreamError::Invalid(said)
+        })?;
         let mut writer = Self {
             out,
             offset: 0,
@@ -43,6 +49,7 @@ impl<W: Write> StreamWriter<W> {
             compressor: zstd::bulk::Compressor::new(LEVEL).map_err(io)?,
             pages: 0,
             accesses: 0,
+            times_us: HashMap::new(),
         };
         writer.put(&MAGIC)?;
         writer.put(&VERSION.to_le_bytes())?;
@@ -71,7 +78,8 @@ impl<W: Write> StreamWriter<W> {
     /// Adds accesses of a thread, in its order; their pages have numbers.
     ///
     /// # Errors
-    /// What `out` says; an access to a page without a number, or to a line beyond its end.
+    /// What `out` says; an access to a page without a number, or to a line beyond its end; a time before the
+    /// thread's last one.
     pub fn accesses(
         &mut self,
         thread: u32,
@@ -84,6 +92,15 @@ impl<W: Write> StreamWriter<W> {
                 "an access to line {} of page {}; there are {} pages of 64 lines",
                 wrong.line, wrong.page, self.pages
             )));
+        }
+        let before_us = self.times_us.get(&thread).copied().unwrap_or(0);
+        if time_us < before_us {
+            return Err(StreamError::Invalid(format!(
+                "microsecond {time_us} of thread {thread} comes after its microsecond {before_us}"
+            )));
+        }
+        if !accesses.is_empty() {
+            self.times_us.insert(thread, time_us);
         }
         for accesses in accesses.chunks(MAX_BLOCK) {
             self.raw.clear();

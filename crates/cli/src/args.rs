@@ -3,6 +3,7 @@
 use crate::curve_args::CurveArgs;
 use crate::exact_args::ExactOptions;
 use crate::live_args::{BenchCommand, RunArgs};
+use crate::reproduce_args::ReproduceArgs;
 use crate::values::{percent, percent_range, pid, seconds, weight};
 use clap::builder::UnknownArgumentValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -63,6 +64,11 @@ pub(crate) enum Command {
     ///
     /// From single accesses, in one pass, under LRU, FIFO and CLOCK: exactly, or on a sample.
     Curve(CurveArgs),
+    /// Make published figures again, by simulation, and say how near ours come.
+    ///
+    /// Points that were computed are kept, and a run that was interrupted goes on where it was. A
+    /// published number that is missed is an answer: the exit code is 0.
+    Reproduce(ReproduceArgs),
     /// Show what this machine offers, what that means, and whether heat can be read on it.
     Doctor(DoctorArgs),
     /// List the policies.

@@ -8,6 +8,7 @@ mod exit;
 mod interrupt;
 mod live_args;
 mod progress;
+mod reproduce_args;
 mod short;
 mod unknown;
 mod values;

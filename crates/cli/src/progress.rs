@@ -56,6 +56,11 @@ impl Progress {
         self.bar.suspend(|| eprintln!("{line}"));
     }
 
+    /// Does something else with the terminal meanwhile, such as printing a table.
+    pub(crate) fn aside<T>(&self, what: impl FnOnce() -> T) -> T {
+        self.bar.suspend(what)
+    }
+
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

@@ -9,6 +9,7 @@ mod plan;
 mod policies;
 mod record;
 mod report;
+mod reproduce;
 mod run;
 mod shell;
 mod trace;
@@ -28,6 +29,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Bench(command) => bench::run(&command),
         Command::Curve(arguments) => curve::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Trace(command) => trace::run(&command),

@@ -19,6 +19,7 @@ mod pages;
 mod plan;
 mod progress;
 mod record;
+mod reproduce;
 mod run;
 mod shell;
 mod target;

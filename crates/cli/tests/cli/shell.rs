@@ -3,7 +3,7 @@
 use crate::run::{pagetide, scratch};
 use std::fs;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "record",
     "plan",
     "run",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 12] = [
     "report",
     "trace",
     "curve",
+    "reproduce",
     "doctor",
     "policies",
     "workload",

@@ -1,0 +1,110 @@
+//! `pagetide reproduce`: published figures made again.
+
+use crate::commands::{out, print_json};
+use crate::progress::Progress;
+use crate::reproduce_args::ReproduceArgs;
+use anyhow::{Context as _, Result, anyhow, bail};
+use pagetide_report::Style;
+use pagetide_reproduce::{Context, Done, Figure, PAPERS, Paper, Store};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Where this repository keeps what documents show.
+const IN_THE_TREE: &str = "benches/results";
+
+pub(crate) fn run(arguments: &ReproduceArgs) -> Result<ExitCode> {
+    let paper = arguments.paper.as_deref().map(pagetide_reproduce::paper).transpose()?;
+    if let Some(paper) = paper.filter(|_| !arguments.list) {
+        return make(paper, arguments);
+    }
+    let papers = paper.map_or(PAPERS, std::slice::from_ref);
+    if arguments.json {
+        print_json(&pagetide_reproduce::list_json(papers))?;
+    } else {
+        out(&pagetide_reproduce::list(papers, Style::of_stdout().width()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn make(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<ExitCode> {
+    let figures = chosen(paper, arguments)?;
+    let progress = Arc::new(Progress::new("reproducing", None, arguments.quiet, Vec::new()));
+    let context = context(paper, arguments, &progress)?;
+    let in_tables = !arguments.json && !arguments.markdown;
+    let mut done = Vec::new();
+    for figure in figures {
+        progress.update(vec![format!("{} {}", paper.name, figure.id)]);
+        let outcome =
+            figure.make(&context).with_context(|| format!("{} {}", paper.name, figure.id))?;
+        let made = Done { figure, outcome };
+        if let Some(folder) = &arguments.csv {
+            pagetide_reproduce::write_csv(folder, paper, &made)?;
+        }
+        if in_tables {
+            let gap = if done.is_empty() { "" } else { "\n" };
+            let text = pagetide_reproduce::text(paper, &made, Style::of_stdout().width());
+            progress.aside(|| out(&format!("{gap}{text}")))?;
+        }
+        done.push(made);
+    }
+    progress.finish();
+    if arguments.json {
+        print_json(&pagetide_reproduce::json(paper, &context, &done))?;
+    } else if arguments.markdown {
+        out(&pagetide_reproduce::markdown(&done))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The figure that was asked for, or all that are not slow; what is left out is said.
+fn chosen(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<Vec<&'static Figure>> {
+    if let Some(id) = &arguments.figure {
+        return Ok(vec![paper.figure(id)?]);
+    }
+    if paper.figures.is_empty() {
+        bail!("of {} no figure can be made again so far", paper.name);
+    }
+    let (chosen, left_out): (Vec<&Figure>, Vec<&Figure>) =
+        paper.figures.iter().partition(|figure| arguments.slow || !figure.slow);
+    if !left_out.is_empty() {
+        let ids: Vec<&str> = left_out.iter().map(|figure| figure.id).collect();
+        eprintln!("pagetide: note: left out as slow: {}; --slow makes them, too", ids.join(", "));
+    }
+    Ok(chosen)
+}
+
+fn context(paper: &Paper, arguments: &ReproduceArgs, progress: &Arc<Progress>) -> Result<Context> {
+    let store = Store::open(&results(arguments)?)?;
+    for note in store.notes() {
+        eprintln!("pagetide: note: {note}");
+    }
+    let shown = Arc::clone(progress);
+    Ok(Context {
+        store: store.on_progress(move |now| {
+            let mut parts = vec![format!("{} of {} points", now.done, now.total)];
+            parts.extend(now.last.iter().map(ToString::to_string));
+            shown.update(parts);
+        }),
+        scale: arguments.scale.unwrap_or(paper.scale),
+        small: arguments.small,
+        threads: arguments.threads.unwrap_or(0),
+        tables: Some(Path::new(IN_THE_TREE).join(paper.name)).filter(|folder| folder.is_dir()),
+    })
+}
+
+fn results(arguments: &ReproduceArgs) -> Result<PathBuf> {
+    if let Some(folder) = &arguments.results {
+        return Ok(folder.clone());
+    }
+    // Of another project's folder of this name we keep away.
+    if Path::new(IN_THE_TREE).is_dir() && Path::new("benches/reproduction.py").is_file() {
+        return Ok(Path::new(IN_THE_TREE).join("reproduce"));
+    }
+    let of = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let cache = of("XDG_CACHE_HOME").map(PathBuf::from);
+    let cache = cache.or_else(|| Some(PathBuf::from(of("HOME")?).join(".cache")));
+    let cache =
+        cache.ok_or_else(|| anyhow!("there is no home to keep results in; give --results"))?;
+    Ok(cache.join("pagetide/reproduce"))
+}

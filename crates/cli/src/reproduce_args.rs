@@ -1,0 +1,46 @@
+//! Arguments of `reproduce`.
+
+use crate::values::count;
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub(crate) struct ReproduceArgs {
+    /// The paper: nimble or amp.
+    #[arg(value_name = "PAPER", required_unless_present = "list")]
+    pub(crate) paper: Option<String>,
+    /// Only this figure; else all that are not slow.
+    #[arg(value_name = "FIGURE")]
+    pub(crate) figure: Option<String>,
+    /// List the papers and their figures, and which of these are slow.
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Also the figures that are slow.
+    #[arg(long, conflicts_with = "figure")]
+    pub(crate) slow: bool,
+    /// Make memory so many times smaller than the published (default: what --list says).
+    #[arg(long, value_name = "N", value_parser = count::<u32>, allow_hyphen_values = true)]
+    pub(crate) scale: Option<u32>,
+    /// A small set of points, which takes seconds.
+    #[arg(long)]
+    pub(crate) small: bool,
+    /// Compute so many points at the same time (default: one per core).
+    #[arg(long, value_name = "N", value_parser = count::<usize>, allow_hyphen_values = true)]
+    pub(crate) threads: Option<usize>,
+    /// Keep the points that were computed here, and go on with those that are (default:
+    /// benches/results/reproduce in Pagetide's repository, else pagetide/reproduce in your cache).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) results: Option<PathBuf>,
+    /// Also write the numbers, and what pictures are drawn from, as CSV files into this directory.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Show no progress.
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Print JSON with stable keys instead of tables.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print Markdown instead of tables.
+    #[arg(long, conflicts_with_all = ["json", "list"])]
+    pub(crate) markdown: bool,
+}

@@ -1,0 +1,66 @@
+//! What can go wrong, with the path, the name or the value at fault.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a figure cannot be made again.
+#[derive(Debug, thiserror::Error)]
+pub enum ReproduceError {
+    /// No such paper.
+    #[error("unknown paper '{name}'; {hint}known are {known}")]
+    UnknownPaper {
+        /// As given.
+        name: String,
+        /// The nearest known name, as half a sentence, or empty.
+        hint: String,
+        /// All names.
+        known: String,
+    },
+    /// No such figure.
+    #[error("paper {paper} has no figure '{id}'; {hint}known are {known}")]
+    UnknownFigure {
+        /// The paper.
+        paper: &'static str,
+        /// As given.
+        id: String,
+        /// The nearest known name, as half a sentence, or empty.
+        hint: String,
+        /// All names.
+        known: String,
+    },
+    /// A file or folder cannot be read or written.
+    #[error("{path}: {source}")]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A point has a value that is no number.
+    #[error("{key}: {name} is {value}, which is no result")]
+    Value {
+        /// The point.
+        key: String,
+        /// The value's name.
+        name: String,
+        /// It.
+        value: f64,
+    },
+    /// A point lacks a value that its figure needs.
+    #[error("a point has no value '{0}'; delete points.jsonl if it is of an older version")]
+    Missing(String),
+    /// Threads cannot be started.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl ReproduceError {
+    /// A file that cannot be read or written.
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+        let path = path.to_owned();
+        move |source| Self::File { path, source }
+    }
+}

@@ -1,0 +1,25 @@
+//! Figures and tables of papers made again: what was published stands beside ours, with the ratio.
+//!
+//! A figure is one file of a paper's folder and one line of that paper's registry. It computes
+//! [points](Store::points), which are kept on disk, and makes rows and series of them. What is here
+//! computes and renders; who calls it prints.
+
+mod amp;
+mod context;
+mod error;
+mod figure;
+mod nimble;
+mod outcome;
+mod output;
+mod paper;
+mod series;
+mod store;
+
+pub use context::Context;
+pub use error::ReproduceError;
+pub use figure::Figure;
+pub use outcome::{Outcome, Row, Tolerance, Verdict};
+pub use output::{Done, json, list, list_json, markdown, text, write_csv};
+pub use paper::{PAPERS, Paper, paper};
+pub use series::{At, Series};
+pub use store::{Key, Keyed, Progress, Store, Values};

@@ -1,0 +1,99 @@
+//! Papers and their figures; unknown ones are errors that name the nearest known.
+
+use crate::{Figure, ReproduceError, amp, nimble};
+
+/// One paper.
+#[derive(Clone, Copy, Debug)]
+pub struct Paper {
+    /// What it is called here, a word.
+    pub name: &'static str,
+    /// Authors, title, where and when it was published.
+    pub title: &'static str,
+    /// Memory is this many times smaller than the published, unless another scale is asked for.
+    pub scale: u32,
+    /// Its figures, in the paper's order.
+    pub figures: &'static [Figure],
+}
+
+/// All papers.
+pub const PAPERS: &[Paper] = &[nimble::PAPER, amp::PAPER];
+
+/// The paper of this name.
+///
+/// # Errors
+/// There is none.
+pub fn paper(name: &str) -> Result<&'static Paper, ReproduceError> {
+    PAPERS.iter().find(|paper| paper.name == name).ok_or_else(|| {
+        let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+        ReproduceError::UnknownPaper {
+            name: name.to_owned(),
+            hint: nearest(name, &known),
+            known: known.join(", "),
+        }
+    })
+}
+
+impl Paper {
+    /// The figure of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn figure(&self, id: &str) -> Result<&'static Figure, ReproduceError> {
+        self.figures.iter().find(|figure| figure.id == id).ok_or_else(|| {
+            let known: Vec<&str> = self.figures.iter().map(|figure| figure.id).collect();
+            ReproduceError::UnknownFigure {
+                paper: self.name,
+                id: id.to_owned(),
+                hint: nearest(id, &known),
+                known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
+            }
+        })
+    }
+}
+
+/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
+pub(crate) fn nearest(wrong: &str, known: &[&str]) -> String {
+    known
+        .iter()
+        .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn papers_and_their_figures_have_names_of_their_own() {
+        let names: BTreeSet<&str> = PAPERS.iter().map(|paper| paper.name).collect();
+        assert_eq!(names.len(), PAPERS.len());
+        for paper in PAPERS {
+            let ids: BTreeSet<&str> = paper.figures.iter().map(|figure| figure.id).collect();
+            assert_eq!(ids.len(), paper.figures.len(), "{}", paper.name);
+            assert!(paper.scale > 0);
+            for figure in paper.figures {
+                // It is a part of the names of files.
+                let good =
+                    |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-.".contains(c);
+                assert!(figure.id.chars().all(good), "{}", figure.id);
+                assert!(!figure.title.contains('\n') && !figure.source.is_empty(), "{}", figure.id);
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_with_the_nearest_known() {
+        assert_eq!(paper("amp").unwrap().name, "amp");
+        let error = paper("nimbel").unwrap_err().to_string();
+        assert!(error.contains("'nimbel'; did you mean 'nimble'? known are"), "{error}");
+        let error = paper("zzz").unwrap_err().to_string();
+        assert!(error.contains("'zzz'; known are nimble, amp"), "{error}");
+        let none = Paper { name: "x", title: "", scale: 1, figures: &[] };
+        let error = none.figure("8").unwrap_err().to_string();
+        assert!(error.contains("paper x has no figure '8'; known are none"), "{error}");
+        assert_eq!(nearest("table2", &["8", "table-2"]), "did you mean 'table-2'? ");
+    }
+}

@@ -3,7 +3,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use pagetide_access::patterns::{
-    HotCold, Keys, Pattern, Place, PointerChase, Setup, Source, Strided, Uniform, Zipf,
+    HotCold, Init, Keys, Part, PartWalk, Pattern, Place, PointerChase, Regions, Setup, Source,
+    Strided, Uniform, Zipf,
 };
 use pagetide_types::{Bytes, UnitSize};
 use std::{hint::black_box, time::Duration};
@@ -16,13 +17,35 @@ fn first(pattern: &impl Pattern, setup: &Setup) -> Box<dyn Source> {
     Box::new(pattern.walks(setup).expect("valid").remove(0))
 }
 
+/// Programs with parts: one of a kind, and one that has all kinds.
+fn programs() -> Vec<(&'static str, Regions)> {
+    let (object, keys) = (Bytes(64), Keys::Scattered);
+    let part = |name, from, to, walk| Part::new(name, from, to, walk);
+    let mut all = vec![
+        part("sequential part", 0.0, 0.2, PartWalk::SEQUENTIAL),
+        part("random part", 0.2, 0.4, PartWalk::Random),
+        part("random part, runs of 8", 0.4, 0.6, PartWalk::Random),
+        part("zipf part", 0.6, 0.8, PartWalk::Zipf { exponent: 0.9, object, keys }),
+        part("chased part", 0.8, 1.0, PartWalk::Chase { object }),
+    ];
+    all[2].run = 8;
+    let of = |parts| Regions { parts, phases: vec![], init: Init::InOrder };
+    let names = all.iter().map(|part| part.name.clone().leak() as &str);
+    let one = |part: &Part| of(vec![Part { from: 0.0, to: 1.0, ..part.clone() }]);
+    let writes = of(vec![Part { writes: 0.3, ..all[0].clone() }]);
+    let mut programs: Vec<(&str, Regions)> = names.zip(all.iter().map(one)).collect();
+    programs.push(("sequential part, 30 % writes", writes));
+    programs.push(("five parts", of(all)));
+    programs
+}
+
 fn patterns(c: &mut Criterion) {
     #[expect(clippy::expect_used, reason = "there are memory and a thread")]
     let setup = Setup::new(Bytes::gib(1), 1, 1).expect("valid");
     let (object, hot) = (Bytes::kib(4), Bytes::mib(200));
     let zipf = |keys| first(&Zipf { exponent: 0.99, object, keys }, &setup);
     let hot_cold = HotCold { hot, ratio: 100.0, place: Place::Random, granule: UnitSize::Huge };
-    let sources = [
+    let mut sources = vec![
         ("strided", first(&Strided { stride: Bytes(64) }, &setup)),
         ("uniform", first(&Uniform, &setup)),
         ("hot-cold", first(&hot_cold, &setup)),
@@ -30,6 +53,7 @@ fn patterns(c: &mut Criterion) {
         ("zipf, scattered", zipf(Keys::Scattered)),
         ("pointer-chase", first(&PointerChase { slot: Bytes(64) }, &setup)),
     ];
+    sources.extend(programs().iter().map(|(name, regions)| (*name, first(regions, &setup))));
     let mut group = c.benchmark_group("taking accesses");
     group.throughput(Throughput::Elements(BATCH.into()));
     for (name, mut source) in sources {

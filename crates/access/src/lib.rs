@@ -4,6 +4,7 @@
 mod access;
 mod choice;
 mod error;
+pub mod filter;
 mod formats;
 pub mod generators;
 pub mod parameter;

@@ -241,7 +241,7 @@ fn no_more_of_a_header_is_taken_or_told_than_there_is() {
         [b"PTACCESS\x01\0\0\0", &length.to_le_bytes()[..], text.as_bytes()].concat()
     };
     fails(&headed(u32::MAX, "{}"), &["byte 16", "4294967295 bytes long"]);
-    fails(&headed(16 << 20, "{}"), &["ends at byte 18"]);
+    fails(&headed(8 << 20, "{}"), &["ends at byte 18"]);
     fails(&headed(2, "{}"), &["byte 16", "missing field"]);
     let long =
         format!("{{\"tool\":\"\",\"target\":\"\",\"cache\":\"{}\"}}", "a\u{1b}".repeat(50_000));
@@ -249,7 +249,7 @@ fn no_more_of_a_header_is_taken_or_told_than_there_is() {
     fails(&headed(u32::try_from(long.len()).unwrap(), &long), &["byte 16", "column"]);
     let target = "\u{1}".repeat(3 << 20);
     let error = StreamWriter::new(Vec::new(), &Header { target, ..header() }).err().unwrap();
-    assert!(error.to_string().contains("16777216 bytes at most"), "{error}");
+    assert!(error.to_string().contains("8388608 bytes at most"), "{error}");
 }
 
 /// What the system says is passed on, not taken for a file of another kind.

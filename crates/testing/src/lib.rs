@@ -3,9 +3,11 @@
 //! `make test` counts.
 
 mod disturbance;
+mod mutator;
 mod undisturbed;
 
 pub use disturbance::{Disturbance, Watch};
+pub use mutator::Mutator;
 pub use undisturbed::undisturbed;
 
 /// Says that a test was left out, and why. The test returns after it.

@@ -10,7 +10,7 @@ pub(super) const MAGIC: [u8; 8] = *b"PTACCESS";
 pub(super) const VERSION: u32 = 1;
 /// Longest header that is written and read, bytes. Linux takes command lines of 6 MiB at most, and JSON
 /// makes few of their bytes more than two.
-pub(super) const MAX_HEADER: u32 = 16 << 20;
+pub(super) const MAX_HEADER: u32 = 8 << 20;
 
 /// What holds for a whole stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -32,7 +32,7 @@ impl<W: Write> StreamWriter<W> {
     /// Begins a stream with its header.
     ///
     /// # Errors
-    /// What `out` says; a header of more than 16 MiB.
+    /// What `out` says; a header of more than 8 MiB.
     pub fn new(out: W, header: &Header) -> Result<Self, StreamError> {
         let io = |source| StreamError::Io { offset: 0, source };
         let text = serde_json::to_vec(header).map_err(|error| io(error.into()))?;

@@ -19,7 +19,7 @@ struct Cycle {
 }
 
 impl Cycle {
-    /// Of an extent that begins at its own first byte: which chooses, with the seed, the order.
+    /// Of an extent, whose first byte chooses the order, with the seed.
     fn new(Extent { first, len }: Extent, object: u64, seed: u64) -> Self {
         let objects = len / object;
         Self { shuffle: Shuffle::new(objects, seed ^ mix(first)), first, objects, object }
@@ -59,7 +59,8 @@ pub(super) struct Chase {
 }
 
 impl Chase {
-    /// From a share of the way on, `thread` of the setup's threads; only where they share a cycle.
+    /// Of one thread: from the start of its own cycle, or of one that all share from its share of
+    /// the way on.
     pub(super) fn new(part: &Part, object: u64, setup: &Setup, thread: u32) -> Self {
         let cycle = Cycle::new(part.of_thread(setup, thread), object, setup.seed());
         let position = match part.sharing() {

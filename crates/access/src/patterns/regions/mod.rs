@@ -2,9 +2,9 @@
 //! What models of real programs are written in, of those of SPEC, NPB or of searches over graphs,
 //! whose shares of accesses by array, order and phases are known but whose code is not at hand.
 //!
-//! Describing a program by arrays and their walks follows the access graphs of synthetic
-//! benchmarks (Apex-MAP, Strohmaier and Shan, SC 2005: weight, spatial and temporal locality of
-//! each piece of data); phases repeat as those of Sherwood et al. (ASPLOS 2002) do.
+//! Apex-Map (Strohmaier and Shan, SC 2005) describes a program's accesses by how many there are in
+//! a row and how popular their places are; here each part has both of its own. Phases that return
+//! are those of Sherwood et al. (ASPLOS 2002).
 //!
 //! Accesses are of cache lines: reads of a line's first word, writes of its second. So pointers,
 //! which lie in first words, stay whole wherever parts overlap.

@@ -53,7 +53,8 @@ pub enum PartWalk {
         keys: Keys,
     },
     /// From object to object along pointers, in one random cycle through all: each visit waits
-    /// for the one before. Writes are to the object that was visited last.
+    /// for the one before (the first of a turn for what the thread accessed before it). Writes are
+    /// to the object that was visited last.
     Chase {
         /// Size of an object; a pointer lies at its start.
         object: Bytes,

@@ -94,7 +94,7 @@ fn way(part: &Part, setup: &Setup, thread: u32, known: &mut Ranks) -> Way {
                 _ => made(),
             };
             *known = Some((objects, Arc::clone(&ranks)));
-            // Not in the order in which another part's objects are popular.
+            // Parts at different places have different orders; parts at one place agree.
             let popular = Popular::new(ranks, objects, *keys, setup.seed() ^ mix(first));
             Way::Scatter(Scatter::over(extent, part.run, object.0, popular))
         }

@@ -3,4 +3,6 @@
 pub mod curve;
 pub mod engine;
 pub mod kernel;
+pub mod movers;
 pub mod systems;
+pub mod trackers;

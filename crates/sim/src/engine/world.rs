@@ -65,7 +65,8 @@ impl World {
             false => system.fault(fault, world),
         });
         if !moving {
-            self.pages.clear(fault.page, bit::ABSENT | bit::HINT);
+            let mapped = self.pages.mapped_with(fault.page);
+            self.pages.clear_all(mapped, bit::ABSENT | bit::HINT);
         }
         done.unwrap_or(fault.now_ns).max(fault.now_ns)
     }

@@ -1,0 +1,12 @@
+//! Movers: what carries pages from one tier to the other, in simulated time.
+
+mod copy;
+mod in_fault;
+mod mechanism;
+mod mover;
+mod timing;
+
+pub use in_fault::move_in_fault;
+pub use mechanism::{Exchange, Mechanism};
+pub use mover::{Moved, Mover};
+pub use timing::{Timing, time_of};

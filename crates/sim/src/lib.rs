@@ -4,5 +4,6 @@ pub mod curve;
 pub mod engine;
 pub mod kernel;
 pub mod movers;
+pub mod scenario;
 pub mod systems;
 pub mod trackers;

@@ -20,7 +20,7 @@ pub use pages::{HUGE_PAGES, PAGE_SHIFT, Pages, bit};
 pub use system::{Fault, LOOK_AGAIN_NS, System};
 pub use thread::Core;
 use thread::Thread;
-pub use walk::WalkProgram;
+pub use walk::{AnySource, WalkProgram};
 pub use world::World;
 
 /// An actor may run ahead of the others by so much, ns: then what they ask of a channel meanwhile
@@ -111,6 +111,12 @@ impl<'a> Engine<'a> {
     #[must_use]
     pub fn clock_ns(&self, actor: usize) -> f64 {
         self.actors[actor].clock_ns()
+    }
+
+    /// Whether an actor has nothing left to do.
+    #[must_use]
+    pub fn ended(&self, actor: usize) -> bool {
+        self.actors[actor].ended()
     }
 
     /// What the actors share.

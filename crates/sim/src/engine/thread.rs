@@ -25,7 +25,7 @@ impl Default for Core {
 }
 
 /// See the module.
-pub struct Thread<P> {
+pub(super) struct Thread<P> {
     program: P,
     core: Core,
     /// The tenant that it belongs to.

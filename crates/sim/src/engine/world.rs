@@ -71,6 +71,14 @@ impl World {
         done.unwrap_or(fault.now_ns).max(fault.now_ns)
     }
 
+    /// Maps a page that a tenant touches for the first time, in no time; nothing if it is there.
+    pub fn first_touch(&mut self, tenant: usize, page: usize) {
+        let entry = self.pages.entry(page);
+        if entry & bit::ABSENT != 0 {
+            self.fault(Fault { tenant, page, write: true, entry, now_ns: 0.0 });
+        }
+    }
+
     /// A core for one more thread of a tenant; its number.
     pub(super) fn seat(&mut self, tenant: usize) -> usize {
         if self.served.len() <= tenant {

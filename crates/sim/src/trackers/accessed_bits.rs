@@ -35,7 +35,7 @@ impl Tracker for AccessedBits {
                 let seen = world.pages.clear_all(together.clone(), bit::ACCESSED) != 0;
                 shared = (together, seen);
             }
-            (Some(shared.1), if shared.1 { interval.once() } else { 0.0 })
+            (Some(shared.1), if shared.1 { interval.rate(1) } else { 0.0 })
         });
         Looked { heat, cpu_ns: entries as f64 * self.scan_ns }
     }

@@ -16,7 +16,7 @@ impl Tracker for Exact {
     fn look(&mut self, interval: &Interval<'_>, world: &mut World) -> Looked {
         let heat = heat(interval, world, |unit, world| {
             let count = world.take_count(interval.units.range(unit));
-            (Some(count > 0), (count as f64 / interval.length_s.max(1e-9)) as f32)
+            (Some(count > 0), interval.rate(count))
         });
         Looked { heat, cpu_ns: 0.0 }
     }

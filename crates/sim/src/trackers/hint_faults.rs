@@ -51,7 +51,7 @@ impl Tracker for HintFaults {
         self.touched.resize(len, false);
         let heat = heat(interval, world, |unit, _| {
             let seen = self.marked[unit].then_some(self.touched[unit]);
-            (seen, if seen == Some(true) { interval.once() } else { 0.0 })
+            (seen, if seen == Some(true) { interval.rate(1) } else { 0.0 })
         });
         self.marked.fill(false);
         self.touched.fill(false);

@@ -41,10 +41,11 @@ pub struct Interval<'a> {
 }
 
 impl Interval<'_> {
-    /// The rate of something that was seen once, a second.
+    /// A second, of something that was seen so many times.
     #[must_use]
-    pub fn once(&self) -> f32 {
-        (1.0 / self.length_s.max(1e-9)) as f32
+    #[expect(clippy::cast_possible_truncation, reason = "a rate")]
+    pub fn rate(&self, times: u64) -> f32 {
+        (times as f64 / self.length_s.max(1e-9)) as f32
     }
 }
 

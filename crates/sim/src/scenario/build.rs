@@ -1,0 +1,251 @@
+//! Runs a scenario: lays the tenants' memory out, has it touched, starts their threads, and counts.
+
+use super::error::ScenarioError;
+use super::outcome::{Outcome, TenantOutcome};
+use super::pattern::Built;
+use super::read::machine;
+use super::spec::{Scenario, TenantSpec};
+use crate::engine::{AnySource, Core, Engine, HUGE_PAGES, Pages, WalkProgram, World};
+use crate::movers::Mechanism;
+use crate::systems::{self, Given, Period, TenantSetup, Told};
+use pagetide_access::patterns::Setup;
+use pagetide_machine::Machine;
+use pagetide_types::Bytes;
+
+/// Runs a scenario under its system, or under another one by name.
+///
+/// # Errors
+/// Whatever of it makes no sense; `origin` names it.
+pub fn run(
+    scenario: &Scenario,
+    system: Option<&str>,
+    origin: &str,
+) -> Result<Outcome, ScenarioError> {
+    let machine = machine(scenario, origin)?;
+    let name = system.unwrap_or(&scenario.system.name);
+    let info = systems::find(name)
+        .map_err(|source| ScenarioError::System { origin: origin.to_owned(), source })?;
+    let layout = Layout::of(scenario, origin)?;
+    let policy = |source| ScenarioError::Policy { origin: origin.to_owned(), source };
+    let given = Given {
+        tenants: layout.tenants.iter().map(|tenant| tenant.setup.clone()).collect(),
+        huge_pages: scenario.huge_pages,
+        period: Period {
+            interval_s: scenario.system.interval / scenario.scale,
+            scale: scenario.scale,
+        },
+        policy: scenario.system.policy.as_deref().map(str::parse).transpose().map_err(policy)?,
+        mechanism: mechanism(scenario),
+        tracking: scenario.system.tracker,
+        bind: scenario.system.bind.clone(),
+        told: Told::default(),
+        machine: machine.clone(),
+    };
+    let system = (info.build)(&given).map_err(policy)?;
+    let world = World::new(&machine, Pages::absent(layout.bytes)).with(system);
+    let mut running = Running { scenario, engine: Engine::new(world), actors: Vec::new() };
+    let spare = scenario.spare_cores.unwrap_or_else(|| spare(scenario, &machine));
+    running.engine.world().cores.set_spare(spare as usize);
+    let core = machine.core.clone().unwrap_or_default();
+    let core = Core { outstanding: core.outstanding, issue_ns: core.issue_ns };
+    Ok(running.finish(layout, core, name, &given.told))
+}
+
+/// What the scenario says of how pages move, if it says anything.
+fn mechanism(scenario: &Scenario) -> Option<Mechanism> {
+    let spec = &scenario.system;
+    let said = spec.split.is_some()
+        || spec.threads.is_some()
+        || spec.together.is_some()
+        || spec.exchange.is_some();
+    let of = match spec.name.as_str() {
+        "nimble-base" => Mechanism::BASE,
+        "nimble-exchange-base" => Mechanism::EXCHANGE_BASE,
+        "nimble-huge" => Mechanism::HUGE,
+        _ => Mechanism::EXCHANGE_HUGE,
+    };
+    said.then(|| Mechanism {
+        split: spec.split.unwrap_or(of.split),
+        threads: spec.threads.unwrap_or(of.threads),
+        together: spec.together.unwrap_or(of.together),
+        exchange: spec.exchange.unwrap_or(of.exchange),
+    })
+}
+
+/// Cores that no thread of a program has.
+fn spare(scenario: &Scenario, machine: &Machine) -> u32 {
+    let threads: u32 = scenario.tenants.iter().map(|tenant| tenant.threads).sum();
+    machine.core.clone().unwrap_or_default().count.saturating_sub(threads)
+}
+
+/// Where each tenant's memory is, and what it runs.
+struct Layout {
+    tenants: Vec<Laid>,
+    bytes: u64,
+}
+
+struct Laid {
+    setup: TenantSetup,
+    built: Built,
+}
+
+impl Layout {
+    fn of(scenario: &Scenario, origin: &str) -> Result<Self, ScenarioError> {
+        let mut first = 0;
+        let mut tenants = Vec::new();
+        for (number, tenant) in scenario.tenants.iter().enumerate() {
+            let size = scaled(tenant.memory, scenario.scale);
+            let setup = Setup::new(size, tenant.threads, scenario.seed + number as u64);
+            let built = setup.and_then(|setup| tenant.pattern.build(&setup)).map_err(|source| {
+                let (origin, tenant) = (origin.to_owned(), scenario.name(number));
+                ScenarioError::Pattern { origin, tenant, source }
+            })?;
+            let pages = usize::try_from(size.0.div_ceil(4096)).unwrap_or(usize::MAX);
+            let setup = TenantSetup {
+                pages: first..first + pages,
+                fast: fast(tenant, size, scenario.scale),
+            };
+            tenants.push(Laid { setup, built });
+            first += pages.next_multiple_of(HUGE_PAGES);
+        }
+        Ok(Self { tenants, bytes: (first as u64) << 12 })
+    }
+}
+
+/// A size on the scaled machine: whole pages.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+fn scaled(bytes: Bytes, scale: f64) -> Bytes {
+    Bytes(((bytes.as_f64() / scale) as u64).next_multiple_of(4096))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+fn fast(tenant: &TenantSpec, size: Bytes, scale: f64) -> Bytes {
+    match (tenant.fast, tenant.fast_share) {
+        (Some(fast), _) => Bytes((fast.as_f64() / scale) as u64 / 4096 * 4096),
+        (None, share) => Bytes((size.as_f64() * share.unwrap_or(0.5)) as u64 / 4096 * 4096),
+    }
+}
+
+struct Running<'s> {
+    scenario: &'s Scenario,
+    engine: Engine<'s>,
+    /// By tenant, the numbers of its threads.
+    actors: Vec<Vec<usize>>,
+}
+
+impl Running<'_> {
+    fn finish(mut self, layout: Layout, core: Core, name: &str, told: &Told) -> Outcome {
+        let scenario = self.scenario;
+        let ns = |seconds: f64| seconds / scenario.scale * 1e9;
+        let count = layout.tenants.len();
+        self.actors = vec![Vec::new(); count];
+        let mut waiting: Vec<(usize, Laid)> = layout.tenants.into_iter().enumerate().collect();
+        waiting.sort_by(|a, b| scenario.tenants[a.0].start.total_cmp(&scenario.tenants[b.0].start));
+        let mut before = None;
+        for (number, laid) in waiting {
+            let start = scenario.tenants[number].start;
+            if start > scenario.warm_up && before.is_none() {
+                self.engine.run(ns(scenario.warm_up));
+                before = Some(self.counted(count));
+            }
+            self.engine.run(ns(start));
+            self.start(number, laid, core, ns(start));
+        }
+        if before.is_none() {
+            self.engine.run(ns(scenario.warm_up));
+        }
+        let before = before.unwrap_or_else(|| self.counted(count));
+        self.engine.run(ns(scenario.seconds));
+        let after = self.counted(count);
+        self.outcome(name, &before, &after, told)
+    }
+
+    /// Touches a tenant's memory, and starts its threads.
+    fn start(&mut self, number: usize, laid: Laid, core: Core, start_ns: f64) {
+        let tenant = &self.scenario.tenants[number];
+        let base = laid.setup.pages.start;
+        for offset in laid.built.first_touch {
+            self.engine.world().first_touch(number, base + Pages::page(offset));
+        }
+        for page in laid.setup.pages {
+            self.engine.world().first_touch(number, page);
+        }
+        let each = tenant.accesses.map_or(u64::MAX, |all| all.div_ceil(tenant.threads.into()));
+        for source in laid.built.sources {
+            let program = WalkProgram::new(AnySource(source), each, (base as u64) << 12, 0.0)
+                .computing(tenant.compute_ns)
+                .with_clock(start_ns, self.scenario.scale);
+            self.actors[number].push(self.engine.thread(program, number, core, start_ns));
+        }
+    }
+
+    fn counted(&mut self, tenants: usize) -> Counted {
+        let world = self.engine.world();
+        Counted {
+            served: (0..tenants).map(|tenant| world.served(tenant)).collect(),
+            kernel_ns: world.cores.kernel_ns(),
+            stolen_ns: world.cores.stolen_ns(),
+            busy_ns: world.memory.iter().map(crate::engine::Channel::busy_ns).collect(),
+        }
+    }
+
+    fn outcome(self, name: &str, before: &Counted, after: &Counted, told: &Told) -> Outcome {
+        let scenario = self.scenario;
+        let ended = |actors: &Vec<usize>| actors.iter().all(|actor| self.engine.ended(*actor));
+        let end_of = |actors: &Vec<usize>| {
+            actors.iter().map(|actor| self.engine.clock_ns(*actor)).fold(0.0, f64::max)
+        };
+        let all_ended = self.actors.iter().all(ended);
+        let last = self.actors.iter().map(end_of).fold(0.0, f64::max) * 1e-9 * scenario.scale;
+        let end = if all_ended { last } else { scenario.seconds };
+        let seconds = (end - scenario.warm_up).max(1e-9);
+        let (moved, decisions) = told.with(|log| (log.moved.clone(), log.decisions.clone()));
+        let tenant = |number: usize| {
+            let spec = &scenario.tenants[number];
+            let ended = ended(&self.actors[number]);
+            let of = end_of(&self.actors[number]) * 1e-9 * scenario.scale;
+            let from = spec.start.max(scenario.warm_up);
+            let time = (if ended { of } else { end } - from).max(1e-9);
+            let served: Vec<u64> = (0..4)
+                .map(|tier| after.served[number][tier] - before.served[number][tier])
+                .collect();
+            let accesses: u64 = served.iter().sum();
+            let per_s = accesses as f64 / (time / scenario.scale);
+            let moved = moved.get(number).copied().unwrap_or_default().unscaled(scenario.scale);
+            TenantOutcome {
+                name: scenario.name(number),
+                accesses,
+                accesses_per_s: per_s,
+                ns_per_access: f64::from(spec.threads) / per_s.max(1e-9) * 1e9,
+                fast_share: served[0] as f64 / (accesses.max(1)) as f64,
+                promoted: moved.promoted,
+                demoted: moved.demoted,
+                ended_s: ended.then_some(of - spec.start),
+            }
+        };
+        let counted_ns = seconds / scenario.scale * 1e9;
+        Outcome {
+            system: name.to_owned(),
+            seconds,
+            tenants: (0..scenario.tenants.len()).map(tenant).collect(),
+            kernel_cores: (after.kernel_ns - before.kernel_ns) / counted_ns,
+            stolen_cores: (after.stolen_ns - before.stolen_ns) / counted_ns,
+            busy: after
+                .busy_ns
+                .iter()
+                .zip(&before.busy_ns)
+                .map(|(a, b)| (a - b) / counted_ns)
+                .collect(),
+            decisions,
+            simulated: after.served.iter().flatten().sum(),
+        }
+    }
+}
+
+/// What was counted so far.
+struct Counted {
+    served: Vec<[u64; 4]>,
+    kernel_ns: f64,
+    stolen_ns: f64,
+    busy_ns: Vec<f64>,
+}

@@ -1,0 +1,92 @@
+//! Why a scenario cannot be run: the file, the key, and what to write instead.
+
+use crate::systems::SystemError;
+use pagetide_access::parameter::ParameterError;
+use pagetide_machine::model::ModelError;
+use pagetide_policy::SpecError;
+use std::path::PathBuf;
+
+/// See the module.
+#[derive(Debug, thiserror::Error)]
+pub enum ScenarioError {
+    /// The file cannot be read.
+    #[error("cannot read the scenario {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It is no TOML, a key is missing, unknown, or of the wrong kind.
+    #[error("{origin}: {source}{hint}")]
+    Syntax {
+        /// The file.
+        origin: String,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+        /// The nearest known key, as a sentence, or empty.
+        hint: String,
+    },
+    /// A value makes no sense.
+    #[error("{origin}: {problem}")]
+    Value {
+        /// The file.
+        origin: String,
+        /// Which, and what to write instead.
+        problem: String,
+    },
+    /// The machine cannot be used.
+    #[error("{origin}: machine: {source}")]
+    Machine {
+        /// The file.
+        origin: String,
+        /// Why.
+        source: ModelError,
+    },
+    /// There is no such system.
+    #[error("{origin}: system.name: {source}")]
+    System {
+        /// The file.
+        origin: String,
+        /// Which there are.
+        source: SystemError,
+    },
+    /// The policy makes no sense.
+    #[error("{origin}: system.policy: {source}")]
+    Policy {
+        /// The file.
+        origin: String,
+        /// Why.
+        source: SpecError,
+    },
+    /// A tenant's pattern makes no sense.
+    #[error("{origin}: tenant '{tenant}': {source}")]
+    Pattern {
+        /// The file.
+        origin: String,
+        /// Whose.
+        tenant: String,
+        /// Why.
+        source: ParameterError,
+    },
+}
+
+/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
+pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> String {
+    known
+        .map(|name| (strsim::jaro_winkler(wrong, name), name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
+}
+
+/// What a parser says of an unknown key, with the nearest of those that it lists.
+pub(super) fn hint(message: &str) -> String {
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    match quoted.next() {
+        Some(wrong) if message.contains("unknown field") || message.contains("unknown variant") => {
+            nearest(wrong, quoted).trim_end().to_owned()
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,58 @@
+//! What came of a scenario.
+
+use crate::systems::{DecisionLog, MovedBytes};
+use serde::Serialize;
+
+/// What came of it: times and sizes are those of the machine that is modelled, not those of the
+/// scaled one.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The system's name.
+    pub system: String,
+    /// Seconds that were counted.
+    pub seconds: f64,
+    /// The tenants, in order.
+    pub tenants: Vec<TenantOutcome>,
+    /// CPU time of the kernel, in cores.
+    pub kernel_cores: f64,
+    /// Of that, and of interrupts, what programs lost, in cores.
+    pub stolen_cores: f64,
+    /// By tier, the share of the time in which its channel was busy.
+    pub busy: Vec<f64>,
+    /// All decisions; empty for systems that take none.
+    #[serde(skip)]
+    pub decisions: Vec<DecisionLog>,
+    /// Accesses that were simulated, warm-up included.
+    #[serde(skip)]
+    pub simulated: u64,
+}
+
+/// What came of one tenant.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TenantOutcome {
+    /// Its name.
+    pub name: String,
+    /// Accesses to memory in the time that was counted.
+    pub accesses: u64,
+    /// Accesses a second: what others call its performance.
+    pub accesses_per_s: f64,
+    /// Mean time from one access of a thread to its next, nanoseconds.
+    pub ns_per_access: f64,
+    /// Share of its accesses that the fast tier served.
+    pub fast_share: f64,
+    /// Bytes that moved, warm-up included.
+    pub promoted: u64,
+    /// See [`Self::promoted`].
+    pub demoted: u64,
+    /// When it ended, if it did, seconds from its start.
+    pub ended_s: Option<f64>,
+}
+
+impl MovedBytes {
+    /// As if nothing had been scaled down.
+    pub(super) fn unscaled(self, scale: f64) -> Self {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+        let full = |bytes: u64| (bytes as f64 * scale) as u64;
+        Self { promoted: full(self.promoted), demoted: full(self.demoted) }
+    }
+}

@@ -1,0 +1,128 @@
+//! Reads a scenario from TOML. What is wrong is said with the file, the line and the nearest known key.
+
+use super::error::{ScenarioError, hint};
+use super::spec::Scenario;
+use pagetide_machine::{Machine, model};
+use pagetide_types::Bytes;
+use std::path::Path;
+
+/// The most threads that a scenario has.
+const MOST_THREADS: u32 = 4096;
+/// The most memory, of all tenants, that is simulated: a byte for each page is kept.
+const MOST_MEMORY: u64 = 1 << 44;
+
+/// A scenario's file.
+///
+/// # Errors
+/// An unreadable file, and all of [`parse`].
+pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
+    parse(&text, &path.display().to_string())
+}
+
+/// Its text; `origin` names it in errors.
+///
+/// # Errors
+/// Unknown and missing keys, values that make no sense, each in words.
+pub fn parse(text: &str, origin: &str) -> Result<Scenario, ScenarioError> {
+    let scenario: Scenario = toml::from_str(text).map_err(|source| ScenarioError::Syntax {
+        origin: origin.to_owned(),
+        hint: hint(source.message()),
+        source: Box::new(source),
+    })?;
+    match problem(&scenario) {
+        Some(problem) => Err(ScenarioError::Value { origin: origin.to_owned(), problem }),
+        None => Ok(scenario),
+    }
+}
+
+/// The machine that a scenario names or holds.
+pub(super) fn machine(scenario: &Scenario, origin: &str) -> Result<Machine, ScenarioError> {
+    let wrong = |source| ScenarioError::Machine { origin: origin.to_owned(), source };
+    match &scenario.machine {
+        toml::Value::String(name) => Machine::load(name).map_err(wrong),
+        table => model::parse(&table.to_string(), "the table").map_err(wrong),
+    }
+}
+
+/// The first value that makes no sense.
+fn problem(scenario: &Scenario) -> Option<String> {
+    let Scenario { scale, seconds, warm_up, tenants, system, .. } = scenario;
+    let above = |key: &str, value: f64, least: f64, most: f64| {
+        let right = value.is_finite() && value >= least && value <= most;
+        (!right).then(|| format!("{key} must be a number from {least} to {most}, not {value}"))
+    };
+    above("scale", *scale, 1.0, 1e6)
+        .or_else(|| above("seconds", *seconds, 1e-6, 3.2e8))
+        .or_else(|| above("warm_up", *warm_up, 0.0, 3.2e8))
+        .or_else(|| above("system.interval", system.interval, 1e-6, 3.2e8))
+        .or_else(|| {
+            (warm_up >= seconds)
+                .then(|| format!("warm_up = {warm_up} leaves nothing of seconds = {seconds}"))
+        })
+        .or_else(|| tenants.is_empty().then(|| "there is no [[tenant]]; give one or more".into()))
+        .or_else(|| {
+            let wrong =
+                system.bind.iter().find(|(from, to)| !(0.0 <= *from && from < to && *to <= 1.0));
+            wrong.map(|(from, to)| {
+                format!("system.bind: [{from}, {to}] is no part of a memory, as [0.0, 0.5] is")
+            })
+        })
+        .or_else(|| {
+            let threads: u64 = tenants.iter().map(|tenant| u64::from(tenant.threads)).sum();
+            let most = u64::from(MOST_THREADS);
+            (threads > most).then(|| format!("{threads} threads; at most {most} are simulated"))
+        })
+        .or_else(|| {
+            let memory = tenants.iter().map(|tenant| u128::from(tenant.memory.0)).sum::<u128>();
+            let scaled = memory as f64 / scale;
+            (scaled > MOST_MEMORY as f64).then(|| {
+                let most = Bytes(MOST_MEMORY);
+                format!("the tenants' memory over scale is more than {most}; give a larger scale")
+            })
+        })
+        .or_else(|| tenants.iter().enumerate().find_map(|(number, _)| tenant(scenario, number)))
+}
+
+fn tenant(scenario: &Scenario, number: usize) -> Option<String> {
+    let tenant = &scenario.tenants[number];
+    let name = scenario.name(number);
+    let said = |what: &str| Some(format!("tenant '{name}': {what}"));
+    let right = |value: f64, most: f64| value.is_finite() && (0.0..=most).contains(&value);
+    if tenant.threads == 0 {
+        return said("threads = 0: nobody touches the memory; give 1 or more");
+    }
+    if tenant.memory.as_f64() / scenario.scale < 4096.0 {
+        return said("memory over scale is less than a page; give more");
+    }
+    if tenant.fast.is_some() && tenant.fast_share.is_some() {
+        return said("fast and fast_share say the same thing; give one of them");
+    }
+    if tenant.fast_share.is_some_and(|share| !right(share, 1.0)) {
+        return said("fast_share must be from 0 to 1");
+    }
+    if !right(tenant.start, 3.2e8) || tenant.start >= scenario.seconds {
+        return said("start must be 0 or above, and before the end of the scenario");
+    }
+    if !right(f64::from(tenant.compute_ns), 1e9) {
+        return said("compute_ns must be from 0 to 1e9");
+    }
+    if tenant.accesses == Some(0) {
+        return said(
+            "accesses = 0: it would have ended before it starts; leave it out or give more",
+        );
+    }
+    None
+}
+
+impl Scenario {
+    /// What a tenant is called.
+    #[must_use]
+    pub fn name(&self, tenant: usize) -> String {
+        match self.tenants[tenant].name.as_str() {
+            "" => tenant.to_string(),
+            name => name.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Every policy that ranks units: the same [`Tenant`] that decides in a live run and in a replay, with
+//! a simulated tracker before it and a simulated mover behind it. It decides in intervals; while its
+//! moves are under way it waits for them, and decides late.
+
+use super::setup::{DecisionLog, Given, Period, TenantSetup, Told};
+use crate::engine::{Fault, LOOK_AGAIN_NS, System, World};
+use crate::kernel::{FirstTouch, Units};
+use crate::movers::{Mechanism, Mover};
+use crate::trackers::{Interval, Tracker};
+use pagetide_machine::Kernel;
+use pagetide_policy::{Decision, Outcome, Places, PolicySpec, Room, SpecError, Tenant};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags};
+
+/// See the module.
+pub struct Ranked {
+    memory: FirstTouch,
+    tenants: Vec<Managed>,
+    costs: Kernel,
+    period: Period,
+    told: Told,
+}
+
+struct Managed {
+    number: usize,
+    units: Units,
+    capacity: Bytes,
+    tenant: Tenant,
+    tracker: Box<dyn Tracker>,
+    mover: Mover,
+    epoch: u32,
+    /// When the last interval began, and when the next decision is due, ns.
+    begun_ns: f64,
+    due_ns: f64,
+    /// What the last decision was made on.
+    heat: EpochHeat,
+    outcomes: Vec<Outcome>,
+}
+
+impl Ranked {
+    /// One policy for all tenants, each with its own state; the scenario may name other parts.
+    pub(super) fn build(
+        given: &Given,
+        policy: &str,
+        mechanism: Mechanism,
+    ) -> Result<Box<dyn System>, SpecError> {
+        let policy = given.policy.clone().map_or_else(|| policy.parse::<PolicySpec>(), Ok)?;
+        let mechanism = given.mechanism.unwrap_or(mechanism);
+        let costs = given.kernel();
+        let whole = given.huge_pages && !mechanism.split;
+        let managed = |(number, setup): (usize, &TenantSetup)| Managed {
+            number,
+            units: Units::new(setup.pages.clone(), whole),
+            capacity: setup.fast,
+            tenant: Tenant::of(&policy),
+            tracker: given.tracking.unwrap_or_default().build(&costs),
+            mover: Mover::new(number, mechanism, costs.clone()),
+            epoch: 0,
+            begun_ns: 0.0,
+            due_ns: given.period.interval_s * 1e9,
+            heat: EpochHeat::default(),
+            outcomes: Vec::new(),
+        };
+        Ok(Box::new(Self {
+            memory: given.first_touch(),
+            tenants: given.tenants.iter().enumerate().map(managed).collect(),
+            costs,
+            period: given.period,
+            told: given.told.clone(),
+        }))
+    }
+}
+
+impl System for Ranked {
+    fn fault(&mut self, fault: Fault, world: &mut World) -> f64 {
+        if fault.absent() {
+            return self.memory.map(&fault, world);
+        }
+        let managed = &mut self.tenants[fault.tenant];
+        managed.tracker.fault(managed.units.of(fault.page));
+        fault.now_ns + self.costs.hint_fault_us * 1e3
+    }
+
+    fn wait(&mut self, fault: Fault, _: &mut World) -> f64 {
+        let there = self.tenants[fault.tenant].mover.there_ns(fault.now_ns);
+        there.max(fault.now_ns + LOOK_AGAIN_NS)
+    }
+
+    fn daemons(&self) -> usize {
+        self.tenants.len()
+    }
+
+    fn wake(&mut self, daemon: usize, now_ns: f64, world: &mut World) -> f64 {
+        let Self { memory, tenants, period, told, .. } = self;
+        let managed = &mut tenants[daemon];
+        if now_ns == 0.0 {
+            managed.tracker.begin(world);
+        }
+        if let Some(next) = managed.mover.step(now_ns, world) {
+            managed.take_moved(memory, told);
+            return next;
+        }
+        managed.take_moved(memory, told);
+        if now_ns < managed.due_ns {
+            return managed.due_ns;
+        }
+        managed.decide(now_ns, *period, world, told);
+        managed.mover.step(now_ns, world).unwrap_or(managed.due_ns)
+    }
+}
+
+impl Managed {
+    /// The end of an interval.
+    fn decide(&mut self, now_ns: f64, period: Period, world: &mut World, told: &Told) {
+        let length_s = (now_ns - self.begun_ns) * 1e-9;
+        let interval = Interval { units: &self.units, epoch: self.epoch, length_s };
+        let looked = self.tracker.look(&interval, world);
+        world.cores.kernel(now_ns, looked.cpu_ns);
+        let before = std::mem::replace(&mut self.heat, looked.heat);
+        self.tenant.learn(&before, self.outcomes.drain(..));
+        let heat = &self.heat;
+        self.tenant.arrive(heat);
+        let fast: Vec<bool> = heat.node.iter().map(|node| node.0 == 0).collect();
+        let places = Places { fast: Some(&fast), ..Places::default() };
+        let room = Room::Ledger(self.capacity);
+        let nominal_s = period.interval_s * period.scale;
+        let decision = self.tenant.decide(heat, nominal_s, places, room, (false, None));
+        self.tell(now_ns, &fast, &decision, told);
+        self.request(&decision);
+        self.epoch += 1;
+        self.begun_ns = now_ns;
+        self.due_ns = (self.due_ns + period.interval_s * 1e9).max(now_ns + 1.0);
+    }
+
+    /// Orders the moves: of equal sizes in pairs, the most wanted with the least.
+    fn request(&mut self, decision: &Decision) {
+        let heat = &self.heat;
+        let pages = |row: &usize| self.units.range(heat.unit[*row].index());
+        let (ups, downs) = (&decision.chosen.promote, &decision.chosen.demote);
+        let both = ups.len().min(downs.len());
+        let same = |at: usize| heat.pages[ups[at]] == heat.pages[downs[at]];
+        let pairs = (0..both).take_while(|at| same(*at)).count();
+        self.mover.request(
+            (0..pairs).map(|at| (pages(&ups[at]), pages(&downs[at]))),
+            downs[pairs..].iter().map(pages),
+            ups[pairs..].iter().map(pages),
+        );
+    }
+
+    fn take_moved(&mut self, memory: &mut FirstTouch, told: &Told) {
+        for moved in self.mover.take_moved() {
+            let pages = moved.pages.len() as u64;
+            memory.moved(self.number, pages, moved.up);
+            told.moved(self.number, pages * 4096, moved.up);
+            let unit = self.units.of(moved.pages.start);
+            let row = self.heat.unit.binary_search_by_key(&unit, |unit| unit.index());
+            let Ok(row) = row else { continue };
+            let (up, moved) = (moved.up, Bytes(pages * 4096));
+            self.outcomes.push(Outcome { row, up, moved, moved_back: Bytes(0) });
+        }
+    }
+
+    fn tell(&self, now_ns: f64, fast: &[bool], decision: &Decision, told: &Told) {
+        let heat = &self.heat;
+        let sum = |rows: &mut dyn Iterator<Item = usize>| rows.map(|row| heat.bytes(row).0).sum();
+        let accessed = |row: &usize| heat.flags[*row].has(HeatFlags::ACCESSED);
+        let log = DecisionLog {
+            tenant: self.number,
+            at_s: now_ns * 1e-9,
+            promote: sum(&mut decision.chosen.promote.iter().copied()),
+            demote: sum(&mut decision.chosen.demote.iter().copied()),
+            memory: sum(&mut (0..heat.len())),
+            accessed: sum(&mut (0..heat.len()).filter(accessed)),
+            fast: sum(&mut (0..heat.len()).filter(|row| fast[*row])),
+            hits: sum(&mut (0..heat.len()).filter(accessed).filter(|row| fast[*row])),
+            observation: self.tenant.observation(),
+        };
+        told.with(|all| all.decisions.push(log));
+    }
+}

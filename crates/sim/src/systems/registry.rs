@@ -1,0 +1,63 @@
+//! The registry: one line per system. Adding one takes its file, its `mod` line, and a line here.
+
+use super::setup::Given;
+use super::{amp, fixed, nimble};
+use crate::engine::System;
+use pagetide_policy::SpecError;
+
+/// A system's entry.
+#[derive(Debug)]
+pub struct SystemInfo {
+    /// Unique; lower case and hyphens.
+    pub name: &'static str,
+    /// What it does, one line without a full stop.
+    pub summary: &'static str,
+    /// Paper and section it comes from.
+    pub source: &'static str,
+    /// Makes one.
+    pub(crate) build: fn(&Given) -> Result<Box<dyn System>, SpecError>,
+}
+
+/// All systems, the simplest first.
+pub static REGISTRY: &[&SystemInfo] = &[
+    &fixed::NO_MIGRATION,
+    &fixed::ALL_FAST,
+    &fixed::ALL_SLOW,
+    &fixed::BIND,
+    &nimble::BASE,
+    &nimble::EXCHANGE_BASE,
+    &nimble::HUGE,
+    &nimble::EXCHANGE_HUGE,
+    &amp::AMP,
+    &amp::LRU,
+    &amp::LFU,
+    &amp::RANDOM,
+    &amp::POLICY,
+];
+
+/// There is no such system.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no system '{name}'; {hint}known: {known}")]
+pub struct SystemError {
+    /// As given.
+    pub name: String,
+    /// The nearest known name, as half a sentence, or empty.
+    pub hint: String,
+    /// All names.
+    pub known: String,
+}
+
+/// A system by name.
+///
+/// # Errors
+/// An unknown name, with the nearest known one.
+pub fn find(name: &str) -> Result<&'static SystemInfo, SystemError> {
+    REGISTRY.iter().find(|info| info.name == name).copied().ok_or_else(|| {
+        let names: Vec<&str> = REGISTRY.iter().map(|info| info.name).collect();
+        SystemError {
+            name: name.to_owned(),
+            hint: crate::scenario::nearest(name, names.iter().copied()),
+            known: names.join(", "),
+        }
+    })
+}

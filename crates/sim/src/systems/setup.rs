@@ -1,0 +1,170 @@
+//! What a system is made from, and what it tells afterwards.
+
+use crate::kernel::{FirstTouch, Nodes, Share, Watermarks};
+use crate::movers::Mechanism;
+use crate::trackers::{AccessedBits, Exact, HintFaults, Tracker};
+use pagetide_machine::{Kernel, Machine};
+use pagetide_policy::{Observation, PolicySpec};
+use pagetide_types::Bytes;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// A tenant, as a system sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TenantSetup {
+    /// Its base pages.
+    pub pages: Range<usize>,
+    /// Fast memory that it may have.
+    pub fast: Bytes,
+}
+
+/// All that a scenario says of a system.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// The machine.
+    pub machine: Machine,
+    /// The tenants, by number.
+    pub tenants: Vec<TenantSetup>,
+    /// Memory comes in huge pages.
+    pub huge_pages: bool,
+    /// When it decides.
+    pub period: Period,
+    /// The policy of systems that let it be chosen.
+    pub policy: Option<PolicySpec>,
+    /// What a system uses to move pages, unless the scenario says otherwise.
+    pub mechanism: Option<Mechanism>,
+    /// The same for what it watches by.
+    pub tracking: Option<Tracking>,
+    /// Parts of each tenant's memory that a manual placement has fast, as shares of it.
+    pub bind: Vec<(f64, f64)>,
+    /// Where it tells what it did.
+    pub told: Told,
+}
+
+/// How often a system decides.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Period {
+    /// In simulated time, seconds.
+    pub interval_s: f64,
+    /// What policies are told that it is: simulated time times this.
+    pub scale: f64,
+}
+
+/// What watches accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tracking {
+    /// [`AccessedBits`].
+    #[default]
+    AccessedBits,
+    /// [`HintFaults`] of all units in each interval.
+    HintFaults,
+    /// [`Exact`].
+    Exact,
+}
+
+impl Tracking {
+    pub(super) fn build(self, kernel: &Kernel) -> Box<dyn Tracker> {
+        match self {
+            Self::AccessedBits => Box::new(AccessedBits::new(kernel.scan_ns)),
+            Self::HintFaults => Box::new(HintFaults::new(1.0, kernel.scan_ns)),
+            Self::Exact => Box::new(Exact),
+        }
+    }
+}
+
+/// One decision of a system for one tenant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DecisionLog {
+    /// Which tenant.
+    pub tenant: usize,
+    /// When, in simulated time, seconds.
+    pub at_s: f64,
+    /// Bytes that were to go up and down.
+    pub promote: u64,
+    /// See [`Self::promote`].
+    pub demote: u64,
+    /// Bytes of its memory, of those accessed, of those fast, and of those both.
+    pub memory: u64,
+    /// See [`Self::memory`].
+    pub accessed: u64,
+    /// See [`Self::memory`].
+    pub fast: u64,
+    /// See [`Self::memory`].
+    pub hits: u64,
+    /// What the policy tells.
+    pub observation: Option<Observation>,
+}
+
+/// Bytes that moved, by tenant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MovedBytes {
+    /// To fast memory.
+    pub promoted: u64,
+    /// To slow memory.
+    pub demoted: u64,
+}
+
+/// What a system did, written while it runs, read afterwards.
+#[derive(Clone, Debug, Default)]
+pub struct Told(Arc<Mutex<Log>>);
+
+/// See [`Told`].
+#[derive(Clone, Debug, Default)]
+pub struct Log {
+    /// All decisions, in order.
+    pub decisions: Vec<DecisionLog>,
+    /// By tenant.
+    pub moved: Vec<MovedBytes>,
+}
+
+impl Told {
+    /// Reads or writes the log.
+    pub fn with<T>(&self, use_it: impl FnOnce(&mut Log) -> T) -> T {
+        use_it(&mut self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner))
+    }
+
+    pub(super) fn moved(&self, tenant: usize, bytes: u64, up: bool) {
+        self.with(|log| {
+            if log.moved.len() <= tenant {
+                log.moved.resize(tenant + 1, MovedBytes::default());
+            }
+            let moved = &mut log.moved[tenant];
+            *(if up { &mut moved.promoted } else { &mut moved.demoted }) += bytes;
+        });
+    }
+}
+
+impl Given {
+    /// What the machine's kernel costs.
+    pub(super) fn kernel(&self) -> Kernel {
+        self.machine.kernel.clone().unwrap_or_default()
+    }
+
+    /// First touch by the tenants' limits, on a fast node that is as large as they need, or as the
+    /// machine says.
+    pub(super) fn first_touch(&self) -> FirstTouch {
+        let pages = |bytes: Bytes| bytes.0 / 4096;
+        let all: u64 = self.tenants.iter().map(|tenant| tenant.pages.len() as u64).sum();
+        let limits: u64 = self
+            .tenants
+            .iter()
+            .map(|tenant| pages(tenant.fast).min(tenant.pages.len() as u64))
+            .sum();
+        // Limits count what tenants have; what the node keeps free comes on top.
+        let fast = (limits + Watermarks::of(2 * limits, 2 * limits + all, 10).high + 1024).max(1);
+        let fast = match self.machine.fast().capacity {
+            Some(capacity) => pages(capacity).min(fast),
+            None => fast,
+        };
+        let share = |tenant: &TenantSetup| Share {
+            pages: tenant.pages.clone(),
+            capacity: pages(tenant.fast),
+            fast: 0,
+            huge: self.huge_pages,
+        };
+        let nodes = Nodes::new(&[fast, 2 * all + 1024], 10);
+        FirstTouch::new(nodes, self.tenants.iter().map(share).collect(), self.kernel())
+    }
+}

@@ -4,13 +4,17 @@ use crate::commands::{out, print_json};
 use crate::curve_args::{ByArg, CurveArgs};
 use anyhow::{Context, Result, bail};
 use pagetide_access::{Accesses, Block, OracleReader, StreamReader, open};
+use pagetide_host::Host;
 use pagetide_report::{CurveOf, CurvePoint, CurveSample, CurveTable, Style};
 use pagetide_sim::curve::{Curves, Misses, Point, Policy, Simulation, Sizes};
 use pagetide_types::{Bytes, PageSize};
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
 use std::process::ExitCode;
 
+/// Nobody asks whether there is so much memory.
+const SMALL: Bytes = Bytes::mib(256);
 /// Accesses that are handed on together.
 const BATCH: usize = 1 << 14;
 
@@ -36,26 +40,34 @@ pub(crate) fn run(arguments: &CurveArgs) -> Result<ExitCode> {
 
 fn simulate(arguments: &CurveArgs, mut simulation: Simulation) -> Result<CurveTable> {
     let file = File::open(&arguments.stream)?;
-    if file.metadata()?.is_dir() {
+    let kind = file.metadata()?.file_type();
+    if kind.is_dir() {
         bail!(
             "it is a folder, perhaps a recording, which holds no single accesses; `pagetide record \
              --exact --stream FILE` writes them"
         );
     }
+    if kind.is_char_device() {
+        bail!("it is a device (a terminal, /dev/zero), which has no end; give a file or a pipe");
+    }
+    let mut memory = Memory::default();
     let (format, by, left_out) = match open(file)? {
         Accesses::Stream(stream) => {
             if arguments.by.is_some() || arguments.id_bytes.is_some() {
                 bail!("it is a stream of pages; --by and --id-bytes are for oracleGeneral");
             }
-            feed_stream(stream, &mut simulation)?;
+            feed_stream(stream, &mut simulation, &mut memory)?;
             ("pagetide", ByArg::Page, 0)
         }
         Accesses::Oracle(trace) => {
             let default = if arguments.id_bytes.is_some() { ByArg::Page } else { ByArg::Object };
             let by = arguments.by.unwrap_or(default);
             let left_out = match by {
-                ByArg::Object => feed_objects(trace, &mut simulation)?,
-                ByArg::Page => feed_pages(trace, arguments.id_bytes.unwrap_or(1), &mut simulation)?,
+                ByArg::Object => feed_objects(trace, &mut simulation, &mut memory)?,
+                ByArg::Page => {
+                    let id_bytes = arguments.id_bytes.unwrap_or(1);
+                    feed_pages(trace, id_bytes, &mut simulation, &mut memory)?
+                }
             };
             ("oracleGeneral", by, left_out)
         }
@@ -68,25 +80,33 @@ fn simulate(arguments: &CurveArgs, mut simulation: Simulation) -> Result<CurveTa
 }
 
 /// In the order in which the stream has them: that of each thread, and about that of time between them.
-fn feed_stream(stream: StreamReader<impl Read>, simulation: &mut Simulation) -> Result<()> {
+fn feed_stream(
+    stream: StreamReader<impl Read>,
+    simulation: &mut Simulation,
+    memory: &mut Memory,
+) -> Result<()> {
     let mut pages = Vec::new();
     for block in stream {
         if let Block::Accesses { accesses, .. } = block? {
             pages.clear();
             pages.extend(accesses.iter().map(|access| u64::from(access.page)));
-            simulation.access(&pages)?;
+            memory.access(simulation, &pages)?;
         }
     }
     Ok(())
 }
 
 /// Each object is a page; how many requests were left out.
-fn feed_objects(mut trace: OracleReader<impl Read>, simulation: &mut Simulation) -> Result<u64> {
+fn feed_objects(
+    mut trace: OracleReader<impl Read>,
+    simulation: &mut Simulation,
+    memory: &mut Memory,
+) -> Result<u64> {
     let (mut objects, mut left_out) = (Vec::new(), 0);
     while let Some(batch) = trace.batch()? {
         objects.clear();
         left_out += batch.objects(&mut objects) as u64;
-        simulation.access(&objects)?;
+        memory.access(simulation, &objects)?;
     }
     Ok(left_out)
 }
@@ -96,6 +116,7 @@ fn feed_pages(
     mut trace: OracleReader<impl Read>,
     id_bytes: u64,
     simulation: &mut Simulation,
+    memory: &mut Memory,
 ) -> Result<u64> {
     let (mut pages, mut left_out) = (Vec::new(), 0);
     while let Some(batch) = trace.batch()? {
@@ -103,13 +124,49 @@ fn feed_pages(
         for page in batch.pages(id_bytes) {
             pages.push(page?);
             if pages.len() == BATCH {
-                simulation.access(&pages)?;
+                memory.access(simulation, &pages)?;
                 pages.clear();
             }
         }
     }
-    simulation.access(&pages)?;
+    memory.access(simulation, &pages)?;
     Ok(left_out)
+}
+
+/// What a simulation may take: a few bytes of a file can stand for more pages than fit into this machine, and the
+/// kernel would end this program, or another.
+#[derive(Default)]
+struct Memory {
+    /// Known once it is worth asking for.
+    most: Option<Bytes>,
+}
+
+impl Memory {
+    /// Simulates accesses, if there is memory for it.
+    fn access(&mut self, simulation: &mut Simulation, pages: &[u64]) -> Result<()> {
+        let needs = Bytes(simulation.memory_for(pages.len()));
+        if needs > SMALL {
+            let most = *self.most.get_or_insert_with(available);
+            let (accesses, seen) = simulation.seen();
+            if needs > most {
+                bail!(
+                    "access {accesses} and those before go to {seen} pages; more may need {needs} of \
+                     memory, and {most} are there: give --sample 0.01, or fewer sizes and policies"
+                );
+            }
+        }
+        simulation.access(pages).with_context(|| format!("access {}", simulation.seen().0))
+    }
+}
+
+/// What this process can still get: of the machine's memory, in its cgroup, and of addresses, of which it
+/// takes twice as many.
+fn available() -> Bytes {
+    let memory = Host::live().features().available;
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let of_addresses = limits.lines().find_map(|line| line.strip_prefix("Max address space"));
+    let soft = of_addresses.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    soft.map_or(memory, |addresses| memory.min(Bytes(addresses / 2)))
 }
 
 fn table(

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 /// One record of oracleGeneral.
-fn record(time_s: u32, object: u64, bytes: u32, next: i64) -> Vec<u8> {
+pub(crate) fn record(time_s: u32, object: u64, bytes: u32, next: i64) -> Vec<u8> {
     let mut record = time_s.to_le_bytes().to_vec();
     record.extend(object.to_le_bytes());
     record.extend(bytes.to_le_bytes());
@@ -20,7 +20,7 @@ fn record(time_s: u32, object: u64, bytes: u32, next: i64) -> Vec<u8> {
     record
 }
 
-fn file(scratch: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
+pub(crate) fn file(scratch: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
     let path = scratch.path().join(name);
     fs::write(&path, bytes).unwrap();
     path
@@ -175,7 +175,7 @@ fn a_trace_that_is_wrong_is_named_with_file_and_record() {
         ("", path("absurd", &absurd), "record 1 says that the next request"),
         ("--by page", path("long", &long), "record 1 is of 4294967295 bytes"),
         ("", path("nothing", &nothing), "there is no access in it"),
-        ("", path("huge", &huge), "header is 4294967295 bytes long"),
+        ("", path("huge", &huge), "says that it is 4294967295 bytes long"),
         ("", path("text", b"time,object,size,next\n1,"), "record 0 says"),
         ("", path("not.zst", b"\x28\xb5\x2f\xfd\xff\xff\xff\xff\xff\xff"), "not.zst"),
         ("", scratch.path().join("missing"), "No such file"),

@@ -6,6 +6,7 @@ mod arguments;
 mod blind;
 mod cgroup;
 mod curve;
+mod curve_damage;
 mod damage;
 mod disk;
 mod ends;

@@ -5,6 +5,7 @@
 use super::TooManyPages;
 use super::memory::{prefetch, zeros};
 use pagetide_access::generators::scale;
+use std::hash::{BuildHasher, RandomState};
 
 /// Pages that are looked up together: their places fit into the first cache of a CPU.
 const TOGETHER: usize = 256;
@@ -15,16 +16,34 @@ const SPARE: usize = 2;
 pub(super) struct Dense {
     /// Name, and number + 1; 0 where the place is free.
     places: Vec<(u64, u32)>,
+    spread: Spread,
+    count: u32,
+}
+
+/// Where names belong. Its numbers are others in every process, so that nobody can write down names that all
+/// belong to one place, and take hours to be told apart; what is simulated does not depend on them.
+#[derive(Clone, Copy)]
+struct Spread {
+    salt: u64,
+    factor: u64,
     /// Bits of a hash that are not part of a place's index.
     shift: u32,
-    count: u32,
 }
 
 impl Dense {
     pub(super) fn new() -> Self {
-        let mut dense = Self { places: Vec::new(), shift: 0, count: 0 };
+        let random = RandomState::new();
+        let (salt, factor) = (random.hash_one(0), random.hash_one(1) | 1);
+        let spread = Spread { salt, factor, shift: 0 };
+        let mut dense = Self { places: Vec::new(), spread, count: 0 };
         dense.resize(1 << 12);
         dense
+    }
+
+    /// Bytes that so many pages take, the smaller table while it grows included.
+    pub(super) fn bytes_for(pages: u64) -> u64 {
+        let places = (pages * SPARE as u64).next_power_of_two();
+        (places + places / 2) * size_of::<(u64, u32)>() as u64
     }
 
     /// How many pages have numbers.
@@ -51,7 +70,7 @@ impl Dense {
                 self.resize(self.places.len() * 2);
             }
             for (start, name) in starts.iter_mut().zip(names) {
-                *start = place(*name, self.shift);
+                *start = self.spread.place(*name);
                 prefetch(&self.places, *start);
             }
             let found = starts.iter().zip(names);
@@ -65,9 +84,9 @@ impl Dense {
     /// Makes room for a power of two.
     fn resize(&mut self, length: usize) {
         let old = std::mem::replace(&mut self.places, zeros(length));
-        self.shift = 64 - length.trailing_zeros();
+        self.spread.shift = 64 - length.trailing_zeros();
         for (name, number) in old.into_iter().filter(|place| place.1 != 0) {
-            let mut place = place(name, self.shift);
+            let mut place = self.spread.place(name);
             while self.places[place].1 != 0 {
                 place = (place + 1) & (length - 1);
             }
@@ -95,12 +114,56 @@ fn find(places: &mut [(u64, u32)], start: usize, name: u64, count: &mut u32) -> 
     }
 }
 
-/// Where to look first: the highest bits of the name spread over 64 bits by a product with a random
-/// odd number, of which both halves count.
-#[inline]
-fn place(name: u64, shift: u32) -> usize {
-    let (high, low) = scale(name ^ 0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93);
-    #[expect(clippy::cast_possible_truncation, reason = "less than there are places")]
-    let place = ((high ^ low) >> shift) as usize;
-    place
+impl Spread {
+    /// Where to look first: the highest bits of the name spread over 64 bits by a product with a random
+    /// odd number, of which both halves count.
+    #[inline]
+    fn place(self, name: u64) -> usize {
+        let (high, low) = scale(name ^ self.salt, self.factor);
+        #[expect(clippy::cast_possible_truncation, reason = "less than there are places")]
+        let place = ((high ^ low) >> self.shift) as usize;
+        place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names as anybody can write them who knows salt and factor: multiples of a small one whose product with
+    /// the factor is little more than a multiple of 2^64, so that both halves are small.
+    fn made_to_collide(salt: u64, factor: u64) -> Vec<u64> {
+        // A name, and what its product lacks or has more than a multiple of 2^64: Euclid's steps.
+        let (mut lacks, mut has) = ((1, factor.wrapping_neg()), (1, factor));
+        while has.1 >> 33 != 0 {
+            if lacks.1 > has.1 {
+                let times = (lacks.1 - 1) / has.1;
+                lacks = (lacks.0 + times * has.0, lacks.1 - times * has.1);
+            } else {
+                let times = (has.1 - 1) / lacks.1;
+                has = (has.0 + times * lacks.0, has.1 - times * lacks.1);
+            }
+        }
+        (0..256).map(|i| (i * has.0) ^ salt).collect()
+    }
+
+    /// How many names at most begin to be looked for at one of 2^12 places.
+    fn fullest(spread: Spread, names: &[u64]) -> usize {
+        let mut starts = vec![0; 1 << 12];
+        names.iter().for_each(|name| starts[spread.place(*name)] += 1);
+        starts.into_iter().max().unwrap_or(0)
+    }
+
+    #[test]
+    fn names_made_to_collide_do_not() {
+        let (salt, factor) = (0x9e37_79b9_7f4a_7c15, 0xd6e8_feb8_6659_fd93);
+        let names = made_to_collide(salt, factor);
+        let known = Spread { salt, factor, shift: 52 };
+        assert!(fullest(known, &names) > 100, "{}", fullest(known, &names));
+        for _ in 0..20 {
+            let dense = Dense::new();
+            let found = fullest(dense.spread, &names);
+            assert!(found < 20, "{found} of {} at one place", names.len());
+        }
+    }
 }

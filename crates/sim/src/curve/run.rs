@@ -1,8 +1,10 @@
 //! Runs caches over accesses, in one pass: exactly, or on a sample.
 
+use super::dense::Dense;
 use super::exact::Exact;
 use super::miniature::Miniature;
-use super::sample::Sample;
+use super::rows::ABREAST;
+use super::sample::{GROUPS, Sample};
 use super::shrinking::Shrinking;
 use super::sizes::{grid, telling};
 use super::{Misses, Policy, TooManyPages};
@@ -149,6 +151,37 @@ impl Simulation {
         Ok(())
     }
 
+    /// Accesses and, of pages, those seen so far; those in the sample if there is one.
+    #[must_use]
+    pub fn seen(&self) -> (u64, u64) {
+        let pages = match &self.run {
+            Run::Exact(run) => run.seen().into(),
+            Run::Miniature(run) => run.seen().1,
+            Run::Shrinking(run) => run.seen().1,
+        };
+        (self.accesses, pages)
+    }
+
+    /// About how many bytes of memory it takes if `more` accesses follow and all go to new pages; rather more than
+    /// less. It holds nothing that does not grow with pages.
+    #[must_use]
+    pub fn memory_for(&self, more: usize) -> u64 {
+        let (_, seen) = self.seen();
+        // Caches that stand beside each other, sizes in a sample, and what of the accesses is in it.
+        let (caches, rate) = match &self.run {
+            Run::Exact(_) => (1, 1.0),
+            Run::Miniature(run) => (GROUPS as u64, run.seen().2),
+            Run::Shrinking(_) => (GROUPS as u64 + 1, 1.0),
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+        let pages = seen + (more as f64 * rate).ceil() as u64;
+        let sizes = self.sizes.iter().map(|size| (f64::from(*size) * rate).round());
+        let sizes: Vec<f64> = sizes.filter(|size| *size >= 1.0).collect();
+        let of_policy = |policy: &Policy| bytes_of(*policy, &sizes, pages);
+        let policies: u64 = self.policies.iter().map(of_policy).sum();
+        Dense::bytes_for(pages) + caches * (policies + 4 * pages)
+    }
+
     /// What came out so far.
     #[must_use]
     pub fn curves(&self) -> Curves {
@@ -178,6 +211,25 @@ impl Simulation {
             pages: pages.round() as u64,
             sampled,
             curves: self.policies.iter().enumerate().map(curve).collect(),
+        }
+    }
+}
+
+/// About how many bytes caches take for so many pages, their copies while arrays grow included: as their
+/// modules say what they keep by page and by time.
+fn bytes_of(policy: Policy, sizes: &[f64], pages: u64) -> u64 {
+    // Sizes that hold all pages take nothing yet, but for those in one row with smaller ones.
+    let begun = || sizes.chunks(ABREAST).filter(|row| row[0] < pages as f64);
+    let rows = begun().count() as u64;
+    match policy {
+        Policy::Lru => 40 * pages,
+        Policy::Fifo if sizes.len() == 1 => 8 * rows * pages,
+        Policy::Fifo => 4 * ABREAST as u64 * (rows + 1) * pages,
+        Policy::Clock => {
+            let held = |size: &f64| size.min(pages as f64);
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            let rings = begun().flatten().map(held).sum::<f64>() as u64;
+            2 * (rows + 1) * pages + 4 * rings
         }
     }
 }

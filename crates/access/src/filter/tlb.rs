@@ -78,6 +78,9 @@ impl Tlb {
     }
 
     /// Forgets the translation of one page, of that size.
+    ///
+    /// # Panics
+    /// If the page is not below [`Self::limit`].
     pub fn flush_page(&mut self, page: u64, huge: bool) {
         let number = number(page, huge);
         if let Some(first) = &mut self.first[usize::from(huge)] {
@@ -146,5 +149,21 @@ impl Array {
             (0..self.sets.sets()).for_each(|set| self.sets.row(set).fill(EMPTY));
             self.cleared.fill(0);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_flushed_does_not_come_back_when_generations_begin_again() {
+        let mut array = Array::new(Entries { entries: 8, ways: 2 }).unwrap().unwrap();
+        assert!(!array.hits(1, false) && array.hits(1, false), "put there in generation 0");
+        array.generation = u32::MAX;
+        assert!(!array.hits(2, false) && array.hits(2, false));
+        array.flush();
+        assert_eq!(array.generation, 0);
+        assert!(!array.hits(1, false) && !array.hits(2, false));
     }
 }

@@ -2,7 +2,7 @@
 # The work is in scripts/.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lab lab check bench measure reproduce-amp release deps truth
+.PHONY: help demo test test-lab lab check bench measure reproduce release deps truth
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,8 +33,8 @@ measure: ## Measure the figures of docs/measurements.md on this machine (about a
 truth: ## Real programs counted exactly and sampled in the same run, plans compared (resumes; an hour)
 	@scripts/truth.sh
 
-reproduce-amp: ## AMP's section 6.6 and figures 3, 4, 7 into docs/reproduction.md, from committed tables
-	@scripts/reproduce-amp.sh
+reproduce: ## Published figures beside ours into docs/reproduction.md (resumes); PAPER=amp: of one paper
+	@scripts/reproduce.sh $(PAPER)
 
 release: ## Build one static binary that runs on other machines of this architecture
 	@scripts/release.sh

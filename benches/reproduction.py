@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/reproduction.md from the tables of benches/results/amp."""
+"""Draws the pictures of docs/reproduction.md: of AMP from the tables of recordings in a folder
+(--recorded), and one for every *-series.csv that `pagetide reproduce --csv` wrote (--series)."""
 
 import matplotlib
 
@@ -7,7 +8,9 @@ matplotlib.use("svg")
 matplotlib.rcParams["svg.hashsalt"] = "pagetide"
 matplotlib.rcParams["svg.fonttype"] = "none"
 
+import argparse
 import collections
+import pathlib
 
 import common
 import matplotlib.pyplot as plot
@@ -111,11 +114,104 @@ def within(out):
     save(figure, out / "within.svg")
 
 
+def number(text):
+    """What is a number, or None."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def order_of(values):
+    """Each once, in the order in which they come."""
+    return list(dict.fromkeys(values))
+
+
+def bars(axis, lines, names):
+    """Groups of bars, a group for each word on the x axis; what was published is hatched."""
+    words = order_of(row["x"] for rows in lines.values() for row in rows)
+    width = 0.8 / len(lines)
+    for place, (key, rows) in enumerate(lines.items()):
+        at = [words.index(row["x"]) + (place - (len(lines) - 1) / 2) * width for row in rows]
+        published = key[1] == "yes"
+        axis.bar(
+            at,
+            [float(row["y"]) for row in rows],
+            width,
+            label=label(key),
+            color=f"C{names.index(key[0]) % 10}",
+            alpha=0.5 if published else 1,
+            hatch="///" if published else None,
+        )
+    slanted = len(words) > 4 or max(map(len, words)) > 8
+    axis.set_xticks(range(len(words)), words, rotation=30 if slanted else 0, ha="right" if slanted else "center")
+
+
+def lines_of(axis, lines, names):
+    """Lines with a mark at every point; what was published is dashed. Over more than two orders of
+    magnitude x is logarithmic."""
+    for key, rows in lines.items():
+        axis.plot(
+            [number(row["x"]) for row in rows],
+            [float(row["y"]) for row in rows],
+            "o--" if key[1] == "yes" else "o-",
+            label=label(key),
+            color=f"C{names.index(key[0]) % 10}",
+            markersize=3,
+            linewidth=1.2,
+        )
+    known = [number(row["x"]) for rows in lines.values() for row in rows]
+    if min(known) > 0 and max(known) > 100 * min(known):
+        axis.set_xscale("log", base=2)
+    axis.set_ylim(bottom=min(0, axis.get_ylim()[0]))
+
+
+def label(key):
+    name, published = key
+    return f"{name}, published" if published == "yes" and name != "published" else name
+
+
+def series(table):
+    """The picture of one figure: a panel for each that its series name."""
+    rows = common.rows_of(table)
+    panels_of = order_of(row["panel"] for row in rows)
+    names = order_of(row["series"] for row in rows)
+    columns = min(PANELS, len(panels_of))
+    height = -(-len(panels_of) // columns)
+    size = (max(6.5, 3.2 * columns), 3.2 * height)
+    figure, axes = plot.subplots(height, columns, figsize=size, squeeze=False, layout="constrained")
+    for axis in axes.flat[len(panels_of) :]:
+        axis.axis("off")
+    for axis, panel in zip(axes.flat, panels_of, strict=False):
+        lines = collections.defaultdict(list)
+        for row in rows:
+            if row["panel"] == panel:
+                lines[row["series"], row["published"]].append(row)
+        here = [row for line in lines.values() for row in line]
+        draw = lines_of if all(number(row["x"]) is not None for row in here) else bars
+        draw(axis, lines, names)
+        axis.set_xlabel(here[0]["x_label"], fontsize=8)
+        axis.set_ylabel(here[0]["y_label"], fontsize=8)
+        axis.set_title(panel, fontsize=9)
+        axis.tick_params(labelsize=7)
+    axes.flat[0].legend(fontsize=7)
+    save(figure, table.with_name(table.name.removesuffix("-series.csv") + ".svg"))
+
+
 def main():
-    args = common.arguments(__doc__).parse_args()
-    frequency(args.results)
-    scan_ratios(args.results)
-    within(args.results)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--recorded", type=pathlib.Path, metavar="DIR", help="tables of recordings of AMP")
+    parser.add_argument("--series", type=pathlib.Path, metavar="DIR", help="tables *-series.csv")
+    args = parser.parse_args()
+    if not args.recorded and not args.series:
+        parser.error("give --recorded or --series")
+    if args.recorded:
+        frequency(args.recorded)
+        scan_ratios(args.recorded)
+        within(args.recorded)
+    if args.series:
+        for table in sorted(args.series.glob("*-series.csv")):
+            series(table)
 
 
 if __name__ == "__main__":

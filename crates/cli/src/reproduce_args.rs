@@ -34,6 +34,12 @@ pub(crate) struct ReproduceArgs {
     /// Also write the numbers, and what pictures are drawn from, as CSV files into this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
+    /// AMP from recordings: `page DIR`, the tables of docs/reproduction.md from tables in a folder;
+    /// `choices DIR`, section 6.6 as a table; `accessed RECORDING...` and `frequency`, `scan-ratios` or
+    /// `within`, each with NAME RECORDING, those tables from recordings.
+    #[arg(long, num_args = 2.., value_names = ["WHAT", "OF"],
+        conflicts_with_all = ["figure", "list", "slow", "csv", "json", "markdown"])]
+    pub(crate) recorded: Vec<String>,
     /// Show no progress.
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -43,4 +49,7 @@ pub(crate) struct ReproduceArgs {
     /// Print Markdown instead of tables.
     #[arg(long, conflicts_with_all = ["json", "list"])]
     pub(crate) markdown: bool,
+    /// Markdown: show the pictures that benches/reproduction.py draws, from this folder.
+    #[arg(long, value_name = "PATH", requires = "markdown")]
+    pub(crate) pictures: Option<String>,
 }

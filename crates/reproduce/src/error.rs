@@ -52,6 +52,18 @@ pub enum ReproduceError {
     /// Threads cannot be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// A recording cannot be read.
+    #[error(transparent)]
+    Recording(#[from] pagetide_trace::Error),
+    /// A recording cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] pagetide_replay::ReplayError),
+    /// A policy that is asked for is not there any more.
+    #[error(transparent)]
+    Policy(#[from] pagetide_policy::SpecError),
+    /// A machine's model cannot be used.
+    #[error(transparent)]
+    Machine(#[from] pagetide_machine::model::ModelError),
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),

@@ -15,6 +15,7 @@ mod paper;
 mod series;
 mod store;
 
+pub use amp::recorded as amp_recorded;
 pub use context::Context;
 pub use error::ReproduceError;
 pub use figure::Figure;

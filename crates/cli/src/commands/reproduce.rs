@@ -15,6 +15,14 @@ const IN_THE_TREE: &str = "benches/results";
 
 pub(crate) fn run(arguments: &ReproduceArgs) -> Result<ExitCode> {
     let paper = arguments.paper.as_deref().map(pagetide_reproduce::paper).transpose()?;
+    if !arguments.recorded.is_empty() {
+        if arguments.paper.as_deref() != Some("amp") {
+            bail!("--recorded is for amp");
+        }
+        let words: Vec<&str> = arguments.recorded.iter().map(String::as_str).collect();
+        out(&pagetide_reproduce::amp_recorded(&words)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if let Some(paper) = paper.filter(|_| !arguments.list) {
         return make(paper, arguments);
     }
@@ -52,7 +60,8 @@ fn make(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<ExitCode> {
     if arguments.json {
         print_json(&pagetide_reproduce::json(paper, &context, &done))?;
     } else if arguments.markdown {
-        out(&pagetide_reproduce::markdown(&done))?;
+        let pictures = arguments.pictures.as_deref();
+        out(&pagetide_reproduce::markdown(paper, &done, pictures))?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! `reproduce`: what it lists, prints, writes and keeps, and what it says of unknown figures.
 
-use crate::run::pagetide;
+use crate::run::{command, finish, pagetide, scratch};
+use std::fs;
 
 #[test]
 fn papers_and_figures_are_listed() {
@@ -25,4 +26,49 @@ fn what_is_unknown_is_named_with_the_nearest_known() {
     pagetide("reproduce").fails(2, &["PAPER"]);
     pagetide("reproduce nimble --scale 0").fails(2, &["is not a whole number from 1 on"]);
     pagetide("reproduce nimble 8 --slow").fails(2, &["cannot be used with"]);
+}
+
+/// Where the tables of recordings are found.
+const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+#[test]
+fn a_small_figure_is_printed_and_written_in_every_form() {
+    let scratch = scratch();
+    let make = |options: &[&str]| {
+        let mut command = command(["reproduce", "amp", "table-6", "--small", "--quiet"]);
+        command.arg("--results").arg(scratch.path()).args(options).current_dir(REPOSITORY);
+        finish(command).succeeds()
+    };
+    let csv = scratch.path().join("csv");
+    let text = make(&["--csv", &csv.to_string_lossy()]).out;
+    assert!(text.starts_with("Table 6: ") && text.contains(" LRU→LFU, "), "{text}");
+    let rows = fs::read_to_string(csv.join("amp-table-6.csv")).unwrap_or_default();
+    assert_eq!(rows.lines().count(), 1 + 6, "{rows}");
+    assert!(csv.join("amp-table-6-series.csv").is_file());
+    let json = make(&["--json"]).json();
+    assert_eq!((&json["paper"], &json["small"]), (&"amp".into(), &true.into()), "{json}");
+    let row = &json["figures"][0]["rows"][0];
+    assert_eq!((&row["published"], &row["ours"]), (&27.0.into(), &21.0.into()), "{row}");
+    let page = make(&["--markdown", "--pictures", "../x"]).out;
+    assert!(
+        page.contains("](../x/amp-table-6.svg)") && page.contains("| 27 | 21 | 0.78 |"),
+        "{page}"
+    );
+}
+
+#[test]
+fn where_nothing_can_be_kept_it_fails_at_once() {
+    let scratch = scratch();
+    let file = scratch.path().join("file");
+    fs::write(&file, "").unwrap();
+    let line = format!("reproduce amp --small --results {}", file.display());
+    pagetide(&line).fails(1, &["file: "]);
+}
+
+#[test]
+fn what_was_recorded_is_asked_for_in_words() {
+    pagetide("reproduce amp --recorded within x")
+        .fails(1, &["'within x'", "within NAME RECORDING"]);
+    pagetide("reproduce amp --recorded page /nowhere").fails(1, &["/nowhere: No such file"]);
+    pagetide("reproduce nimble --recorded page x").fails(1, &["--recorded is for amp"]);
 }

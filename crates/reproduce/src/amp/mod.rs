@@ -1,6 +1,10 @@
 //! Heo and others, "Adaptive Page Migration Policy with Huge Pages in Tiered Memory Systems"
 //! (*AMP*), IEEE TC 2020: one file per figure.
 
+mod recorded;
+
+pub use recorded::recorded;
+
 use crate::Paper;
 
 /// The paper. A figure is its file, a `mod` line, and an entry here.
@@ -9,5 +13,5 @@ pub(crate) const PAPER: Paper = Paper {
     title: "Heo and others, \"Adaptive Page Migration Policy with Huge Pages in Tiered Memory \
             Systems\", IEEE TC 2020",
     scale: 64,
-    figures: &[],
+    figures: &[recorded::table_6::FIGURE],
 };

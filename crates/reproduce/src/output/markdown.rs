@@ -1,17 +1,22 @@
 //! Figures as a part of a page: a heading and a table for each.
 
 use super::{Done, name, number, summary, verdict, within};
+use crate::Paper;
 
-/// All of them, in their order.
+/// All of them, in their order; `pictures` is where the page finds their pictures, if there are any.
 #[must_use]
-pub fn markdown(done: &[Done]) -> String {
-    let figures: Vec<String> = done.iter().map(figure).collect();
+pub fn markdown(paper: &Paper, done: &[Done], pictures: Option<&str>) -> String {
+    let figures: Vec<String> = done.iter().map(|done| figure(paper, done, pictures)).collect();
     figures.join("\n")
 }
 
-fn figure(done: &Done) -> String {
+fn figure(paper: &Paper, done: &Done, pictures: Option<&str>) -> String {
     let Done { figure, outcome } = done;
     let mut text = format!("### {}: {} ({})\n", name(figure), figure.title, figure.source);
+    if let Some(folder) = pictures.filter(|_| !outcome.series.is_empty()) {
+        let (name, id) = (name(figure), figure.id);
+        text += &format!("\n![{name}]({folder}/{}-{id}.svg)\n", paper.name);
+    }
     if !outcome.rows.is_empty() {
         text +=
             "\n| | published | ours | ratio | within | | why |\n|---|---|---|---|---|---|---|\n";
@@ -40,13 +45,15 @@ fn figure(done: &Done) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::example::done;
+    use super::super::example::{PAPER, done};
     use super::*;
 
     #[test]
     fn a_figure_is_a_heading_a_table_and_what_is_to_be_known() {
         let expected = "\
 ### Table 2: What a copy takes (section 3.2)
+
+![Table 2](../x/example-table-2.svg)
 
 | | published | ours | ratio | within | | why |
 |---|---|---|---|---|---|---|
@@ -57,6 +64,7 @@ mod tests {
 - 1 of 2 published numbers are met
 - Memory is smaller.
 ";
-        assert_eq!(markdown(&[done()]), expected);
+        assert_eq!(markdown(&PAPER, &[done()], Some("../x")), expected);
+        assert!(!markdown(&PAPER, &[done()], None).contains("svg"));
     }
 }

@@ -4,8 +4,8 @@
 //!
 //! Only the memory that the programs work on is taken, not their code, stacks and libraries.
 
-use crate::Result;
-use crate::programs::Programs;
+use super::programs::Programs;
+use super::{Result, wrong};
 use pagetide_trace::{EpochRecord, Recording};
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId, UnitSize};
 use std::fmt::Write as _;
@@ -82,18 +82,25 @@ impl Accessed {
     pub(crate) fn from_csv(text: &str) -> Result<Self> {
         let mut lines = text.lines();
         if lines.next() != Some(HEADER) {
-            return Err(format!("the first line is not {HEADER}").into());
+            return Err(wrong(format!("the first line is not {HEADER}")));
         }
+        let number = |cell: &str| wrong(format!("not a number: '{cell}'"));
         let epoch = |line: &str| -> Result<Epoch> {
             let cells: Vec<&str> = line.split(',').collect();
             let [program, length_s, accessed, unwatched] = cells[..] else {
-                return Err(format!("not four cells: {line}").into());
+                return Err(wrong(format!("not four cells: {line}")));
             };
-            let accessed = bits(accessed).ok_or_else(|| format!("not hexadecimal: {line}"))?;
-            let unwatched = bits(unwatched).ok_or_else(|| format!("not hexadecimal: {line}"))?;
+            let accessed =
+                bits(accessed).ok_or_else(|| wrong(format!("not hexadecimal: {line}")))?;
+            let unwatched =
+                bits(unwatched).ok_or_else(|| wrong(format!("not hexadecimal: {line}")))?;
             Ok(Epoch {
-                program: if program.is_empty() { None } else { Some(program.parse()?) },
-                length_s: length_s.parse()?,
+                program: if program.is_empty() {
+                    None
+                } else {
+                    Some(program.parse().map_err(|_| number(program))?)
+                },
+                length_s: length_s.parse().map_err(|_| number(length_s))?,
                 unwatched: if unwatched.is_empty() {
                     vec![false; accessed.len()]
                 } else {
@@ -107,7 +114,7 @@ impl Accessed {
 
     /// From recordings of units of 2 MiB: of programs that ran one after the other, in one
     /// recording, or in one each.
-    pub(crate) fn of(paths: &[String]) -> Result<Self> {
+    pub(crate) fn of(paths: &[&str]) -> Result<Self> {
         let mut all = Self::default();
         for path in paths {
             let before = all.epochs.iter().filter_map(|epoch| epoch.program).max();
@@ -124,7 +131,7 @@ impl Accessed {
         }
         let units = all.units();
         if all.epochs.iter().any(|epoch| ![0, units].contains(&epoch.accessed.len())) {
-            return Err("the programs' memories are of different sizes".into());
+            return Err(wrong("the programs' memories are of different sizes"));
         }
         Ok(all)
     }

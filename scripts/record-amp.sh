@@ -1,20 +1,18 @@
 #!/usr/bin/env bash
-# AMP (IEEE TC 2020), section 6.6 and figures 3, 4 and 7, into docs/reproduction.md: records, as
-# root, what benches/results/amp has no table of (45 minutes if there is none), replays, draws.
+# What AMP's section 6.6 and figures 3, 4 and 7 stand on, for scripts/reproduce.sh: records, as root,
+# what benches/results/amp has no table of (45 minutes if there is none), replays, draws.
 # RESULTS=DIR: another folder of tables. UNSCALED=1: section 6.6 also in its own time, 35 minutes.
 source "$(dirname "$0")/lib.sh"
 
 pagetide=target/release/pagetide
-tool=target/release/examples/reproduce-amp
-page=docs/reproduction.md
+tool=("$pagetide" reproduce amp --recorded)
 results=${RESULTS:-benches/results/amp}
 # Recordings: an interrupted run goes on where it was.
-scratch=.cache/reproduce-amp/${results//\//-}
+scratch=.cache/record-amp/${results//\//-}
 
 scripts/venv.sh benches/requirements.txt
 say "building"
 cargo build --release --quiet -p pagetide
-cargo build --release --quiet -p pagetide-replay --example reproduce-amp
 mkdir -p "$results" "$scratch"
 
 # A table of $results, unless it is there: table NAME COMMAND...
@@ -58,8 +56,8 @@ programs() {
         as_root rm -rf "${counted[@]}"
     fi
     record "$name" --epoch "${scale}s" --budget 20% -- sh -c "$chain"
-    table "accessed-$name" "$tool" accessed "$scratch/$name.heat"
-    table "accessed-$name-counted" "$tool" accessed "${counted[@]}"
+    table "accessed-$name" "${tool[@]}" accessed "$scratch/$name.heat"
+    table "accessed-$name-counted" "${tool[@]}" accessed "${counted[@]}"
 }
 
 # Figures 3 and 4: regions of 2 MiB in epochs of 1 s; figure 7: base pages in epochs of 4 s.
@@ -69,8 +67,8 @@ regions() {
     missing "frequency-$name" || missing "scan-ratios-$name" || return 0
     say "recording $name in units of 2 MiB, 2 minutes and its start"
     record "$name" --epoch 1s --budget 10% -- "$pagetide" workload "$@" --seconds 120
-    table "frequency-$name" "$tool" frequency "$name" "$scratch/$name.heat"
-    table "scan-ratios-$name" "$tool" scan-ratios "$name" "$scratch/$name.heat"
+    table "frequency-$name" "${tool[@]}" frequency "$name" "$scratch/$name.heat"
+    table "scan-ratios-$name" "${tool[@]}" scan-ratios "$name" "$scratch/$name.heat"
 }
 pages() {
     local name=$1
@@ -78,7 +76,7 @@ pages() {
     missing "within-$name" || return 0
     say "recording $name in single pages, 100 s and its start"
     record "$name-4k" --unit 4K --epoch 4s --budget 60% -- "$pagetide" workload "$@" --seconds 100
-    table "within-$name" "$tool" within "$name" "$scratch/$name-4k.heat"
+    table "within-$name" "${tool[@]}" within "$name" "$scratch/$name-4k.heat"
 }
 
 for source in text code; do programs "$source" "$source" 0.2; done
@@ -106,16 +104,5 @@ print(common.machine_text(), end="")' >"$results/machine.txt"
 fi
 
 say "replaying and drawing"
-"$tool" choices "$results" >"$results/choices.csv"
-.cache/venv/bin/python benches/reproduction.py --results "$results"
-tables=$("$tool" page "$results")
-start='<!-- begin: make reproduce-amp -->'
-end='<!-- end: make reproduce-amp -->'
-grep -qF "$start" "$page" || die "$page has no line '$start'"
-{
-    sed "/$start/q" "$page"
-    printf '%s\n\n' "$tables"
-    sed -n "/$end/,\$p" "$page"
-} >"$scratch/reproduction.md"
-mv "$scratch/reproduction.md" "$page"
-say "the tables are in $page, the pictures and what they stand on in $results"
+"${tool[@]}" choices "$results" >"$results/choices.csv"
+.cache/venv/bin/python benches/reproduction.py --recorded "$results"

@@ -1,9 +1,9 @@
 //! AMP's choices on programs that follow each other, over fast memory, tie rule and phase of the
 //! interval.
 
-use crate::Result;
-use crate::accessed::Accessed;
-use crate::right::{Choice, Interval, Stay, stays};
+use super::accessed::Accessed;
+use super::right::{Choice, Interval, Stay, stays};
+use super::{Result, wrong};
 use pagetide_policy::PolicySpec;
 use pagetide_replay::{Replay, ReplayOptions, Replayed, Told};
 use pagetide_types::{Bytes, UnitSize};
@@ -55,7 +55,7 @@ pub(crate) struct Row {
 pub(crate) fn interval_s(table: &Accessed) -> Result<f64> {
     let mut lengths: Vec<f64> = table.epochs.iter().map(|epoch| epoch.length_s).collect();
     lengths.sort_by(f64::total_cmp);
-    let epoch_s = lengths.get(lengths.len() / 2).ok_or("a table without epochs")?;
+    let epoch_s = lengths.get(lengths.len() / 2).ok_or_else(|| wrong("a table without epochs"))?;
     Ok(epoch_s * f64::from(PER_INTERVAL))
 }
 
@@ -81,7 +81,8 @@ pub(crate) fn choices(table: &Accessed) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
     for ratio in RATIOS {
         for ((ties, phase), replayed) in ways.iter().zip(&replayed) {
-            let told = near(replayed, footprint.as_f64() * ratio).ok_or("nothing was told")?;
+            let told = near(replayed, footprint.as_f64() * ratio)
+                .ok_or_else(|| wrong("nothing was told"))?;
             let intervals = intervals(table, told);
             let stays = stays(&intervals, |program| PROGRAMS[program % PROGRAMS.len()]);
             rows.push(Row { ratio, ties: *ties, phase: *phase, stays });
@@ -159,9 +160,9 @@ fn name(choice: Choice) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::accessed::Epoch;
+    use super::super::right::MATTERS;
     use super::*;
-    use crate::accessed::Epoch;
-    use crate::right::MATTERS;
 
     /// One program with four working sets of two units, each in turn for so many epochs.
     fn in_turn(epochs_each: usize) -> Accessed {

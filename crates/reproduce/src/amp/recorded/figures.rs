@@ -1,7 +1,7 @@
 //! The tables of figures 3, 4 and 7, in Markdown, from the tables of single recordings.
 
-use crate::Result;
-use crate::{frequency, scan_ratios, within};
+use super::{Result, files, frequency, scan_ratios, within, wrong};
+use crate::ReproduceError;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,15 +20,14 @@ type Lines = BTreeMap<String, Vec<Vec<String>>>;
 
 fn read(folder: &Path, prefix: &str, header: &str) -> Result<Lines> {
     let mut lines = Lines::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
+    for path in files(folder)? {
         let file = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         if !file.starts_with(prefix) || !file.ends_with(".csv") {
             continue;
         }
-        let text = std::fs::read_to_string(&path)?;
+        let text = std::fs::read_to_string(&path).map_err(ReproduceError::file(&path))?;
         let rest = text.strip_prefix(header).and_then(|rest| rest.strip_prefix('\n'));
-        let wrong = || format!("{}: the first line is not {header}", path.display());
+        let wrong = || wrong(format!("{}: the first line is not {header}", path.display()));
         for line in rest.ok_or_else(wrong)?.lines() {
             let mut cells = line.split(',').map(str::to_owned);
             let name = cells.next().unwrap_or_default();
@@ -39,7 +38,7 @@ fn read(folder: &Path, prefix: &str, header: &str) -> Result<Lines> {
 }
 
 fn number(cell: &str) -> Result<f64> {
-    cell.parse().map_err(|_| format!("not a number: '{cell}'").into())
+    cell.parse().map_err(|_| wrong(format!("not a number: '{cell}'")))
 }
 
 /// Epochs that fill the history.
@@ -142,7 +141,11 @@ fn homogeneity(lines: &Lines) -> Result<String> {
             match row[0].as_str() {
                 within::NOT_WHOLE => left_out[0] += number(&row[1])?,
                 within::UNKNOWN => left_out[1] += number(&row[1])?,
-                pages => *counts.entry(pages.parse::<u32>()?).or_insert(0.0) += number(&row[1])?,
+                pages => {
+                    let pages = pages.parse::<u32>();
+                    let pages = pages.map_err(|_| wrong(format!("not a number: '{}'", row[0])))?;
+                    *counts.entry(pages).or_insert(0.0) += number(&row[1])?;
+                }
             }
         }
         let all: f64 = counts.values().sum();

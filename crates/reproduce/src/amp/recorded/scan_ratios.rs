@@ -1,12 +1,13 @@
 //! Figure 4: the two lists over both scan ratios. The paper measures run times on emulated slow
 //! memory; here recordings are replayed, and a machine model puts a price on misses and moves.
 
+use super::{Result, wrong};
+use crate::ReproduceError;
 use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
 use pagetide_replay::{CostFacts, CostModel, CpuCache, Overview, ReplayOptions, replay};
 use pagetide_trace::Recording;
 use pagetide_types::Bytes;
-use std::error::Error;
 use std::fmt::Write as _;
 
 /// Percent, as in the figure.
@@ -17,7 +18,7 @@ const OTHERS: [&str; 2] = ["amp", "clairvoyant"];
 const FAST: f64 = 0.5;
 
 /// One line per pair of ratios, and per other policy: see [`HEADER`].
-pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn Error>> {
+pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String> {
     let machine = Machine::load("amp")?;
     let cache = CpuCache::of(&machine);
     let info = Overview::read(recording, 20, cache)?;
@@ -30,7 +31,7 @@ pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn
         .collect();
     asked.extend(OTHERS.map(|name| (name.to_owned(), format!("{name},,"))));
     let specs: Vec<PolicySpec> =
-        asked.iter().map(|(spec, _)| spec.parse()).collect::<Result<_, _>>()?;
+        asked.iter().map(|(spec, _)| spec.parse()).collect::<std::result::Result<_, _>>()?;
     let options = ReplayOptions {
         unit: info.facts.unit,
         footprint: info.peak_bytes,
@@ -42,7 +43,7 @@ pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn
     let epochs = std::iter::zip(recording.heat(), recording.epochs()).map(|(heat, epoch)| {
         let mut heat = heat?;
         cache.filter(&mut heat, epoch.target_cpu_s / epoch.length_s);
-        Ok::<_, Box<dyn Error>>((heat, epoch.length_s))
+        Ok::<_, ReproduceError>((heat, epoch.length_s))
     });
     let replayed = replay(epochs, &specs, options)?;
     let facts = CostFacts {
@@ -56,17 +57,20 @@ pub(crate) fn lines(name: &str, recording: &Recording) -> Result<String, Box<dyn
         let fast = info.peak_bytes.as_f64() * FAST;
         let far = |i: &usize| (curve.capacity(*i).as_f64() - fast).abs();
         let exact = (0..curve.fast_accesses.len()).filter(|i| curve.is_exact(*i));
-        let at = exact.min_by(|a, b| far(a).total_cmp(&far(b))).ok_or("an empty curve")?;
+        let at = exact
+            .min_by(|a, b| far(a).total_cmp(&far(b)))
+            .ok_or_else(|| wrong("an empty curve"))?;
         let slowdown = model.slowdown(curve, at);
         let moved = Bytes(curve.promoted[at] + curve.demoted[at]).as_f64() / f64::from(1 << 20);
-        writeln!(
+        // Writing to a string cannot fail.
+        let _ = writeln!(
             text,
             "{name},{label},{:.4},{:.3},{:.4},{:.4}",
             curve.hit_ratio(at),
             moved / curve.seconds,
             1.0 / (1.0 + slowdown.high),
             1.0 / (1.0 + slowdown.low),
-        )?;
+        );
     }
     Ok(text)
 }

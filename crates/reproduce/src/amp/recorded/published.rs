@@ -1,13 +1,13 @@
 //! Table 6 beside ours: the intervals until the choice follows a change of the program, in both
 //! time scales, as counts and over what was published.
 
-use crate::choices::{MIXES, Row, TIES};
-use crate::page::{PUBLISHED_RATIO, phases, until};
+use super::choices::{MIXES, Row, TIES};
+use super::page::{PUBLISHED_RATIO, phases, until};
 use std::fmt::Write as _;
 
 /// The rules that are compared, as places in [`TIES`]: the published code's, the same with
 /// algorithm 1's choice between equal means, and ours.
-const RULES: [usize; 3] = [4, 3, 0];
+pub(crate) const RULES: [usize; 3] = [4, 3, 0];
 
 /// What was replayed of one recording.
 pub(crate) struct Table {
@@ -15,6 +15,14 @@ pub(crate) struct Table {
     /// Seconds between two decisions; 5 in the paper.
     pub(crate) interval_s: f64,
     pub(crate) rows: Vec<Row>,
+}
+
+/// Intervals until the choice follows the change into this program, median over the phases, at the
+/// published ratio; `Some(None)` if it does not.
+pub(crate) fn median(table: &Table, ties: usize, program: usize) -> Option<Option<usize>> {
+    let phases = phases(&table.rows, PUBLISHED_RATIO, ties);
+    let stays: Vec<_> = phases.iter().filter_map(|row| row.stays.get(program)).collect();
+    until(&stays).get(stays.len() / 2).copied()
 }
 
 /// The table for all recordings.
@@ -36,18 +44,14 @@ pub(crate) fn section(tables: &[Table]) -> String {
     text.push('\n');
     for table in tables {
         for ties in RULES {
-            let phases = phases(&table.rows, PUBLISHED_RATIO, ties);
-            let cell = |(_, program, published): (&str, usize, u32)| {
-                let stays: Vec<_> =
-                    phases.iter().filter_map(|row| row.stays.get(program)).collect();
-                match until(&stays).get(stays.len() / 2) {
+            let cell =
+                |(_, program, published): (&str, usize, u32)| match median(table, ties, program) {
                     Some(Some(median)) => {
-                        format!("{median} ({:.2})", *median as f64 / f64::from(published))
+                        format!("{median} ({:.2})", median as f64 / f64::from(published))
                     }
                     Some(None) => "never".into(),
                     None => "–".into(),
-                }
-            };
+                };
             let (name, interval, cells) = (&table.name, table.interval_s, MIXES.map(cell));
             let cells = cells.join(" | ");
             let _ = writeln!(text, "| `{name}` | {interval:.0} s | {} | {cells} |", TIES[ties].1);
@@ -58,13 +62,13 @@ pub(crate) fn section(tables: &[Table]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::right::{Choice, Interval, stays};
     use super::*;
-    use crate::right::{Choice, Interval, stays};
 
     #[test]
     fn what_is_missed_has_its_ratio_too() {
         // All seven programs, of six intervals each: the third is the first one right.
-        let favour = crate::choices::PROGRAMS;
+        let favour = super::super::choices::PROGRAMS;
         let other = |choice| if choice == Choice::Lru { Choice::Lfu } else { Choice::Lru };
         let intervals: Vec<Interval> = (0..7 * 6)
             .map(|at| {

@@ -1,7 +1,7 @@
 //! Which units of a recording are the memory that its programs work on: of every address space the
 //! largest anonymous area, if that is about as large as the largest of all.
 
-use crate::accessed::Epoch;
+use super::accessed::Epoch;
 use pagetide_trace::EpochRecord;
 use pagetide_types::{AreaKind, HeatFlags, HeatRow, ObjectId, UnitKey};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The tables of section 6.6, in Markdown.
 
-use crate::choices::{MIXES, PROGRAMS, RATIOS, Row, TIES};
-use crate::right::{Choice, Stay};
+use super::choices::{MIXES, PROGRAMS, RATIOS, Row, TIES};
+use super::right::{Choice, Stay};
 use std::fmt::Write as _;
 
 /// The goal: a share of intervals in which the right policy is in force.
@@ -233,8 +233,8 @@ fn hits(rows: &[Row]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::right::{Interval, stays};
     use super::*;
-    use crate::right::{Interval, stays};
 
     /// Stays of the first program, one for each list of choices.
     fn row(phase: u32, choices: &[Choice]) -> Row {

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Published figures, made again, into docs/reproduction.md, with their pictures: scripts/reproduce.sh
+# [PAPER...], all papers if none is named. What was computed before is kept (benches/results/reproduce), and
+# so are tables of recordings (record-amp.sh makes those that are missing, as root).
+# SCALE=N: memory N times smaller than the published. RESULTS=DIR: other tables of recordings.
+source "$(dirname "$0")/lib.sh"
+
+pagetide=target/release/pagetide
+page=docs/reproduction.md
+results=benches/results/reproduce
+
+scripts/venv.sh benches/requirements.txt
+say "building"
+cargo build --release --quiet -p pagetide
+mkdir -p .cache/reproduce
+
+# Replaces what stands in the page between the markers of a command: section COMMAND FILE
+section() {
+    local start="<!-- begin: $1 -->" end="<!-- end: $1 -->"
+    grep -qxF -e "$start" "$page" && grep -qxF -e "$end" "$page" || die "$page has no '$start' with its end"
+    awk -v start="$start" -v end="$end" -v text="$2" '
+        $0 == end { inside = 0 }
+        !inside { print }
+        $0 == start {
+            inside = 1
+            while ((getline line < text) > 0) print line
+            print ""
+        }' "$page" >.cache/reproduce/page.md
+    mv .cache/reproduce/page.md "$page"
+}
+
+# What has figures.
+papers=("$@")
+if [ ${#papers[@]} = 0 ]; then
+    mapfile -t papers < <("$pagetide" reproduce --list --json |
+        .cache/venv/bin/python -c 'import json, sys
+print(*(paper["paper"] for paper in json.load(sys.stdin) if paper["figures"]), sep="\n")')
+fi
+
+for paper in "${papers[@]}"; do
+    if [ "$paper" = amp ]; then
+        tables=${RESULTS:-benches/results/amp}
+        scripts/record-amp.sh
+        "$pagetide" reproduce amp --recorded page "$tables" >.cache/reproduce/amp-recorded.md
+        section "pagetide reproduce amp --recorded" .cache/reproduce/amp-recorded.md
+    fi
+    say "making the figures of $paper"
+    {
+        echo
+        "$pagetide" reproduce "$paper" --slow ${SCALE:+--scale "$SCALE"} --results "$results" \
+            --csv "$results" --markdown --pictures "../$results"
+    } >".cache/reproduce/$paper.md"
+    section "pagetide reproduce $paper" ".cache/reproduce/$paper.md"
+done
+.cache/venv/bin/python benches/reproduction.py --series "$results"
+say "the tables are in $page, what they stand on in $results and the pictures beside it"

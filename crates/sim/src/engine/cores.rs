@@ -54,8 +54,9 @@ impl Cores {
         if let Some(free) = self.spare.iter_mut().find(|free| **free <= now_ns) {
             *free = now_ns + for_ns;
         } else if !self.seats.is_empty() {
-            self.turn = (self.turn + 1) % self.seats.len();
-            self.seats[self.turn].stolen_ns += for_ns;
+            self.turn = self.turn.wrapping_add(1);
+            let core = self.turn % self.seats.len();
+            self.seats[core].stolen_ns += for_ns;
             self.stolen_ns += for_ns;
         }
     }
@@ -66,6 +67,17 @@ impl Cores {
             self.seats[*core].stolen_ns += for_ns;
             self.stolen_ns += for_ns;
         }
+    }
+
+    /// A thread of a tenant, each in turn, works for the kernel for so long, as Linux has it do on its
+    /// way back from the kernel (`task_work`).
+    pub fn task_work(&mut self, tenant: usize, for_ns: f64) {
+        let Some(cores) = self.of_tenant.get(tenant).filter(|cores| !cores.is_empty()) else {
+            return;
+        };
+        self.turn = self.turn.wrapping_add(1);
+        self.seats[cores[self.turn % cores.len()]].stolen_ns += for_ns;
+        self.stolen_ns += for_ns;
     }
 
     /// No thread of a tenant goes on before `until_ns`.
@@ -119,8 +131,21 @@ mod tests {
         let (a, b) = (cores.seat(0), cores.seat(1));
         cores.interrupt(1, 500.0);
         cores.interrupt(7, 500.0);
+        cores.task_work(7, 500.0);
         cores.hold(0, 9.0);
         assert_eq!((cores.at(a).stolen_ns, cores.at(b).stolen_ns), (0.0, 500.0));
         assert_eq!((cores.at(a).until_ns, cores.at(b).until_ns), (9.0, 0.0));
+    }
+
+    #[test]
+    fn what_the_kernel_has_a_program_do_takes_time_from_its_threads_in_turn() {
+        let mut cores = Cores::default();
+        let (a, b, other) = (cores.seat(0), cores.seat(0), cores.seat(1));
+        cores.set_spare(1);
+        for _ in 0..6 {
+            cores.task_work(0, 10.0);
+        }
+        assert!([a, b].iter().all(|core| cores.at(*core).stolen_ns == 30.0));
+        assert_eq!((cores.at(other).stolen_ns, cores.stolen_ns()), (0.0, 60.0));
     }
 }

@@ -2,7 +2,7 @@
 //! more, otherwise slow; nothing is evicted for it (Nimble, section 3.2). Memory may come in huge
 //! pages, as Linux gives them where a whole block of 2 MiB is free.
 
-use super::Nodes;
+use super::{Nodes, Watermarks};
 use crate::engine::{Fault, HUGE_PAGES, World};
 use pagetide_machine::Kernel;
 use std::ops::Range;
@@ -29,7 +29,7 @@ pub struct FirstTouch {
 }
 
 impl FirstTouch {
-    /// On these nodes, the fast one first.
+    /// On these nodes, the fast one first; the tenants' pages in order of their numbers.
     #[must_use]
     pub fn new(nodes: Nodes, shares: Vec<Share>, costs: Kernel) -> Self {
         Self { nodes, shares, costs }
@@ -41,10 +41,21 @@ impl FirstTouch {
         &self.shares[tenant]
     }
 
+    /// The tenant whose page it is.
+    #[must_use]
+    pub fn owner(&self, page: usize) -> usize {
+        self.shares.partition_point(|share| share.pages.start <= page).saturating_sub(1)
+    }
+
     /// The nodes.
     #[must_use]
     pub fn nodes(&self) -> &Nodes {
         &self.nodes
+    }
+
+    /// Sets a node's marks.
+    pub fn set_marks(&mut self, node: usize, marks: Watermarks) {
+        self.nodes.set_marks(node, marks);
     }
 
     /// Maps what a fault found absent, in the fast tier if there is room; when its thread goes on,
@@ -52,8 +63,12 @@ impl FirstTouch {
     pub fn map(&mut self, fault: &Fault, world: &mut World) -> f64 {
         let pages = if self.is_huge(fault, world) { HUGE_PAGES as u64 } else { 1 };
         let share = &self.shares[fault.tenant];
-        let room = share.fast + pages <= share.capacity;
-        let fast = room && self.nodes.allocate(pages) == Some(0);
+        let fast = if share.fast + pages <= share.capacity {
+            self.nodes.allocate(pages) == Some(0)
+        } else {
+            self.nodes.allocate_on(1, pages);
+            false
+        };
         self.map_in(fault, u8::from(!fast), world)
     }
 
@@ -93,9 +108,11 @@ impl FirstTouch {
         if up {
             share.fast += pages;
             self.nodes.allocate_on(0, pages);
+            self.nodes.free(1, pages);
         } else {
             share.fast = share.fast.saturating_sub(pages);
             self.nodes.free(0, pages);
+            self.nodes.allocate_on(1, pages);
         }
     }
 }

@@ -1,12 +1,23 @@
 //! A small kernel under the simulated systems, after Linux: nodes with watermarks, first touch that
-//! spills, lists of pages by age. A model on which every system stands, not a helper of one.
+//! spills, lists of pages by age, reclaim that demotes, scanners. A model on which every system stands,
+//! not a helper of one.
 
+mod accessed_scanner;
 mod first_touch;
+mod hint_scanner;
 mod lists;
+mod lru;
 mod nodes;
+mod reclaim;
+mod scan_period;
 mod units;
 
+pub use accessed_scanner::AccessedScanner;
 pub use first_touch::{FirstTouch, Share};
+pub use hint_scanner::{HintScanner, Scan};
 pub use lists::{Kind, Lists};
+pub use lru::{Lru, Rules, Shrunk};
 pub use nodes::{Node, Nodes, Watermarks};
+pub use reclaim::{Demoted, Kswapd, SWAP_CLUSTER_MAX};
+pub use scan_period::{HintFaultCounts, ScanPeriod};
 pub use units::Units;

@@ -1,15 +1,19 @@
 //! Nodes of memory: how much they hold, and the marks of free memory between which a kernel reclaims
-//! (`__setup_per_zone_wmarks` of Linux's mm/page_alloc.c).
+//! (`__setup_per_zone_wmarks` of Linux's mm/page_alloc.c; of its zones a node has one).
 
 /// Free pages of a node at which the kernel does something.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Watermarks {
-    /// Below this allocations look elsewhere.
+    /// Below this nothing is allocated.
     pub min: u64,
-    /// Below this the reclaim thread wakes up.
+    /// An allocation that would go below this looks elsewhere first.
     pub low: u64,
-    /// At this it goes to sleep again.
+    /// As far above `low` as that is above `min`.
     pub high: u64,
+    /// Below this the reclaim thread wakes up: `low`, unless something raises it.
+    pub wake: u64,
+    /// At this it goes to sleep again: `high`, unless something raises it.
+    pub sleep: u64,
 }
 
 impl Watermarks {
@@ -23,7 +27,39 @@ impl Watermarks {
         let kib = (16.0 * (of_machine * 4) as f64).sqrt().clamp(128.0, 262_144.0) as u64;
         let min = (kib / 4) * pages / of_machine.max(1);
         let step = (min / 4).max(pages * scale / 10_000);
-        Self { min, low: min + step, high: min + 2 * step }
+        let (low, high) = (min + step, min + 2 * step);
+        Self { min, low, high, wake: low, sleep: high }
+    }
+
+    /// Free memory up to which Linux promotes, as far above `high` as that is above `low`
+    /// (`WMARK_PROMO`, since 5.18; in its tiering mode the reclaim thread works up to it).
+    #[must_use]
+    pub fn promo(&self) -> u64 {
+        self.high + (self.high - self.low)
+    }
+
+    /// The same with TPP's mark for demotion: `scale` parts in 10,000 of a node of so many pages
+    /// (`demote_scale_factor`), twice `high` at least. Reclaim begins and ends there; allocations
+    /// still look at `low`.
+    #[must_use]
+    pub fn demoting_early(self, pages: u64, scale: u64) -> Self {
+        let demote = (pages * scale / 10_000).max(2 * self.high);
+        Self { wake: demote, sleep: demote, ..self }
+    }
+
+    /// Those of a machine that is smaller by a factor: Linux's are not linear in its size.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2^32 pages")]
+    pub fn scaled_down(self, by: f64) -> Self {
+        let part = |pages: u64| (pages as f64 / by).round() as u64;
+        let Self { min, low, high, wake, sleep } = self;
+        Self {
+            min: part(min),
+            low: part(low),
+            high: part(high),
+            wake: part(wake),
+            sleep: part(sleep),
+        }
     }
 }
 
@@ -79,15 +115,18 @@ impl Nodes {
 
     /// Gives pages back.
     pub fn free(&mut self, node: usize, pages: u64) {
-        self.nodes[node].free += pages;
+        let node = &mut self.nodes[node];
+        node.free = (node.free + pages).min(node.pages);
     }
 
-    /// Pages that a node must still reclaim until its thread may sleep; 0 while it sleeps.
-    /// `awake`: it has not reached its high mark since it was woken.
+    /// Pages that a node must still reclaim until its thread may sleep; 0 while it sleeps. `asked`:
+    /// pages of the largest allocation that found no room since it slept last, of which one must fit
+    /// above its mark (`pgdat_balanced`); 0 if none did.
     #[must_use]
-    pub fn to_reclaim(&self, node: usize, awake: bool) -> u64 {
+    pub fn to_reclaim(&self, node: usize, asked: u64) -> u64 {
         let Node { free, marks, .. } = self.nodes[node];
-        if free < marks.low || awake { marks.high.saturating_sub(free) } else { 0 }
+        let awake = free < marks.wake || asked > 0;
+        if awake { (marks.sleep + asked.max(1) - 1).saturating_sub(free) } else { 0 }
     }
 
     /// A node.
@@ -148,12 +187,27 @@ mod tests {
         let mut nodes = Nodes::new(&[1000], 100);
         let Watermarks { low, high, .. } = nodes.node(0).marks;
         assert!(nodes.allocate_on(0, 1000 - low));
-        assert_eq!(nodes.to_reclaim(0, false), 0);
+        assert_eq!(nodes.to_reclaim(0, 0), 0);
+        assert_eq!(nodes.to_reclaim(0, 1), high - low, "an allocation went elsewhere");
+        assert_eq!(nodes.to_reclaim(0, 512), high - low + 511, "a huge one");
         assert!(nodes.allocate_on(0, 1));
-        assert_eq!(nodes.to_reclaim(0, false), high - low + 1);
+        assert_eq!(nodes.to_reclaim(0, 0), high - low + 1);
         nodes.free(0, 2);
-        assert_eq!(nodes.to_reclaim(0, false), 0, "it would sleep");
-        assert_eq!(nodes.to_reclaim(0, true), high - low - 1, "but it is awake");
+        assert_eq!(nodes.to_reclaim(0, 0), 0, "it would sleep");
+        assert_eq!(nodes.to_reclaim(0, 1), high - low - 1, "but it is awake");
         assert!(!nodes.allocate_on(0, 1000));
+    }
+
+    #[test]
+    fn demotion_may_begin_long_before_allocations_look_elsewhere() {
+        let linux = Watermarks::of(1 << 20, 1 << 20, 10);
+        assert_eq!((linux.wake, linux.sleep), (linux.low, linux.high));
+        assert_eq!(linux.promo() - linux.high, linux.high - linux.low);
+        // 2 % of the node; and of one so small that its marks are more, twice the high one.
+        let tpp = linux.demoting_early(1 << 20, 200);
+        assert_eq!((tpp.wake, tpp.sleep, tpp.low), ((1 << 20) / 50, (1 << 20) / 50, linux.low));
+        let small = Watermarks::of(1000, 1000, 10).demoting_early(1000, 200);
+        assert_eq!(small.sleep, (2 * small.high).max(20));
+        assert!(linux.scaled_down(4.0).high.abs_diff(linux.high / 4) <= 1);
     }
 }

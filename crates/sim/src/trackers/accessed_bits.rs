@@ -3,40 +3,42 @@
 //! `page_referenced` of Nimble's lists.)
 
 use super::{Interval, Looked, Tracker, heat};
-use crate::engine::{World, bit};
+use crate::engine::World;
+use crate::kernel::AccessedScanner;
 
 /// See the module.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct AccessedBits {
     /// Looking at an entry and clearing it, ns.
     scan_ns: f64,
+    /// By unit, whether it was accessed.
+    seen: Vec<bool>,
 }
 
 impl AccessedBits {
     /// One that takes so long for an entry.
     #[must_use]
     pub fn new(scan_ns: f64) -> Self {
-        Self { scan_ns }
+        Self { scan_ns, seen: Vec::new() }
     }
 }
 
 impl Tracker for AccessedBits {
     fn look(&mut self, interval: &Interval<'_>, world: &mut World) -> Looked {
-        let mut entries = 0u64;
-        // Units of base pages that a huge one maps share its bit.
-        let mut shared = (0..0, false);
-        let heat = heat(interval, world, |unit, world| {
-            let pages = interval.units.range(unit);
-            if !shared.0.contains(&pages.start) {
-                let mapped = world.pages.mapped_with(pages.start);
-                let huge = mapped.len() > 1;
-                entries += if huge { 1 } else { pages.len() as u64 };
-                let together = if huge { mapped } else { pages };
-                let seen = world.pages.clear_all(together.clone(), bit::ACCESSED) != 0;
-                shared = (together, seen);
+        let (units, seen) = (interval.units, &mut self.seen);
+        seen.clear();
+        seen.resize(units.len(), false);
+        let all = units.range(0).start..units.range(units.len().saturating_sub(1)).end;
+        let mut scanner = AccessedScanner::new(all, self.scan_ns, 0.0);
+        let cpu_ns = scanner.round(world, |pages, accessed| {
+            if accessed {
+                // A huge page may be several units, and a unit several entries.
+                seen[units.of(pages.start)..=units.of(pages.end - 1)].fill(true);
             }
-            (Some(shared.1), if shared.1 { interval.rate(1) } else { 0.0 })
         });
-        Looked { heat, cpu_ns: entries as f64 * self.scan_ns }
+        let heat = heat(interval, world, |unit, _| {
+            (Some(seen[unit]), if seen[unit] { interval.rate(1) } else { 0.0 })
+        });
+        Looked { heat, cpu_ns }
     }
 }

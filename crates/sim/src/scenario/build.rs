@@ -160,15 +160,15 @@ impl Running<'_> {
         self.outcome(name, &before, &after, told)
     }
 
-    /// Touches a tenant's memory, and starts its threads.
+    /// Touches a tenant's memory if it is to be there, and starts its threads.
     fn start(&mut self, number: usize, laid: Laid, core: Core, start_ns: f64) {
         let tenant = &self.scenario.tenants[number];
         let base = laid.setup.pages.start;
-        for offset in laid.built.first_touch {
-            self.engine.world().first_touch(number, base + Pages::page(offset));
-        }
-        for page in laid.setup.pages {
-            self.engine.world().first_touch(number, page);
+        if tenant.populate {
+            let in_order = laid.built.first_touch.iter().map(|at| base + Pages::page(*at));
+            for page in in_order.chain(laid.setup.pages) {
+                self.engine.world().first_touch(number, page);
+            }
         }
         let each = tenant.accesses.map_or(u64::MAX, |all| all.div_ceil(tenant.threads.into()));
         for source in laid.built.sources {

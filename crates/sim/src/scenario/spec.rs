@@ -83,6 +83,10 @@ pub struct TenantSpec {
     /// Its threads.
     #[serde(default = "one_thread")]
     pub threads: u32,
+    /// All of its memory is touched before it starts; otherwise each page when the program comes to
+    /// it.
+    #[serde(default = "yes")]
+    pub populate: bool,
     /// When it starts, seconds.
     #[serde(default)]
     pub start: f64,

@@ -1,6 +1,7 @@
 //! Published systems, each in a file of its own; the registry has a line for each.
 
 mod amp;
+mod demotion;
 mod fixed;
 mod nimble;
 mod ranked;

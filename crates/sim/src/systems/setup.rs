@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
+/// Linux's default of `watermark_scale_factor`.
+const WATERMARK_SCALE: u64 = 10;
+
 /// A tenant, as a system sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TenantSetup {
@@ -153,18 +156,41 @@ impl Given {
             .map(|tenant| pages(tenant.fast).min(tenant.pages.len() as u64))
             .sum();
         // Limits count what tenants have; what the node keeps free comes on top.
-        let fast = (limits + Watermarks::of(2 * limits, 2 * limits + all, 10).high + 1024).max(1);
+        let fast =
+            (limits + Watermarks::of(2 * limits, 2 * limits + all, WATERMARK_SCALE).high + 1024)
+                .max(1);
         let fast = match self.machine.fast().capacity {
             Some(capacity) => pages(capacity).min(fast),
             None => fast,
         };
+        let nodes = Nodes::new(&[fast, 2 * all + 1024], WATERMARK_SCALE);
+        self.on(nodes, |tenant| pages(tenant.fast))
+    }
+
+    /// First touch on a fast node that is as large as all tenants may have together, and that all of
+    /// them share: no limits, but the node's marks, which are those of the machine that is modelled.
+    pub(super) fn shared_node(&self) -> FirstTouch {
+        let fast: u64 = self.tenants.iter().map(|tenant| tenant.fast.0 / 4096).sum();
+        let fast = self.machine.fast().capacity.map_or(fast, |most| fast.min(most.0 / 4096)).max(1);
+        let slow = 2 * self.tenants.iter().map(|tenant| tenant.pages.len() as u64).sum::<u64>();
+        let mut nodes = Nodes::new(&[fast, slow + 1024], WATERMARK_SCALE);
+        let scale = self.period.scale;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pages")]
+        let full = |pages: u64| (pages as f64 * scale) as u64;
+        for (node, pages) in [fast, slow + 1024].into_iter().enumerate() {
+            let marks = Watermarks::of(full(pages), full(fast + slow + 1024), WATERMARK_SCALE);
+            nodes.set_marks(node, marks.scaled_down(scale));
+        }
+        self.on(nodes, |_| u64::MAX)
+    }
+
+    fn on(&self, nodes: Nodes, capacity: impl Fn(&TenantSetup) -> u64) -> FirstTouch {
         let share = |tenant: &TenantSetup| Share {
             pages: tenant.pages.clone(),
-            capacity: pages(tenant.fast),
+            capacity: capacity(tenant),
             fast: 0,
             huge: self.huge_pages,
         };
-        let nodes = Nodes::new(&[fast, 2 * all + 1024], 10);
         FirstTouch::new(nodes, self.tenants.iter().map(share).collect(), self.kernel())
     }
 }

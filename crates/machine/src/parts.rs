@@ -48,7 +48,7 @@ pub struct Kernel {
     pub interrupt_us: f64,
     /// What one thread copies, 10^9 bytes per second.
     pub copy_gb_s: f64,
-    /// Handing a copy to several threads and waiting for the last of them, microseconds.
+    /// Handing a part of a copy to one of several threads and waiting for it, microseconds.
     pub launch_us: f64,
     /// Looking at the accessed bit of one entry and clearing it, nanoseconds.
     pub scan_ns: f64,
@@ -66,7 +66,7 @@ impl Default for Kernel {
             split_us: 15.0,
             interrupt_us: 0.7,
             copy_gb_s: 6.0,
-            launch_us: 20.0,
+            launch_us: 5.0,
             scan_ns: 60.0,
         }
     }

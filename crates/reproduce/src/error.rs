@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 /// Why a figure cannot be made again.
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
+    /// A scenario of a figure cannot be simulated.
+    #[error(transparent)]
+    Scenario(#[from] pagetide_sim::scenario::ScenarioError),
     /// No such paper.
     #[error("unknown paper '{name}'; {hint}known are {known}")]
     UnknownPaper {

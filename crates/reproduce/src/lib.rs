@@ -13,6 +13,7 @@ mod outcome;
 mod output;
 mod paper;
 mod series;
+mod simulated;
 mod store;
 
 pub use amp::recorded as amp_recorded;

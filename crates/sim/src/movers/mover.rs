@@ -225,7 +225,8 @@ impl Mover {
         let up = self.batch.iter().map(|job| bytes(&job.up)).sum();
         let down = self.batch.iter().map(|job| bytes(&job.down)).sum();
         let threads = self.mechanism.threads.max(1);
-        let launch_ns = if threads > 1 { self.costs.launch_us * 1e3 } else { 0.0 };
+        let launches = if threads > 1 { threads } else { 0 };
+        let launch_ns = f64::from(launches) * self.costs.launch_us * 1e3;
         Copy::new(threads, [up, down], self.costs.copy_gb_s, now_ns + launch_ns)
     }
 

@@ -61,7 +61,7 @@ mod tests {
     use crate::movers::Exchange;
     use pagetide_machine::Kernel;
 
-    /// 50 us a request, 4 us a page, a quarter of it for frames; 2 GB/s a thread, 30 us to launch.
+    /// 50 us a request, 4 us a page, a quarter of it for frames; 2 GB/s a thread, 7.5 us to launch it.
     fn machine() -> Machine {
         let kernel = Kernel {
             call_us: 50.0,
@@ -69,7 +69,7 @@ mod tests {
             allocation_share: 0.25,
             split_us: 10.0,
             copy_gb_s: 2.0,
-            launch_us: 30.0,
+            launch_us: 7.5,
             ..Kernel::default()
         };
         Machine { kernel: Some(kernel), ..Machine::load("cxl").unwrap() }
@@ -116,7 +116,7 @@ mod tests {
     fn many_threads_are_as_fast_as_the_slower_tier() {
         let many = Mechanism { threads: 64, together: 0, ..Mechanism::HUGE };
         // CXL: 28 GB/s are read.
-        let right = 50.0 + 30.0 + 16.0 * (4.0 + 2_097.152 / 28.0);
+        let right = 50.0 + 64.0 * 7.5 + 16.0 * (4.0 + 2_097.152 / 28.0);
         takes(many, (16, true), false, right);
     }
 

@@ -1,0 +1,93 @@
+//! Figure 12: the six configurations end to end, half of the memory fast.
+
+use super::programs::{PROGRAMS, Program, scenario};
+use crate::simulated::{geomean, simulate};
+use crate::{Context, Figure, Outcome, ReproduceError, Row, Series, Tolerance};
+
+pub(super) const FIGURE: Figure = Figure {
+    id: "12",
+    title: "six configurations end to end, 16 of 32 GiB fast",
+    source: "section 4.3",
+    slow: true,
+    run,
+};
+
+/// A configuration: its name in the paper, the system, and the gain over All Remote, percent.
+pub(super) const CONFIGURATIONS: [(&str, &str, f64); 6] = [
+    ("All Remote", "all-slow", 0.0),
+    ("Base Page Migration", "nimble-base", 9.0),
+    ("Opt. Exchange Base Pages", "nimble-exchange-base", 16.0),
+    ("THP Migration", "nimble-huge", 31.0),
+    ("Opt. Exchange Pages", "nimble-exchange-huge", 48.0),
+    ("All Local", "all-fast", 100.0),
+];
+
+/// The programs that a context asks for.
+pub(super) fn programs(context: &Context) -> &'static [Program] {
+    if context.small { &PROGRAMS[1..3] } else { &PROGRAMS }
+}
+
+/// Accesses a second of each program under each system, by system and program; `system` is the
+/// rest of a scenario's `[system]`.
+pub(super) fn performance(
+    context: &Context,
+    id: &str,
+    fast_gib: f64,
+    systems: &[String],
+    machine: Option<&str>,
+) -> Result<Vec<Vec<f64>>, ReproduceError> {
+    let programs = programs(context);
+    let texts: Vec<String> = systems
+        .iter()
+        .flat_map(|system| {
+            programs
+                .iter()
+                .map(move |one| scenario(one, (context.scale, fast_gib), system, machine))
+        })
+        .collect();
+    let found = simulate(context, &format!("nimble/{id}"), &texts)?;
+    let of = |(at, values): (usize, &crate::Values)| {
+        let name = format!("{}.accesses_per_s", programs[at % programs.len()].name);
+        values.get(&name).copied().ok_or(ReproduceError::Missing(name))
+    };
+    let all: Vec<f64> = found.iter().enumerate().map(of).collect::<Result<_, _>>()?;
+    Ok(all.chunks(programs.len()).map(<[f64]>::to_vec).collect())
+}
+
+/// Speed-ups of each program over the first row.
+pub(super) fn speedups(performance: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    let over = |row: &Vec<f64>| row.iter().zip(&performance[0]).map(|(a, b)| a / b).collect();
+    performance.iter().map(over).collect()
+}
+
+fn run(context: &Context) -> Result<Outcome, ReproduceError> {
+    let systems = CONFIGURATIONS.map(|(_, system, _)| format!("name = \"{system}\""));
+    let found = speedups(&performance(context, "end-to-end", 16.0, &systems, None)?);
+    let mean: Vec<f64> = found.iter().map(|row| geomean(row.iter().copied())).collect();
+    let mut outcome = Outcome::default();
+    for ((name, _, gain), mean) in CONFIGURATIONS.iter().zip(&mean).skip(1) {
+        let ours = 100.0 * (mean - 1.0);
+        let row = Row::new(format!("{name}: gain over All Remote"), "%", ours);
+        outcome.rows.push(row.published(*gain, Tolerance::Ratio(1.5)));
+    }
+    for (at, share) in [(3, 68.0), (4, 77.0)] {
+        let what = format!("{} of All Local", CONFIGURATIONS[at].0);
+        let row = Row::new(what, "%", 100.0 * mean[at] / mean[5]);
+        outcome.rows.push(row.published(share, Tolerance::Ratio(1.5)));
+    }
+    let ordered = mean.windows(2).filter(|pair| pair[0] < pair[1]).count();
+    outcome.rows.push(Row::new("configurations in the paper's order", "of 5", ordered as f64));
+    let below = found[1].iter().filter(|speedup| **speedup < 1.0).count();
+    outcome.rows.push(
+        Row::new("programs that base pages make slower than All Remote", "", below as f64)
+            .published(3.0, Tolerance::None),
+    );
+    for ((name, ..), row) in CONFIGURATIONS.iter().zip(&found) {
+        let points = programs(context).iter().map(|program| program.name).zip(row.iter().copied());
+        let mean = geomean(row.iter().copied());
+        let series = Series::new(*name, "", "speed-up over All Remote").points(points);
+        outcome.series.push(series.point("geomean", mean));
+    }
+    outcome.notes.push("the programs are models [I]: see nimble/programs.rs".into());
+    Ok(outcome)
+}

@@ -1,0 +1,57 @@
+//! Section 4.7: the same with slower and faster slow memory; the paper gives no numbers, and says that
+//! trends are similar.
+
+use super::figure_12::{CONFIGURATIONS, performance, speedups};
+use crate::simulated::geomean;
+use crate::{Context, Figure, Outcome, ReproduceError, Series};
+
+pub(super) const FIGURE: Figure = Figure {
+    id: "4.7",
+    title: "the six configurations by latency and bandwidth of the slow tier",
+    source: "section 4.7",
+    slow: true,
+    run,
+};
+
+fn run(context: &Context) -> Result<Outcome, ReproduceError> {
+    let tiers: &[(f64, f64)] = if context.small {
+        &[(400.0, 8.5)]
+    } else {
+        &[(140.0, 25.0), (199.2, 17.0), (300.0, 12.0), (400.0, 8.5)]
+    };
+    let mut series: Vec<Series> = CONFIGURATIONS
+        .iter()
+        .map(|(name, ..)| Series::new(*name, "slow tier, ns", "speed-up over All Remote"))
+        .collect();
+    let systems = CONFIGURATIONS.map(|(_, system, _)| format!("name = \"{system}\""));
+    for (latency, bandwidth) in tiers {
+        let machine = machine(*latency, *bandwidth)?;
+        let found = speedups(&performance(context, "4.7", 16.0, &systems, Some(&machine))?);
+        for (series, row) in series.iter_mut().zip(&found) {
+            *series = series.clone().point(*latency, geomean(row.iter().copied()));
+        }
+    }
+    Ok(Outcome { series, ..Outcome::default() })
+}
+
+/// The paper's machine with another slow tier, as an inline table.
+fn machine(latency: f64, bandwidth: f64) -> Result<String, ReproduceError> {
+    let text = include_str!("../../../../machines/nimble-xeon.toml");
+    let wrong = |error: toml::de::Error| ReproduceError::Other(error.to_string());
+    let mut table: toml::Table = text.parse().map_err(wrong)?;
+    let slow = table
+        .get_mut("tier")
+        .and_then(|tiers| tiers.as_array_mut())
+        .and_then(|tiers| tiers.get_mut(1))
+        .and_then(toml::Value::as_table_mut)
+        .ok_or_else(|| ReproduceError::Missing("tier.1".to_owned()))?;
+    for (key, value) in [
+        ("read_latency_ns", latency),
+        ("write_latency_ns", latency),
+        ("read_bandwidth_gb_s", bandwidth),
+        ("write_bandwidth_gb_s", bandwidth),
+    ] {
+        slow.insert(key.to_owned(), toml::Value::Float(value));
+    }
+    Ok(toml::Value::Table(table).to_string())
+}

@@ -11,6 +11,8 @@ pub const LOOK_AGAIN_NS: f64 = 200.0;
 pub struct Fault {
     /// Whose.
     pub tenant: usize,
+    /// On which core.
+    pub core: usize,
     /// Where.
     pub page: usize,
     /// It stores.
@@ -37,10 +39,10 @@ pub trait System: Send {
     fn fault(&mut self, fault: Fault, world: &mut World) -> f64;
 
     /// A thread met a page that is being moved; when it looks again, ns: an estimate from below is
-    /// right.
-    fn wait(&mut self, fault: Fault, world: &mut World) -> f64 {
+    /// right. None: it goes on as if the page were still where it was.
+    fn wait(&mut self, fault: Fault, world: &mut World) -> Option<f64> {
         let _ = world;
-        fault.now_ns + LOOK_AGAIN_NS
+        Some(fault.now_ns + LOOK_AGAIN_NS)
     }
 
     /// How many threads of its own it has, with numbers from 0.

@@ -76,11 +76,13 @@ impl<P: Program> Thread<P> {
         let page = Pages::page(access.address);
         let entry = world.pages.entry(page);
         if entry & bit::FAULTS != 0 {
-            let (tenant, write, now_ns) = (self.tenant, access.write, self.clock_ns);
-            self.clock_ns = world.fault(Fault { tenant, page, write, entry, now_ns });
-            // It is tried again.
-            self.waiting = Some(access);
-            return;
+            let (tenant, core, write, now_ns) =
+                (self.tenant, self.seat, access.write, self.clock_ns);
+            if let Some(again) = world.fault(Fault { tenant, core, page, write, entry, now_ns }) {
+                self.clock_ns = again;
+                self.waiting = Some(access);
+                return;
+            }
         }
         let seen = bit::ACCESSED | if access.write { bit::DIRTY } else { 0 };
         if entry & seen != seen {

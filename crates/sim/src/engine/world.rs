@@ -55,27 +55,25 @@ impl World {
         self.system.as_ref().map_or(0, |system| system.daemons())
     }
 
-    /// Handles a fault; when the thread goes on, ns. Without a system pages are mapped where they
-    /// are said to be, for nothing.
+    /// Handles a fault; when the thread tries again, ns. None: it goes on at once. Without a system
+    /// pages are mapped where they are said to be, for nothing.
     #[cold]
-    pub(super) fn fault(&mut self, fault: Fault) -> f64 {
-        let moving = fault.entry & bit::MOVING != 0;
-        let done = self.with_system(|system, world| match moving {
-            true => system.wait(fault, world),
-            false => system.fault(fault, world),
-        });
-        if !moving {
-            let mapped = self.pages.mapped_with(fault.page);
-            self.pages.clear_all(mapped, bit::ABSENT | bit::HINT);
+    pub(super) fn fault(&mut self, fault: Fault) -> Option<f64> {
+        if fault.entry & bit::MOVING != 0 {
+            let again = self.with_system(|system, world| system.wait(fault, world)).flatten();
+            return again.map(|again| again.max(fault.now_ns));
         }
-        done.unwrap_or(fault.now_ns).max(fault.now_ns)
+        let done = self.with_system(|system, world| system.fault(fault, world));
+        let mapped = self.pages.mapped_with(fault.page);
+        self.pages.clear_all(mapped, bit::ABSENT | bit::HINT);
+        Some(done.unwrap_or(fault.now_ns).max(fault.now_ns))
     }
 
     /// Maps a page that a tenant touches for the first time, in no time; nothing if it is there.
     pub fn first_touch(&mut self, tenant: usize, page: usize) {
         let entry = self.pages.entry(page);
         if entry & bit::ABSENT != 0 {
-            self.fault(Fault { tenant, page, write: true, entry, now_ns: 0.0 });
+            self.fault(Fault { tenant, core: 0, page, write: true, entry, now_ns: 0.0 });
         }
     }
 

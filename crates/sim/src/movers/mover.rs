@@ -41,6 +41,11 @@ pub struct Mover {
     state: State,
     moved: Vec<Moved>,
     kernel_ns: f64,
+    /// Memory is so many times smaller than what is modelled.
+    scale: f64,
+    /// Batches so far, and the share of the encounters with the one under way that block.
+    batches: u64,
+    blocking: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -71,7 +76,19 @@ impl Mover {
             state: State::Idle,
             moved: Vec::new(),
             kernel_ns: 0.0,
+            scale: 1.0,
+            batches: 0,
+            blocking: 1.0,
         }
+    }
+
+    /// The same where memory is so many times smaller than what is modelled: a page stands for so
+    /// many that are moved one after the other. A batch of bounded length is then a share of the
+    /// memory that is as many times too large, and so is the chance to meet it: of the encounters
+    /// only that share blocks.
+    #[must_use]
+    pub fn scaled(self, scale: f64) -> Self {
+        Self { scale: scale.max(1.0), ..self }
     }
 
     /// Adds a request: `pairs` (up, down) of equal size, and what goes down or up alone.
@@ -120,9 +137,27 @@ impl Mover {
         self.kernel_ns
     }
 
-    /// When a page that is under way is there, at the soonest, ns.
+    /// Whether a page that is under way blocks who meets it on a core, and if so until when at
+    /// least, ns. The answer is the same as long as it is under way.
     #[must_use]
-    pub fn there_ns(&self, now_ns: f64) -> f64 {
+    pub fn blocks(&self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
+        if self.blocking < 1.0 {
+            let job = self
+                .batch
+                .iter()
+                .position(|job| job.up.iter().chain(&job.down).any(|pages| pages.contains(&page)));
+            let met = self.batches << 24 ^ (job.unwrap_or(0) as u64) << 12 ^ core as u64;
+            // Fibonacci hashing.
+            let drawn = met.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11;
+            if drawn as f64 / (1u64 << 53) as f64 >= self.blocking {
+                return None;
+            }
+        }
+        Some(self.there_ns(now_ns))
+    }
+
+    /// When what is under way is there, at the soonest, ns.
+    fn there_ns(&self, now_ns: f64) -> f64 {
         match &self.state {
             State::Idle => now_ns,
             State::Copying(copy) => now_ns + copy.at_least_ns(),
@@ -193,6 +228,14 @@ impl Mover {
             0 => self.jobs.len(),
             pages => self.jobs.len().min(pages as usize),
         };
+        // Of a list that is as many times longer a batch would be so many of this one's length.
+        let list = self.jobs.len() as f64 * self.scale;
+        let bound = match self.mechanism.together {
+            0 => list,
+            pages => f64::from(pages).min(list),
+        };
+        self.blocking = bound / (together.max(1) as f64 * self.scale);
+        self.batches += 1;
         self.batch.clear();
         self.batch.extend(self.jobs.drain(..together));
         let mut splits = 0.0;
@@ -245,4 +288,47 @@ impl Mover {
 
 fn ranges(batch: &[Job]) -> impl Iterator<Item = Range<usize>> + '_ {
     batch.iter().flat_map(|job| job.down.iter().chain(&job.up)).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Pages;
+    use pagetide_machine::Machine;
+
+    /// Of the batches, the share that blocks a thread; 64 huge pages go up, so many at a time.
+    fn blocking(scale: f64, together: u32) -> f64 {
+        let mut pages = Pages::all_in(1, 64 << 21);
+        (0..64).for_each(|page| pages.put_huge(page * 512, 1));
+        let mut world = World::new(&Machine::load("cxl").unwrap(), pages);
+        let mechanism = Mechanism { together, ..Mechanism::HUGE };
+        let mut mover = Mover::new(0, mechanism, Kernel::default()).scaled(scale);
+        mover.request([], [], (0..64).map(|page| page * 512..(page + 1) * 512));
+        let (mut blocked, mut met, mut now_ns) = (0.0, 0.0, 0.0);
+        while let Some(next) = mover.step(now_ns, &mut world) {
+            if matches!(mover.state, State::Unmapping(_)) {
+                let page = mover.batch[0].up.clone().unwrap().start;
+                for core in 0..100 {
+                    let answer = mover.blocks(page, core, now_ns);
+                    assert_eq!(answer, mover.blocks(page, core, now_ns), "it is the same again");
+                    blocked += if answer.is_some() { 1.0 } else { 0.0 };
+                    met += 1.0;
+                }
+            }
+            now_ns = next;
+        }
+        blocked / met
+    }
+
+    #[test]
+    fn scaled_down_a_bounded_batch_blocks_as_rarely_as_it_would_be_met() {
+        for (scale, together, right) in
+            [(1.0, 1, 1.0), (16.0, 1, 1.0 / 16.0), (16.0, 8, 1.0 / 16.0), (16.0, 0, 1.0)]
+        {
+            let found = blocking(scale, together);
+            assert!((found - right).abs() < 0.02, "{scale} {together}: {found} for {right}");
+        }
+        // 64 pages stand for 256: a batch of 128 is half of them.
+        assert!((blocking(4.0, 128) - 0.5).abs() < 0.2);
+    }
 }

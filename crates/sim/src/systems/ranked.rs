@@ -53,7 +53,7 @@ impl Ranked {
             capacity: setup.fast,
             tenant: Tenant::of(&policy),
             tracker: given.tracking.unwrap_or_default().build(&costs),
-            mover: Mover::new(number, mechanism, costs.clone()),
+            mover: Mover::new(number, mechanism, costs.clone()).scaled(given.period.scale),
             epoch: 0,
             begun_ns: 0.0,
             due_ns: given.period.interval_s * 1e9,
@@ -80,9 +80,10 @@ impl System for Ranked {
         fault.now_ns + self.costs.hint_fault_us * 1e3
     }
 
-    fn wait(&mut self, fault: Fault, _: &mut World) -> f64 {
-        let there = self.tenants[fault.tenant].mover.there_ns(fault.now_ns);
-        there.max(fault.now_ns + LOOK_AGAIN_NS)
+    fn wait(&mut self, fault: Fault, _: &mut World) -> Option<f64> {
+        let there =
+            self.tenants[fault.tenant].mover.blocks(fault.page, fault.core, fault.now_ns)?;
+        Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
     }
 
     fn daemons(&self) -> usize {

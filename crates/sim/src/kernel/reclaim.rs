@@ -87,11 +87,11 @@ impl Kswapd {
         std::mem::take(&mut self.demoted)
     }
 
-    /// When a page that it is moving is there, at the soonest, ns.
+    /// Whether a page that it is moving blocks who meets it on a core: see [`Mover::blocks`].
     #[must_use]
-    pub fn there_ns(&self, now_ns: f64) -> f64 {
+    pub fn blocks(&self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
         let busy = self.movers.iter().find(|mover| !mover.is_idle());
-        busy.map_or(now_ns, |mover| mover.there_ns(now_ns))
+        busy.map_or(Some(now_ns), |mover| mover.blocks(page, core, now_ns))
     }
 
     /// Works at `now_ns`; when it goes on, ns.

@@ -40,7 +40,8 @@ impl Machinery {
             let entry = self.world.pages.entry(page);
             if entry & bit::ABSENT != 0 {
                 let tenant = self.memory.owner(page);
-                let fault = Fault { tenant, page, write: true, entry, now_ns: self.now_ns };
+                let fault =
+                    Fault { tenant, core: 0, page, write: true, entry, now_ns: self.now_ns };
                 self.memory.map(&fault, &mut self.world);
                 self.lru.add_new(page, &self.world);
                 if self.world.pages.tier(page) > 0 {

@@ -2,6 +2,7 @@
 //! write through the tiers' channels like everybody else.
 
 use crate::engine::World;
+use std::collections::VecDeque;
 
 /// Bytes that are read and written at a time: what others wait for at most.
 const CHUNK: f64 = 512.0;
@@ -13,10 +14,22 @@ const UNDER_WAY: usize = 4;
 struct Lane {
     /// Bytes left that go up, and that go down.
     left: [f64; 2],
-    /// When it issues its next chunk, ns.
+    /// When it reads its next chunk, ns.
     next_ns: f64,
+    /// When each chunk under way is there; the oldest is at `oldest`.
     under_way: [f64; UNDER_WAY],
     oldest: usize,
+    /// What has been read, and is written then.
+    read: VecDeque<Chunk>,
+}
+
+/// A chunk on its way.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    read_ns: f64,
+    bytes: f64,
+    to: usize,
+    slot: usize,
 }
 
 /// See the module.
@@ -31,19 +44,20 @@ impl Copy {
     /// Threads that begin at `now_ns`; `bytes` go up and down, a thread copies `gb_s`.
     pub(super) fn new(threads: u32, bytes: [f64; 2], gb_s: f64, now_ns: f64) -> Self {
         let left = bytes.map(|bytes| bytes / f64::from(threads.max(1)));
-        let lane = Lane { left, next_ns: now_ns, under_way: [now_ns; UNDER_WAY], oldest: 0 };
+        let under_way = [now_ns; UNDER_WAY];
+        let lane = Lane { left, next_ns: now_ns, under_way, oldest: 0, read: VecDeque::new() };
         Self { lanes: vec![lane; threads.max(1) as usize], chunk_ns: CHUNK / gb_s }
     }
 
     /// Issues what is due at `now_ns`; what comes next.
     pub(super) fn step(&mut self, now_ns: f64, world: &mut World) -> Step {
         for lane in &mut self.lanes {
+            lane.write(now_ns, world);
             if lane.next_ns <= now_ns && lane.is_open() {
                 lane.issue(now_ns, self.chunk_ns, world);
             }
         }
-        let open = self.lanes.iter().filter(|lane| lane.is_open());
-        let next = open.map(|lane| lane.next_ns).fold(f64::INFINITY, f64::min);
+        let next = self.lanes.iter().map(Lane::next).fold(f64::INFINITY, f64::min);
         if next.is_finite() {
             return Step::At(next);
         }
@@ -72,6 +86,20 @@ impl Lane {
         self.left[0] > 0.0 || self.left[1] > 0.0
     }
 
+    /// When it does something next, ns; never if it has nothing left to read or to write.
+    fn next(&self) -> f64 {
+        let writes = self.read.front().map_or(f64::INFINITY, |chunk| chunk.read_ns);
+        if self.is_open() { self.next_ns.min(writes) } else { writes }
+    }
+
+    /// Writes what has been read by now, in the order in which it was asked for.
+    fn write(&mut self, now_ns: f64, world: &mut World) {
+        while let Some(chunk) = self.read.front().copied().filter(|chunk| chunk.read_ns <= now_ns) {
+            self.under_way[chunk.slot] = world.memory[chunk.to].serve(now_ns, chunk.bytes, true);
+            self.read.pop_front();
+        }
+    }
+
     fn issue(&mut self, now_ns: f64, chunk_ns: f64, world: &mut World) {
         // Both directions of an exchange advance alike.
         let up = self.left[0] >= self.left[1];
@@ -79,9 +107,11 @@ impl Lane {
         let bytes = left.min(CHUNK);
         *left -= bytes;
         let (from, to) = if up { (1, 0) } else { (0, 1) };
-        let read = world.memory[from].serve(now_ns, bytes, false);
-        self.under_way[self.oldest] = world.memory[to].serve(read, bytes, true);
-        self.oldest = (self.oldest + 1) % UNDER_WAY;
+        let read_ns = world.memory[from].serve(now_ns, bytes, false);
+        let slot = self.oldest;
+        self.under_way[slot] = read_ns;
+        self.read.push_back(Chunk { read_ns, bytes, to, slot });
+        self.oldest = (slot + 1) % UNDER_WAY;
         let takes = chunk_ns * bytes / CHUNK;
         world.cores.kernel(now_ns, takes);
         self.next_ns = (now_ns + takes).max(self.under_way[self.oldest]);

@@ -28,8 +28,9 @@ impl System for Demotion {
         done
     }
 
-    fn wait(&mut self, fault: Fault, _: &mut World) -> f64 {
-        self.kswapd.there_ns(fault.now_ns).max(fault.now_ns + LOOK_AGAIN_NS)
+    fn wait(&mut self, fault: Fault, _: &mut World) -> Option<f64> {
+        let there = self.kswapd.blocks(fault.page, fault.core, fault.now_ns)?;
+        Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
     }
 
     fn daemons(&self) -> usize {

@@ -15,5 +15,5 @@ pub use choice::Choice;
 pub use error::{OracleError, StreamError};
 pub use formats::{
     Accesses, Block, Header, MAX_BLOCK, OracleBatch, OracleReader, OracleRecord, StreamReader,
-    StreamWriter, open,
+    StreamWriter, open, read_block,
 };

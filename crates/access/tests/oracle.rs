@@ -26,7 +26,7 @@ fn record(time_s: u32, object: u64) -> OracleRecord {
 }
 
 /// All records of an oracleGeneral file, however it comes in.
-fn read<'a>(input: impl Read + 'a) -> Result<Vec<OracleRecord>, OracleError> {
+fn read<'a>(input: impl Read + Send + 'a) -> Result<Vec<OracleRecord>, OracleError> {
     let Ok(Accesses::Oracle(mut reader)) = open(input) else {
         return Err(OracleError::Empty);
     };

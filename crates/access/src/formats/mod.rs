@@ -12,5 +12,5 @@ pub use block::{Block, MAX_BLOCK};
 pub use header::Header;
 pub use open::{Accesses, open};
 pub use oracle_general::{OracleBatch, OracleReader, OracleRecord};
-pub use read::StreamReader;
+pub use read::{StreamReader, read_block};
 pub use write::StreamWriter;

@@ -14,7 +14,7 @@ const SKIPPED: u32 = 0x184d_2a50;
 const WINDOW: u32 = 27;
 
 /// An input of any kind.
-type Input<'a> = Box<dyn Read + 'a>;
+type Input<'a> = Box<dyn Read + Send + 'a>;
 
 /// A file of accesses.
 pub enum Accesses<'a> {
@@ -28,7 +28,7 @@ pub enum Accesses<'a> {
 ///
 /// # Errors
 /// What the input says; when it is a stream of ours of another version, or a damaged one.
-pub fn open<'a>(input: impl Read + 'a) -> Result<Accesses<'a>, StreamError> {
+pub fn open<'a>(input: impl Read + Send + 'a) -> Result<Accesses<'a>, StreamError> {
     let io = |source| StreamError::Io { offset: 0, source };
     let (mut start, mut input) = peek(Box::new(input)).map_err(io)?;
     if is_zstd(&start) {

@@ -53,11 +53,16 @@ impl<R: Read> StreamReader<R> {
         &self.header
     }
 
+    /// Where the next block begins, byte of the stream.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
     /// The next block; none behind the last.
     fn block(&mut self) -> Result<Option<Block>, StreamError> {
         let start = self.offset;
         let damaged = |reason: String| StreamError::Damaged { offset: start, reason };
-        let (kind, entries, bytes) = self.payload()?;
+        let (kind, entries, bytes) = payload(&mut self.input, &mut self.offset)?;
         match kind {
             PAGES => {
                 if self.pages + entries as u64 > MOST_PAGES {
@@ -85,38 +90,6 @@ impl<R: Read> StreamReader<R> {
             }
             other => Err(damaged(format!("it is of kind {other}, which is unknown"))),
         }
-    }
-
-    /// Of the next block its kind, how many entries it has, and its bytes.
-    fn payload(&mut self) -> Result<(u8, usize, Vec<u8>), StreamError> {
-        let start = self.offset;
-        let damaged = |reason: String| StreamError::Damaged { offset: start, reason };
-        let mut frame = [0; FRAME];
-        fill(&mut self.input, &mut frame, &mut self.offset)?;
-        let kind = frame[0];
-        let [entries, raw, stored, sum] = [1, 5, 9, 13].map(|at| word(&frame[at..]));
-        let (entries, raw, stored) = (entries as usize, raw as usize, stored as usize);
-        if entries > MAX_BLOCK || raw > MAX_RAW || stored > zstd::zstd_safe::compress_bound(MAX_RAW)
-        {
-            return Err(damaged(format!(
-                "it says that it has {entries} entries, {raw} bytes, of them {stored} stored"
-            )));
-        }
-        // Nothing else bounds how many blocks without an entry come out of a few compressed bytes.
-        if (entries == 0) != (kind == END) {
-            return Err(damaged(format!("it is of kind {kind} and has {entries} entries")));
-        }
-        let mut packed = vec![0; stored];
-        fill(&mut self.input, &mut packed, &mut self.offset)?;
-        if crc32fast::hash(&packed) != sum {
-            return Err(damaged("its checksum is wrong".to_owned()));
-        }
-        let bytes = zstd::bulk::decompress(&packed, raw);
-        let bytes = bytes.map_err(|error| damaged(error.to_string()))?;
-        if bytes.len() != raw {
-            return Err(damaged(format!("it has {} bytes in place of {raw}", bytes.len())));
-        }
-        Ok((kind, entries, bytes))
     }
 
     /// A thread's time does not go backwards.
@@ -156,6 +129,59 @@ impl<R: Read> Iterator for StreamReader<R> {
         self.over = !matches!(block, Some(Ok(_)));
         block
     }
+}
+
+/// A block that begins at a byte of a stream, of which `pages` have numbers: `input` stands there.
+/// So threads are read apart, each as far as it is.
+///
+/// # Errors
+/// What the input says; damage. Only of the whole stream in its order can be told whether times go
+/// backwards and pages have numbers when they are met.
+pub fn read_block(
+    input: &mut impl Read,
+    offset: u64,
+    pages: u64,
+) -> Result<Option<Block>, StreamError> {
+    let damaged = |reason: String| StreamError::Damaged { offset, reason };
+    let (kind, entries, bytes) = payload(input, &mut { offset })?;
+    match kind {
+        PAGES => block::decode_pages(&bytes, entries).map(Block::Pages).map(Some),
+        ACCESSES => block::decode_accesses(&bytes, entries, pages).map(Some),
+        END => Ok(None),
+        other => Err(format!("it is of kind {other}, which is unknown")),
+    }
+    .map_err(damaged)
+}
+
+/// Of the next block its kind, how many entries it has, and its bytes.
+fn payload(input: &mut impl Read, offset: &mut u64) -> Result<(u8, usize, Vec<u8>), StreamError> {
+    let start = *offset;
+    let damaged = |reason: String| StreamError::Damaged { offset: start, reason };
+    let mut frame = [0; FRAME];
+    fill(input, &mut frame, offset)?;
+    let kind = frame[0];
+    let [entries, raw, stored, sum] = [1, 5, 9, 13].map(|at| word(&frame[at..]));
+    let (entries, raw, stored) = (entries as usize, raw as usize, stored as usize);
+    if entries > MAX_BLOCK || raw > MAX_RAW || stored > zstd::zstd_safe::compress_bound(MAX_RAW) {
+        return Err(damaged(format!(
+            "it says that it has {entries} entries, {raw} bytes, of them {stored} stored"
+        )));
+    }
+    // Nothing else bounds how many blocks without an entry come out of a few compressed bytes.
+    if (entries == 0) != (kind == END) {
+        return Err(damaged(format!("it is of kind {kind} and has {entries} entries")));
+    }
+    let mut packed = vec![0; stored];
+    fill(input, &mut packed, offset)?;
+    if crc32fast::hash(&packed) != sum {
+        return Err(damaged("its checksum is wrong".to_owned()));
+    }
+    let bytes = zstd::bulk::decompress(&packed, raw);
+    let bytes = bytes.map_err(|error| damaged(error.to_string()))?;
+    if bytes.len() != raw {
+        return Err(damaged(format!("it has {} bytes in place of {raw}", bytes.len())));
+    }
+    Ok((kind, entries, bytes))
 }
 
 /// Takes memory as text comes in, not as much as is said.

@@ -13,7 +13,7 @@ const TOGETHER: usize = 256;
 const SPARE: usize = 2;
 
 /// Names of pages to numbers.
-pub(super) struct Dense {
+pub(crate) struct Dense {
     /// Name, and number + 1; 0 where the place is free.
     places: Vec<(u64, u32)>,
     spread: Spread,
@@ -31,7 +31,7 @@ struct Spread {
 }
 
 impl Dense {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let random = RandomState::new();
         let (salt, factor) = (random.hash_one(0), random.hash_one(1) | 1);
         let spread = Spread { salt, factor, shift: 0 };
@@ -41,13 +41,13 @@ impl Dense {
     }
 
     /// Bytes that so many pages take, the smaller table while it grows included.
-    pub(super) fn bytes_for(pages: u64) -> u64 {
+    pub(crate) fn bytes_for(pages: u64) -> u64 {
         let places = (pages * SPARE as u64).next_power_of_two();
         (places + places / 2) * size_of::<(u64, u32)>() as u64
     }
 
     /// How many pages have numbers.
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.count
     }
 
@@ -55,7 +55,7 @@ impl Dense {
     ///
     /// # Errors
     /// When there are too many pages.
-    pub(super) fn number(
+    pub(crate) fn number(
         &mut self,
         names: &[u64],
         numbers: &mut Vec<u32>,

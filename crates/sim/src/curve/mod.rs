@@ -2,7 +2,7 @@
 //! exact, or on a sample with its error.
 
 mod clock;
-mod dense;
+pub(crate) mod dense;
 mod distances;
 mod exact;
 mod fifo;

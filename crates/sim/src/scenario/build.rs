@@ -1,16 +1,15 @@
 //! Runs a scenario: lays the tenants' memory out, has it touched, starts their threads, and counts.
 
 use super::error::ScenarioError;
+use super::layout::{Laid, Layout, failed};
 use super::outcome::{Outcome, TenantOutcome};
-use super::pattern::Built;
 use super::read::machine;
-use super::spec::{Scenario, TenantSpec};
-use crate::engine::{AnySource, Core, Engine, HUGE_PAGES, Pages, WalkProgram, World};
+use super::spec::Scenario;
+use super::stream::Failure;
+use crate::engine::{AnySource, Core, Engine, Pages, WalkProgram, World};
 use crate::movers::Mechanism;
-use crate::systems::{self, Given, Period, TenantSetup, Told};
-use pagetide_access::patterns::Setup;
+use crate::systems::{self, Given, Period, Told};
 use pagetide_machine::Machine;
-use pagetide_types::Bytes;
 
 /// Runs a scenario under its system, or under another one by name.
 ///
@@ -44,11 +43,17 @@ pub fn run(
     let system = (info.build)(&given).map_err(policy)?;
     let world = World::new(&machine, Pages::absent(layout.bytes)).with(system);
     let mut running = Running { scenario, engine: Engine::new(world), actors: Vec::new() };
-    let spare = scenario.spare_cores.unwrap_or_else(|| spare(scenario, &machine));
+    let spare = scenario.spare_cores.unwrap_or_else(|| spare(&layout, &machine));
     running.engine.world().cores.set_spare(spare as usize);
     let core = machine.core.clone().unwrap_or_default();
     let core = Core { outstanding: core.outstanding, issue_ns: core.issue_ns };
-    Ok(running.finish(layout, core, name, &given.told))
+    let failures: Vec<_> = layout.tenants.iter().map(|tenant| tenant.failure.clone()).collect();
+    let outcome = running.finish(layout, core, name, &given.told);
+    let failure = |(number, failure): (usize, Option<Failure>)| Some((number, failure?.take()?));
+    match failures.into_iter().enumerate().find_map(failure) {
+        Some((number, problem)) => Err(failed(scenario, number, problem, origin)),
+        None => Ok(outcome),
+    }
 }
 
 /// What the scenario says of how pages move, if it says anything.
@@ -73,57 +78,9 @@ fn mechanism(scenario: &Scenario) -> Option<Mechanism> {
 }
 
 /// Cores that no thread of a program has.
-fn spare(scenario: &Scenario, machine: &Machine) -> u32 {
-    let threads: u32 = scenario.tenants.iter().map(|tenant| tenant.threads).sum();
+fn spare(layout: &Layout, machine: &Machine) -> u32 {
+    let threads = u32::try_from(layout.threads()).unwrap_or(u32::MAX);
     machine.core.clone().unwrap_or_default().count.saturating_sub(threads)
-}
-
-/// Where each tenant's memory is, and what it runs.
-struct Layout {
-    tenants: Vec<Laid>,
-    bytes: u64,
-}
-
-struct Laid {
-    setup: TenantSetup,
-    built: Built,
-}
-
-impl Layout {
-    fn of(scenario: &Scenario, origin: &str) -> Result<Self, ScenarioError> {
-        let mut first = 0;
-        let mut tenants = Vec::new();
-        for (number, tenant) in scenario.tenants.iter().enumerate() {
-            let size = scaled(tenant.memory, scenario.scale);
-            let setup = Setup::new(size, tenant.threads, scenario.seed + number as u64);
-            let built = setup.and_then(|setup| tenant.pattern.build(&setup)).map_err(|source| {
-                let (origin, tenant) = (origin.to_owned(), scenario.name(number));
-                ScenarioError::Pattern { origin, tenant, source }
-            })?;
-            let pages = usize::try_from(size.0.div_ceil(4096)).unwrap_or(usize::MAX);
-            let setup = TenantSetup {
-                pages: first..first + pages,
-                fast: fast(tenant, size, scenario.scale),
-            };
-            tenants.push(Laid { setup, built });
-            first += pages.next_multiple_of(HUGE_PAGES);
-        }
-        Ok(Self { tenants, bytes: (first as u64) << 12 })
-    }
-}
-
-/// A size on the scaled machine: whole pages.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
-fn scaled(bytes: Bytes, scale: f64) -> Bytes {
-    Bytes(((bytes.as_f64() / scale) as u64).next_multiple_of(4096))
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
-fn fast(tenant: &TenantSpec, size: Bytes, scale: f64) -> Bytes {
-    match (tenant.fast, tenant.fast_share) {
-        (Some(fast), _) => Bytes((fast.as_f64() / scale) as u64 / 4096 * 4096),
-        (None, share) => Bytes((size.as_f64() * share.unwrap_or(0.5)) as u64 / 4096 * 4096),
-    }
 }
 
 struct Running<'s> {
@@ -164,15 +121,15 @@ impl Running<'_> {
     fn start(&mut self, number: usize, laid: Laid, core: Core, start_ns: f64) {
         let tenant = &self.scenario.tenants[number];
         let base = laid.setup.pages.start;
-        if tenant.populate {
-            let in_order = laid.built.first_touch.iter().map(|at| base + Pages::page(*at));
-            for page in in_order.chain(laid.setup.pages) {
-                self.engine.world().first_touch(number, page);
-            }
+        for page in laid.populated {
+            self.engine.world().first_touch(number, base + page);
         }
-        let each = tenant.accesses.map_or(u64::MAX, |all| all.div_ceil(tenant.threads.into()));
-        for source in laid.built.sources {
-            let program = WalkProgram::new(AnySource(source), each, (base as u64) << 12, 0.0)
+        let threads = laid.threads.len().max(1) as u64;
+        let each = tenant.accesses.map_or(u64::MAX, |all| all.div_ceil(threads));
+        for thread in laid.threads {
+            let (source, ns) = (AnySource(thread.source), laid.instruction_ns);
+            let start_ns = start_ns + thread.begins_s * 1e9;
+            let program = WalkProgram::new(source, each, (base as u64) << 12, ns)
                 .computing(tenant.compute_ns)
                 .with_clock(start_ns, self.scenario.scale);
             self.actors[number].push(self.engine.thread(program, number, core, start_ns));
@@ -216,7 +173,7 @@ impl Running<'_> {
                 name: scenario.name(number),
                 accesses,
                 accesses_per_s: per_s,
-                ns_per_access: f64::from(spec.threads) / per_s.max(1e-9) * 1e9,
+                ns_per_access: self.actors[number].len() as f64 / per_s.max(1e-9) * 1e9,
                 fast_share: served[0] as f64 / (accesses.max(1)) as f64,
                 promoted: moved.promoted,
                 demoted: moved.demoted,

@@ -1,5 +1,6 @@
 //! Why a scenario cannot be run: the file, the key, and what to write instead.
 
+use super::stream::StreamProblem;
 use crate::systems::SystemError;
 use pagetide_access::parameter::ParameterError;
 use pagetide_machine::model::ModelError;
@@ -68,6 +69,18 @@ pub enum ScenarioError {
         tenant: String,
         /// Why.
         source: ParameterError,
+    },
+    /// A tenant's stream cannot be read, or not to its end.
+    #[error("{origin}: tenant '{tenant}': {}: {source}", path.display())]
+    Stream {
+        /// The file of the scenario.
+        origin: String,
+        /// Whose.
+        tenant: String,
+        /// The stream.
+        path: PathBuf,
+        /// Why.
+        source: StreamProblem,
     },
 }
 

@@ -3,10 +3,12 @@
 
 mod build;
 mod error;
+mod layout;
 mod outcome;
 mod pattern;
 mod read;
 mod spec;
+mod stream;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +17,7 @@ pub use error::ScenarioError;
 pub use outcome::{Outcome, TenantOutcome};
 pub use pattern::PatternSpec;
 pub use read::{load, parse};
-pub use spec::{Scenario, SystemSpec, TenantSpec};
+pub use spec::{Input, Scenario, SystemSpec, TenantSpec};
+pub use stream::StreamProblem;
 
 pub(crate) use error::nearest;

@@ -1,15 +1,15 @@
 //! Reads a scenario from TOML. What is wrong is said with the file, the line and the nearest known key.
 
 use super::error::{ScenarioError, hint};
-use super::spec::Scenario;
+use super::spec::{Input, Scenario, TenantSpec};
 use pagetide_machine::{Machine, model};
 use pagetide_types::Bytes;
 use std::path::Path;
 
 /// The most threads that a scenario has.
-const MOST_THREADS: u32 = 4096;
+pub(super) const MOST_THREADS: u32 = 4096;
 /// The most memory, of all tenants, that is simulated: a byte for each page is kept.
-const MOST_MEMORY: u64 = 1 << 44;
+pub(super) const MOST_MEMORY: u64 = 1 << 44;
 
 /// A scenario's file.
 ///
@@ -42,7 +42,11 @@ pub(super) fn machine(scenario: &Scenario, origin: &str) -> Result<Machine, Scen
     let wrong = |source| ScenarioError::Machine { origin: origin.to_owned(), source };
     match &scenario.machine {
         toml::Value::String(name) => Machine::load(name).map_err(wrong),
-        table => model::parse(&table.to_string(), "the table").map_err(wrong),
+        toml::Value::Table(table) => model::parse(&table.to_string(), "the table").map_err(wrong),
+        other => {
+            let problem = format!("machine must be a name, a path or a table, not {other}");
+            Err(ScenarioError::Value { origin: origin.to_owned(), problem })
+        }
     }
 }
 
@@ -70,12 +74,14 @@ fn problem(scenario: &Scenario) -> Option<String> {
             })
         })
         .or_else(|| {
-            let threads: u64 = tenants.iter().map(|tenant| u64::from(tenant.threads)).sum();
+            let threads: u64 =
+                tenants.iter().map(|tenant| u64::from(tenant.threads.unwrap_or(1))).sum();
             let most = u64::from(MOST_THREADS);
             (threads > most).then(|| format!("{threads} threads; at most {most} are simulated"))
         })
         .or_else(|| {
-            let memory = tenants.iter().map(|tenant| u128::from(tenant.memory.0)).sum::<u128>();
+            let memory = tenants.iter().filter_map(|tenant| tenant.memory);
+            let memory = memory.map(|memory| u128::from(memory.0)).sum::<u128>();
             let scaled = memory as f64 / scale;
             (scaled > MOST_MEMORY as f64).then(|| {
                 let most = Bytes(MOST_MEMORY);
@@ -90,10 +96,18 @@ fn tenant(scenario: &Scenario, number: usize) -> Option<String> {
     let name = scenario.name(number);
     let said = |what: &str| Some(format!("tenant '{name}': {what}"));
     let right = |value: f64, most: f64| value.is_finite() && (0.0..=most).contains(&value);
-    if tenant.threads == 0 {
+    let wrong = match tenant.input() {
+        None => Some("give a pattern or a stream, one of them"),
+        Some(Input::Pattern(_)) => not_of_pattern(tenant),
+        Some(Input::Stream(_)) => not_of_stream(tenant, scenario.scale),
+    };
+    if let Some(wrong) = wrong {
+        return said(wrong);
+    }
+    if tenant.threads == Some(0) {
         return said("threads = 0: nobody touches the memory; give 1 or more");
     }
-    if tenant.memory.as_f64() / scenario.scale < 4096.0 {
+    if tenant.memory.is_some_and(|memory| memory.as_f64() / scenario.scale < 4096.0) {
         return said("memory over scale is less than a page; give more");
     }
     if tenant.fast.is_some() && tenant.fast_share.is_some() {
@@ -105,6 +119,9 @@ fn tenant(scenario: &Scenario, number: usize) -> Option<String> {
     if !right(tenant.start, 3.2e8) || tenant.start >= scenario.seconds {
         return said("start must be 0 or above, and before the end of the scenario");
     }
+    if !right(f64::from(tenant.instruction_ns.unwrap_or(0.0)), 1e6) {
+        return said("instruction_ns must be from 0 to 1e6");
+    }
     if !right(f64::from(tenant.compute_ns), 1e9) {
         return said("compute_ns must be from 0 to 1e9");
     }
@@ -114,6 +131,31 @@ fn tenant(scenario: &Scenario, number: usize) -> Option<String> {
         );
     }
     None
+}
+
+/// What a tenant with a pattern lacks, or has for nothing.
+fn not_of_pattern(tenant: &TenantSpec) -> Option<&'static str> {
+    match () {
+        () if tenant.memory.is_none() => {
+            Some("memory is missing; give for example memory = \"1G\"")
+        }
+        () if tenant.repeat => Some("repeat: a pattern has no end; only a stream begins again"),
+        () if tenant.instruction_ns.is_some() => {
+            Some("instruction_ns: a pattern counts no instructions; give compute_ns")
+        }
+        () => None,
+    }
+}
+
+/// The same of one with a stream.
+fn not_of_stream(tenant: &TenantSpec, scale: f64) -> Option<&'static str> {
+    match () {
+        () if tenant.threads.is_some() => Some("threads: a stream has its own; leave it out"),
+        () if scale > 1.0 => {
+            Some("a stream's memory cannot be scaled down; leave scale out, and give shorter times")
+        }
+        () => None,
+    }
 }
 
 impl Scenario {

@@ -6,6 +6,7 @@ use crate::movers::Exchange;
 use crate::systems::Tracking;
 use pagetide_types::Bytes;
 use serde::{Deserialize, Deserializer};
+use std::path::{Path, PathBuf};
 
 /// A simulation.
 #[derive(Clone, Debug, Deserialize)]
@@ -72,21 +73,19 @@ pub struct TenantSpec {
     /// What the output calls it; its number if not given.
     #[serde(default)]
     pub name: String,
-    /// Its memory.
-    #[serde(deserialize_with = "bytes")]
-    pub memory: Bytes,
+    /// Its memory; of a stream what that touches, if not given.
+    #[serde(default, deserialize_with = "some_bytes")]
+    pub memory: Option<Bytes>,
     /// Fast memory that it may have.
     #[serde(default, deserialize_with = "some_bytes")]
     pub fast: Option<Bytes>,
     /// The same as a share of its memory; half of it, if neither is given.
     pub fast_share: Option<f64>,
-    /// Its threads.
-    #[serde(default = "one_thread")]
-    pub threads: u32,
+    /// Threads of its pattern, one if not given; a stream has its own.
+    pub threads: Option<u32>,
     /// All of its memory is touched before it starts; otherwise each page when the program comes to
-    /// it.
-    #[serde(default = "yes")]
-    pub populate: bool,
+    /// it. A pattern's is, and a stream's is not, if this is not given.
+    pub populate: Option<bool>,
     /// When it starts, seconds.
     #[serde(default)]
     pub start: f64,
@@ -95,8 +94,36 @@ pub struct TenantSpec {
     /// What a thread computes between two accesses, nanoseconds.
     #[serde(default)]
     pub compute_ns: f32,
-    /// What it touches.
-    pub pattern: PatternSpec,
+    /// What it touches; this or `stream`.
+    pub pattern: Option<PatternSpec>,
+    /// A file of recorded accesses that it makes.
+    pub stream: Option<PathBuf>,
+    /// A stream begins again at its end.
+    #[serde(default)]
+    pub repeat: bool,
+    /// What an instruction between two accesses of a stream takes, nanoseconds.
+    pub instruction_ns: Option<f32>,
+}
+
+/// Where a tenant's accesses come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// They are generated.
+    Pattern(&'a PatternSpec),
+    /// They were recorded.
+    Stream(&'a Path),
+}
+
+impl TenantSpec {
+    /// Where its accesses come from; none if it says neither or both.
+    #[must_use]
+    pub fn input(&self) -> Option<Input<'_>> {
+        match (&self.pattern, &self.stream) {
+            (Some(pattern), None) => Some(Input::Pattern(pattern)),
+            (None, Some(stream)) => Some(Input::Stream(stream)),
+            _ => None,
+        }
+    }
 }
 
 fn default_machine() -> toml::Value {
@@ -110,9 +137,6 @@ fn five() -> f64 {
 }
 fn yes() -> bool {
     true
-}
-fn one_thread() -> u32 {
-    1
 }
 
 /// `"64G"`.

@@ -127,6 +127,7 @@ fn what_is_wrong_is_named_with_a_remedy() {
         ("kind = \"uniform\"", "kind = \"zipf\", exponent = -1.0", "tenant 'table': exponent -1"),
         ("name = \"all-fast\"", "name = \"nimble-bse\"", "did you mean 'nimble-base'?"),
         ("\"nimble-xeon\"", "\"nimble-xenon\"", "did you mean 'nimble-xeon'?"),
+        ("\"nimble-xeon\"", "7", "must be a name, a path or a table, not 7"),
         ("memory = \"64M\"", "memory = \"64\"", "has no unit"),
         ("memory = \"64M\"", "memory = \"1T\"\nscale = 1", "unknown field `scale`"),
         ("seconds = 0.02", "seconds = nan", "seconds must be a number"),
@@ -157,4 +158,14 @@ fn the_same_seed_gives_the_same_outcome_and_another_one_another() {
     assert_eq!(outcome(&text, "lru"), outcome(&text, "lru"));
     let other = text.replace("seconds = 0.02", "seconds = 0.02\nseed = 7");
     assert_ne!(outcome(&text, "lru").tenants, outcome(&other, "lru").tenants);
+}
+
+#[test]
+fn a_machine_may_stand_in_the_scenario() {
+    let machine = include_str!("../../../../machines/nimble-xeon.toml");
+    let table: toml::Table = machine.parse().unwrap();
+    let mut scenario: toml::Table = SMALL.parse().unwrap();
+    scenario.insert("machine".to_owned(), table.into());
+    let inside = toml::to_string(&scenario).unwrap();
+    assert_eq!(outcome(&inside, "lru"), outcome(SMALL, "lru"));
 }

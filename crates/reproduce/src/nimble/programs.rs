@@ -154,7 +154,7 @@ mod tests {
             let text = scenario(&program, (64, 16.0), "name = \"all-slow\"", None);
             let scenario =
                 parse(&text, program.name).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            assert_eq!(scenario.tenants[0].threads, THREADS);
+            assert_eq!(scenario.tenants[0].threads, Some(THREADS));
         }
     }
 }

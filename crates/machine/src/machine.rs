@@ -40,11 +40,10 @@ pub struct Machine {
     /// What its kernel's work costs, likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<Kernel>,
-    /// Its translation buffers; a simulation goes without if not given.
+    /// Its translation buffers, for simulations that ask for them; a default if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tlb: Option<Tlb>,
-    /// Its caches, the nearest first; a simulation goes without if not given: every access goes to
-    /// memory.
+    /// Its caches, the nearest first, for simulations that ask for them; a default if not given.
     #[serde(rename = "cache", default, skip_serializing_if = "Vec::is_empty")]
     pub caches: Vec<Cache>,
 }
@@ -265,6 +264,11 @@ mod tests {
                 "[migration]",
                 "[[cache]]\nsize = \"32K\"\nways = 0\nhit_ns = 1\n[migration]",
                 "1 way or more",
+            ),
+            (
+                "[migration]",
+                "[[cache]]\nsize = \"32K\"\nways = 8\nhit_ns = 0\n[migration]",
+                "hit_ns must be above 0",
             ),
         ] {
             assert!(good.contains(from), "{from}");

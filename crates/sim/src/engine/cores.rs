@@ -17,6 +17,8 @@ pub struct Cores {
     seats: Vec<Seat>,
     /// By tenant, the numbers of its cores.
     of_tenant: Vec<Vec<usize>>,
+    /// By tenant, how often all its translations were flushed.
+    flushes: Vec<u64>,
     /// By spare core, from when on nothing runs on it.
     spare: Vec<f64>,
     /// Whose turn it is to lose time.
@@ -32,6 +34,7 @@ impl Cores {
         self.seats.push(Seat::default());
         if self.of_tenant.len() <= tenant {
             self.of_tenant.resize(tenant + 1, Vec::new());
+            self.flushes.resize(tenant + 1, 0);
         }
         self.of_tenant[tenant].push(core);
         core
@@ -78,6 +81,21 @@ impl Cores {
         self.turn = self.turn.wrapping_add(1);
         self.seats[cores[self.turn % cores.len()]].stolen_ns += for_ns;
         self.stolen_ns += for_ns;
+    }
+
+    /// The cores of a tenant forget all their translations, in no time; what an interrupt takes is
+    /// [`Self::interrupt`]'s. Without a TLB nothing happens. A page that moves or is split need not
+    /// be flushed: the page tables see to that.
+    pub fn flush(&mut self, tenant: usize) {
+        if let Some(flushes) = self.flushes.get_mut(tenant) {
+            *flushes += 1;
+        }
+    }
+
+    /// How often that was.
+    #[inline]
+    pub(super) fn flushes(&self, tenant: usize) -> u64 {
+        self.flushes[tenant]
     }
 
     /// No thread of a tenant goes on before `until_ns`.

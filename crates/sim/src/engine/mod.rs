@@ -3,12 +3,16 @@
 //! host thread and is deterministic.
 
 mod access;
+mod caches;
 mod channel;
 mod copier;
 mod cores;
+mod hierarchy;
 mod pages;
+mod stale;
 mod system;
 mod thread;
+mod translations;
 mod walk;
 mod world;
 
@@ -16,6 +20,8 @@ pub use access::{Access, Program};
 pub use channel::{Channel, LINE};
 pub use copier::Copier;
 pub use cores::Cores;
+pub use hierarchy::Hardware;
+use hierarchy::MemoryOnly;
 pub use pages::{HUGE_PAGES, PAGE_SHIFT, Pages, bit};
 pub use system::{Fault, LOOK_AGAIN_NS, System};
 pub use thread::Core;
@@ -73,7 +79,10 @@ impl<'a> Engine<'a> {
         start_ns: f64,
     ) -> usize {
         let seat = self.world.seat(tenant);
-        self.add(Thread::new(program, tenant, seat, core, start_ns))
+        match self.world.core() {
+            None => self.add(Thread::new(program, tenant, seat, core, MemoryOnly, start_ns)),
+            Some(own) => self.add(Thread::new(program, tenant, seat, core, own, start_ns)),
+        }
     }
 
     /// Runs until all programs have ended or passed `until_ns`; the time of the last of them.

@@ -1,6 +1,7 @@
 //! The page tables of all tenants: where each base page lies, and what its entry says. Addresses are
 //! bytes of one dense memory, of which tenants have parts.
 
+use super::stale::{Remapped, Stale};
 use std::ops::Range;
 
 /// log2 of a base page.
@@ -33,6 +34,8 @@ pub const HUGE_PAGES: usize = 512;
 #[derive(Clone, Debug, Default)]
 pub struct Pages {
     entries: Vec<u8>,
+    /// Of which pages cores must forget the translations.
+    stale: Stale,
 }
 
 impl Pages {
@@ -50,7 +53,8 @@ impl Pages {
 
     fn filled(bytes: u64, entry: u8) -> Self {
         let pages = bytes.div_ceil(1 << PAGE_SHIFT);
-        Self { entries: vec![entry; usize::try_from(pages).unwrap_or(usize::MAX)] }
+        let entries = vec![entry; usize::try_from(pages).unwrap_or(usize::MAX)];
+        Self { entries, stale: Stale::default() }
     }
 
     /// The page of an address.
@@ -76,12 +80,14 @@ impl Pages {
 
     /// Maps a page in a tier, its bits unset.
     pub fn put(&mut self, page: usize, tier: u8) {
+        self.forget(page..page + 1);
         self.entries[page] = tier & bit::TIER;
     }
 
     /// Maps the block of a page by a huge page, bits unset.
     pub fn put_huge(&mut self, page: usize, tier: u8) {
         let block = self.block(page);
+        self.forget(block.clone());
         self.entries[block].fill(tier & bit::TIER | bit::HUGE);
     }
 
@@ -100,16 +106,38 @@ impl Pages {
 
     /// Maps what a huge page maps by base pages, which keep its bits.
     pub fn split(&mut self, page: usize) {
-        for page in self.mapped_with(page) {
+        let mapped = self.mapped_with(page);
+        self.forget(mapped.clone());
+        for page in mapped {
             self.entries[page] &= !bit::HUGE;
         }
     }
 
     /// Puts pages elsewhere, with what their entries say.
     pub fn transfer(&mut self, pages: Range<usize>, tier: u8) {
+        self.forget(pages.clone());
         for entry in &mut self.entries[pages] {
             *entry = *entry & !bit::TIER | tier & bit::TIER;
         }
+    }
+
+    /// The cores forget the translations of pages, which are mapped anew.
+    pub(super) fn forget(&mut self, pages: Range<usize>) {
+        let mut from = pages.start;
+        while from < pages.end {
+            let block = from..self.block(from).end.min(pages.end);
+            from = block.end;
+            // Pages of a block are mapped alike, and what was absent nobody has translated.
+            let entry = self.entries[block.start];
+            if block.len() > 1 || entry & bit::ABSENT == 0 {
+                self.stale.note(Remapped { huge: entry & bit::HUGE != 0, pages: block });
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn stale(&self) -> &Stale {
+        &self.stale
     }
 
     /// Sets bits of several pages.

@@ -1,5 +1,8 @@
 //! Closed forms, from both sides: what a formula gives is met within 1 %.
 
+mod caches;
+mod translations;
+
 use super::*;
 use pagetide_machine::{Machine, Tier};
 

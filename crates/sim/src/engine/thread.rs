@@ -3,7 +3,7 @@
 
 use super::Actor;
 use super::access::{Access, Program};
-use super::channel::LINE;
+use super::hierarchy::{Asked, Hierarchy};
 use super::pages::{Pages, bit};
 use super::system::Fault;
 use super::world::World;
@@ -25,9 +25,10 @@ impl Default for Core {
 }
 
 /// See the module.
-pub(super) struct Thread<P> {
+pub(super) struct Thread<P, H> {
     program: P,
     core: Core,
+    hierarchy: H,
     /// The tenant that it belongs to.
     tenant: usize,
     /// The number of its core, and what was taken from it there so far.
@@ -43,14 +44,22 @@ pub(super) struct Thread<P> {
     ended: bool,
 }
 
-impl<P: Program> Thread<P> {
+impl<P: Program, H: Hierarchy> Thread<P, H> {
     /// One that starts at `start_ns`; `seat` is from [`super::Cores::seat`].
     #[must_use]
-    pub(super) fn new(program: P, tenant: usize, seat: usize, core: Core, start_ns: f64) -> Self {
+    pub(super) fn new(
+        program: P,
+        tenant: usize,
+        seat: usize,
+        core: Core,
+        hierarchy: H,
+        start_ns: f64,
+    ) -> Self {
         let under_way = vec![0.0; core.outstanding.max(1) as usize].into_boxed_slice();
         Self {
             program,
             core,
+            hierarchy,
             tenant,
             seat,
             stolen_ns: 0.0,
@@ -75,22 +84,17 @@ impl<P: Program> Thread<P> {
     fn access(&mut self, access: Access, world: &mut World) {
         let page = Pages::page(access.address);
         let entry = world.pages.entry(page);
+        let (tenant, now_ns) = (self.tenant, self.clock_ns);
         if entry & bit::FAULTS != 0 {
-            let (tenant, core, write, now_ns) =
-                (self.tenant, self.seat, access.write, self.clock_ns);
+            let (core, write) = (self.seat, access.write);
             if let Some(again) = world.fault(Fault { tenant, core, page, write, entry, now_ns }) {
                 self.clock_ns = again;
                 self.waiting = Some(access);
                 return;
             }
         }
-        let seen = bit::ACCESSED | if access.write { bit::DIRTY } else { 0 };
-        if entry & seen != seen {
-            world.pages.set(page, seen);
-        }
-        let tier = usize::from(entry & bit::TIER);
-        let done = world.memory[tier].serve(self.clock_ns, LINE, access.write);
-        world.count(self.tenant, page, tier);
+        let asked = Asked { access, page, entry, tenant, now_ns };
+        let done = self.hierarchy.access(asked, world);
         self.under_way[self.next] = done;
         self.next += 1;
         if self.next == self.under_way.len() {
@@ -101,7 +105,7 @@ impl<P: Program> Thread<P> {
     }
 }
 
-impl<P: Program> Actor for Thread<P> {
+impl<P: Program, H: Hierarchy> Actor for Thread<P, H> {
     fn clock_ns(&self) -> f64 {
         self.clock_ns
     }

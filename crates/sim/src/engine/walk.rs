@@ -56,16 +56,24 @@ impl<S: Source> WalkProgram<S> {
     }
 }
 
+impl<S: Source> WalkProgram<S> {
+    /// Asks for the next steps. Not inlined, so that what is done for every access can be.
+    #[inline(never)]
+    fn refill(&mut self, now_ns: f64) {
+        self.steps.clear();
+        self.at = 0;
+        let passed = (now_ns - self.start_ns).max(0.0) * self.pace;
+        let now = Duration::from_secs_f64(passed * 1e-9);
+        self.source.take(BATCH, now, &mut self.steps);
+    }
+}
+
 impl<S: Source + Send> Program for WalkProgram<S> {
     #[inline]
     fn next(&mut self, now_ns: f64) -> Option<Access> {
         self.left = self.left.checked_sub(1)?;
         if self.at == self.steps.len() {
-            self.steps.clear();
-            self.at = 0;
-            let passed = (now_ns - self.start_ns).max(0.0) * self.pace;
-            let now = Duration::from_secs_f64(passed * 1e-9);
-            self.source.take(BATCH, now, &mut self.steps);
+            self.refill(now_ns);
         }
         let step = self.steps.get(self.at)?;
         self.at += 1;

@@ -1,7 +1,9 @@
 //! What all actors share: the tiers, the page tables, the cores, the system, and what was counted.
 
+use super::caches::Level;
 use super::channel::Channel;
 use super::cores::Cores;
+use super::hierarchy::{Core, Hardware};
 use super::pages::Pages;
 use super::pages::bit;
 use super::system::{Fault, System};
@@ -17,19 +19,38 @@ pub struct World {
     /// Who runs where.
     pub cores: Cores,
     system: Option<Box<dyn System>>,
-    /// By tenant, accesses that each tier served.
+    /// What each core has before memory, empty, and the cache that all share.
+    core: Option<Core>,
+    pub(super) shared: Option<Level>,
+    /// By tenant, accesses that each tier served, and that caches did.
     served: Vec<[u64; 4]>,
-    /// By page, accesses; empty unless they are asked for.
+    hits: Vec<u64>,
+    /// By page, accesses that memory served; empty unless they are asked for.
     counts: Vec<u32>,
 }
 
 impl World {
-    /// An idle machine with these page tables, on which nothing faults.
+    /// An idle machine with these page tables, on which nothing faults. It has no TLB and no caches.
     #[must_use]
     pub fn new(machine: &Machine, pages: Pages) -> Self {
         let memory = machine.tiers.iter().map(Channel::new).collect();
-        let cores = Cores::default();
-        Self { memory, pages, cores, system: None, served: Vec::new(), counts: Vec::new() }
+        Self {
+            memory,
+            pages,
+            cores: Cores::default(),
+            system: None,
+            core: None,
+            shared: None,
+            served: Vec::new(),
+            hits: Vec::new(),
+            counts: Vec::new(),
+        }
+    }
+
+    /// The same with TLBs and caches, for threads that are added from now on.
+    #[must_use]
+    pub fn behind(self, hardware: Hardware) -> Self {
+        Self { core: hardware.core, shared: hardware.shared, ..self }
     }
 
     /// The same with a system on it.
@@ -65,6 +86,9 @@ impl World {
         }
         let done = self.with_system(|system, world| system.fault(fault, world));
         let mapped = self.pages.mapped_with(fault.page);
+        if fault.entry & bit::HINT != 0 {
+            self.pages.forget(mapped.clone());
+        }
         self.pages.clear_all(mapped, bit::ABSENT | bit::HINT);
         Some(done.unwrap_or(fault.now_ns).max(fault.now_ns))
     }
@@ -81,6 +105,7 @@ impl World {
     pub(super) fn seat(&mut self, tenant: usize) -> usize {
         if self.served.len() <= tenant {
             self.served.resize(tenant + 1, [0; 4]);
+            self.hits.resize(tenant + 1, 0);
         }
         self.cores.seat(tenant)
     }
@@ -93,18 +118,34 @@ impl World {
         }
     }
 
+    #[inline]
+    pub(super) fn count_hit(&mut self, tenant: usize) {
+        self.hits[tenant] += 1;
+    }
+
+    /// What a new thread's core has before memory.
+    pub(super) fn core(&self) -> Option<Core> {
+        self.core.clone()
+    }
+
+    /// Accesses of a tenant that caches served so far.
+    #[must_use]
+    pub fn hits(&self, tenant: usize) -> u64 {
+        self.hits.get(tenant).copied().unwrap_or_default()
+    }
+
     /// Accesses of a tenant that each tier served so far.
     #[must_use]
     pub fn served(&self, tenant: usize) -> [u64; 4] {
         self.served.get(tenant).copied().unwrap_or_default()
     }
 
-    /// Counts the accesses to every page from now on.
+    /// Counts the accesses to every page from now on, but those that caches serve.
     pub fn count_pages(&mut self) {
         self.counts = vec![0; self.pages.len()];
     }
 
-    /// Accesses to pages since this was asked last.
+    /// Accesses to pages that memory served since this was asked last.
     pub fn take_count(&mut self, pages: Range<usize>) -> u64 {
         let counts = self.counts.get_mut(pages).unwrap_or_default();
         counts.iter_mut().map(|count| u64::from(std::mem::take(count))).sum()

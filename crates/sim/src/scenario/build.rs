@@ -1,6 +1,7 @@
 //! Runs a scenario: lays the tenants' memory out, has it touched, starts their threads, and counts.
 
 use super::error::ScenarioError;
+use super::hardware::hardware;
 use super::layout::{Laid, Layout, failed};
 use super::outcome::{Outcome, TenantOutcome};
 use super::read::machine;
@@ -25,6 +26,7 @@ pub fn run(
     let info = systems::find(name)
         .map_err(|source| ScenarioError::System { origin: origin.to_owned(), source })?;
     let layout = Layout::of(scenario, origin)?;
+    let hardware = hardware(scenario, &machine, layout.bytes, origin)?;
     let policy = |source| ScenarioError::Policy { origin: origin.to_owned(), source };
     let given = Given {
         tenants: layout.tenants.iter().map(|tenant| tenant.setup.clone()).collect(),
@@ -41,7 +43,7 @@ pub fn run(
         machine: machine.clone(),
     };
     let system = (info.build)(&given).map_err(policy)?;
-    let world = World::new(&machine, Pages::absent(layout.bytes)).with(system);
+    let world = World::new(&machine, Pages::absent(layout.bytes)).behind(hardware).with(system);
     let mut running = Running { scenario, engine: Engine::new(world), actors: Vec::new() };
     let spare = scenario.spare_cores.unwrap_or_else(|| spare(&layout, &machine));
     running.engine.world().cores.set_spare(spare as usize);
@@ -140,6 +142,7 @@ impl Running<'_> {
         let world = self.engine.world();
         Counted {
             served: (0..tenants).map(|tenant| world.served(tenant)).collect(),
+            hits: (0..tenants).map(|tenant| world.hits(tenant)).collect(),
             kernel_ns: world.cores.kernel_ns(),
             stolen_ns: world.cores.stolen_ns(),
             busy_ns: world.memory.iter().map(crate::engine::Channel::busy_ns).collect(),
@@ -166,7 +169,8 @@ impl Running<'_> {
             let served: Vec<u64> = (0..4)
                 .map(|tier| after.served[number][tier] - before.served[number][tier])
                 .collect();
-            let accesses: u64 = served.iter().sum();
+            let misses: u64 = served.iter().sum();
+            let accesses = misses + after.hits[number] - before.hits[number];
             let per_s = accesses as f64 / (time / scenario.scale);
             let moved = moved.get(number).copied().unwrap_or_default().unscaled(scenario.scale);
             TenantOutcome {
@@ -174,7 +178,7 @@ impl Running<'_> {
                 accesses,
                 accesses_per_s: per_s,
                 ns_per_access: self.actors[number].len() as f64 / per_s.max(1e-9) * 1e9,
-                fast_share: served[0] as f64 / (accesses.max(1)) as f64,
+                fast_share: served[0] as f64 / misses.max(1) as f64,
                 promoted: moved.promoted,
                 demoted: moved.demoted,
                 ended_s: ended.then_some(of - spec.start),
@@ -194,7 +198,7 @@ impl Running<'_> {
                 .map(|(a, b)| (a - b) / counted_ns)
                 .collect(),
             decisions,
-            simulated: after.served.iter().flatten().sum(),
+            simulated: after.served.iter().flatten().chain(&after.hits).sum(),
         }
     }
 }
@@ -202,6 +206,7 @@ impl Running<'_> {
 /// What was counted so far.
 struct Counted {
     served: Vec<[u64; 4]>,
+    hits: Vec<u64>,
     kernel_ns: f64,
     stolen_ns: f64,
     busy_ns: Vec<f64>,

@@ -3,6 +3,7 @@
 
 mod build;
 mod error;
+mod hardware;
 mod layout;
 mod outcome;
 mod pattern;

@@ -32,13 +32,13 @@ pub struct Outcome {
 pub struct TenantOutcome {
     /// Its name.
     pub name: String,
-    /// Accesses to memory in the time that was counted.
+    /// Accesses in the time that was counted, those that caches served included.
     pub accesses: u64,
     /// Accesses a second: what others call its performance.
     pub accesses_per_s: f64,
     /// Mean time from one access of a thread to its next, nanoseconds.
     pub ns_per_access: f64,
-    /// Share of its accesses that the fast tier served.
+    /// Of its accesses that went to memory, the share that the fast tier served.
     pub fast_share: f64,
     /// Bytes that moved, warm-up included.
     pub promoted: u64,

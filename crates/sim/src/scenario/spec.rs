@@ -16,7 +16,9 @@ pub struct Scenario {
     #[serde(default = "default_machine")]
     pub machine: toml::Value,
     /// All memory, and all times, are divided by this: intervals hold as many moves as before, and
-    /// rates are the same.
+    /// rates are the same. Entries of TLBs and sizes of caches are divided by it as well, so that they
+    /// reach as large a part of the memory: their ways change where that is needed for whole sets,
+    /// and at least one entry is left. What a hit or a walk takes stays.
     #[serde(default = "one")]
     pub scale: f64,
     /// How long it runs, seconds.
@@ -30,6 +32,13 @@ pub struct Scenario {
     /// Memory comes in huge pages.
     #[serde(default = "yes")]
     pub huge_pages: bool,
+    /// Cores have TLBs: translations take time, and set accessed bits only where page tables are
+    /// walked. Without, every access sets them.
+    #[serde(default)]
+    pub tlb: bool,
+    /// Cores have caches: accesses that hit make no traffic. Without, every access is a miss.
+    #[serde(default)]
+    pub caches: bool,
     /// Cores of the machine that have no thread of a program; those that are left, if not given.
     pub spare_cores: Option<u32>,
     /// What manages its memory.

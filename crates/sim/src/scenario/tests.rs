@@ -169,3 +169,58 @@ fn a_machine_may_stand_in_the_scenario() {
     let inside = toml::to_string(&scenario).unwrap();
     assert_eq!(outcome(&inside, "lru"), outcome(SMALL, "lru"));
 }
+
+/// Uniform accesses under a TLB and caches, at a scale.
+fn filtered(keys: &str) -> f64 {
+    let text = SMALL.replace("seconds = 0.02", &format!("seconds = 0.02\n{keys}"));
+    outcome(&text, "no-migration").tenants[0].ns_per_access
+}
+
+#[test]
+fn tlb_and_caches_are_off_unless_asked_for_and_reach_as_far_at_every_scale() {
+    let (without, with) = (filtered(""), filtered("tlb = true\ncaches = true"));
+    assert_eq!(without, filtered("tlb = false\ncaches = false"));
+    assert_ne!(with, without);
+    let found = filtered("tlb = true\ncaches = true\nscale = 4");
+    assert!((found / with - 1.0).abs() < 0.03, "{found} for {with}");
+}
+
+#[test]
+fn who_waits_for_a_chase_waits_for_walks_and_not_for_memory_where_it_hits() {
+    let chase = |keys: &str| {
+        let text = SMALL
+            .replace("\"uniform\"", "\"pointer-chase\"")
+            .replace("memory = \"64M\"\nfast = \"16M\"", "memory = \"16M\"")
+            .replace("seconds = 0.02", &format!("seconds = 0.06\n{keys}"))
+            .replace("warm_up = 0.005", "warm_up = 0.04");
+        outcome(&text, "all-fast").tenants[0].clone()
+    };
+    let near =
+        |found: f64, right: f64| assert!((found / right - 1.0).abs() < 0.01, "{found} {right}");
+    near(chase("").ns_per_access, 84.9);
+    // 8 pages of 2 MiB are all translated, and 16 of 25 MiB cached.
+    near(chase("caches = true\ntlb = true").ns_per_access, 21.7);
+    // Of 4,096 pages of 4 KiB 64 are translated by the first level, 1,024 by the second.
+    let base = chase("huge_pages = false\ntlb = true").ns_per_access;
+    near(base, 84.9 + (3072.0 * 30.0 + 960.0 * 3.0) / 4096.0);
+    assert_eq!(chase("caches = true").fast_share, 0.0, "nothing goes to memory");
+}
+
+#[test]
+fn a_tracker_of_accessed_bits_finds_the_hot_set_behind_a_tlb() {
+    let hot = SMALL
+        .replace("kind = \"uniform\"", "kind = \"hot-cold\", ratio = 1e5")
+        .replace("seconds = 0.02", "seconds = 0.05\ntlb = true")
+        .replace("warm_up = 0.005", "warm_up = 0.03");
+    let found = outcome(&hot, "lru");
+    assert!(found.tenants[0].fast_share > 0.8, "{:?}", found.tenants[0]);
+}
+
+#[test]
+fn more_memory_than_the_caches_tell_apart_is_refused() {
+    let text = SMALL
+        .replace("memory = \"64M\"", "memory = \"32T\"")
+        .replace("seconds = 0.02", "seconds = 0.02\nscale = 8\ncaches = true");
+    let error = run(&parse(&text, "x.toml").unwrap(), None, "x.toml").unwrap_err().to_string();
+    assert!(error.contains("give less memory") && error.contains("x.toml"), "{error}");
+}

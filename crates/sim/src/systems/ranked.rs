@@ -113,7 +113,8 @@ impl Managed {
     /// The end of an interval.
     fn decide(&mut self, now_ns: f64, period: Period, world: &mut World, told: &Told) {
         let length_s = (now_ns - self.begun_ns) * 1e-9;
-        let interval = Interval { units: &self.units, epoch: self.epoch, length_s };
+        let interval =
+            Interval { tenant: self.number, units: &self.units, epoch: self.epoch, length_s };
         let looked = self.tracker.look(&interval, world);
         world.cores.kernel(now_ns, looked.cpu_ns);
         let before = std::mem::replace(&mut self.heat, looked.heat);

@@ -1,6 +1,12 @@
 //! Accessed bits: each interval, of every mapped entry, was its bit set since it was cleared last? What
 //! a huge page maps has one bit, whatever of it was accessed. (Idle page tracking of AMP, section 5;
 //! `page_referenced` of Nimble's lists.)
+//!
+//! Where a TLB is modelled, hardware sets a bit only when it walks to the entry, so translations that
+//! are cached hide accesses. Linux on x86 clears the bits without a flush (`ptep_clear_flush_young`);
+//! over an interval of seconds translations leave by context switches and eviction. A scaled machine
+//! has no switches and little memory, and would keep them for ever: so all of the tenant's are
+//! flushed after each look, for nothing [I].
 
 use super::{Interval, Looked, Tracker, heat};
 use crate::engine::World;
@@ -39,6 +45,7 @@ impl Tracker for AccessedBits {
         let heat = heat(interval, world, |unit, _| {
             (Some(seen[unit]), if seen[unit] { interval.rate(1) } else { 0.0 })
         });
+        world.cores.flush(interval.tenant);
         Looked { heat, cpu_ns }
     }
 }

@@ -32,7 +32,9 @@ pub trait Tracker: Send {
 /// What a tracker is asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval<'a> {
-    /// Whose memory, and in which units.
+    /// Whose memory.
+    pub tenant: usize,
+    /// In which units.
     pub units: &'a Units,
     /// The number of the interval.
     pub epoch: u32,

@@ -10,16 +10,18 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub struct Cores {
     /// How many; every thread of a program has one, the kernel's threads have what is left.
     pub count: u32,
-    /// Misses that a core has under way at most.
+    /// Misses that a core has under way at most; they leave in any order.
     pub outstanding: u32,
+    /// Accesses from the oldest that is not there yet to the newest, at most: its reorder buffer.
+    pub reorder: u32,
     /// Time between two accesses that wait for nothing, nanoseconds.
     pub issue_ns: f64,
 }
 
 impl Default for Cores {
-    /// [I] ten line fill buffers, as Intel's cores before 2019 had; twelve to sixteen since.
+    /// [I] ten line fill buffers and 72 loads, as Intel's cores of 2013 had; 16 and 192 today.
     fn default() -> Self {
-        Self { count: 16, outstanding: 10, issue_ns: 0.25 }
+        Self { count: 16, outstanding: 10, reorder: 72, issue_ns: 0.25 }
     }
 }
 
@@ -145,12 +147,15 @@ fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
 }
 
 impl Cores {
-    pub(crate) const KEYS: &'static [&'static str] = &["count", "outstanding", "issue_ns"];
+    pub(crate) const KEYS: &'static [&'static str] =
+        &["count", "outstanding", "reorder", "issue_ns"];
 
     pub(crate) fn problem(&self) -> Option<String> {
-        if self.count == 0 || self.outstanding == 0 || self.outstanding > 4096 {
+        let right = |value: u32| (1..=4096).contains(&value);
+        if self.count == 0 || !right(self.outstanding) || !right(self.reorder) {
             return Some(
-                "core: count and outstanding must be 1 or more, outstanding at most 4096".into(),
+                "core: count, outstanding and reorder must be 1 or more, the two at most 4096"
+                    .into(),
             );
         }
         not_negative("core", &[("issue_ns", self.issue_ns)])

@@ -135,7 +135,7 @@ pub(super) fn scenario(
     let parts = parts.trim().replace("\nphase", ", phase");
     let machine = machine.unwrap_or("\"nimble-xeon\"");
     format!(
-        "machine = {machine}\nscale = {scale}\nseconds = {SECONDS}\n\
+        "machine = {machine}\nscale = {scale}\nseconds = {SECONDS}\ntlb = true\n\
          [system]\n{system}\n\
          [[tenant]]\nname = \"{name}\"\nmemory = \"{MEMORY_GIB}G\"\nfast = \"{fast_gib}G\"\n\
          threads = {THREADS}\ncompute_ns = {compute_ns}\n\

@@ -13,6 +13,7 @@ mod stale;
 mod system;
 mod thread;
 mod translations;
+mod under_way;
 mod walk;
 mod world;
 

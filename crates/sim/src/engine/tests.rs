@@ -38,7 +38,7 @@ fn near(found: f64, right: f64) {
     assert!((found / right - 1.0).abs() < 0.01, "{found} for {right}");
 }
 
-const WIDE: Core = Core { outstanding: 1000, issue_ns: 0.0 };
+const WIDE: Core = Core { outstanding: 1000, reorder: 1000, issue_ns: 0.0 };
 
 #[test]
 fn a_stream_takes_its_bytes_over_the_bandwidth() {
@@ -80,7 +80,7 @@ fn k_accesses_under_way_are_k_per_latency_until_the_channel_is_full() {
     for k in [1, 2, 4, 8, 16, 32, 64, 200] {
         let mut engine = engine(1);
         let stream = stream(50_000, false, false);
-        engine.thread(stream, 0, Core { outstanding: k, issue_ns: 0.0 }, 0.0);
+        engine.thread(stream, 0, Core { outstanding: k, issue_ns: 0.0, ..Core::default() }, 0.0);
         // Little's law: 78 lines are under way at 20 GB/s and 250 ns.
         let each = (250.0 / f64::from(k)).max(64.0 / 20.0);
         near(engine.run(f64::INFINITY), 50_000.0 * each);
@@ -91,7 +91,7 @@ fn k_accesses_under_way_are_k_per_latency_until_the_channel_is_full() {
 fn a_saturated_tier_is_shared_alike() {
     // Four threads that could each take it all, and one whose chain waits behind them.
     let mut engine = engine(1);
-    let core = Core { outstanding: 64, issue_ns: 0.0 };
+    let core = Core { outstanding: 64, issue_ns: 0.0, ..Core::default() };
     for _ in 0..4 {
         engine.thread(stream(20_000, false, false), 0, core, 0.0);
     }
@@ -106,7 +106,12 @@ fn a_saturated_tier_is_shared_alike() {
 fn who_waits_behind_a_full_channel_waits_for_all_before_it() {
     // 64 lines of others are always ahead of a chain: 64 x 3.2 ns, and no latency on top of that.
     let mut engine = engine(1);
-    engine.thread(stream(200_000, false, false), 0, Core { outstanding: 256, issue_ns: 0.0 }, 0.0);
+    engine.thread(
+        stream(200_000, false, false),
+        0,
+        Core { outstanding: 256, issue_ns: 0.0, ..Core::default() },
+        0.0,
+    );
     let chase = engine.thread(stream(500, true, false), 0, Core::default(), 5_000.0);
     engine.run(f64::INFINITY);
     let each = (engine.clock_ns(chase) - 5_000.0) / 500.0;
@@ -143,7 +148,7 @@ fn the_same_seed_gives_the_same_time_and_a_stop_changes_nothing() {
 fn a_copy_beside_a_stream_leaves_it_the_rest() {
     // A stream and a copy with 100 lines under way each; the copy's take 100 ns more, to be written.
     // With T for a line of the stream, 100 / T + 100 / (T + 100) is a line per 3.2 ns.
-    let core = Core { outstanding: 100, issue_ns: 0.0 };
+    let core = Core { outstanding: 100, issue_ns: 0.0, ..Core::default() };
     let mut engine = engine(1);
     let stream = engine.thread(stream(200_000, false, false), 0, core, 0.0);
     let copy = engine.add(Copier::new(core, 0.0, (1, 0), 4 << 20));
@@ -159,7 +164,7 @@ fn a_copy_beside_a_stream_leaves_it_the_rest() {
 fn a_copy_alone_is_as_fast_as_both_tiers_and_what_it_has_under_way_let_it() {
     for (outstanding, from, to) in [(1000, 1, 0), (1000, 0, 1), (4, 1, 0)] {
         let mut engine = engine(0);
-        let core = Core { outstanding, issue_ns: 0.0 };
+        let core = Core { outstanding, issue_ns: 0.0, ..Core::default() };
         let copy = engine.add(Copier::new(core, 0.0, (from, to), 8 << 20));
         engine.run(f64::INFINITY);
         // Read and written: 350 ns for each of 4 lines; or 20 GB/s.
@@ -232,7 +237,7 @@ fn patterns_run_as_programs_and_a_chase_waits_where_a_uniform_one_does_not() {
     use pagetide_types::Bytes;
 
     let setup = Setup::new(Bytes(PAGES << 12), 1, 1).unwrap();
-    let core = Core { outstanding: 8, issue_ns: 0.0 };
+    let core = Core { outstanding: 8, issue_ns: 0.0, ..Core::default() };
     let time = |walk: &mut dyn FnMut(&mut Engine<'_>)| {
         // Half of the pages are slow.
         let mut engine = engine(0);
@@ -253,6 +258,8 @@ fn patterns_run_as_programs_and_a_chase_waits_where_a_uniform_one_does_not() {
         let program = WalkProgram::new(uniform.clone(), 100_000, 0, 0.0);
         engine.thread(program, 0, core, 0.0);
     });
-    // Eight under way that leave in order: between the mean latency and the slow one over eight.
-    assert!((100_000.0 * 175.0 / 8.0..100_000.0 * 250.0 / 8.0).contains(&spread), "{spread}");
+    // Eight buffers that are free when their access is there: the mean latency over eight. A run
+    // of 72 accesses in which a slow one is last waits for it.
+    let right = 100_000.0 * 175.0 / 8.0;
+    assert!((right..1.1 * right).contains(&spread), "{spread} for {right}");
 }

@@ -1,26 +1,30 @@
-//! A thread: a clock, and a bounded number of accesses under way. Like a core with a reorder buffer it
-//! goes on past accesses that it does not need yet, until the oldest of too many holds it up.
+//! A thread: a clock, and a bounded number of accesses under way. Like a core that executes out of
+//! order it goes on past accesses that it does not need yet.
 
 use super::Actor;
 use super::access::{Access, Program};
 use super::hierarchy::{Asked, Hierarchy};
 use super::pages::{Pages, bit};
 use super::system::Fault;
+use super::under_way::UnderWay;
 use super::world::World;
 
 /// What of a core matters here.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Core {
-    /// Accesses to memory that it has under way at most.
+    /// Accesses to memory that it has under way at most; they leave in any order.
     pub outstanding: u32,
+    /// Accesses from the oldest that is not there yet to the newest, at most; not less than
+    /// `outstanding`.
+    pub reorder: u32,
     /// Time between two accesses that wait for nothing, ns.
     pub issue_ns: f64,
 }
 
 impl Default for Core {
-    /// Ten line fill buffers, as Intel's cores before 2019 had; twelve to sixteen since.
+    /// Ten line fill buffers and 72 loads, as Intel's cores of 2013 had; 16 and 192 today.
     fn default() -> Self {
-        Self { outstanding: 10, issue_ns: 0.25 }
+        Self { outstanding: 10, reorder: 72, issue_ns: 0.25 }
     }
 }
 
@@ -37,9 +41,7 @@ pub(super) struct Thread<P, H> {
     clock_ns: f64,
     /// What it does next, at its clock's time.
     waiting: Option<Access>,
-    /// When each access under way is there; the oldest is at `next`.
-    under_way: Box<[f64]>,
-    next: usize,
+    under_way: UnderWay,
     last_ns: f64,
     ended: bool,
 }
@@ -55,7 +57,7 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
         hierarchy: H,
         start_ns: f64,
     ) -> Self {
-        let under_way = vec![0.0; core.outstanding.max(1) as usize].into_boxed_slice();
+        let under_way = UnderWay::new(core.outstanding, core.reorder);
         Self {
             program,
             core,
@@ -66,7 +68,6 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
             clock_ns: start_ns,
             waiting: None,
             under_way,
-            next: 0,
             last_ns: start_ns,
             ended: false,
         }
@@ -77,7 +78,7 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
     fn ready_ns(&self, access: &Access) -> f64 {
         let computed = self.clock_ns + f64::from(access.compute_ns);
         let known = if access.dependent { computed.max(self.last_ns) } else { computed };
-        known.max(self.under_way[self.next])
+        known.max(self.under_way.room_ns())
     }
 
     #[inline]
@@ -95,11 +96,7 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
         }
         let asked = Asked { access, page, entry, tenant, now_ns };
         let done = self.hierarchy.access(asked, world);
-        self.under_way[self.next] = done;
-        self.next += 1;
-        if self.next == self.under_way.len() {
-            self.next = 0;
-        }
+        self.under_way.put(done);
         self.last_ns = done;
         self.clock_ns += self.core.issue_ns;
     }
@@ -122,7 +119,7 @@ impl<P: Program, H: Hierarchy> Actor for Thread<P, H> {
             }
             let Some(access) = self.program.next(self.clock_ns) else {
                 // It has ended once all that it asked for is there.
-                self.clock_ns = self.under_way.iter().copied().fold(self.clock_ns, f64::max);
+                self.clock_ns = self.clock_ns.max(self.under_way.all_ns());
                 self.ended = true;
                 return;
             };

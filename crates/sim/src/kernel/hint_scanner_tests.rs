@@ -104,7 +104,7 @@ fn what_is_accessed_every_t_faults_half_of_t_after_its_marking_on_average() {
         let address = at * 4096 % (1024 << 12);
         Some(Access { address, compute_ns: 1e3, ..Access::default() })
     };
-    let core = Core { outstanding: 10, issue_ns: 0.0 };
+    let core = Core { outstanding: 10, issue_ns: 0.0, ..Core::default() };
     engine.thread(program, 0, core, 0.0);
     engine.run(100.0 * turn_ns);
     let latencies = told.lock().unwrap();

@@ -48,7 +48,8 @@ pub fn run(
     let spare = scenario.spare_cores.unwrap_or_else(|| spare(&layout, &machine));
     running.engine.world().cores.set_spare(spare as usize);
     let core = machine.core.clone().unwrap_or_default();
-    let core = Core { outstanding: core.outstanding, issue_ns: core.issue_ns };
+    let core =
+        Core { outstanding: core.outstanding, reorder: core.reorder, issue_ns: core.issue_ns };
     let failures: Vec<_> = layout.tenants.iter().map(|tenant| tenant.failure.clone()).collect();
     let outcome = running.finish(layout, core, name, &given.told);
     let failure = |(number, failure): (usize, Option<Failure>)| Some((number, failure?.take()?));

@@ -44,7 +44,7 @@ fn a_hot_set_comes_into_fast_memory_under_every_system_that_moves_pages() {
     assert!(still < 0.6, "{still}");
     for system in ["lru", "lfu", "policy", "amp", "nimble-huge", "nimble-exchange-huge"] {
         let found = outcome(&hot, system);
-        assert!(found.tenants[0].fast_share > 0.8, "{system}: {:?}", found.tenants[0]);
+        assert!(found.tenants[0].fast_share > 0.7, "{system}: {:?}", found.tenants[0]);
         assert!(found.tenants[0].promoted > 0 && !found.decisions.is_empty(), "{system}");
     }
 }

@@ -44,7 +44,7 @@ fn a_chase_takes_a_walk_a_second_level_or_nothing_by_its_reach() {
 #[test]
 fn independent_accesses_overlap_their_walks() {
     let mut engine = Engine::new(world(false, 4));
-    let core = Core { outstanding: 4, issue_ns: 0.0 };
+    let core = Core { outstanding: 4, issue_ns: 0.0, ..Core::default() };
     engine.thread(visit(2048, 4096, 100_000, false), 0, core, 0.0);
     near(engine.run(f64::INFINITY), 100_000.0 * 130.0 / 4.0);
     assert_eq!(engine.world().served(0), [100_000, 0, 0, 0]);

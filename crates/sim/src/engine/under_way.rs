@@ -1,0 +1,85 @@
+//! What a core has under way: misses in its fill buffers, which leave in any order, and all accesses in
+//! its reorder buffer, which leave in order. A slow miss holds up a buffer, and nothing else until so
+//! many accesses have come after it that the reorder buffer is full.
+
+/// See the module.
+pub(super) struct UnderWay {
+    /// When each fill buffer is free, and the one that is free first.
+    buffers: Box<[f64]>,
+    first: usize,
+    /// When each of the last accesses was there; the oldest is at `oldest`.
+    window: Box<[f64]>,
+    oldest: usize,
+    /// When all that is older than the window was there.
+    retired_ns: f64,
+}
+
+impl UnderWay {
+    /// Nothing is under way.
+    pub(super) fn new(buffers: u32, window: u32) -> Self {
+        let of = |count: u32| vec![0.0; count.max(1) as usize].into_boxed_slice();
+        let window = of(window.max(buffers));
+        Self { buffers: of(buffers), first: 0, window, oldest: 0, retired_ns: 0.0 }
+    }
+
+    /// From when on there is room for one more, ns.
+    #[inline]
+    pub(super) fn room_ns(&self) -> f64 {
+        self.buffers[self.first].max(self.retired_ns).max(self.window[self.oldest])
+    }
+
+    /// One more, which is there at `done_ns`.
+    #[inline]
+    pub(super) fn put(&mut self, done_ns: f64) {
+        self.retired_ns = self.retired_ns.max(self.window[self.oldest]);
+        self.window[self.oldest] = done_ns;
+        self.oldest += 1;
+        if self.oldest == self.window.len() {
+            self.oldest = 0;
+        }
+        self.buffers[self.first] = done_ns;
+        let mut first = 0;
+        for at in 1..self.buffers.len() {
+            if self.buffers[at] < self.buffers[first] {
+                first = at;
+            }
+        }
+        self.first = first;
+    }
+
+    /// When all of it is there, ns.
+    pub(super) fn all_ns(&self) -> f64 {
+        self.window.iter().copied().fold(self.retired_ns, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// When each of some accesses begins that take so long.
+    fn begins(buffers: u32, window: u32, takes: &[f64]) -> Vec<f64> {
+        let mut under_way = UnderWay::new(buffers, window);
+        let mut now = 0.0f64;
+        let begin = |takes: &f64| {
+            now = now.max(under_way.room_ns());
+            under_way.put(now + takes);
+            now
+        };
+        takes.iter().map(begin).collect()
+    }
+
+    #[test]
+    fn a_slow_one_holds_up_its_buffer_alone_until_the_window_is_full() {
+        let mut takes = vec![10.0; 8];
+        takes[0] = 100.0;
+        assert_eq!(begins(2, 100, &takes), [0.0, 0.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
+        // Four after it, and no more.
+        assert_eq!(begins(2, 5, &takes), [0.0, 0.0, 10.0, 20.0, 30.0, 100.0, 100.0, 110.0]);
+    }
+
+    #[test]
+    fn one_buffer_is_one_after_the_other() {
+        assert_eq!(begins(1, 1, &[5.0, 7.0, 1.0]), [0.0, 5.0, 12.0]);
+    }
+}

@@ -237,6 +237,12 @@ mod tests {
     fn a_path_is_read_and_a_wrong_name_is_answered() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/amp.toml");
         assert_eq!(Machine::load(path).unwrap(), Machine::load("amp").unwrap());
+        let table = model::table::<Machine>("amp").unwrap();
+        assert_eq!(
+            model::parse::<Machine>(&table.to_string(), "x").unwrap(),
+            Machine::load(path).unwrap()
+        );
+        assert!(model::table::<Machine>("apm").unwrap_err().to_string().contains("'amp'"));
         let error = Machine::load("nimble-xenon").unwrap_err().to_string();
         assert!(error.contains("did you mean 'nimble-xeon'?"), "{error}");
         assert!(Machine::load("/no/such.toml").unwrap_err().to_string().contains("/no/such.toml"));

@@ -2,6 +2,7 @@
 //! one is said in words, with the nearest known name or key.
 
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Something that a TOML file describes.
@@ -82,6 +83,21 @@ pub fn names<M: Model>() -> impl Iterator<Item = &'static str> {
 /// # Errors
 /// An unknown name, an unreadable file, unknown keys or senseless values, each in words.
 pub fn load<M: Model>(name_or_path: &str) -> Result<M, ModelError> {
+    let (text, origin) = text::<M>(name_or_path)?;
+    parse(&text, &origin)
+}
+
+/// The same as the table that its text is, for those who change a value before it is [parsed](parse).
+///
+/// # Errors
+/// An unknown name, an unreadable file, what is no TOML.
+pub fn table<M: Model>(name_or_path: &str) -> Result<toml::Table, ModelError> {
+    let (text, origin) = text::<M>(name_or_path)?;
+    text.parse().map_err(|source| ModelError::Syntax { origin, source: Box::new(source) })
+}
+
+/// Its text, and what names it in errors.
+fn text<M: Model>(name_or_path: &str) -> Result<(Cow<'static, str>, String), ModelError> {
     let kind = M::KIND;
     if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
         let path = PathBuf::from(name_or_path);
@@ -90,10 +106,10 @@ pub fn load<M: Model>(name_or_path: &str) -> Result<M, ModelError> {
             path,
             source,
         })?;
-        return parse(&text, name_or_path);
+        return Ok((text.into(), name_or_path.to_owned()));
     }
     match M::BUILT_IN.iter().find(|(name, _)| *name == name_or_path) {
-        Some((name, text)) => parse(text, &format!("{kind} {name}")),
+        Some((name, text)) => Ok(((*text).into(), format!("{kind} {name}"))),
         None => Err(ModelError::UnknownName {
             kind,
             name: name_or_path.to_owned(),

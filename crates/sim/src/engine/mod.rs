@@ -33,6 +33,8 @@ pub use world::World;
 /// An actor may run ahead of the others by so much, ns: then what they ask of a channel meanwhile
 /// comes out of order by no more. A tenth of the shortest latency.
 const AHEAD_NS: f64 = 10.0;
+/// Whoever watches is asked that often, ns: some milliseconds of the host's time.
+const WATCH_NS: f64 = 1e5;
 
 /// Something that takes simulated time: it does its work up to a time, and says when it goes on.
 pub trait Actor: Send {
@@ -52,17 +54,29 @@ pub trait Actor: Send {
 pub struct Engine<'a> {
     world: World,
     actors: Vec<Box<dyn Actor + 'a>>,
+    watch: Option<Watch<'a>>,
+    /// When that is asked next, ns.
+    watch_ns: f64,
 }
+
+/// Is told how far the simulation is, ns; false ends it.
+type Watch<'a> = Box<dyn FnMut(f64) -> bool + 'a>;
 
 impl<'a> Engine<'a> {
     /// Nobody is at work yet but the threads of the system, if there is one.
     #[must_use]
     pub fn new(world: World) -> Self {
-        let mut engine = Self { actors: Vec::new(), world };
+        let mut engine = Self { actors: Vec::new(), world, watch: None, watch_ns: 0.0 };
         for number in 0..engine.world.daemons() {
             engine.add(system::Daemon { number, next_ns: 0.0 });
         }
         engine
+    }
+
+    /// Tells from now on how far it is, ns, again and again; once the answer is false nobody works
+    /// any more.
+    pub fn watch(&mut self, watch: impl FnMut(f64) -> bool + 'a) {
+        self.watch = Some(Box::new(watch));
     }
 
     /// Adds an actor; its number.
@@ -91,7 +105,17 @@ impl<'a> Engine<'a> {
         while self.programs().any(|program| !program.ended() && program.clock_ns() <= until_ns)
             && let Some((number, clock, second)) = self.first()
         {
-            let until = (second.max(clock) + AHEAD_NS).min(until_ns);
+            let mut until = (second.max(clock) + AHEAD_NS).min(until_ns);
+            if let Some(watch) = &mut self.watch {
+                if clock >= self.watch_ns {
+                    if !watch(clock) {
+                        break;
+                    }
+                    self.watch_ns = clock + WATCH_NS;
+                }
+                // Nobody else has anything to do before that: it is the same in two steps.
+                until = until.min(clock + WATCH_NS);
+            }
             self.actors[number].run(until, &mut self.world);
         }
         self.programs().map(|actor| actor.clock_ns()).fold(0.0, f64::max)

@@ -21,6 +21,19 @@ pub fn run(
     system: Option<&str>,
     origin: &str,
 ) -> Result<Outcome, ScenarioError> {
+    run_watched(scenario, system, origin, &mut |_| true)
+}
+
+/// The same, that tells again and again which share of it is done, and ends when the answer is false.
+///
+/// # Errors
+/// As [`run`], and [`ScenarioError::Stopped`].
+pub fn run_watched(
+    scenario: &Scenario,
+    system: Option<&str>,
+    origin: &str,
+    watch: &mut dyn FnMut(f64) -> bool,
+) -> Result<Outcome, ScenarioError> {
     let machine = machine(scenario, origin)?;
     let name = system.unwrap_or(&scenario.system.name);
     let info = systems::find(name)
@@ -50,8 +63,16 @@ pub fn run(
     let core = machine.core.clone().unwrap_or_default();
     let core =
         Core { outstanding: core.outstanding, reorder: core.reorder, issue_ns: core.issue_ns };
+    let (all_ns, mut stopped) = (scenario.seconds / scenario.scale * 1e9, false);
+    running.engine.watch(|now_ns| {
+        stopped |= !watch((now_ns / all_ns).min(1.0));
+        !stopped
+    });
     let failures: Vec<_> = layout.tenants.iter().map(|tenant| tenant.failure.clone()).collect();
     let outcome = running.finish(layout, core, name, &given.told);
+    if stopped {
+        return Err(ScenarioError::Stopped);
+    }
     let failure = |(number, failure): (usize, Option<Failure>)| Some((number, failure?.take()?));
     match failures.into_iter().enumerate().find_map(failure) {
         Some((number, problem)) => Err(failed(scenario, number, problem, origin)),

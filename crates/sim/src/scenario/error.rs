@@ -82,6 +82,9 @@ pub enum ScenarioError {
         /// Why.
         source: StreamProblem,
     },
+    /// Whoever watches did not want to see the end.
+    #[error("interrupted")]
+    Stopped,
 }
 
 /// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.

@@ -2,6 +2,7 @@
 //! came of it.
 
 mod build;
+mod check;
 mod error;
 mod hardware;
 mod layout;
@@ -13,7 +14,8 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use build::run;
+pub use build::{run, run_watched};
+pub use check::check;
 pub use error::ScenarioError;
 pub use outcome::{Outcome, TenantOutcome};
 pub use pattern::PatternSpec;

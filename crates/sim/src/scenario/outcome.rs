@@ -1,11 +1,11 @@
 //! What came of a scenario.
 
 use crate::systems::{DecisionLog, MovedBytes};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// What came of it: times and sizes are those of the machine that is modelled, not those of the
 /// scaled one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The system's name.
     pub system: String,
@@ -28,7 +28,7 @@ pub struct Outcome {
 }
 
 /// What came of one tenant.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TenantOutcome {
     /// Its name.
     pub name: String,
@@ -41,8 +41,10 @@ pub struct TenantOutcome {
     /// Of its accesses that went to memory, the share that the fast tier served.
     pub fast_share: f64,
     /// Bytes that moved, warm-up included.
+    #[serde(rename = "promoted_bytes")]
     pub promoted: u64,
     /// See [`Self::promoted`].
+    #[serde(rename = "demoted_bytes")]
     pub demoted: u64,
     /// When it ended, if it did, seconds from its start.
     pub ended_s: Option<f64>,

@@ -43,6 +43,7 @@ const PAGE: u64 = 4096;
 /// accesses or more to a part (whole runs) before it goes on to the next one, in a fixed order
 /// that begins at random.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Regions {
     /// Its parts, at least one. They may overlap; memory in none of them is touched first and then
     /// never again.

@@ -1,0 +1,155 @@
+//! A scenario's text of which values can still be changed.
+
+use super::SweepError;
+use super::vary::{Setting, set};
+use crate::scenario::{self, Scenario, ScenarioError};
+use pagetide_machine::{Machine, model};
+use std::fs::{self, File};
+use std::io::{Error, Read};
+use std::path::Path;
+use toml::{Table, Value};
+
+/// No scenario is longer, bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    text: String,
+    table: Table,
+    origin: String,
+}
+
+/// A scenario with all changes.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// It.
+    pub scenario: Scenario,
+    /// What names it in errors.
+    pub origin: String,
+    /// All that decides what comes of it, as a text: the machine with its figures, files of accesses
+    /// by size and time.
+    pub key: String,
+}
+
+impl Draft {
+    /// A file.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no TOML.
+    pub fn load(path: &Path) -> Result<Self, SweepError> {
+        let mut text = String::new();
+        let read =
+            File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+        let long = || Error::other(format!("longer than {LONGEST} bytes; that is no scenario"));
+        let read =
+            read.and_then(|_| if text.len() as u64 > LONGEST { Err(long()) } else { Ok(()) });
+        read.map_err(SweepError::file(path))?;
+        Self::new(&text, &path.display().to_string())
+    }
+
+    /// Its text; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// It is no TOML.
+    pub fn new(text: &str, origin: &str) -> Result<Self, SweepError> {
+        let table = text.parse().map_err(|source| SweepError::Syntax {
+            origin: origin.to_owned(),
+            source: Box::new(source),
+        })?;
+        Ok(Self { text: text.to_owned(), table, origin: origin.to_owned() })
+    }
+
+    /// The scenario with values set, in this order.
+    ///
+    /// # Errors
+    /// What is set leads nowhere; the scenario makes no sense.
+    pub fn with(&self, settings: &[Setting]) -> Result<Resolved, SweepError> {
+        let mut root = self.changed(settings)?;
+        let origin = self.named(settings);
+        let scenario = match settings {
+            [] => scenario::parse(&self.text, &origin)?,
+            _ => parse(&root, &origin).map_err(|error| self.blamed(settings, error))?,
+        };
+        scenario::check(&scenario, &origin)?;
+        self.machine(&mut root)?;
+        Ok(Resolved { scenario, origin, key: key(&root) })
+    }
+
+    fn changed(&self, settings: &[Setting]) -> Result<Value, SweepError> {
+        let mut root = Value::Table(self.table.clone());
+        for setting in settings {
+            let path: Vec<&str> = setting.path.split('.').collect();
+            if let ["machine", _, ..] = path[..] {
+                self.machine(&mut root)?;
+            }
+            let wrong = |problem| self.wrong(setting, problem);
+            set(&mut root, &path, &setting.value).map_err(wrong)?;
+        }
+        Ok(root)
+    }
+
+    /// The first setting with which it cannot be read any more; the text that it stands in now nobody
+    /// wrote, so only what is wrong is told.
+    fn blamed(&self, settings: &[Setting], error: ScenarioError) -> SweepError {
+        let reads = |settings: &[Setting]| {
+            let root = self.changed(settings).ok()?;
+            parse(&root, &self.origin).err()
+        };
+        if !matches!(error, ScenarioError::Syntax { .. }) || reads(&[]).is_some() {
+            return error.into();
+        }
+        let found = (1..=settings.len()).find_map(|some| match reads(&settings[..some])? {
+            ScenarioError::Syntax { source, hint, .. } => {
+                let problem = format!("{}; {hint}", source.message());
+                let problem = problem.trim_end_matches("; ").to_owned();
+                Some(self.wrong(&settings[some - 1], problem))
+            }
+            _ => None,
+        });
+        found.unwrap_or_else(|| error.into())
+    }
+
+    /// Puts the table of the machine in the place of its name.
+    fn machine(&self, root: &mut Value) -> Result<(), SweepError> {
+        let Value::Table(table) = root else { return Ok(()) };
+        let there = table.entry("machine").or_insert_with(|| Machine::DEFAULT.into());
+        if let Value::String(name) = there {
+            let named = model::table::<Machine>(name).map_err(|source| SweepError::Machine {
+                origin: self.origin.clone(),
+                source: Box::new(source),
+            })?;
+            *there = Value::Table(named);
+        }
+        Ok(())
+    }
+
+    fn wrong(&self, setting: &Setting, problem: String) -> SweepError {
+        SweepError::Setting { origin: self.origin.clone(), setting: setting.to_string(), problem }
+    }
+
+    fn named(&self, settings: &[Setting]) -> String {
+        let words: Vec<String> = settings.iter().map(ToString::to_string).collect();
+        match words[..] {
+            [] => self.origin.clone(),
+            _ => format!("{} with {}", self.origin, words.join(" ")),
+        }
+    }
+}
+
+fn parse(root: &Value, origin: &str) -> Result<Scenario, ScenarioError> {
+    // A value alone would be written as one line, which is no file.
+    scenario::parse(&root.as_table().map(Table::to_string).unwrap_or_default(), origin)
+}
+
+/// The scenario as one line, and of the files of accesses that it names what tells them from others.
+fn key(root: &Value) -> String {
+    let text = serde_json::to_string(root).unwrap_or_default();
+    let tenants = root.get("tenant").and_then(Value::as_array).into_iter().flatten();
+    let streams = tenants.filter_map(|tenant| tenant.get("stream")?.as_str());
+    let stamp = |path: &str| {
+        let of = fs::metadata(path).ok()?;
+        Some(format!(" {}@{:?}", of.len(), of.modified().ok()?))
+    };
+    streams.filter_map(stamp).fold(text, |text, stamp| text + &stamp)
+}

@@ -1,0 +1,21 @@
+//! One scenario, run at many points: some of its values are changed, and every combination is simulated.
+
+mod columns;
+mod csv;
+mod draft;
+mod encode;
+mod error;
+mod journal;
+mod plan;
+mod vary;
+mod write;
+
+pub use columns::{Cells, Column, columns};
+pub use csv::{csv, timeline};
+pub use draft::{Draft, Resolved};
+pub use encode::parquet;
+pub use error::SweepError;
+pub use journal::Journal;
+pub use plan::{MODEL, Now, Plan, Point};
+pub use vary::{Setting, Vary};
+pub use write::{beside, write};

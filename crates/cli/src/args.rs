@@ -4,6 +4,7 @@ use crate::curve_args::CurveArgs;
 use crate::exact_args::ExactOptions;
 use crate::live_args::{BenchCommand, RunArgs};
 use crate::reproduce_args::ReproduceArgs;
+use crate::sim_args::{SimArgs, SweepArgs};
 use crate::values::{percent, percent_range, pid, seconds, weight};
 use clap::builder::UnknownArgumentValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -64,6 +65,16 @@ pub(crate) enum Command {
     ///
     /// From single accesses, in one pass, under LRU, FIFO and CLOCK: exactly, or on a sample.
     Curve(CurveArgs),
+    /// Simulate programs on a machine with tiers of memory, under one or several systems.
+    ///
+    /// The scenario is a TOML file that names the machine, the system and the programs; docs/sim.md has
+    /// its keys, scenarios/ has examples.
+    Sim(SimArgs),
+    /// Simulate a scenario at every combination of some values, into a table.
+    ///
+    /// What is computed is kept beside the table, and a sweep that was interrupted or killed goes on
+    /// where it was.
+    Sweep(SweepArgs),
     /// Make published figures again, by simulation, and say how near ours come.
     ///
     /// Points that were computed are kept, and a run that was interrupted goes on where it was. A

@@ -51,6 +51,11 @@ impl Progress {
         self.bar.tick();
     }
 
+    /// The same, shown at the next tick: for who knows more many times a second.
+    pub(crate) fn note(&self, parts: Vec<String>) {
+        *self.parts.lock().unwrap_or_else(PoisonError::into_inner) = parts;
+    }
+
     /// A line that stays.
     pub(crate) fn say(&self, line: &str) {
         self.bar.suspend(|| eprintln!("{line}"));

@@ -12,6 +12,8 @@ mod report;
 mod reproduce;
 mod run;
 mod shell;
+mod sim;
+mod sweep;
 mod trace;
 
 use crate::args::Command;
@@ -30,6 +32,8 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Bench(command) => bench::run(&command),
         Command::Curve(arguments) => curve::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Sim(arguments) => sim::run(&arguments),
+        Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Trace(command) => trace::run(&command),

@@ -5,11 +5,11 @@ use std::fs;
 use std::process::Command;
 
 /// A small file system of its own, unmounted on drop.
-struct Small(tempfile::TempDir);
+pub(crate) struct Small(pub(crate) tempfile::TempDir);
 
 impl Small {
     /// None, said aloud, where nothing can be mounted.
-    fn mount(test: &str, size: &str) -> Option<Self> {
+    pub(crate) fn mount(test: &str, size: &str) -> Option<Self> {
         let scratch = scratch();
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "none"]);

@@ -23,6 +23,8 @@ mod record;
 mod reproduce;
 mod run;
 mod shell;
+mod sim;
+mod sweep;
 mod target;
 mod truths;
 mod uncleared;

@@ -3,7 +3,7 @@
 use crate::run::{pagetide, scratch};
 use std::fs;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "record",
     "plan",
     "run",
@@ -11,6 +11,8 @@ const COMMANDS: [&str; 13] = [
     "report",
     "trace",
     "curve",
+    "sim",
+    "sweep",
     "reproduce",
     "doctor",
     "policies",

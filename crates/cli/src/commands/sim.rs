@@ -1,0 +1,167 @@
+//! `pagetide sim`: a scenario under one or several systems.
+
+use crate::commands::{out, print_json};
+use crate::progress::Progress;
+use crate::sim_args::{SimArgs, Simulated};
+use crate::{exit, interrupt};
+use anyhow::{Context as _, Result};
+use pagetide_report::Style;
+use pagetide_sim::scenario::Outcome;
+use pagetide_sim::sweep::{Draft, Journal, Now, Plan, SweepError, Vary, timeline, write};
+use pagetide_sim::systems::REGISTRY;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+pub(crate) fn run(arguments: &SimArgs) -> Result<ExitCode> {
+    match &arguments.scenario {
+        Some(scenario) if !arguments.list_systems => simulate(scenario, arguments),
+        _ => list(arguments.json),
+    }
+}
+
+fn list(json: bool) -> Result<ExitCode> {
+    #[derive(Serialize)]
+    struct Row {
+        name: &'static str,
+        about: &'static str,
+        source: &'static str,
+    }
+    if json {
+        let row = |info: &&_| {
+            let pagetide_sim::systems::SystemInfo { name, summary, source, .. } = **info;
+            Row { name, about: summary, source }
+        };
+        print_json(&REGISTRY.iter().map(row).collect::<Vec<_>>())?;
+    } else {
+        out(&pagetide_report::systems(Style::of_stdout()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
+    let plan = plan(scenario, &[], &arguments.simulated)?;
+    let start = Instant::now();
+    let shown = Shown::new("simulating", &arguments.simulated);
+    let pool = pool(&arguments.simulated)?;
+    let mut kept = Journal::in_memory();
+    let outcomes = pool.install(|| plan.run(&mut kept, &|now| shown.watch(now)));
+    shown.finish();
+    let outcomes = match outcomes {
+        Err(SweepError::Stopped) => {
+            eprintln!("pagetide: interrupted");
+            return Ok(ExitCode::from(exit::INTERRUPTED));
+        }
+        other => other?,
+    };
+    if let Some(path) = &arguments.timeline {
+        write(path, timeline(&plan, &outcomes))?;
+    }
+    print(scenario, &outcomes, arguments.json)?;
+    if !arguments.simulated.quiet {
+        let accesses: u64 = outcomes.iter().map(|outcome| outcome.simulated).sum();
+        let (millions, seconds) = (accesses as f64 / 1e6, start.elapsed().as_secs_f64());
+        let speed = millions / seconds.max(1e-9);
+        eprintln!(
+            "pagetide: {millions:.1} M accesses simulated in {seconds:.1} s, {speed:.1} M a second"
+        );
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(scenario: &Path, outcomes: &[Outcome], json: bool) -> Result<()> {
+    #[derive(Serialize)]
+    struct Printed<'a> {
+        scenario: String,
+        outcomes: &'a [Outcome],
+    }
+    let scenario = scenario.display().to_string();
+    if json {
+        return print_json(&Printed { scenario, outcomes });
+    }
+    out(&pagetide_report::sim(&scenario, outcomes, Style::of_stdout()))
+}
+
+/// All points; the systems of the command line vary last.
+pub(crate) fn plan(scenario: &Path, vary: &[Vary], simulated: &Simulated) -> Result<Plan> {
+    let mut vary = vary.to_vec();
+    if !simulated.system.is_empty() {
+        vary.push(Vary::words("system.name", simulated.system.iter().cloned()));
+    }
+    Ok(Plan::new(&Draft::load(scenario)?, &simulated.set, &vary)?)
+}
+
+/// The threads that simulate.
+pub(crate) fn pool(simulated: &Simulated) -> Result<rayon::ThreadPool> {
+    let threads = simulated.threads.unwrap_or(0);
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("cannot start threads")
+}
+
+/// What the user sees meanwhile.
+pub(crate) struct Shown {
+    progress: Progress,
+    start: Instant,
+    /// By the name of a point, which share of it is done.
+    under_way: Mutex<BTreeMap<String, f64>>,
+}
+
+impl Shown {
+    pub(crate) fn new(doing: &'static str, simulated: &Simulated) -> Self {
+        interrupt::listen();
+        let progress = Progress::new(doing, None, simulated.quiet, Vec::new());
+        Self { progress, start: Instant::now(), under_way: Mutex::default() }
+    }
+
+    pub(crate) fn finish(&self) {
+        self.progress.finish();
+    }
+
+    /// Shows how far it is; whether to go on.
+    pub(crate) fn watch(&self, now: &Now<'_>) -> bool {
+        let mut under_way = self.under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((share, point)) = now.under_way {
+            under_way.insert(point.name(), share);
+            let part: f64 = under_way.values().sum();
+            self.progress.note(self.parts(now, part));
+        }
+        !interrupt::asked()
+    }
+
+    /// What to say, the most important part first; `part` counts finished points, and those under way by
+    /// their share.
+    fn parts(&self, now: &Now<'_>, part: f64) -> Vec<String> {
+        let missing = (now.total - now.kept) as f64;
+        let mut parts = Vec::new();
+        if now.total > 1 {
+            parts.push(format!("{} of {} points", now.done, now.total));
+        }
+        parts.push(format!("{:.0} %", 100.0 * part / missing.max(1.0)));
+        let left = self.start.elapsed().as_secs_f64() * (missing - part) / part.max(1e-9);
+        if part / missing > 0.02 {
+            parts.push(left_over(left));
+        }
+        parts
+    }
+}
+
+/// A time that is left: `40 s left`, `5 min left`.
+fn left_over(seconds: f64) -> String {
+    match seconds {
+        s if s < 90.0 => format!("{s:.0} s left"),
+        s if s < 5400.0 => format!("{:.0} min left", s / 60.0),
+        s => format!("{:.1} h left", s / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_is_told_in_the_unit_that_fits() {
+        assert_eq!([4.4, 300.0, 9000.0].map(left_over), ["4 s left", "5 min left", "2.5 h left"]);
+    }
+}

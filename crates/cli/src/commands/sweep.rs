@@ -1,0 +1,55 @@
+//! `pagetide sweep`: a scenario at every combination of some values.
+
+use crate::commands::sim::{Shown, plan, pool};
+use crate::exit;
+use crate::sim_args::SweepArgs;
+use anyhow::{Context as _, Result, bail};
+use pagetide_sim::scenario::Outcome;
+use pagetide_sim::sweep::{Journal, Plan, SweepError, beside, columns, csv, parquet, write};
+use std::path::Path;
+use std::process::ExitCode;
+
+pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
+    let table = &arguments.out;
+    let plan = plan(&arguments.scenario, &arguments.vary, &arguments.simulated)?;
+    if table.metadata().is_ok_and(|there| !there.is_file()) {
+        bail!("{} is no file; a table replaces what is there as a whole", table.display());
+    }
+    let path = beside(table, ".points.jsonl");
+    let mut journal = Journal::open(&path).with_context(|| path.display().to_string())?;
+    for line in journal.skipped() {
+        let path = path.display();
+        eprintln!("pagetide: note: {path}: line {line} is not whole and is skipped");
+    }
+    let kept = plan.kept(&journal);
+    let pool = pool(&arguments.simulated)?;
+    let shown = Shown::new("sweeping", &arguments.simulated);
+    let outcomes = pool.install(|| plan.run(&mut journal, &|now| shown.watch(now)));
+    shown.finish();
+    let outcomes = match outcomes {
+        Err(SweepError::Stopped) => {
+            let (done, all) = (plan.kept(&journal), plan.different());
+            eprintln!(
+                "pagetide: interrupted; {done} of {all} points are in {}, the same command goes on",
+                path.display()
+            );
+            return Ok(ExitCode::from(exit::INTERRUPTED));
+        }
+        other => other?,
+    };
+    save(table, &plan, &outcomes)?;
+    if !arguments.simulated.quiet {
+        let all = plan.different();
+        eprintln!("pagetide: {all} points, {kept} of them were there: {}", table.display());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn save(path: &Path, plan: &Plan, outcomes: &[Outcome]) -> Result<(), SweepError> {
+    let columns = columns(plan, outcomes);
+    if path.extension().is_some_and(|ending| ending == "csv") {
+        write(path, csv(&columns))
+    } else {
+        write(path, parquet(&columns)?)
+    }
+}

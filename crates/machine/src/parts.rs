@@ -19,14 +19,14 @@ pub struct Cores {
 }
 
 impl Default for Cores {
-    /// [I] ten line fill buffers and 72 loads, as Intel's cores of 2013 had; 16 and 192 today.
+    /// \[I\] ten line fill buffers and 72 loads, as Intel's cores of 2013 had; 16 and 192 today.
     fn default() -> Self {
         Self { count: 16, outstanding: 10, reorder: 72, issue_ns: 0.25 }
     }
 }
 
 /// What work of the kernel takes. The defaults are those of Linux 6 on a present server, measured
-/// on the platform of `adaptive-cxl` where that says them, else [I].
+/// on the platform of `adaptive-cxl` where that says them, else \[I\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kernel {
@@ -97,7 +97,7 @@ pub struct Tlb {
 }
 
 impl Default for Tlb {
-    /// [I] Intel's Haswell: 64 and 32 entries of 4 ways, 1,024 of 8; walks whose last entry comes
+    /// \[I\] Intel's Haswell: 64 and 32 entries of 4 ways, 1,024 of 8; walks whose last entry comes
     /// from the last cache (4 KiB), or from the second (2 MiB).
     fn default() -> Self {
         Self {
@@ -130,7 +130,7 @@ pub struct Cache {
 
 impl Cache {
     /// Intel's Haswell with 10 cores at 2.3 GHz: 4 and 12 cycles (Intel's optimisation manual), and
-    /// for the last level about 50 [I].
+    /// for the last level about 50 \[I\].
     #[must_use]
     pub fn haswell() -> Vec<Self> {
         let level = |size, ways, hit_ns, shared| Self { size, ways, hit_ns, shared };

@@ -13,6 +13,15 @@ pub(super) fn machine() -> Result<Machine, ReproduceError> {
     Machine::load("nimble-xeon").map_err(|error| ReproduceError::Other(error.to_string()))
 }
 
+/// The paper's machine after a change, as the inline table of a scenario.
+pub(super) fn table(change: impl FnOnce(&mut toml::Table)) -> Result<String, ReproduceError> {
+    let text = include_str!("../../../../machines/nimble-xeon.toml");
+    let wrong = |error: toml::de::Error| ReproduceError::Other(error.to_string());
+    let mut table: toml::Table = text.parse().map_err(wrong)?;
+    change(&mut table);
+    Ok(toml::Value::Table(table).to_string())
+}
+
 /// Moves of one kind.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moves {
@@ -60,6 +69,20 @@ pub(super) fn split(pages: usize) -> Result<Timing, ReproduceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_changed_machine_is_one() {
+        let text = table(|machine| machine["core"]["outstanding"] = 3.into()).unwrap();
+        let scenario = format!(
+            "machine = {text}\nseconds = 0.001\n[system]\nname = \"all-slow\"\n[[tenant]]\n\
+             memory = \"4M\"\npattern = {{ kind = \"uniform\" }}\n"
+        );
+        let scenario = pagetide_sim::scenario::parse(&scenario, "x").unwrap();
+        let outcome = pagetide_sim::scenario::run(&scenario, None, "x").unwrap();
+        // Three under way at 199.2 ns.
+        let per_s = outcome.tenants[0].accesses_per_s;
+        assert!((per_s / (3e9 / 199.2) - 1.0).abs() < 0.02, "{per_s}");
+    }
 
     #[test]
     fn the_two_cells_that_were_calibrated_on_are_met() {

@@ -32,6 +32,7 @@ pub(crate) const PAPER: Paper = Paper {
         figure_11::FIGURE,
         table_2::FIGURE,
         figure_12::FIGURE,
+        figure_12::ABLATION,
         figure_13::FIGURE,
         threads::FIGURE,
         figure_14::FIGURE,

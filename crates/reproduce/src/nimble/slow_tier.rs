@@ -1,6 +1,7 @@
 //! Section 4.7: the same with slower and faster slow memory; the paper gives no numbers, and says that
 //! trends are similar.
 
+use super::calibration::table;
 use super::figure_12::{CONFIGURATIONS, performance, speedups};
 use crate::simulated::geomean;
 use crate::{Context, Figure, Outcome, ReproduceError, Series};
@@ -25,33 +26,19 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         .collect();
     let systems = CONFIGURATIONS.map(|(_, system, _)| format!("name = \"{system}\""));
     for (latency, bandwidth) in tiers {
-        let machine = machine(*latency, *bandwidth)?;
+        let machine = table(|machine| {
+            let slow = &mut machine["tier"][1];
+            for key in ["read_latency_ns", "write_latency_ns"] {
+                slow[key] = toml::Value::Float(*latency);
+            }
+            for key in ["read_bandwidth_gb_s", "write_bandwidth_gb_s"] {
+                slow[key] = toml::Value::Float(*bandwidth);
+            }
+        })?;
         let found = speedups(&performance(context, "4.7", 16.0, &systems, Some(&machine))?);
         for (series, row) in series.iter_mut().zip(&found) {
             *series = series.clone().point(*latency, geomean(row.iter().copied()));
         }
     }
     Ok(Outcome { series, ..Outcome::default() })
-}
-
-/// The paper's machine with another slow tier, as an inline table.
-fn machine(latency: f64, bandwidth: f64) -> Result<String, ReproduceError> {
-    let text = include_str!("../../../../machines/nimble-xeon.toml");
-    let wrong = |error: toml::de::Error| ReproduceError::Other(error.to_string());
-    let mut table: toml::Table = text.parse().map_err(wrong)?;
-    let slow = table
-        .get_mut("tier")
-        .and_then(|tiers| tiers.as_array_mut())
-        .and_then(|tiers| tiers.get_mut(1))
-        .and_then(toml::Value::as_table_mut)
-        .ok_or_else(|| ReproduceError::Missing("tier.1".to_owned()))?;
-    for (key, value) in [
-        ("read_latency_ns", latency),
-        ("write_latency_ns", latency),
-        ("read_bandwidth_gb_s", bandwidth),
-        ("write_bandwidth_gb_s", bandwidth),
-    ] {
-        slow.insert(key.to_owned(), toml::Value::Float(value));
-    }
-    Ok(toml::Value::Table(table).to_string())
 }

@@ -2,6 +2,7 @@
 
 use crate::{Context, Key, ReproduceError, Values};
 use pagetide_sim::scenario::{Outcome, parse, run};
+use pagetide_sim::systems::DecisionLog;
 
 /// Raised when what the simulator computes changes.
 const MODEL: u32 = 1;
@@ -24,6 +25,95 @@ pub(crate) fn simulate(
         let scenario = parse(text, figure)?;
         Ok(values(&run(&scenario, None, figure)?))
     })
+}
+
+/// A scenario with a name of its own: short keys for scenarios of many lines.
+pub(crate) struct Named {
+    /// What tells it apart from others, for who reads the file of points.
+    pub(crate) name: String,
+    pub(crate) scenario: String,
+    /// Every decision is kept, too; see [`decisions`].
+    pub(crate) decisions: bool,
+}
+
+/// The same as [`simulate`] for scenarios with names. The text still decides: it is in the key, as
+/// a digest.
+///
+/// # Errors
+/// As [`simulate`].
+pub(crate) fn simulate_named(
+    context: &Context,
+    figure: &str,
+    scenarios: &[Named],
+) -> Result<Vec<Values>, ReproduceError> {
+    let key = |named: &Named| {
+        Key::new(figure, MODEL, context.scale)
+            .with("name", &named.name)
+            .with("decisions", u8::from(named.decisions))
+            .with("text", format!("{:016x}", digest(&named.scenario)))
+    };
+    let points: Vec<(Key, &Named)> = scenarios.iter().map(|named| (key(named), named)).collect();
+    context.store.points(&points, |(_, named)| {
+        let outcome = run(&parse(&named.scenario, figure)?, None, figure)?;
+        let mut values = values(&outcome);
+        features(&outcome, &mut values);
+        if named.decisions {
+            decisions(&outcome, &mut values);
+        }
+        Ok(values)
+    })
+}
+
+/// FNV-1a (Fowler, Noll, Vo), 64 bits: the same on every machine and in every version.
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| {
+        (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// A policy's choices, as numbers.
+pub(crate) const CHOICES: [&str; 3] = ["lru", "lfu", "random"];
+
+/// Of each tenant's decisions the means: AMP's three features (section 4.1), and how often which
+/// policy was chosen.
+fn features(outcome: &Outcome, values: &mut Values) {
+    for (number, tenant) in outcome.tenants.iter().enumerate() {
+        let of = |log: &&DecisionLog| log.tenant == number && log.memory > 0;
+        let logs: Vec<&DecisionLog> = outcome.decisions.iter().filter(of).collect();
+        let count = logs.len().max(1) as f64;
+        let mut put = |name: &str, feature: &dyn Fn(&DecisionLog) -> f64| {
+            let sum: f64 = logs.iter().map(|log| feature(log)).sum();
+            values.insert(format!("{}.{name}", tenant.name), sum / count);
+        };
+        put("hits", &|log| log.hits as f64 / log.memory as f64);
+        put("accessed", &|log| log.accessed as f64 / log.memory as f64);
+        put("stable", &|log| 1.0 - (log.promote + log.demote) as f64 / log.memory as f64);
+        for choice in CHOICES {
+            put(choice, &|log| f64::from(u8::from(chosen(log) == Some(choice))));
+        }
+    }
+}
+
+fn chosen(log: &DecisionLog) -> Option<&'static str> {
+    log.observation.as_ref().and_then(|observation| observation.choice)
+}
+
+/// Every decision: `graph.7.choice`, a place in [`CHOICES`], and what the policy told, `graph.7.2`
+/// its figure number 2.
+fn decisions(outcome: &Outcome, values: &mut Values) {
+    for (number, tenant) in outcome.tenants.iter().enumerate() {
+        let logs = outcome.decisions.iter().filter(|log| log.tenant == number);
+        for (epoch, log) in logs.enumerate() {
+            let name = |what: &str| format!("{}.{epoch}.{what}", tenant.name);
+            let choice = CHOICES.iter().position(|choice| chosen(log) == Some(choice));
+            if let Some(choice) = choice {
+                values.insert(name("choice"), choice as f64);
+            }
+            for (at, figure) in log.observation.iter().flat_map(|told| &told.figures).enumerate() {
+                values.insert(name(&at.to_string()), *figure);
+            }
+        }
+    }
 }
 
 /// An outcome by name.

@@ -2,6 +2,7 @@
 //! (*AMP*), IEEE TC 2020: one file per figure.
 
 mod recorded;
+mod simulated;
 
 pub use recorded::recorded;
 
@@ -13,5 +14,5 @@ pub(crate) const PAPER: Paper = Paper {
     title: "Heo and others, \"Adaptive Page Migration Policy with Huge Pages in Tiered Memory \
             Systems\", IEEE TC 2020",
     scale: 64,
-    figures: &[recorded::table_6::FIGURE],
+    figures: &[simulated::figure_8::FIGURE, recorded::table_6::FIGURE],
 };

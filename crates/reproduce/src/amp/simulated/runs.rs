@@ -1,0 +1,177 @@
+//! Simulated runs of [programs](super::programs): a program or a mix, a system, fast memory, an
+//! interval. What they come to is accesses a second, over those with all memory fast.
+
+use super::programs::{PROGRAMS, Program};
+use crate::simulated::{Named, simulate_named};
+use crate::{Context, ReproduceError, Values};
+
+/// What manages memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum System {
+    AllFast,
+    /// Nimble's lists on base pages: they are exchanged in batches, as in the patch that the paper
+    /// applies (section 5).
+    ListsBase,
+    /// Nimble's lists on huge pages.
+    ListsHuge,
+    Lru,
+    Lfu,
+    Random,
+    Amp,
+    /// AMP with other parameters: `ties=3`.
+    AmpWith(&'static str),
+}
+
+impl System {
+    /// As in the figures' legends.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::AllFast => "all fast",
+            Self::ListsBase => "LRU-lists-b",
+            Self::ListsHuge => "LRU-lists-h",
+            Self::Lru => "LRU",
+            Self::Lfu => "LFU",
+            Self::Random => "Random",
+            Self::Amp => "AMP",
+            Self::AmpWith(options) => options,
+        }
+    }
+
+    /// The key of the simulator's registry, and the policy in place of its own.
+    fn keys(self) -> String {
+        let (name, policy) = match self {
+            Self::AllFast => ("all-fast", String::new()),
+            Self::ListsBase => ("nimble-exchange-base", String::new()),
+            Self::ListsHuge => ("nimble-exchange-huge", String::new()),
+            Self::Lru => ("lru", String::new()),
+            Self::Lfu => ("lfu", String::new()),
+            Self::Random => ("random", String::new()),
+            Self::Amp => ("amp", String::new()),
+            Self::AmpWith(with) => ("amp", format!("policy = \"amp:interval=0,{with}\"\n")),
+        };
+        format!("name = \"{name}\"\n{policy}")
+    }
+}
+
+/// The policies that are fixed, in the order of the figures.
+pub(super) const FIXED: [System; 3] = [System::Lru, System::Lfu, System::Random];
+
+/// What is simulated.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    pub(super) programs: Vec<Program>,
+    pub(super) system: System,
+    /// Share of each program's memory.
+    pub(super) fast: f64,
+    /// Between two decisions, seconds.
+    pub(super) interval: f64,
+    /// Every decision is kept.
+    pub(super) decisions: bool,
+}
+
+impl Run {
+    /// Of one program, with half of its memory fast and decisions every 5 s.
+    pub(super) fn of(program: Program, system: System) -> Self {
+        Self::mix(&[program], system)
+    }
+
+    /// The same of several.
+    pub(super) fn mix(programs: &[Program], system: System) -> Self {
+        let programs = programs.to_vec();
+        Self { programs, system, fast: 0.5, interval: 5.0, decisions: false }
+    }
+
+    fn named(&self, context: &Context) -> Named {
+        let Self { system, fast, interval, .. } = self;
+        let names: Vec<&str> = self.programs.iter().map(|program| program.name).collect();
+        // Everything is fast, and nothing decides: there is one such point.
+        let (fast, interval) =
+            if *system == System::AllFast { (1.0, 5.0) } else { (*fast, *interval) };
+        let [seconds, warm_up] = if context.small { SMALL_S } else { LONG_S };
+        let scale = context.scale;
+        let huge_pages = *system != System::ListsBase;
+        let tenants: String = self.programs.iter().map(|program| program.tenant(fast)).collect();
+        let keys = system.keys();
+        Named {
+            name: format!("{},{},{fast},{interval}", names.join("+"), system.name()),
+            scenario: format!(
+                "machine = \"amp\"\nscale = {scale}\nseconds = {seconds}\nwarm_up = {warm_up}\n\
+                 huge_pages = {huge_pages}\n[system]\n{keys}interval = {interval}\n{tenants}"
+            ),
+            decisions: self.decisions,
+        }
+    }
+}
+
+/// How long programs run and from when on accesses are counted: 8 intervals of warm-up, then 60,
+/// of which 36 are AMP's window.
+const LONG_S: [f64; 2] = [340.0, 40.0];
+/// For tests.
+const SMALL_S: [f64; 2] = [120.0, 40.0];
+
+/// What a run came to.
+#[derive(Clone, Debug)]
+pub(super) struct Came {
+    pub(super) run: Run,
+    pub(super) values: Values,
+}
+
+impl Came {
+    /// A value of one of its programs, by [`crate::simulated`]'s name.
+    pub(super) fn of(&self, program: &str, what: &str) -> Result<f64, ReproduceError> {
+        let name = format!("{program}.{what}");
+        self.values.get(&name).copied().ok_or(ReproduceError::Missing(name))
+    }
+}
+
+/// What runs came to, in order; what is not known yet is simulated.
+pub(super) fn came(context: &Context, runs: Vec<Run>) -> Result<Vec<Came>, ReproduceError> {
+    let named: Vec<Named> = runs.iter().map(|run| run.named(context)).collect();
+    let values = simulate_named(context, "amp-programs", &named)?;
+    Ok(runs.into_iter().zip(values).map(|(run, values)| Came { run, values }).collect())
+}
+
+/// The programs that a figure is made of: all, or few large ones of each class.
+pub(super) fn programs(context: &Context) -> Vec<Program> {
+    let small = ["cg.D", "graph500", "lu.D"];
+    let chosen = |program: &&Program| !context.small || small.contains(&program.name);
+    PROGRAMS.iter().filter(chosen).copied().collect()
+}
+
+/// The performance of programs under systems, over that with all memory fast.
+pub(super) struct Performance {
+    pub(super) programs: Vec<Program>,
+    pub(super) systems: Vec<System>,
+    /// By program, by system.
+    pub(super) came: Vec<Vec<Came>>,
+    pub(super) normalised: Vec<Vec<f64>>,
+}
+
+/// See [`Performance`]; `change` makes runs others than usual.
+pub(super) fn performance(
+    context: &Context,
+    systems: &[System],
+    change: impl Fn(&mut Run),
+) -> Result<Performance, ReproduceError> {
+    let programs = programs(context);
+    let mut runs = Vec::new();
+    for program in &programs {
+        runs.push(Run::of(*program, System::AllFast));
+        for system in systems {
+            let mut run = Run::of(*program, *system);
+            change(&mut run);
+            runs.push(run);
+        }
+    }
+    let all = came(context, runs)?;
+    let mut came = Vec::new();
+    let mut normalised = Vec::new();
+    for (program, runs) in programs.iter().zip(all.chunks(systems.len() + 1)) {
+        let rate = |came: &Came| came.of(program.name, "accesses_per_s");
+        let fast = rate(&runs[0])?;
+        let over = |came: &Came| Ok(rate(came)? / fast);
+        normalised.push(runs[1..].iter().map(over).collect::<Result<Vec<_>, ReproduceError>>()?);
+        came.push(runs[1..].to_vec());
+    }
+    Ok(Performance { programs, systems: systems.to_vec(), came, normalised })
+}

@@ -32,8 +32,9 @@ pub(crate) struct Named {
     /// What tells it apart from others, for who reads the file of points.
     pub(crate) name: String,
     pub(crate) scenario: String,
-    /// Every decision is kept, too; see [`decisions`].
-    pub(crate) decisions: bool,
+    /// Every decision is kept, too, with these of the figures that its policy tells, by place; see
+    /// [`decisions`].
+    pub(crate) decisions: Option<&'static [usize]>,
 }
 
 /// The same as [`simulate`] for scenarios with names. The text still decides: it is in the key, as
@@ -49,7 +50,7 @@ pub(crate) fn simulate_named(
     let key = |named: &Named| {
         Key::new(figure, MODEL, context.scale)
             .with("name", &named.name)
-            .with("decisions", u8::from(named.decisions))
+            .with("decisions", u8::from(named.decisions.is_some()))
             .with("text", format!("{:016x}", digest(&named.scenario)))
     };
     let points: Vec<(Key, &Named)> = scenarios.iter().map(|named| (key(named), named)).collect();
@@ -57,8 +58,8 @@ pub(crate) fn simulate_named(
         let outcome = run(&parse(&named.scenario, figure)?, None, figure)?;
         let mut values = values(&outcome);
         features(&outcome, &mut values);
-        if named.decisions {
-            decisions(&outcome, &mut values);
+        if let Some(figures) = named.decisions {
+            decisions(&outcome, figures, &mut values);
         }
         Ok(values)
     })
@@ -98,9 +99,9 @@ fn chosen(log: &DecisionLog) -> Option<&'static str> {
     log.observation.as_ref().and_then(|observation| observation.choice)
 }
 
-/// Every decision: `graph.7.choice`, a place in [`CHOICES`], and what the policy told, `graph.7.2`
-/// its figure number 2.
-fn decisions(outcome: &Outcome, values: &mut Values) {
+/// Every decision: `graph.7.choice`, a place in [`CHOICES`], and of what the policy told `graph.7.2`,
+/// its figure at place 2.
+fn decisions(outcome: &Outcome, figures: &[usize], values: &mut Values) {
     for (number, tenant) in outcome.tenants.iter().enumerate() {
         let logs = outcome.decisions.iter().filter(|log| log.tenant == number);
         for (epoch, log) in logs.enumerate() {
@@ -109,8 +110,9 @@ fn decisions(outcome: &Outcome, values: &mut Values) {
             if let Some(choice) = choice {
                 values.insert(name("choice"), choice as f64);
             }
-            for (at, figure) in log.observation.iter().flat_map(|told| &told.figures).enumerate() {
-                values.insert(name(&at.to_string()), *figure);
+            for at in figures {
+                let told = log.observation.as_ref().and_then(|told| told.figures.get(*at));
+                values.extend(told.map(|figure| (name(&at.to_string()), *figure)));
             }
         }
     }

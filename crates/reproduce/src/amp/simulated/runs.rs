@@ -2,8 +2,8 @@
 //! interval. What they come to is accesses a second, over those with all memory fast.
 
 use super::programs::{PROGRAMS, Program};
-use crate::simulated::{Named, simulate_named};
-use crate::{Context, ReproduceError, Values};
+use crate::simulated::{Named, geomean, simulate_named};
+use crate::{Context, ReproduceError, Series, Tolerance, Values};
 
 /// What manages memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,9 +65,10 @@ pub(super) struct Run {
     pub(super) fast: f64,
     /// Between two decisions, seconds.
     pub(super) interval: f64,
-    /// Every decision is kept.
-    pub(super) decisions: bool,
 }
+
+/// What AMP tells of a decision, by place: the mean hits of LRU and of LFU.
+pub(super) const MEANS: [usize; 2] = [4, 5];
 
 impl Run {
     /// Of one program, with half of its memory fast and decisions every 5 s.
@@ -78,7 +79,7 @@ impl Run {
     /// The same of several.
     pub(super) fn mix(programs: &[Program], system: System) -> Self {
         let programs = programs.to_vec();
-        Self { programs, system, fast: 0.5, interval: 5.0, decisions: false }
+        Self { programs, system, fast: 0.5, interval: 5.0 }
     }
 
     fn named(&self, context: &Context) -> Named {
@@ -92,13 +93,15 @@ impl Run {
         let huge_pages = *system != System::ListsBase;
         let tenants: String = self.programs.iter().map(|program| program.tenant(fast)).collect();
         let keys = system.keys();
+        // What the figures over time are drawn from.
+        let usual = *system == System::Amp && names.len() == 1 && fast == 0.5 && interval == 5.0;
         Named {
             name: format!("{},{},{fast},{interval}", names.join("+"), system.name()),
             scenario: format!(
                 "machine = \"amp\"\nscale = {scale}\nseconds = {seconds}\nwarm_up = {warm_up}\n\
                  huge_pages = {huge_pages}\n[system]\n{keys}interval = {interval}\n{tenants}"
             ),
-            decisions: self.decisions,
+            decisions: usual.then_some(&MEANS),
         }
     }
 }
@@ -112,7 +115,6 @@ const SMALL_S: [f64; 2] = [120.0, 40.0];
 /// What a run came to.
 #[derive(Clone, Debug)]
 pub(super) struct Came {
-    pub(super) run: Run,
     pub(super) values: Values,
 }
 
@@ -128,7 +130,7 @@ impl Came {
 pub(super) fn came(context: &Context, runs: Vec<Run>) -> Result<Vec<Came>, ReproduceError> {
     let named: Vec<Named> = runs.iter().map(|run| run.named(context)).collect();
     let values = simulate_named(context, "amp-programs", &named)?;
-    Ok(runs.into_iter().zip(values).map(|(run, values)| Came { run, values }).collect())
+    Ok(values.into_iter().map(|values| Came { values }).collect())
 }
 
 /// The programs that a figure is made of: all, or few large ones of each class.
@@ -136,6 +138,12 @@ pub(super) fn programs(context: &Context) -> Vec<Program> {
     let small = ["cg.D", "graph500", "lu.D"];
     let chosen = |program: &&Program| !context.small || small.contains(&program.name);
     PROGRAMS.iter().filter(chosen).copied().collect()
+}
+
+/// How many decisions there are, and a value of each, by name: `choice` or a place of [`MEANS`].
+pub(super) fn timeline(came: &Came, program: &str, what: &str) -> Vec<f64> {
+    let value = |epoch: usize| came.values.get(&format!("{program}.{epoch}.{what}")).copied();
+    (0..).map_while(value).collect()
 }
 
 /// The performance of programs under systems, over that with all memory fast.
@@ -175,3 +183,40 @@ pub(super) fn performance(
     }
     Ok(Performance { programs, systems: systems.to_vec(), came, normalised })
 }
+
+impl Performance {
+    /// Of a system, by program.
+    pub(super) fn of(&self, system: System) -> Vec<f64> {
+        let at = self.systems.iter().position(|known| *known == system);
+        at.map_or_else(Vec::new, |at| self.normalised.iter().map(|row| row[at]).collect())
+    }
+
+    /// The best of some systems, by program.
+    pub(super) fn best(&self, systems: &[System]) -> Vec<f64> {
+        let all: Vec<Vec<f64>> = systems.iter().map(|system| self.of(*system)).collect();
+        let best = |row: usize| all.iter().map(|of| of[row]).fold(0.0, f64::max);
+        (0..self.programs.len()).map(best).collect()
+    }
+
+    /// Bars, one colour for each system.
+    pub(super) fn series(&self, panel: &str) -> Vec<Series> {
+        let bars = |system: &System| {
+            let names = self.programs.iter().map(|program| program.name);
+            let all = self.of(*system);
+            let mean = geomean(all.iter().copied());
+            Series::new(system.name(), "program", "performance, all fast is 1")
+                .panel(panel)
+                .points(names.zip(all))
+                .point("geomean", mean)
+        };
+        self.systems.iter().map(bars).collect()
+    }
+}
+
+/// By how many percent the geometric mean of the first is above that of the second.
+pub(super) fn gain(of: &[f64], over: &[f64]) -> f64 {
+    100.0 * (geomean(of.iter().copied()) / geomean(over.iter().copied()) - 1.0)
+}
+
+/// What is promised of a gain: a factor of 1.5.
+pub(super) const WITHIN: Tolerance = Tolerance::Ratio(1.5);

@@ -50,6 +50,12 @@ const EQUAL: OptionInfo = whole(
     0.0,
     (0.0, 1.0),
 );
+const ALWAYS: OptionInfo = whole(
+    "always",
+    "0: chooses; 1: LRU, 2: LFU in every epoch after the warm-up, by the same ties, to compare with",
+    0.0,
+    (0.0, 2.0),
+);
 const TIES: OptionInfo = whole(
     "ties",
     "of equal age or frequency: 0 what is fast stays (ours); 1 by address; 2 LRU by frequency, LFU \
@@ -64,7 +70,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     source: "AMP, algorithm 1",
     class: Class::Runnable,
     needs: Needs { oracle: false, placement: true },
-    options: &[INTERVAL, PHASE, THRESHOLD, WINDOW, WARM_UP, HISTORY, EQUAL, TIES, SEED],
+    options: &[INTERVAL, PHASE, THRESHOLD, WINDOW, WARM_UP, HISTORY, EQUAL, ALWAYS, TIES, SEED],
     figures: &[
         FigureInfo { name: "accessed", summary: "share of the memory that was accessed" },
         FigureInfo { name: "fast", summary: "share of the memory that was fast" },
@@ -80,6 +86,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             window: usize::try_from(settings.whole(WINDOW.name)).unwrap_or(usize::MAX),
             warm_up: settings.whole(WARM_UP.name),
             lru_if_equal: settings.whole(EQUAL.name) == 1,
+            always: match settings.whole(ALWAYS.name) {
+                1 => Some(Rival::Lru),
+                2 => Some(Rival::Lfu),
+                _ => None,
+            },
             seed: settings.whole(SEED.name),
             pages: Pages::new(ties(settings.whole(TIES.name)), settings.whole(HISTORY.name)),
             decisions: 0,
@@ -96,6 +107,8 @@ struct Amp {
     window: usize,
     warm_up: u64,
     lru_if_equal: bool,
+    /// Chosen whatever the hits say.
+    always: Option<Rival>,
     seed: u64,
     pages: Pages,
     decisions: u64,
@@ -158,7 +171,11 @@ impl Amp {
         let accessed = seen.accessed as f64 / observed;
         let fast = seen.fast as f64 / seen.all as f64;
         self.decisions += 1;
-        self.in_force = if self.decisions <= self.warm_up || accessed > fast + self.threshold {
+        self.in_force = if self.decisions <= self.warm_up {
+            None
+        } else if self.always.is_some() {
+            self.always
+        } else if accessed > fast + self.threshold {
             None
         } else if lru > lfu || self.lru_if_equal && lru >= lfu {
             Some(Rival::Lru)

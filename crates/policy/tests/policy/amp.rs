@@ -37,6 +37,16 @@ fn three_epochs_of_random_come_first() {
 }
 
 #[test]
+fn the_choice_can_be_taken_away() {
+    let all = [[1.0, 1.0, 1.0, 1.0]; 3];
+    for (always, choice) in [(1, "lru"), (2, "lfu")] {
+        let spec = format!("amp:warm-up=1,always={always}");
+        assert_eq!(choices(&spec, 1, &all), ["random", choice, choice]);
+    }
+    assert_eq!(choices("amp:warm-up=1,always=0", 1, &all), ["random"; 3]);
+}
+
+#[test]
 fn random_is_chosen_at_once_when_accessed_memory_exceeds_fast_memory_by_a_fifth() {
     let (half, most) = ([1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 1.0, 0.0]);
     let epochs = [half, half, most, half, most];

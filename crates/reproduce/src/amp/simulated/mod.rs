@@ -15,3 +15,5 @@ pub(super) mod figure_8;
 mod programs;
 mod runs;
 mod statistics;
+#[cfg(test)]
+mod tests;

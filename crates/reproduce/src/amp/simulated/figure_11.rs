@@ -26,9 +26,9 @@ fn over_time(context: &Context, names: &[&str]) -> Result<Outcome, ReproduceErro
     if !context.small {
         shown.retain(|program| names.contains(&program.name));
     }
-    let runs = shown.iter().map(|program| Run::of(*program, System::Amp)).collect();
+    let runs: Vec<Run> = shown.iter().map(|program| Run::of(*program, System::Amp)).collect();
     let mut outcome = Outcome::default();
-    for (program, came) in shown.iter().zip(came(context, runs)?) {
+    for (program, came) in shown.iter().zip(came(context, &runs)?) {
         draw(program, &came, &mut outcome);
     }
     outcome.notes.push("choices are 0: LRU, 1: LFU, 2: Random".to_owned());

@@ -35,7 +35,7 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         runs.push(Run::mix(&programs, System::AllFast));
         runs.extend(systems.iter().map(|system| Run::mix(&programs, *system)));
     }
-    let all = came(context, runs)?;
+    let all = came(context, &runs)?;
     let mut by_system = vec![Vec::new(); systems.len()];
     let mut bars: Vec<Series> = systems
         .iter()

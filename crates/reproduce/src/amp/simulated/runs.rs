@@ -127,7 +127,7 @@ impl Came {
 }
 
 /// What runs came to, in order; what is not known yet is simulated.
-pub(super) fn came(context: &Context, runs: Vec<Run>) -> Result<Vec<Came>, ReproduceError> {
+pub(super) fn came(context: &Context, runs: &[Run]) -> Result<Vec<Came>, ReproduceError> {
     let named: Vec<Named> = runs.iter().map(|run| run.named(context)).collect();
     let values = simulate_named(context, "amp-programs", &named)?;
     Ok(values.into_iter().map(|values| Came { values }).collect())
@@ -171,7 +171,7 @@ pub(super) fn performance(
             runs.push(run);
         }
     }
-    let all = came(context, runs)?;
+    let all = came(context, &runs)?;
     let mut came = Vec::new();
     let mut normalised = Vec::new();
     for (program, runs) in programs.iter().zip(all.chunks(systems.len() + 1)) {

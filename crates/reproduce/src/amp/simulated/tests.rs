@@ -19,7 +19,7 @@ fn every_program_is_a_tenant() {
         let text = format!("machine = \"amp\"\nseconds = 1\n[system]\nname = \"amp\"\n{tenant}");
         let scenario = parse(&text, program.name).unwrap();
         assert_eq!(scenario.tenants[0].fast_share, Some(0.3));
-        assert!(scenario.tenants[0].memory.0 > 3 << 30, "{}", program.name);
+        assert!(scenario.tenants[0].memory.unwrap().0 > 3 << 30, "{}", program.name);
     }
 }
 

@@ -99,7 +99,7 @@ impl Run {
             name: format!("{},{},{fast},{interval}", names.join("+"), system.name()),
             scenario: format!(
                 "machine = \"amp\"\nscale = {scale}\nseconds = {seconds}\nwarm_up = {warm_up}\n\
-                 huge_pages = {huge_pages}\n[system]\n{keys}interval = {interval}\n{tenants}"
+                 huge_pages = {huge_pages}\ntlb = true\n[system]\n{keys}interval = {interval}\n{tenants}"
             ),
             decisions: usual.then_some(&MEANS),
         }

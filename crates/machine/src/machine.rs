@@ -242,7 +242,7 @@ mod tests {
             model::parse::<Machine>(&table.to_string(), "x").unwrap(),
             Machine::load(path).unwrap()
         );
-        assert!(model::table::<Machine>("apm").unwrap_err().to_string().contains("'amp'"));
+        assert!(model::table::<Machine>("amq").unwrap_err().to_string().contains("'amp'"));
         let error = Machine::load("nimble-xenon").unwrap_err().to_string();
         assert!(error.contains("did you mean 'nimble-xeon'?"), "{error}");
         assert!(Machine::load("/no/such.toml").unwrap_err().to_string().contains("/no/such.toml"));

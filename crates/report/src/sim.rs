@@ -53,15 +53,15 @@ fn tenant(rows: &[(&str, TenantOutcome)], best: Option<f64>, style: Style) -> St
     }
     let mut table = Table::new(style, &columns);
     for (system, tenant) in rows {
-        let of_accesses = |value: f64| match tenant.accesses {
-            0 => "-".to_owned(),
-            _ => format!("{value:.1}"),
+        let one_digit = |value: Option<f64>| {
+            value.map_or_else(|| "-".to_owned(), |value| format!("{value:.1}"))
         };
+        let fast = (tenant.accesses > 0).then_some(100.0 * tenant.fast_share);
         let mut cells = vec![
             (*system).to_owned(),
             format!("{}/s", count(tenant.accesses_per_s)),
-            of_accesses(tenant.ns_per_access),
-            of_accesses(100.0 * tenant.fast_share),
+            one_digit(tenant.ns_per_access),
+            one_digit(fast),
             mebibytes(tenant.promoted),
             mebibytes(tenant.demoted),
         ];
@@ -132,7 +132,7 @@ mod tests {
             name: "store".to_owned(),
             accesses: 1000,
             accesses_per_s,
-            ns_per_access: 1e9 / accesses_per_s,
+            ns_per_access: (accesses_per_s > 0.0).then(|| 1e9 / accesses_per_s),
             fast_share: 0.25,
             promoted: 64 << 20,
             demoted: 0,

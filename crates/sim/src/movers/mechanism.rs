@@ -49,3 +49,29 @@ impl Mechanism {
     pub const EXCHANGE_HUGE: Self =
         Self { split: false, threads: 4, together: 8, exchange: Exchange::True };
 }
+
+/// What a scenario says otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MechanismChange {
+    /// See [`Mechanism::split`].
+    pub split: Option<bool>,
+    /// See [`Mechanism::threads`].
+    pub threads: Option<u32>,
+    /// See [`Mechanism::together`].
+    pub together: Option<u32>,
+    /// See [`Mechanism::exchange`].
+    pub exchange: Option<Exchange>,
+}
+
+impl MechanismChange {
+    /// A system's own mechanism with these changes.
+    #[must_use]
+    pub fn of(self, own: Mechanism) -> Mechanism {
+        Mechanism {
+            split: self.split.unwrap_or(own.split),
+            threads: self.threads.unwrap_or(own.threads),
+            together: self.together.unwrap_or(own.together),
+            exchange: self.exchange.unwrap_or(own.exchange),
+        }
+    }
+}

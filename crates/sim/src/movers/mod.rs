@@ -7,6 +7,6 @@ mod mover;
 mod timing;
 
 pub use in_fault::move_in_fault;
-pub use mechanism::{Exchange, Mechanism};
+pub use mechanism::{Exchange, Mechanism, MechanismChange};
 pub use mover::{Moved, Mover};
 pub use timing::{Timing, time_of};

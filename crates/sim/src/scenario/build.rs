@@ -8,7 +8,6 @@ use super::read::machine;
 use super::spec::Scenario;
 use super::stream::Failure;
 use crate::engine::{AnySource, Core, Engine, Pages, WalkProgram, World};
-use crate::movers::Mechanism;
 use crate::systems::{self, Given, Period, Told};
 use pagetide_machine::Machine;
 
@@ -41,6 +40,9 @@ pub fn run_watched(
     let layout = Layout::of(scenario, origin)?;
     let hardware = hardware(scenario, &machine, layout.bytes, origin)?;
     let policy = |source| ScenarioError::Policy { origin: origin.to_owned(), source };
+    // Of another system than the scenario's own it says nothing, but to the one that has none.
+    let meant = name == scenario.system.name || name == "policy";
+    let named = scenario.system.policy.as_deref().filter(|_| meant);
     let given = Given {
         tenants: layout.tenants.iter().map(|tenant| tenant.setup.clone()).collect(),
         huge_pages: scenario.huge_pages,
@@ -48,8 +50,8 @@ pub fn run_watched(
             interval_s: scenario.system.interval / scenario.scale,
             scale: scenario.scale,
         },
-        policy: scenario.system.policy.as_deref().map(str::parse).transpose().map_err(policy)?,
-        mechanism: mechanism(scenario),
+        policy: named.map(str::parse).transpose().map_err(policy)?,
+        mechanism: scenario.system.mechanism(),
         tracking: scenario.system.tracker,
         bind: scenario.system.bind.clone(),
         told: Told::default(),
@@ -78,27 +80,6 @@ pub fn run_watched(
         Some((number, problem)) => Err(failed(scenario, number, problem, origin)),
         None => Ok(outcome),
     }
-}
-
-/// What the scenario says of how pages move, if it says anything.
-fn mechanism(scenario: &Scenario) -> Option<Mechanism> {
-    let spec = &scenario.system;
-    let said = spec.split.is_some()
-        || spec.threads.is_some()
-        || spec.together.is_some()
-        || spec.exchange.is_some();
-    let of = match spec.name.as_str() {
-        "nimble-base" => Mechanism::BASE,
-        "nimble-exchange-base" => Mechanism::EXCHANGE_BASE,
-        "nimble-huge" => Mechanism::HUGE,
-        _ => Mechanism::EXCHANGE_HUGE,
-    };
-    said.then(|| Mechanism {
-        split: spec.split.unwrap_or(of.split),
-        threads: spec.threads.unwrap_or(of.threads),
-        together: spec.together.unwrap_or(of.together),
-        exchange: spec.exchange.unwrap_or(of.exchange),
-    })
 }
 
 /// Cores that no thread of a program has.
@@ -199,7 +180,8 @@ impl Running<'_> {
                 name: scenario.name(number),
                 accesses,
                 accesses_per_s: per_s,
-                ns_per_access: self.actors[number].len() as f64 / per_s.max(1e-9) * 1e9,
+                ns_per_access: (accesses > 0)
+                    .then(|| self.actors[number].len() as f64 / per_s * 1e9),
                 fast_share: served[0] as f64 / misses.max(1) as f64,
                 promoted: moved.promoted,
                 demoted: moved.demoted,

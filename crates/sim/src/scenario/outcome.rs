@@ -36,8 +36,8 @@ pub struct TenantOutcome {
     pub accesses: u64,
     /// Accesses a second: what others call its performance.
     pub accesses_per_s: f64,
-    /// Mean time from one access of a thread to its next, nanoseconds.
-    pub ns_per_access: f64,
+    /// Mean time from one access of a thread to its next, nanoseconds; none without an access.
+    pub ns_per_access: Option<f64>,
     /// Of its accesses that went to memory, the share that the fast tier served.
     pub fast_share: f64,
     /// Bytes that moved, warm-up included.

@@ -2,7 +2,7 @@
 //! them all alike.
 
 use super::pattern::PatternSpec;
-use crate::movers::Exchange;
+use crate::movers::{Exchange, MechanismChange};
 use crate::systems::Tracking;
 use pagetide_types::Bytes;
 use serde::{Deserialize, Deserializer};
@@ -132,6 +132,14 @@ impl TenantSpec {
             (None, Some(stream)) => Some(Input::Stream(stream)),
             _ => None,
         }
+    }
+}
+
+impl SystemSpec {
+    /// What it says of how pages move.
+    pub(super) fn mechanism(&self) -> MechanismChange {
+        let Self { split, threads, together, exchange, .. } = *self;
+        MechanismChange { split, threads, together, exchange }
     }
 }
 

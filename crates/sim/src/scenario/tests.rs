@@ -28,7 +28,7 @@ fn uniform_accesses_are_as_fast_as_the_share_of_memory_that_is() {
         let tenant = &found.tenants[0];
         assert!((tenant.fast_share - share).abs() < 0.01, "{system}: {}", tenant.fast_share);
         let right = share * 84.9 + (1.0 - share) * 199.2;
-        assert!((tenant.ns_per_access / right - 1.0).abs() < 0.02, "{system}: {tenant:?}");
+        assert!((tenant.ns_per_access.unwrap() / right - 1.0).abs() < 0.02, "{system}: {tenant:?}");
         assert_eq!((tenant.promoted, tenant.ended_s), (0, None));
     }
 }
@@ -173,7 +173,7 @@ fn a_machine_may_stand_in_the_scenario() {
 /// Uniform accesses under a TLB and caches, at a scale.
 fn filtered(keys: &str) -> f64 {
     let text = SMALL.replace("seconds = 0.02", &format!("seconds = 0.02\n{keys}"));
-    outcome(&text, "no-migration").tenants[0].ns_per_access
+    outcome(&text, "no-migration").tenants[0].ns_per_access.unwrap()
 }
 
 #[test]
@@ -197,11 +197,11 @@ fn who_waits_for_a_chase_waits_for_walks_and_not_for_memory_where_it_hits() {
     };
     let near =
         |found: f64, right: f64| assert!((found / right - 1.0).abs() < 0.01, "{found} {right}");
-    near(chase("").ns_per_access, 84.9);
+    near(chase("").ns_per_access.unwrap(), 84.9);
     // 8 pages of 2 MiB are all translated, and 16 of 25 MiB cached.
-    near(chase("caches = true\ntlb = true").ns_per_access, 21.7);
+    near(chase("caches = true\ntlb = true").ns_per_access.unwrap(), 21.7);
     // Of 4,096 pages of 4 KiB 64 are translated by the first level, 1,024 by the second.
-    let base = chase("huge_pages = false\ntlb = true").ns_per_access;
+    let base = chase("huge_pages = false\ntlb = true").ns_per_access.unwrap();
     near(base, 84.9 + (3072.0 * 30.0 + 960.0 * 3.0) / 4096.0);
     assert_eq!(chase("caches = true").fast_share, 0.0, "nothing goes to memory");
 }

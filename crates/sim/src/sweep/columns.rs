@@ -83,7 +83,7 @@ fn of_outcomes(rows: &[Row<'_>]) -> Vec<Column> {
         column("counted_s", numbers(&|row| Some(row.outcome.seconds))),
         column("accesses", whole(|row| row.tenant.accesses)),
         column("accesses_per_s", numbers(&|row| Some(row.tenant.accesses_per_s))),
-        column("ns_per_access", numbers(&|row| Some(row.tenant.ns_per_access))),
+        column("ns_per_access", numbers(&|row| row.tenant.ns_per_access)),
         column("fast_share", numbers(&|row| Some(row.tenant.fast_share))),
         column("promoted_bytes", whole(|row| row.tenant.promoted)),
         column("demoted_bytes", whole(|row| row.tenant.demoted)),

@@ -55,7 +55,7 @@ fn build(given: &Given) -> Result<Box<dyn System>, SpecError> {
         lru: Lru::new(2, pages, Rules::InactiveFirst, given.period.scale),
         kswapd: Kswapd::new(
             given.tenants.len(),
-            given.mechanism.unwrap_or(Kswapd::TOGETHER),
+            given.mechanism.of(Kswapd::TOGETHER),
             &given.kernel(),
         ),
         told: given.told.clone(),

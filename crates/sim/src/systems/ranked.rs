@@ -44,7 +44,7 @@ impl Ranked {
         mechanism: Mechanism,
     ) -> Result<Box<dyn System>, SpecError> {
         let policy = given.policy.clone().map_or_else(|| policy.parse::<PolicySpec>(), Ok)?;
-        let mechanism = given.mechanism.unwrap_or(mechanism);
+        let mechanism = given.mechanism.of(mechanism);
         let costs = given.kernel();
         let whole = given.huge_pages && !mechanism.split;
         let managed = |(number, setup): (usize, &TenantSetup)| Managed {

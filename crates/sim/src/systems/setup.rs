@@ -1,7 +1,7 @@
 //! What a system is made from, and what it tells afterwards.
 
 use crate::kernel::{FirstTouch, Nodes, Share, Watermarks};
-use crate::movers::Mechanism;
+use crate::movers::MechanismChange;
 use crate::trackers::{AccessedBits, Exact, HintFaults, Tracker};
 use pagetide_machine::{Kernel, Machine};
 use pagetide_policy::{Observation, PolicySpec};
@@ -35,9 +35,9 @@ pub struct Given {
     pub period: Period,
     /// The policy of systems that let it be chosen.
     pub policy: Option<PolicySpec>,
-    /// What a system uses to move pages, unless the scenario says otherwise.
-    pub mechanism: Option<Mechanism>,
-    /// The same for what it watches by.
+    /// How the scenario would have pages moved.
+    pub mechanism: MechanismChange,
+    /// What it would have them watched by.
     pub tracking: Option<Tracking>,
     /// Parts of each tenant's memory that a manual placement has fast, as shares of it.
     pub bind: Vec<(f64, f64)>,

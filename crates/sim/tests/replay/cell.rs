@@ -139,7 +139,7 @@ struct Paced {
 impl Paced {
     fn new(pattern: &'static str, pace: Pace) -> Self {
         let all_fast = &simulate(pattern, pace, None, 1.0).tenants[0];
-        let curves = curves(&record(pattern, all_fast.ns_per_access));
+        let curves = curves(&record(pattern, all_fast.ns_per_access.unwrap()));
         Self { pattern, pace, accesses_per_s: all_fast.accesses_per_s, curves }
     }
 

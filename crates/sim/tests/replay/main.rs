@@ -43,14 +43,14 @@ fn replay_and_simulation_agree_but_for_moves_that_take_time_and_programs_that_sl
     }
 }
 
-/// What `docs/sim.md` says of it: an in-order window of ten holds up nine for one.
+/// What `docs/sim.md` says of it: misses leave their buffers in any order.
 #[test]
-fn accesses_that_overlap_lose_more_than_latencies_in_proportion() {
+fn accesses_that_overlap_lose_as_latencies_in_proportion() {
     let pattern = PROGRAMS.iter().find(|(name, _)| *name == "uniform").unwrap().1;
-    for (share, most) in [(0.25, 1.125), (0.5, 0.75), (0.75, 0.375)] {
+    for (share, right) in [(0.25, 1.125), (0.5, 0.75), (0.75, 0.375)] {
         let [fast, part] = [None, Some(share)].map(|share| overlapping(pattern, share));
         let slowdown = fast / part - 1.0;
         println!("ten under way, {share} fast: {:.1} %", slowdown * 100.0);
-        assert!(slowdown > most, "{slowdown}");
+        assert!((slowdown / right - 1.0).abs() < 0.02, "{slowdown} for {right}");
     }
 }

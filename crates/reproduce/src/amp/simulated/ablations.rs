@@ -1,8 +1,8 @@
 //! What moves AMP's gains: its tie rule, its choice between equals, its window, its threshold, each
 //! changed alone. Where the tie rule changes, it does so for LRU and LFU, too.
 
-use super::runs::{FIXED, System, gain, performance};
-use crate::{Context, Figure, Outcome, ReproduceError, Row, Tolerance};
+use super::runs::{FIXED, System, WITHIN, gain, performance};
+use crate::{Context, Figure, Outcome, ReproduceError, Row};
 
 pub(in crate::amp) const FIGURE: Figure = Figure {
     id: "10-ablations",
@@ -19,25 +19,14 @@ const CHANGES: [(&str, &str); 3] = [
     ("window=8", "a window of 8 intervals"),
 ];
 
-/// Rules among equal ages and frequencies: what they are called; AMP, LRU and LFU with them.
-const TIES: [(&str, [&str; 3]); 3] = [
-    ("ties by address", ["ties=1", "always=1,ties=1,warm-up=0", "always=2,ties=1,warm-up=0"]),
-    (
-        "ties by the other's key",
-        ["ties=2", "always=1,ties=2,warm-up=0", "always=2,ties=2,warm-up=0"],
-    ),
-    (
-        "ties as published code",
-        ["ties=3,equal=1", "always=1,ties=3,warm-up=0", "always=2,ties=3,warm-up=0"],
-    ),
-];
+/// The published code's rule among equal ages and frequencies: AMP, LRU and LFU with it.
+const TIES: [&str; 3] =
+    ["ties=3,equal=1", "always=1,ties=3,warm-up=0", "always=2,ties=3,warm-up=0"];
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
-    let (changes, ties) =
-        if context.small { (&CHANGES[..1], &TIES[2..]) } else { (&CHANGES[..], &TIES[..]) };
-    let of_ties = ties.iter().flat_map(|(_, systems)| systems);
-    let changed = changes.iter().map(|(options, _)| options).chain(of_ties);
-    let changed: Vec<System> = changed.map(|options| System::AmpWith(options)).collect();
+    let changes = if context.small { &CHANGES[..1] } else { &CHANGES };
+    let changed = changes.iter().map(|(options, _)| *options).chain(TIES);
+    let changed: Vec<System> = changed.map(System::AmpWith).collect();
     let systems = [&[System::Amp], &FIXED[..], &changed].concat();
     let found = performance(context, &systems, |_| ())?;
     let amp = found.of(System::Amp);
@@ -46,20 +35,14 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         let ours = gain(&found.of(System::AmpWith(options)), &amp);
         outcome.rows.push(Row::new(format!("{what}: over AMP"), "%", ours));
     }
+    let [amp_so, lru, lfu] = TIES.map(|options| found.of(System::AmpWith(options)));
     let random = found.of(System::Random);
-    for (what, systems) in ties {
-        let [amp_so, lru, lfu] = systems.map(|options| found.of(System::AmpWith(options)));
-        let mut push = |what: String, ours, published: Option<f64>| {
-            let row = Row::new(what, "%", ours);
-            outcome.rows.push(match published {
-                Some(published) => row.published(published, Tolerance::None),
-                None => row,
-            });
-        };
-        push(format!("{what}: AMP over ours"), gain(&amp_so, &amp), None);
-        push(format!("{what}: AMP over LRU"), gain(&amp_so, &lru), Some(10.9));
-        push(format!("{what}: AMP over LFU"), gain(&amp_so, &lfu), Some(6.4));
-        push(format!("{what}: AMP over Random"), gain(&amp_so, &random), Some(17.6));
+    let what = "ties as in the published code";
+    outcome.rows.push(Row::new(format!("{what}: over AMP"), "%", gain(&amp_so, &amp)));
+    for (name, over, published) in [("LRU", lru, 10.9), ("LFU", lfu, 6.4), ("Random", random, 17.6)]
+    {
+        let row = Row::new(format!("{what}: AMP over {name}"), "%", gain(&amp_so, &over));
+        outcome.rows.push(row.published(published, WITHIN));
     }
     Ok(outcome)
 }

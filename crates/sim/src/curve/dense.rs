@@ -9,16 +9,21 @@ use std::hash::{BuildHasher, RandomState};
 
 /// Pages that are looked up together: their places fit into the first cache of a CPU.
 const TOGETHER: usize = 256;
-/// A table is at most half full, else probing takes long.
-const SPARE: usize = 2;
+/// Places in a line of the CPU's caches.
+const IN_LINE: usize = 64 / size_of::<Place>();
+/// A table has at most so many of four places taken, else probing takes long.
+const TAKEN_OF_FOUR: usize = 3;
 
 /// Names of pages to numbers.
 pub(crate) struct Dense {
-    /// Name, and number + 1; 0 where the place is free.
-    places: Vec<(u64, u32)>,
+    places: Vec<Place>,
     spread: Spread,
     count: u32,
 }
+
+/// Both halves of a name, and number + 1; that is 0 where the place is free. Twelve bytes: memory that is
+/// touched for the first time costs more than what the CPU has to put together.
+type Place = [u32; 3];
 
 /// Where names belong. Its numbers are others in every process, so that nobody can write down names that all
 /// belong to one place, and take hours to be told apart; what is simulated does not depend on them.
@@ -42,8 +47,8 @@ impl Dense {
 
     /// Bytes that so many pages take, the smaller table while it grows included.
     pub(crate) fn bytes_for(pages: u64) -> u64 {
-        let places = (pages * SPARE as u64).next_power_of_two();
-        (places + places / 2) * size_of::<(u64, u32)>() as u64
+        let places = (pages * 4).div_ceil(TAKEN_OF_FOUR as u64).next_power_of_two();
+        (places + places / 2) * size_of::<Place>() as u64
     }
 
     /// How many pages have numbers.
@@ -66,12 +71,14 @@ impl Dense {
             if most > TooManyPages::MOST as usize {
                 return Err(TooManyPages);
             }
-            if most * SPARE > self.places.len() {
+            if most * 4 > self.places.len() * TAKEN_OF_FOUR {
                 self.resize(self.places.len() * 2);
             }
             for (start, name) in starts.iter_mut().zip(names) {
                 *start = self.spread.place(*name);
                 prefetch(&self.places, *start);
+                // Looking for it goes on to the next line often.
+                prefetch(&self.places, *start + IN_LINE / 2);
             }
             let found = starts.iter().zip(names);
             numbers.extend(
@@ -85,29 +92,36 @@ impl Dense {
     fn resize(&mut self, length: usize) {
         let old = std::mem::replace(&mut self.places, zeros(length));
         self.spread.shift = 64 - length.trailing_zeros();
-        for (name, number) in old.into_iter().filter(|place| place.1 != 0) {
-            let mut place = self.spread.place(name);
-            while self.places[place].1 != 0 {
+        for moved in old.into_iter().filter(|place| place[2] != 0) {
+            let mut place = self.spread.place(name_of(moved));
+            while self.places[place][2] != 0 {
                 place = (place + 1) & (length - 1);
             }
-            self.places[place] = (name, number);
+            self.places[place] = moved;
         }
     }
 }
 
+#[inline]
+fn name_of([low, high, _]: Place) -> u64 {
+    u64::from(low) | u64::from(high) << 32
+}
+
 /// The number of a page, the next one if it has none; looked for from a place on.
 #[inline]
-fn find(places: &mut [(u64, u32)], start: usize, name: u64, count: &mut u32) -> u32 {
+fn find(places: &mut [Place], start: usize, name: u64, count: &mut u32) -> u32 {
     let last = places.len() - 1;
     let mut at = start;
     loop {
         let place = &mut places[at & last];
-        if place.0 == name && place.1 != 0 {
-            return place.1 - 1;
+        if name_of(*place) == name && place[2] != 0 {
+            return place[2] - 1;
         }
-        if place.1 == 0 {
+        if place[2] == 0 {
             *count += 1;
-            *place = (name, *count);
+            #[expect(clippy::cast_possible_truncation, reason = "its halves")]
+            let halves = [name as u32, (name >> 32) as u32];
+            *place = [halves[0], halves[1], *count];
             return *count - 1;
         }
         at += 1;

@@ -125,7 +125,7 @@ impl Distances {
 
     /// All times up to now are some page's last then.
     fn compress(&mut self) {
-        self.recency.compress(|_, _| {});
+        self.recency.compress(std::iter::empty());
         self.sums = Sums::new(self.recency.latest().len());
         for time in (64..=self.recency.now()).step_by(64) {
             self.sums.begin_word(time, time - 1);

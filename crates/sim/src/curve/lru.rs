@@ -46,12 +46,7 @@ impl Lru {
     }
 
     fn compress(&mut self) {
-        let mut caches = self.caches.iter_mut().rev().peekable();
-        self.recency.compress(|from, to| {
-            while let Some(cache) = caches.next_if(|cache| cache.oldest == from) {
-                cache.oldest = to;
-            }
-        });
+        self.recency.compress(self.caches.iter_mut().map(|cache| &mut cache.oldest));
     }
 }
 

@@ -20,11 +20,10 @@ pub(super) fn prefetch<T>(slice: &[T], index: usize) {
     let _ = (slice, index);
 }
 
-/// So many zeros, in huge pages if they are many.
+/// So many zeros, in huge pages if they are many. The kernel clears what is touched, and nobody else.
 pub(super) fn zeros<T: Copy + Default>(length: usize) -> Vec<T> {
-    let mut zeros = Vec::with_capacity(length);
-    advise(zeros.spare_capacity_mut());
-    zeros.resize(length, T::default());
+    let mut zeros = vec![T::default(); length];
+    advise(&mut zeros);
     zeros
 }
 

@@ -7,7 +7,7 @@
 
 use super::memory::{AHEAD, lengthen, prefetch};
 
-/// Times per page before they are compressed; compressing touches every page once.
+/// Times per page before they are compressed; compressing passes over all pages once.
 const TIMES_PER_PAGE: usize = 4;
 /// The fewest times.
 const FEWEST: usize = if cfg!(test) { 64 } else { 1 << 12 };
@@ -23,8 +23,6 @@ pub(super) type Time = u32;
 pub(super) struct Recency {
     /// By page.
     last: Vec<Time>,
-    /// By time.
-    page_at: Vec<u32>,
     /// By time, whether it is some page's last. All set from now on: nobody asks, and they will be.
     latest: Vec<u64>,
     /// The next access's.
@@ -49,7 +47,7 @@ impl Recency {
     pub(super) fn new() -> Self {
         let mut latest = vec![u64::MAX; FEWEST / 64];
         latest[0] = NEVER;
-        Self { last: Vec::new(), page_at: vec![0; FEWEST], latest, now: 1 }
+        Self { last: Vec::new(), latest, now: 1 }
     }
 
     /// Makes room for pages 0 to `pages` - 1.
@@ -69,7 +67,7 @@ impl Recency {
 
     /// How many accesses fit before times must be compressed.
     pub(super) fn left(&self) -> usize {
-        self.page_at.len() - self.now as usize
+        self.latest.len() * 64 - self.now as usize
     }
 
     /// The first `count` accesses of these, at most as many as are left. `each` is told when the page was
@@ -81,9 +79,8 @@ impl Recency {
         count: usize,
         mut each: impl FnMut(Time, &[u64]),
     ) {
-        let Self { last, page_at, latest, now } = self;
-        let at = &mut page_at[*now as usize..][..count];
-        run(last, at, latest, now, pages, &mut each);
+        let Self { last, latest, now } = self;
+        run(last, latest, now, (pages, count), &mut each);
     }
 
     /// Forgets a page; its last access, if there was one.
@@ -93,31 +90,35 @@ impl Recency {
         (last != 0).then_some(last)
     }
 
-    /// Times become 1, 2, 3... in the same order; `moved` is told of each: before and after.
-    pub(super) fn compress(&mut self, mut moved: impl FnMut(Time, Time)) {
-        let mut to = 1;
-        for word in 0..=self.now as usize / 64 {
-            let Some(bits) = self.latest.get_mut(word) else { break };
-            let mut bits = std::mem::replace(bits, u64::MAX);
-            while bits != 0 {
-                let from = word * 64 + bits.trailing_zeros() as usize;
-                bits &= bits - 1;
-                if from >= self.now as usize {
-                    break;
-                }
-                let page = self.page_at[from];
-                self.page_at[to as usize] = page;
-                self.last[page as usize] = to;
-                #[expect(clippy::cast_possible_truncation, reason = "a time")]
-                moved(from as u32, to);
-                to += 1;
-            }
+    /// Times become 1, 2, 3... in the same order; so do `others`, each some page's last.
+    pub(super) fn compress<'a>(&'a mut self, others: impl Iterator<Item = &'a mut Time>) {
+        let Self { last, latest, now } = self;
+        let (word, bit) = (*now as usize / 64, *now % 64);
+        if let Some(bits) = latest.get_mut(word) {
+            // Nothing was accessed from now on.
+            *bits &= (1 << bit) - 1;
+            latest[word + 1..].fill(0);
         }
-        self.latest[0] = NEVER;
-        self.now = to;
+        // By word, the next time of its first bit.
+        let mut to = 1;
+        let starts: Vec<Time> = latest
+            .iter()
+            .map(|bits| {
+                let start = to;
+                to += bits.count_ones();
+                start
+            })
+            .collect();
+        for time in last.iter_mut().chain(others).filter(|time| **time != 0) {
+            let word = *time as usize / 64;
+            let before = latest[word] & ((1 << (*time % 64)) - 1);
+            *time = starts[word] + before.count_ones();
+        }
+        *now = to;
+        latest.fill(u64::MAX);
+        latest[0] = NEVER;
         let times = (to as usize * TIMES_PER_PAGE).next_multiple_of(FEWEST).min(MOST);
-        lengthen(&mut self.page_at, times, 0);
-        lengthen(&mut self.latest, times / 64, u64::MAX);
+        lengthen(latest, times / 64, u64::MAX);
     }
 }
 
@@ -125,20 +126,17 @@ impl Recency {
 #[inline]
 fn run(
     last: &mut [Time],
-    page_at: &mut [u32],
     latest: &mut [u64],
     now: &mut Time,
-    pages: &[u32],
+    (pages, count): (&[u32], usize),
     each: &mut impl FnMut(Time, &[u64]),
 ) {
     let mut time = *now;
-    for (i, at) in page_at.iter_mut().enumerate() {
-        let page = pages[i];
+    for (i, page) in pages[..count].iter().enumerate() {
         if let Some(soon) = pages.get(i + AHEAD) {
             prefetch(last, *soon as usize);
         }
-        *at = page;
-        let before = std::mem::replace(&mut last[page as usize], time);
+        let before = std::mem::replace(&mut last[*page as usize], time);
         latest[before as usize / 64] &= !(1 << (before % 64));
         each(before, latest);
         time += 1;

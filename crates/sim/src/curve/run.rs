@@ -222,7 +222,7 @@ fn bytes_of(policy: Policy, sizes: &[f64], pages: u64) -> u64 {
     let begun = || sizes.chunks(ABREAST).filter(|row| row[0] < pages as f64);
     let rows = begun().count() as u64;
     match policy {
-        Policy::Lru => 40 * pages,
+        Policy::Lru => 16 * pages,
         Policy::Fifo if sizes.len() == 1 => 8 * rows * pages,
         Policy::Fifo => 4 * ABREAST as u64 * (rows + 1) * pages,
         Policy::Clock => {

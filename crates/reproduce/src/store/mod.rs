@@ -1,19 +1,22 @@
 //! Results of single simulated points, kept on disk: a run that is killed goes on where it was, and
 //! no point is computed twice.
 
-mod file;
 mod key;
 
 pub use key::{Key, Keyed};
 
 use crate::ReproduceError;
-use file::{Held, PointsFile};
+use pagetide_sim::sweep::Journal;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
+use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The file within its folder.
+const NAME: &str = "points.jsonl";
 
 /// What a point came to, by name.
 pub type Values = BTreeMap<String, f64>;
@@ -35,8 +38,7 @@ type Listener = Box<dyn Fn(&Progress) + Send + Sync>;
 
 /// Results of points, by key.
 pub struct Store {
-    known: Mutex<HashMap<String, Values>>,
-    file: Option<Mutex<PointsFile>>,
+    known: Mutex<Journal<Values>>,
     listener: Option<Listener>,
     notes: Vec<String>,
 }
@@ -48,18 +50,19 @@ impl Store {
     /// The file cannot be read or written. Lines that are no points are no error: see
     /// [`Self::notes`].
     pub fn open(folder: &Path) -> Result<Self, ReproduceError> {
-        let (file, Held { points, skipped }) = PointsFile::open(folder)?;
-        let path = file.path().display();
+        fs::create_dir_all(folder).map_err(ReproduceError::file(folder))?;
+        let path = folder.join(NAME);
+        let known = Journal::open(&path).map_err(ReproduceError::file(&path))?;
+        let path = path.display();
         let note = |line: &usize| format!("{path}: line {line} is not whole and is skipped");
-        let notes = skipped.iter().map(note).collect();
-        let (known, file) = (Mutex::new(points), Some(Mutex::new(file)));
-        Ok(Self { known, file, listener: None, notes })
+        let notes = known.skipped().iter().map(note).collect();
+        Ok(Self { known: Mutex::new(known), listener: None, notes })
     }
 
     /// Nothing on disk.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self { known: Mutex::default(), file: None, listener: None, notes: Vec::new() }
+        Self { known: Mutex::new(Journal::in_memory()), listener: None, notes: Vec::new() }
     }
 
     /// Tells from now on, from any thread, how far it is: at the start of [`Self::points`] and
@@ -90,7 +93,7 @@ impl Store {
         let all: Vec<(&Key, &P)> =
             keys.iter().zip(points).filter(|(key, _)| asked.insert(*key)).collect();
         let known = lock(&self.known);
-        let is_missing = |(key, _): &&(&Key, &P)| !known.contains_key(key.as_str());
+        let is_missing = |(key, _): &&(&Key, &P)| known.get(key.as_str()).is_none();
         let missing: Vec<(&Key, &P)> = all.iter().filter(is_missing).copied().collect();
         drop(known);
         let (total, kept) = (all.len(), all.len() - missing.len());
@@ -112,12 +115,9 @@ impl Store {
             let (key, name) = (key.to_string(), name.clone());
             return Err(ReproduceError::Value { key, name, value: *value });
         }
-        let values = match &self.file {
-            Some(file) => lock(file).append(key.as_str(), values)?,
-            None => values,
-        };
-        lock(&self.known).insert(key.to_string(), values);
-        Ok(())
+        let mut known = lock(&self.known);
+        let done = known.append(key.as_str(), values);
+        done.map_err(ReproduceError::file(known.path().unwrap_or(Path::new(NAME))))
     }
 
     fn tell(&self, progress: &Progress) {
@@ -134,8 +134,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let points = lock(&self.known).len();
-        f.debug_struct("Store").field("points", &points).field("file", &self.file).finish()
+        f.debug_struct("Store").field("known", &lock(&self.known)).finish()
     }
 }
 

@@ -1,7 +1,7 @@
 //! Figure 12: the six configurations end to end, half of the memory fast.
 
 use super::calibration::table;
-use super::programs::{PROGRAMS, Program, scenario};
+use super::programs::{PROGRAMS, Program, Variant, scenario};
 use crate::simulated::{geomean, simulate};
 use crate::{Context, Figure, Outcome, ReproduceError, Row, Series, Tolerance};
 
@@ -15,15 +15,24 @@ pub(super) const FIGURE: Figure = Figure {
 
 /// What moves figure 12: with three misses under way a core waits for latency, and two tiers do not
 /// add up their bandwidth.
-pub(super) const ABLATION: Figure = Figure {
+pub(super) const LATENCY: Figure = Figure {
     id: "12-latency",
     title: "figure 12 on cores with 3 misses under way in place of 10",
     source: "section 4.3",
     slow: true,
     run: |context| {
         let machine = table(|machine| machine["core"]["outstanding"] = 3.into())?;
-        configurations(context, Some(&machine))
+        configurations(context, &Variant { machine: Some(machine), ..Variant::default() })
     },
+};
+
+/// The other one: threads whose slices are fast wait for those whose are slow.
+pub(super) const BARRIERS: Figure = Figure {
+    id: "12-barriers",
+    title: "figure 12 with threads that meet at the end of every loop",
+    source: "section 4.3",
+    slow: true,
+    run: |context| configurations(context, &Variant { barriers: true, ..Variant::default() }),
 };
 
 /// A configuration: its name in the paper, the system, and the gain over All Remote, percent.
@@ -48,7 +57,7 @@ pub(super) fn performance(
     id: &str,
     fast_gib: f64,
     systems: &[String],
-    machine: Option<&str>,
+    variant: &Variant,
 ) -> Result<Vec<Vec<f64>>, ReproduceError> {
     let programs = programs(context);
     let texts: Vec<String> = systems
@@ -56,7 +65,7 @@ pub(super) fn performance(
         .flat_map(|system| {
             programs
                 .iter()
-                .map(move |one| scenario(one, (context.scale, fast_gib), system, machine))
+                .map(move |one| scenario(one, (context.scale, fast_gib), system, variant))
         })
         .collect();
     let found = simulate(context, &format!("nimble/{id}"), &texts)?;
@@ -75,12 +84,16 @@ pub(super) fn speedups(performance: &[Vec<f64>]) -> Vec<Vec<f64>> {
 }
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
-    configurations(context, None)
+    configurations(context, &Variant::default())
 }
 
-fn configurations(context: &Context, machine: Option<&str>) -> Result<Outcome, ReproduceError> {
-    let systems = CONFIGURATIONS.map(|(_, system, _)| format!("name = \"{system}\""));
-    let found = speedups(&performance(context, "end-to-end", 16.0, &systems, machine)?);
+fn configurations(context: &Context, variant: &Variant) -> Result<Outcome, ReproduceError> {
+    let mut systems = CONFIGURATIONS.map(|(_, system, _)| system).to_vec();
+    // First touch alone.
+    systems.push("no-migration");
+    let systems: Vec<String> = systems.iter().map(|name| format!("name = \"{name}\"")).collect();
+    let mut found = speedups(&performance(context, "end-to-end", 16.0, &systems, variant)?);
+    let still = geomean(found.pop().unwrap_or_default());
     let mean: Vec<f64> = found.iter().map(|row| geomean(row.iter().copied())).collect();
     let mut outcome = Outcome::default();
     for ((name, _, gain), mean) in CONFIGURATIONS.iter().zip(&mean).skip(1) {
@@ -88,6 +101,8 @@ fn configurations(context: &Context, machine: Option<&str>) -> Result<Outcome, R
         let row = Row::new(format!("{name}: gain over All Remote"), "%", ours);
         outcome.rows.push(row.published(*gain, Tolerance::Ratio(1.5)));
     }
+    let what = "first touch, nothing moves: gain over All Remote";
+    outcome.rows.push(Row::new(what, "%", 100.0 * (still - 1.0)));
     for (at, share) in [(3, 68.0), (4, 77.0)] {
         let what = format!("{} of All Local", CONFIGURATIONS[at].0);
         let row = Row::new(what, "%", 100.0 * mean[at] / mean[5]);

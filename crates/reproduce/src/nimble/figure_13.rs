@@ -1,6 +1,7 @@
 //! Figure 13: the configurations by fast memory, 4 to 28 GiB.
 
 use super::figure_12::{CONFIGURATIONS, performance, speedups};
+use super::programs::Variant;
 use crate::simulated::geomean;
 use crate::{Context, Figure, Outcome, ReproduceError, Row, Series, Tolerance};
 
@@ -24,7 +25,8 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let systems: Vec<String> =
         configurations.iter().map(|(_, system, _)| format!("name = \"{system}\"")).collect();
     for size in sizes {
-        let found = speedups(&performance(context, "end-to-end", *size, &systems, None)?);
+        let found =
+            speedups(&performance(context, "end-to-end", *size, &systems, &Variant::default())?);
         let mean: Vec<f64> = found.iter().map(|row| geomean(row.iter().copied())).collect();
         for (series, mean) in series.iter_mut().zip(&mean) {
             *series = series.clone().point(*size, *mean);

@@ -1,6 +1,7 @@
 //! Figure 14: pages under migration at a time.
 
 use super::figure_12::{performance, speedups};
+use super::programs::Variant;
 use crate::simulated::geomean;
 use crate::{Context, Figure, Outcome, ReproduceError, Row, Series, Tolerance};
 
@@ -20,7 +21,7 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         let pages = if *pages == 0 { 0 } else { (pages / context.scale).max(8) };
         format!("name = \"nimble-exchange-huge\"\ntogether = {pages}")
     }));
-    let found = speedups(&performance(context, "end-to-end", 16.0, &systems, None)?);
+    let found = speedups(&performance(context, "end-to-end", 16.0, &systems, &Variant::default())?);
     let mean: Vec<f64> = found[1..].iter().map(|row| geomean(row.iter().copied())).collect();
     let best = mean[..3].iter().copied().fold(0.0, f64::max);
     let series = Series::new("Opt. Exchange Pages", "pages", "speed-up over All Remote");

@@ -122,23 +122,37 @@ const SECONDS: f64 = 100.0;
 /// Threads of each: two of the socket's ten cores are left to the kernel [I].
 const THREADS: u32 = 8;
 
+/// Accesses of a thread from one barrier to the next, where programs have barriers: its slice of a loop
+/// over 4 GiB, a line each [I].
+const LOOP: u64 = (4 << 30) / 64 / THREADS as u64;
+
+/// What is other than described.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Variant {
+    /// A machine in place of the paper's, as an inline table.
+    pub(super) machine: Option<String>,
+    /// Threads wait for each other at the end of every loop, as OpenMP's do.
+    pub(super) barriers: bool,
+}
+
 /// A scenario: a program with so much fast memory, under a system whose other keys stand in
-/// `system`, on the machine of the paper or on `machine`, a table of TOML.
+/// `system`.
 pub(super) fn scenario(
     program: &Program,
     (scale, fast_gib): (u32, f64),
     system: &str,
-    machine: Option<&str>,
+    variant: &Variant,
 ) -> String {
     let Program { name, compute_ns, parts } = program;
     // An inline table has no lines of its own but within its lists.
     let parts = parts.trim().replace("\nphase", ", phase");
-    let machine = machine.unwrap_or("\"nimble-xeon\"");
+    let machine = variant.machine.as_deref().unwrap_or("\"nimble-xeon\"");
+    let barrier = if variant.barriers { format!("barrier = {LOOP}\n") } else { String::new() };
     format!(
         "machine = {machine}\nscale = {scale}\nseconds = {SECONDS}\ntlb = true\n\
          [system]\n{system}\n\
          [[tenant]]\nname = \"{name}\"\nmemory = \"{MEMORY_GIB}G\"\nfast = \"{fast_gib}G\"\n\
-         threads = {THREADS}\ncompute_ns = {compute_ns}\n\
+         threads = {THREADS}\ncompute_ns = {compute_ns}\n{barrier}\
          pattern = {{ kind = \"regions\", {parts} }}\n"
     )
 }
@@ -151,10 +165,14 @@ mod tests {
     #[test]
     fn every_program_is_a_scenario() {
         for program in PROGRAMS {
-            let text = scenario(&program, (64, 16.0), "name = \"all-slow\"", None);
-            let scenario =
-                parse(&text, program.name).unwrap_or_else(|error| panic!("{error}\n{text}"));
-            assert_eq!(scenario.tenants[0].threads, Some(THREADS));
+            for barriers in [false, true] {
+                let variant = Variant { barriers, ..Variant::default() };
+                let text = scenario(&program, (64, 16.0), "name = \"all-slow\"", &variant);
+                let scenario =
+                    parse(&text, program.name).unwrap_or_else(|error| panic!("{error}\n{text}"));
+                assert_eq!(scenario.tenants[0].threads, Some(THREADS));
+                assert_eq!(scenario.tenants[0].barrier, barriers.then_some(LOOP));
+            }
         }
     }
 }

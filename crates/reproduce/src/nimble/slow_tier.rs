@@ -3,6 +3,7 @@
 
 use super::calibration::table;
 use super::figure_12::{CONFIGURATIONS, performance, speedups};
+use super::programs::Variant;
 use crate::simulated::geomean;
 use crate::{Context, Figure, Outcome, ReproduceError, Series};
 
@@ -35,7 +36,8 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
                 slow[key] = toml::Value::Float(*bandwidth);
             }
         })?;
-        let found = speedups(&performance(context, "4.7", 16.0, &systems, Some(&machine))?);
+        let variant = Variant { machine: Some(machine), ..Variant::default() };
+        let found = speedups(&performance(context, "4.7", 16.0, &systems, &variant)?);
         for (series, row) in series.iter_mut().zip(&found) {
             *series = series.clone().point(*latency, geomean(row.iter().copied()));
         }

@@ -1,6 +1,7 @@
 //! Section 4.5.1: how many threads copy hardly matters.
 
 use super::figure_12::{performance, speedups};
+use super::programs::Variant;
 use crate::simulated::geomean;
 use crate::{Context, Figure, Outcome, ReproduceError, Row, Series, Tolerance};
 
@@ -20,7 +21,7 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
             .iter()
             .map(|threads| format!("name = \"nimble-exchange-huge\"\nthreads = {threads}")),
     );
-    let found = speedups(&performance(context, "end-to-end", 16.0, &systems, None)?);
+    let found = speedups(&performance(context, "end-to-end", 16.0, &systems, &Variant::default())?);
     let mean: Vec<f64> = found[1..].iter().map(|row| geomean(row.iter().copied())).collect();
     let most = mean.iter().copied().fold(0.0, f64::max);
     let least = mean.iter().copied().fold(f64::INFINITY, f64::min);

@@ -3,6 +3,7 @@
 //! host thread and is deterministic.
 
 mod access;
+mod barrier;
 mod caches;
 mod channel;
 mod copier;
@@ -94,9 +95,16 @@ impl<'a> Engine<'a> {
         start_ns: f64,
     ) -> usize {
         let seat = self.world.seat(tenant);
+        let meets = self.world.join(tenant);
         match self.world.core() {
-            None => self.add(Thread::new(program, tenant, seat, core, MemoryOnly, start_ns)),
-            Some(own) => self.add(Thread::new(program, tenant, seat, core, own, start_ns)),
+            None => {
+                let thread = Thread::new(program, tenant, seat, core, MemoryOnly, start_ns);
+                self.add(thread.meeting(meets))
+            }
+            Some(own) => {
+                let thread = Thread::new(program, tenant, seat, core, own, start_ns);
+                self.add(thread.meeting(meets))
+            }
         }
     }
 

@@ -174,6 +174,40 @@ fn a_copy_alone_is_as_fast_as_both_tiers_and_what_it_has_under_way_let_it() {
 }
 
 #[test]
+fn threads_that_meet_are_as_fast_as_the_slowest_of_each_round() {
+    // Two chains that compute beside the access before, which takes longer in one or the other, in
+    // turns of a round.
+    for (meets, each) in [(false, 150.0), (true, 200.0)] {
+        let mut engine = engine(0);
+        if meets {
+            engine.world().meet(0, 100);
+        }
+        for slow in [0, 1] {
+            let mut at = 0;
+            let chain = move |_: f64| {
+                let compute_ns = if at / 100 % 2 == slow { 200.0 } else { 0.0 };
+                at += 1;
+                let access =
+                    Access { address: at * 64, dependent: true, compute_ns, ..Access::default() };
+                (at <= 2_000).then_some(access)
+            };
+            engine.thread(chain, 0, Core::default(), 0.0);
+        }
+        near(engine.run(f64::INFINITY), 2_000.0 * each);
+    }
+}
+
+#[test]
+fn who_has_ended_is_not_waited_for() {
+    let mut engine = engine(0);
+    engine.world().meet(0, 64);
+    for count in [10, 1_000, 100] {
+        engine.thread(stream(count, true, false), 0, Core::default(), 0.0);
+    }
+    near(engine.run(f64::INFINITY), 1_000.0 * 100.0);
+}
+
+#[test]
 fn who_is_held_up_goes_on_afterwards() {
     let mut engine = engine(0);
     engine.thread(stream(1000, true, false), 1, Core::default(), 0.0);

@@ -3,6 +3,7 @@
 
 use super::Actor;
 use super::access::{Access, Program};
+use super::barrier::ToBarrier;
 use super::hierarchy::{Asked, Hierarchy};
 use super::pages::{Pages, bit};
 use super::system::Fault;
@@ -43,6 +44,7 @@ pub(super) struct Thread<P, H> {
     waiting: Option<Access>,
     under_way: UnderWay,
     last_ns: f64,
+    meets: ToBarrier,
     ended: bool,
 }
 
@@ -69,8 +71,23 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
             waiting: None,
             under_way,
             last_ns: start_ns,
+            meets: ToBarrier::NEVER,
             ended: false,
         }
+    }
+
+    /// The same that waits for others of its tenant.
+    pub(super) fn meeting(self, meets: ToBarrier) -> Self {
+        Self { meets, ..self }
+    }
+
+    /// It is at its barrier, and looks for the others.
+    #[cold]
+    fn wait(&mut self, world: &mut World) {
+        let Some(barrier) = world.barrier(self.tenant) else { return };
+        let again = self.meets.look(self.clock_ns, barrier);
+        let goes_on = || self.waiting.as_ref().map(|access| self.ready_ns(access));
+        self.clock_ns = again.or_else(goes_on).unwrap_or(self.clock_ns);
     }
 
     /// When it can ask for it.
@@ -113,6 +130,10 @@ impl<P: Program, H: Hierarchy> Actor for Thread<P, H> {
 
     fn run(&mut self, until_ns: f64, world: &mut World) {
         while self.clock_ns <= until_ns {
+            if self.meets.there() {
+                self.wait(world);
+                continue;
+            }
             if let Some(access) = self.waiting.take() {
                 self.access(access, world);
                 continue;
@@ -121,8 +142,17 @@ impl<P: Program, H: Hierarchy> Actor for Thread<P, H> {
                 // It has ended once all that it asked for is there.
                 self.clock_ns = self.clock_ns.max(self.under_way.all_ns());
                 self.ended = true;
+                if let Some(barrier) = world.barrier(self.tenant) {
+                    barrier.leave();
+                }
                 return;
             };
+            if self.meets.reached() {
+                // A loop has ended once all that it asked for is there.
+                self.clock_ns = self.clock_ns.max(self.under_way.all_ns());
+                self.waiting = Some(access);
+                continue;
+            }
             let seat = world.cores.at(self.seat);
             self.clock_ns += seat.stolen_ns - self.stolen_ns;
             self.stolen_ns = seat.stolen_ns;

@@ -1,5 +1,6 @@
 //! What all actors share: the tiers, the page tables, the cores, the system, and what was counted.
 
+use super::barrier::{Barrier, ToBarrier};
 use super::caches::Level;
 use super::channel::Channel;
 use super::cores::Cores;
@@ -22,6 +23,8 @@ pub struct World {
     /// What each core has before memory, empty, and the cache that all share.
     core: Option<Core>,
     pub(super) shared: Option<Level>,
+    /// By tenant, where its threads wait for each other.
+    barriers: Vec<Option<Barrier>>,
     /// By tenant, accesses that each tier served, and that caches did.
     served: Vec<[u64; 4]>,
     hits: Vec<u64>,
@@ -41,6 +44,7 @@ impl World {
             system: None,
             core: None,
             shared: None,
+            barriers: Vec::new(),
             served: Vec::new(),
             hits: Vec::new(),
             counts: Vec::new(),
@@ -99,6 +103,24 @@ impl World {
         if entry & bit::ABSENT != 0 {
             self.fault(Fault { tenant, core: 0, page, write: true, entry, now_ns: 0.0 });
         }
+    }
+
+    /// A tenant's threads that are added from now on wait for each other after every so many accesses
+    /// of each, as at the end of a parallel loop.
+    pub fn meet(&mut self, tenant: usize, every: u64) {
+        if self.barriers.len() <= tenant {
+            self.barriers.resize(tenant + 1, None);
+        }
+        self.barriers[tenant] = Some(Barrier::new(every));
+    }
+
+    pub(super) fn barrier(&mut self, tenant: usize) -> Option<&mut Barrier> {
+        self.barriers.get_mut(tenant)?.as_mut()
+    }
+
+    /// One more thread of a tenant; whether it waits for others.
+    pub(super) fn join(&mut self, tenant: usize) -> ToBarrier {
+        self.barrier(tenant).map_or(ToBarrier::NEVER, Barrier::join)
     }
 
     /// A core for one more thread of a tenant; its number.

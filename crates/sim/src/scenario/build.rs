@@ -129,6 +129,11 @@ impl Running<'_> {
         for page in laid.populated {
             self.engine.world().first_touch(number, base + page);
         }
+        if let Some(barrier) = tenant.barrier {
+            let every = (barrier as f64 / self.scenario.scale).round();
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
+            self.engine.world().meet(number, every as u64);
+        }
         let threads = laid.threads.len().max(1) as u64;
         let each = tenant.accesses.map_or(u64::MAX, |all| all.div_ceil(threads));
         for thread in laid.threads {

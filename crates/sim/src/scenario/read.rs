@@ -130,6 +130,9 @@ fn tenant(scenario: &Scenario, number: usize) -> Option<String> {
             "accesses = 0: it would have ended before it starts; leave it out or give more",
         );
     }
+    if tenant.barrier == Some(0) {
+        return said("barrier = 0: nobody would get past it; leave it out or give accesses");
+    }
     None
 }
 
@@ -151,6 +154,9 @@ fn not_of_pattern(tenant: &TenantSpec) -> Option<&'static str> {
 fn not_of_stream(tenant: &TenantSpec, scale: f64) -> Option<&'static str> {
     match () {
         () if tenant.threads.is_some() => Some("threads: a stream has its own; leave it out"),
+        () if tenant.barrier.is_some() => {
+            Some("barrier: a stream's threads do what they did; leave it out")
+        }
         () if scale > 1.0 => {
             Some("a stream's memory cannot be scaled down; leave scale out, and give shorter times")
         }

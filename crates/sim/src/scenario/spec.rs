@@ -103,6 +103,9 @@ pub struct TenantSpec {
     /// What a thread computes between two accesses, nanoseconds.
     #[serde(default)]
     pub compute_ns: f32,
+    /// Its threads wait for each other after so many accesses of each, as at the end of a parallel loop;
+    /// divided by `scale`. They never do if this is not given.
+    pub barrier: Option<u64>,
     /// What it touches; this or `stream`.
     pub pattern: Option<PatternSpec>,
     /// A file of recorded accesses that it makes.

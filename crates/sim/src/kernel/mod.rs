@@ -5,6 +5,7 @@
 mod accessed_scanner;
 mod first_touch;
 mod hint_scanner;
+mod hot_threshold;
 mod lists;
 mod lru;
 mod nodes;
@@ -15,6 +16,7 @@ mod units;
 pub use accessed_scanner::AccessedScanner;
 pub use first_touch::{FirstTouch, Share};
 pub use hint_scanner::{HintScanner, Scan};
+pub use hot_threshold::{HotThreshold, PROMOTE_RATE_LIMIT};
 pub use lists::{Kind, Lists};
 pub use lru::{Lru, Rules, Shrunk};
 pub use nodes::{Node, Nodes, Watermarks};

@@ -129,6 +129,23 @@ impl Nodes {
         if awake { (marks.sleep + asked.max(1) - 1).saturating_sub(free) } else { 0 }
     }
 
+    /// Whether so many pages may be migrated to a node: it stays above its high mark
+    /// (`migrate_balanced_pgdat`).
+    #[must_use]
+    pub fn migrate_balanced(&self, node: usize, pages: u64) -> bool {
+        self.nodes[node].free >= self.nodes[node].marks.high + pages
+    }
+
+    /// Whether a node has so much free memory that promotion need not choose: a sixteenth of it, or a
+    /// gibibyte of the machine that is modelled, above the mark up to which Linux promotes
+    /// (`pgdat_free_space_enough`).
+    #[must_use]
+    pub fn free_space_enough(&self, node: usize, scale: f64) -> bool {
+        let Node { pages, free, marks } = self.nodes[node];
+        let gib = f64::from(1 << 18) / scale;
+        free as f64 >= marks.promo() as f64 + gib.max((pages / 16) as f64)
+    }
+
     /// A node.
     #[must_use]
     pub fn node(&self, node: usize) -> &Node {
@@ -196,6 +213,23 @@ mod tests {
         assert_eq!(nodes.to_reclaim(0, 0), 0, "it would sleep");
         assert_eq!(nodes.to_reclaim(0, 1), high - low - 1, "but it is awake");
         assert!(!nodes.allocate_on(0, 1000));
+    }
+
+    #[test]
+    fn promotion_needs_room_above_the_high_mark_and_chooses_unless_there_is_plenty() {
+        let mut nodes = Nodes::new(&[32 * GIB], 10);
+        let marks = nodes.node(0).marks;
+        let enough = marks.promo() + 2 * GIB;
+        assert!(nodes.allocate_on(0, 32 * GIB - enough));
+        assert!(nodes.free_space_enough(0, 1.0), "a sixteenth is more than a gibibyte");
+        assert!(nodes.allocate_on(0, 1));
+        assert!(!nodes.free_space_enough(0, 1.0));
+        assert!(nodes.allocate_on(0, enough - 1 - marks.high - 512));
+        assert!(nodes.migrate_balanced(0, 512) && !nodes.migrate_balanced(0, 513));
+        // Of a machine a hundred times as large a gibibyte is as much less here.
+        let small = Nodes::new(&[GIB / 100], 10);
+        assert!(!small.free_space_enough(0, 1.0) && !small.free_space_enough(0, 100.0));
+        assert!(small.free_space_enough(0, 120.0));
     }
 
     #[test]

@@ -53,6 +53,7 @@ pub fn run_watched(
         policy: named.map(str::parse).transpose().map_err(policy)?,
         mechanism: scenario.system.mechanism(),
         tracking: scenario.system.tracker,
+        promote_rate_limit: scenario.system.promote_rate_limit,
         bind: scenario.system.bind.clone(),
         told: Told::default(),
         machine: machine.clone(),

@@ -69,6 +69,9 @@ pub struct SystemSpec {
     pub together: Option<u32>,
     /// How pages change places.
     pub exchange: Option<Exchange>,
+    /// For `linux-tiering`: what it promotes at most, MiB a second
+    /// (`numa_balancing_promote_rate_limit_MBps`); 65,536 if not given.
+    pub promote_rate_limit: Option<f64>,
     /// For `bind`: parts of each tenant's memory that are fast, as shares of it, e.g.
     /// `[[0.0, 0.25]]`.
     #[serde(default)]

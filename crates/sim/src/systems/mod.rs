@@ -3,6 +3,10 @@
 mod amp;
 mod demotion;
 mod fixed;
+mod hint_promotion;
+#[cfg(test)]
+mod hint_scenarios;
+mod linux_tiering;
 mod nimble;
 mod ranked;
 mod registry;

@@ -1,7 +1,7 @@
 //! The registry: one line per system. Adding one takes its file, its `mod` line, and a line here.
 
 use super::setup::Given;
-use super::{amp, demotion, fixed, nimble};
+use super::{amp, demotion, fixed, linux_tiering, nimble};
 use crate::engine::System;
 use pagetide_policy::SpecError;
 
@@ -25,6 +25,7 @@ pub static REGISTRY: &[&SystemInfo] = &[
     &fixed::ALL_SLOW,
     &fixed::BIND,
     &demotion::DEMOTION,
+    &linux_tiering::LINUX_TIERING,
     &nimble::BASE,
     &nimble::EXCHANGE_BASE,
     &nimble::HUGE,

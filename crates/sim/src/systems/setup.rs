@@ -39,6 +39,8 @@ pub struct Given {
     pub mechanism: MechanismChange,
     /// What it would have them watched by.
     pub tracking: Option<Tracking>,
+    /// What may be promoted, MiB a second, where that is limited.
+    pub promote_rate_limit: Option<f64>,
     /// Parts of each tenant's memory that a manual placement has fast, as shares of it.
     pub bind: Vec<(f64, f64)>,
     /// Where it tells what it did.

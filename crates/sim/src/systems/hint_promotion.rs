@@ -1,0 +1,146 @@
+//! Promotion by hint faults, as Linux has it in several variants: a scanner has pages of the slow node
+//! fault, a rule says at the fault whether the page goes up, and it does so inside the fault; `kswapd`
+//! demotes from the inactive list's tail of the fast node, which all tenants share.
+
+use super::setup::{Given, TenantSetup, Told};
+use crate::engine::{Fault, HUGE_PAGES, LOOK_AGAIN_NS, System, World};
+use crate::kernel::{
+    FirstTouch, HintFaultCounts, HintScanner, Kswapd, Lru, Nodes, Rules, ScanPeriod,
+};
+use crate::movers::move_in_fault;
+use pagetide_machine::Kernel;
+use std::ops::Range;
+
+/// Base pages of a scan (`numa_balancing_scan_size_mb`), and how long a walk of all memory takes at the
+/// shortest and at the longest, seconds (`numa_balancing_scan_period_min_ms`, `_max_ms`).
+const SCAN_PAGES: f64 = 65_536.0;
+const SCAN_PERIOD_S: (f64, f64) = (1.0, 60.0);
+/// The fast node.
+const FAST: usize = 0;
+
+/// A hint fault on a page of the slow node.
+pub(super) struct HintFault {
+    /// Which fault it was.
+    pub(super) fault: Fault,
+    /// What the entry maps.
+    pub(super) pages: Range<usize>,
+    /// How long after its marking, ns.
+    pub(super) latency_ns: f64,
+}
+
+/// What the variants differ in.
+pub(super) trait PromotionRule: Send {
+    /// Whether the page goes up, if there is room for it (`should_numa_migrate_memory`).
+    fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, nodes: &Nodes) -> bool;
+
+    /// As what the fault counts for the period of the scans (`task_numa_fault`).
+    fn counted(&mut self, hint: &HintFault, migrated: bool) -> HintFaultCounts;
+}
+
+/// See the module.
+pub(super) struct HintPromotion<R> {
+    memory: FirstTouch,
+    lru: Lru,
+    kswapd: Kswapd,
+    /// By tenant.
+    scanners: Vec<HintScanner>,
+    rule: R,
+    costs: Kernel,
+    told: Told,
+}
+
+impl<R: PromotionRule> HintPromotion<R> {
+    /// On a node with these marks.
+    pub(super) fn new(given: &Given, memory: FirstTouch, rule: R) -> Self {
+        let costs = given.kernel();
+        let pages = given.tenants.iter().map(|tenant| tenant.pages.end).max().unwrap_or(0);
+        let mechanism = given.mechanism.of(Kswapd::TOGETHER);
+        Self {
+            memory,
+            lru: Lru::new(2, pages, Rules::InactiveFirst, given.period.scale),
+            kswapd: Kswapd::new(given.tenants.len(), mechanism, &costs),
+            scanners: scanners(given),
+            rule,
+            costs,
+            told: given.told.clone(),
+        }
+    }
+
+    fn hint_fault(&mut self, fault: Fault, world: &mut World) -> f64 {
+        let done = fault.now_ns + self.costs.hint_fault_us * 1e3;
+        let pages = world.pages.mapped_with(fault.page);
+        if world.pages.tier(pages.start) == FAST {
+            return done;
+        }
+        let latency_ns = self.scanners[fault.tenant].latency_ns(pages.start, fault.now_ns, world);
+        let hint = HintFault { fault, pages, latency_ns };
+        let hot = self.rule.should_migrate(&hint, &mut self.lru, self.memory.nodes());
+        let there = if hot { self.promote(&hint, done, world) } else { None };
+        self.scanners[fault.tenant].count(self.rule.counted(&hint, there.is_some()));
+        there.unwrap_or(done)
+    }
+
+    /// Moves the page up if there is room; when it is there, ns (`migrate_misplaced_folio`).
+    fn promote(&mut self, hint: &HintFault, now_ns: f64, world: &mut World) -> Option<f64> {
+        let (tenant, pages) = (hint.fault.tenant, hint.pages.clone());
+        let count = pages.len() as u64;
+        if !self.memory.nodes().migrate_balanced(FAST, count) {
+            self.kswapd.wake_up(count);
+            return None;
+        }
+        let kind = self.lru.isolate(pages.start)?;
+        let done = move_in_fault(world, (tenant, pages.clone()), true, &self.costs, now_ns);
+        self.lru.add(pages.start, kind, world);
+        self.memory.moved(tenant, count, true);
+        self.told.moved(tenant, count * 4096, true);
+        Some(done)
+    }
+}
+
+impl<R: PromotionRule> System for HintPromotion<R> {
+    fn fault(&mut self, fault: Fault, world: &mut World) -> f64 {
+        if !fault.absent() {
+            return self.hint_fault(fault, world);
+        }
+        let done = self.memory.map(&fault, world);
+        self.lru.add_new(fault.page, world);
+        done
+    }
+
+    fn wait(&mut self, fault: Fault, _: &mut World) -> Option<f64> {
+        let there = self.kswapd.blocks(fault.page, fault.core, fault.now_ns)?;
+        Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
+    }
+
+    /// `kswapd`, and a scanner for each tenant.
+    fn daemons(&self) -> usize {
+        1 + self.scanners.len()
+    }
+
+    fn wake(&mut self, daemon: usize, now_ns: f64, world: &mut World) -> f64 {
+        let Self { memory, lru, kswapd, scanners, told, .. } = self;
+        if daemon > 0 {
+            return scanners[daemon - 1].wake(now_ns, world);
+        }
+        let next = kswapd.wake(now_ns, memory, lru, world);
+        for demoted in kswapd.take_demoted() {
+            told.moved(demoted.tenant, demoted.pages.len() as u64 * 4096, false);
+        }
+        next
+    }
+}
+
+/// One for each tenant, that has pages of slow nodes fault.
+pub(super) fn scanners(given: &Given) -> Vec<HintScanner> {
+    let (costs, scale) = (given.kernel(), given.period.scale);
+    // A scan ends with a block of the page tables, however much time and memory are scaled down.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pages")]
+    let size = ((SCAN_PAGES / scale) as usize).max(HUGE_PAGES);
+    let period = ScanPeriod::between(SCAN_PERIOD_S.0 * 1e9 / scale, SCAN_PERIOD_S.1 * 1e9 / scale);
+    let of = |(number, tenant): (usize, &TenantSetup)| {
+        HintScanner::new(number, tenant.pages.clone(), &[1, 2, 3], &costs)
+            .with_size(size)
+            .with_period(period)
+    };
+    given.tenants.iter().enumerate().map(of).collect()
+}

@@ -1,0 +1,72 @@
+//! Programs on which systems that promote by hint faults are tried: 16 GiB of base pages, 256 times
+//! smaller. A walk of the scanner takes 6.4 s at the shortest.
+
+use crate::scenario::{TenantOutcome, parse, run};
+
+/// A scattered hot set of 3 GiB; the rest is as good as never accessed.
+pub(super) const HOT_COLD: &str = "kind = \"hot-cold\", hot = 0.1875, ratio = 1e4";
+/// Every line once, in 24 s where all is fast.
+pub(super) const STREAM: &str = "kind = \"strided\"";
+
+/// A program, and what it runs on.
+pub(super) struct Trial<'a> {
+    pub(super) pattern: &'a str,
+    /// Fast memory; of 16 GiB.
+    pub(super) fast: &'a str,
+    pub(super) threads: u32,
+    /// Of that, the first half is not counted.
+    pub(super) seconds: f64,
+    /// Further keys of `[system]`.
+    pub(super) keys: &'a str,
+}
+
+pub(super) const TRIAL: Trial<'static> =
+    Trial { pattern: HOT_COLD, fast: "4G", threads: 1, seconds: 80.0, keys: "" };
+
+impl Trial<'_> {
+    /// What comes of it under a system.
+    #[track_caller]
+    pub(super) fn under(&self, system: &str) -> TenantOutcome {
+        let Self { pattern, fast, threads, seconds, keys } = self;
+        let text = format!(
+            "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\n\
+             seconds = {seconds}\nwarm_up = {}\n\
+             [system]\nname = \"{system}\"\n{keys}\n\
+             [[tenant]]\nmemory = \"16G\"\nfast = \"{fast}\"\nthreads = {threads}\n\
+             compute_ns = 40\npattern = {{ {pattern} }}",
+            seconds / 2.0
+        );
+        let mut found = run(&parse(&text, "x.toml").unwrap(), None, "x.toml").unwrap();
+        found.tenants.remove(0)
+    }
+}
+
+/// All systems that promote by hint faults.
+const SYSTEMS: &[&str] = &["linux-tiering"];
+
+#[test]
+fn a_hot_set_that_was_mostly_slow_becomes_fast() {
+    let still = TRIAL.under("no-migration").fast_share;
+    assert!(still < 0.35, "{still}");
+    for system in SYSTEMS {
+        let found = Trial { seconds: 240.0, ..TRIAL }.under(system);
+        assert!(found.fast_share > 0.95, "{system}: {found:?}");
+        // The part of it that was slow, and little else.
+        let up = found.promoted as f64 / 1_073_741_824.0;
+        assert!((1.9..2.3).contains(&up), "{system}: {up} GiB");
+        assert!(found.demoted >= found.promoted, "{system}: {found:?}");
+    }
+}
+
+#[test]
+fn where_all_memory_is_fast_nothing_moves_and_little_is_lost() {
+    let all = Trial { fast: "20G", ..TRIAL };
+    let right = all.under("all-fast");
+    for system in SYSTEMS {
+        let found = all.under(system);
+        assert_eq!((found.promoted, found.demoted, found.fast_share), (0, 0, 1.0), "{system}");
+        let lost = 1.0 - found.accesses_per_s / right.accesses_per_s;
+        // Page tables are walked all the same.
+        assert!((0.0..0.05).contains(&lost), "{system}: {lost}");
+    }
+}

@@ -55,6 +55,10 @@ pub trait Actor: Send {
 pub struct Engine<'a> {
     world: World,
     actors: Vec<Box<dyn Actor + 'a>>,
+    /// By actor, when it goes on: its own clock, or never once it has ended.
+    next_ns: Vec<f64>,
+    /// By actor, whether the simulation waits for it.
+    programs: Vec<bool>,
     watch: Option<Watch<'a>>,
     /// When that is asked next, ns.
     watch_ns: f64,
@@ -67,7 +71,14 @@ impl<'a> Engine<'a> {
     /// Nobody is at work yet but the threads of the system, if there is one.
     #[must_use]
     pub fn new(world: World) -> Self {
-        let mut engine = Self { actors: Vec::new(), world, watch: None, watch_ns: 0.0 };
+        let mut engine = Self {
+            actors: Vec::new(),
+            next_ns: Vec::new(),
+            programs: Vec::new(),
+            world,
+            watch: None,
+            watch_ns: 0.0,
+        };
         for number in 0..engine.world.daemons() {
             engine.add(system::Daemon { number, next_ns: 0.0 });
         }
@@ -82,6 +93,8 @@ impl<'a> Engine<'a> {
 
     /// Adds an actor; its number.
     pub fn add(&mut self, actor: impl Actor + 'a) -> usize {
+        self.next_ns.push(next_ns(&actor));
+        self.programs.push(!actor.serves_others());
         self.actors.push(Box::new(actor));
         self.actors.len() - 1
     }
@@ -110,9 +123,8 @@ impl<'a> Engine<'a> {
 
     /// Runs until all programs have ended or passed `until_ns`; the time of the last of them.
     pub fn run(&mut self, until_ns: f64) -> f64 {
-        while self.programs().any(|program| !program.ended() && program.clock_ns() <= until_ns)
-            && let Some((number, clock, second)) = self.first()
-        {
+        while self.goes_on(until_ns) {
+            let (number, clock, second) = self.first();
             let mut until = (second.max(clock) + AHEAD_NS).min(until_ns);
             if let Some(watch) = &mut self.watch {
                 if clock >= self.watch_ns {
@@ -124,7 +136,9 @@ impl<'a> Engine<'a> {
                 // Nobody else has anything to do before that: it is the same in two steps.
                 until = until.min(clock + WATCH_NS);
             }
-            self.actors[number].run(until, &mut self.world);
+            let actor = &mut self.actors[number];
+            actor.run(until, &mut self.world);
+            self.next_ns[number] = next_ns(actor.as_ref());
         }
         self.programs().map(|actor| actor.clock_ns()).fold(0.0, f64::max)
     }
@@ -133,20 +147,24 @@ impl<'a> Engine<'a> {
         self.actors.iter().map(AsRef::as_ref).filter(|actor| !actor.serves_others())
     }
 
-    /// Who is behind of those that go on, its clock, and that of the next.
-    fn first(&self) -> Option<(usize, f64, f64)> {
-        let (mut first, mut second) = (None, f64::INFINITY);
-        for (number, actor) in self.actors.iter().enumerate().filter(|(_, actor)| !actor.ended()) {
-            let clock = actor.clock_ns();
-            match first {
-                Some((_, least)) if clock >= least => second = second.min(clock),
-                _ => {
-                    second = first.map_or(second, |(_, least)| least);
-                    first = Some((number, clock));
-                }
+    /// Whether a program goes on before a time.
+    fn goes_on(&self, until_ns: f64) -> bool {
+        let on = |(next, program): (&f64, &bool)| *program && next.is_finite() && *next <= until_ns;
+        self.next_ns.iter().zip(&self.programs).any(on)
+    }
+
+    /// Who is behind, its clock, and that of the next.
+    #[inline]
+    fn first(&self) -> (usize, f64, f64) {
+        let (mut first, mut least, mut second) = (0, f64::INFINITY, f64::INFINITY);
+        for (number, next) in self.next_ns.iter().enumerate() {
+            if *next < least {
+                (first, second, least) = (number, least, *next);
+            } else {
+                second = second.min(*next);
             }
         }
-        first.map(|(number, clock)| (number, clock, second))
+        (first, least, second)
     }
 
     /// When an actor goes on, or ended, ns.
@@ -165,6 +183,11 @@ impl<'a> Engine<'a> {
     pub fn world(&mut self) -> &mut World {
         &mut self.world
     }
+}
+
+/// When an actor goes on.
+fn next_ns(actor: &(impl Actor + ?Sized)) -> f64 {
+    if actor.ended() { f64::INFINITY } else { actor.clock_ns() }
 }
 
 #[cfg(test)]

@@ -18,13 +18,14 @@ mod priority_order;
 mod registry;
 mod select;
 mod shadow;
+mod spec;
 mod tenant;
 
 pub use access_history::{AccessHistory, Known, observed};
 pub use decider::{Decider, Now};
 pub use governor::{AlwaysMigrate, Counters, Governor, Verdict};
 pub use limit::{Chosen, CostBenefit, Limits, apply_limits};
-pub use options::{OptionInfo, PolicyOptions, SpecError};
+pub use options::{Kind, OptionInfo, Owner, PolicyOptions, SpecError};
 pub use policy::{
     Class, EpochView, FigureInfo, Fixed, Needs, Observation, Placement, Policy, PolicyInfo,
     RankPolicy,
@@ -32,4 +33,5 @@ pub use policy::{
 pub use priority_order::PriorityOrder;
 pub use registry::{PolicySpec, REGISTRY};
 pub use select::{Moves, moves};
+pub use spec::{Entry, Spec};
 pub use tenant::{Decision, Outcome, Places, Room, Tenant};

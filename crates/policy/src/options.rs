@@ -1,9 +1,10 @@
-//! Parameters of policies: names, ranges and defaults; unknown ones are errors that name the
-//! nearest known.
+//! Parameters of policies and governors: names, ranges and defaults; unknown ones are errors that
+//! name the nearest known.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-/// One parameter of a policy.
+/// One parameter of a policy or a governor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OptionInfo {
     /// Lower case and hyphens.
@@ -22,36 +23,34 @@ pub struct OptionInfo {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolicyOptions(pub BTreeMap<String, f64>);
 
-/// Why a policy cannot be made.
+/// Why a policy or a governor cannot be made. `kind` says which of the two.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// No such policy.
-    #[error("unknown policy '{name}'; {hint}known are {known}")]
-    UnknownPolicy {
+    /// No such name.
+    #[error("unknown {kind} '{name}'; {known}")]
+    UnknownName {
+        /// Of what.
+        kind: Kind,
         /// As given.
         name: String,
-        /// The nearest known name, as half a sentence, or empty.
-        hint: String,
-        /// All names.
+        /// The nearest known name, and all of them.
         known: String,
     },
     /// No such parameter.
-    #[error("policy {policy}: unknown option '{key}'; {hint}{known}")]
+    #[error("{owner}: unknown option '{key}'; {known}")]
     UnknownOption {
-        /// The policy.
-        policy: &'static str,
+        /// Whose.
+        owner: Owner,
         /// As given.
         key: String,
-        /// The nearest known name, as half a sentence, or empty.
-        hint: String,
-        /// All names, as half a sentence.
+        /// The nearest known name, and all of them.
         known: String,
     },
     /// A value that makes no sense.
-    #[error("policy {policy}: {key} must be {wanted}, not '{value}'")]
+    #[error("{owner}: {key} must be {wanted}, not '{value}'")]
     Value {
-        /// The policy.
-        policy: &'static str,
+        /// Whose.
+        owner: Owner,
         /// The parameter.
         key: &'static str,
         /// As given.
@@ -60,16 +59,49 @@ pub enum SpecError {
         wanted: String,
     },
     /// Text that does not read `name=value`.
-    #[error("policy {policy}: '{text}' must read name=value")]
+    #[error("{owner}: '{text}' must read name=value")]
     Syntax {
-        /// The policy.
-        policy: &'static str,
+        /// Whose.
+        owner: Owner,
         /// As given.
         text: String,
     },
 }
 
-/// Checked values of a policy's parameters, as its constructor gets them.
+/// What a registry holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Policies.
+    Policy,
+    /// Governors.
+    Governor,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Policy => "policy",
+            Self::Governor => "governor",
+        })
+    }
+}
+
+/// Whose parameter it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Owner {
+    /// What it is.
+    pub kind: Kind,
+    /// Its name.
+    pub name: &'static str,
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.name)
+    }
+}
+
+/// Checked values of parameters, as a constructor gets them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings<'a> {
     pub(crate) infos: &'static [OptionInfo],
@@ -77,7 +109,7 @@ pub(crate) struct Settings<'a> {
 }
 
 impl Settings<'_> {
-    /// The value of a parameter that the policy declares.
+    /// The value of a parameter that is declared.
     pub(crate) fn get(&self, name: &str) -> f64 {
         let default = self.infos.iter().find(|info| info.name == name).map(|info| info.default);
         debug_assert!(default.is_some(), "undeclared option {name}");
@@ -93,70 +125,70 @@ impl Settings<'_> {
 
 /// Checks one value.
 pub(crate) fn check(
-    policy: &'static str,
+    owner: Owner,
     infos: &'static [OptionInfo],
     key: &str,
     value: f64,
 ) -> Result<(), SpecError> {
-    let info = find(policy, infos, key)?;
+    let info = find(owner, infos, key)?;
     let (low, high) = info.range;
     if (low..=high).contains(&value) && (!info.whole || value.fract() == 0.0) {
         return Ok(());
     }
-    Err(wrong_value(policy, info, &value.to_string()))
+    Err(wrong_value(owner, info, &value.to_string()))
 }
 
 /// Reads one `name=value`.
 pub(crate) fn parse(
-    policy: &'static str,
+    owner: Owner,
     infos: &'static [OptionInfo],
     text: &str,
 ) -> Result<(String, f64), SpecError> {
     let (key, value) =
-        text.split_once('=').ok_or_else(|| SpecError::Syntax { policy, text: text.to_owned() })?;
+        text.split_once('=').ok_or_else(|| SpecError::Syntax { owner, text: text.to_owned() })?;
     let (key, value) = (key.trim(), value.trim());
-    let info = find(policy, infos, key)?;
-    let number = value.parse().map_err(|_| wrong_value(policy, info, value))?;
-    check(policy, infos, key, number)?;
+    let info = find(owner, infos, key)?;
+    let number = value.parse().map_err(|_| wrong_value(owner, info, value))?;
+    check(owner, infos, key, number)?;
     Ok((key.to_owned(), number))
 }
 
 fn find(
-    policy: &'static str,
+    owner: Owner,
     infos: &'static [OptionInfo],
     key: &str,
 ) -> Result<&'static OptionInfo, SpecError> {
     infos.iter().find(|info| info.name == key).ok_or_else(|| {
         let names: Vec<_> = infos.iter().map(|info| info.name).collect();
         SpecError::UnknownOption {
-            policy,
+            owner,
             key: key.to_owned(),
-            hint: nearest(key, &names),
             known: match names.len() {
                 0 => "it has none".to_owned(),
-                _ => format!("known are {}", names.join(", ")),
+                _ => known(key, &names),
             },
         }
     })
 }
 
-fn wrong_value(policy: &'static str, info: &'static OptionInfo, value: &str) -> SpecError {
+fn wrong_value(owner: Owner, info: &'static OptionInfo, value: &str) -> SpecError {
     let (low, high) = info.range;
     let kind = if info.whole { "a whole number" } else { "a number" };
     SpecError::Value {
-        policy,
+        owner,
         key: info.name,
         value: value.to_owned(),
         wanted: format!("{kind} from {low} to {high}"),
     }
 }
 
-/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
-pub(crate) fn nearest(wrong: &str, known: &[&str]) -> String {
-    known
+/// "did you mean 'x'? " for the nearest of all names, if one is near, and all of them.
+pub(crate) fn known(wrong: &str, names: &[&str]) -> String {
+    let nearest = names
         .iter()
         .map(|name| (strsim::jaro_winkler(wrong, name), name))
         .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let hint = nearest.map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "));
+    format!("{hint}known are {}", names.join(", "))
 }

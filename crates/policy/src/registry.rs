@@ -1,9 +1,9 @@
 //! The registry: one line per policy. Adding a policy takes its file, its `mod` line, and a line
 //! here.
 
-use crate::options::{self, PolicyOptions, Settings, SpecError};
+use crate::options::{Kind, OptionInfo};
+use crate::spec::{Entry, Spec};
 use crate::{Policy, PolicyInfo, policies};
-use std::{fmt, str::FromStr};
 
 /// All policies, the simplest first, bounds last.
 pub static REGISTRY: &[&PolicyInfo] = &[
@@ -19,85 +19,35 @@ pub static REGISTRY: &[&PolicyInfo] = &[
     &policies::bounds::ALL_SLOW,
 ];
 
-/// A policy with its options, checked; makes as many policies as are needed.
-///
-/// Written and read as `name` or `name:option=value,option=value`, e.g. `rate:interval=8`.
-#[derive(Clone, Debug)]
-pub struct PolicySpec {
-    info: &'static PolicyInfo,
-    options: PolicyOptions,
+impl Entry for PolicyInfo {
+    const KIND: Kind = Kind::Policy;
+
+    fn registry() -> &'static [&'static Self] {
+        REGISTRY
+    }
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn options(&self) -> &'static [OptionInfo] {
+        self.options
+    }
 }
 
+/// A policy with its options, e.g. `rate:interval=8`.
+pub type PolicySpec = Spec<PolicyInfo>;
+
 impl PolicySpec {
-    /// A policy by name with options.
-    ///
-    /// # Errors
-    /// Unknown names, each with the nearest known one, and values out of range.
-    pub fn new(name: &str, options: PolicyOptions) -> Result<Self, SpecError> {
-        let info = find(name)?;
-        for (key, value) in &options.0 {
-            options::check(info.name, info.options, key, *value)?;
-        }
-        Ok(Self { info, options })
-    }
-
-    /// Its registry entry.
-    #[must_use]
-    pub fn info(&self) -> &'static PolicyInfo {
-        self.info
-    }
-
     /// A fresh policy that has seen no epoch.
     #[must_use]
     pub fn build(&self) -> Policy {
-        (self.info.build)(&Settings { infos: self.info.options, given: &self.options })
-    }
-}
-
-fn find(name: &str) -> Result<&'static PolicyInfo, SpecError> {
-    REGISTRY.iter().find(|info| info.name == name).copied().ok_or_else(|| {
-        let names: Vec<_> = REGISTRY.iter().map(|info| info.name).collect();
-        SpecError::UnknownPolicy {
-            name: name.to_owned(),
-            hint: options::nearest(name, &names),
-            known: names.join(", "),
-        }
-    })
-}
-
-impl From<&'static PolicyInfo> for PolicySpec {
-    /// The policy with its defaults.
-    fn from(info: &'static PolicyInfo) -> Self {
-        Self { info, options: PolicyOptions::default() }
-    }
-}
-
-impl FromStr for PolicySpec {
-    type Err = SpecError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (name, given) = text.split_once(':').unwrap_or((text, ""));
-        let info = find(name.trim())?;
-        let options = given
-            .split(',')
-            .filter(|part| !part.trim().is_empty())
-            .map(|part| options::parse(info.name, info.options, part))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { info, options: PolicyOptions(options) })
-    }
-}
-
-impl fmt::Display for PolicySpec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let given: Vec<_> = self.options.0.iter().map(|(k, v)| format!("{k}={v}")).collect();
-        let colon = if given.is_empty() { "" } else { ":" };
-        f.pad(&format!("{}{colon}{}", self.info.name, given.join(",")))
+        (self.info().build)(&self.settings())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::PolicyOptions;
 
     #[test]
     fn specs_read_as_they_print() {

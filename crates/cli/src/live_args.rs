@@ -15,6 +15,10 @@ pub(crate) struct RunArgs {
     /// The policy that decides, with options as in rate:interval=8 (`pagetide policies` lists them).
     #[arg(long, default_value = "rate", value_name = "NAME")]
     pub(crate) policy: String,
+    /// The governor that says whether a process's pages move at all, with options as in
+    /// adaptive:theta=0.5: none, adaptive, gain.
+    #[arg(long, default_value = "none", value_name = "NAME")]
+    pub(crate) governor: String,
     /// Most fast memory that the target may have, as bytes or a share of the fast tier (default:
     /// all that is free).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]

@@ -7,7 +7,7 @@ use crate::room::NodesRoom;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker};
 use pagetide_migrate::{BackOff, Kernel, Mover, Report, Work};
 use pagetide_policy::{
-    Chosen, CostBenefit, Decider, Governor, Outcome, Places, PolicySpec, Room, Tenant,
+    Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant,
 };
 use pagetide_scan::{End, ScanError};
 use pagetide_trace::EpochRecord;
@@ -49,14 +49,14 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         tracker: T,
         mover: Mover<K>,
         tiers: Tiers,
-        governor: Box<dyn Governor>,
+        governors: Governors,
         settings: Settings,
     ) -> Self {
         let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect();
         let summary = Summary {
             target: settings.target.clone(),
             policy: settings.policy.to_string(),
-            governor: governor.name().to_owned(),
+            governor: governors.name().to_owned(),
             fast_nodes: numbers(&tiers.fast),
             slow_nodes: numbers(&tiers.slow),
             tiers_from: tiers.source.clone(),
@@ -65,7 +65,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         };
         let decider = Decider::new(&settings.policy);
         Self {
-            tenant: Tenant::new(decider, governor, settings.cost_benefit),
+            tenant: Tenant::new(decider, governors, settings.cost_benefit),
             tracker,
             mover,
             tiers,

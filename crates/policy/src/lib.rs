@@ -1,12 +1,14 @@
 //! Policies: which units belong in fast memory. One file per policy (`policies/`), one line each
-//! in the registry. The core that turns an order into a placement and moves is `select`; the
-//! access history that policies share is `access_history`, the order `priority_order`. No I/O, no clock, no unsafe.
+//! in the registry. Governors: whether anything of a process moves at all, one file each as well
+//! (`governors/`). The core that turns an order into a placement and moves is `select`; the access
+//! history that policies share is `access_history`, the order `priority_order`; a `tenant` holds it
+//! all. No I/O, no clock, no unsafe.
 
 mod access_history;
 mod amp_pages;
 mod by_history;
 mod decider;
-mod governor;
+mod governors;
 mod interval_history;
 mod limit;
 mod options;
@@ -15,6 +17,8 @@ mod policies;
 mod policy;
 mod population;
 mod priority_order;
+mod processes;
+mod recent_moves;
 mod registry;
 mod select;
 mod shadow;
@@ -23,7 +27,9 @@ mod tenant;
 
 pub use access_history::{AccessHistory, Known, observed};
 pub use decider::{Decider, Now};
-pub use governor::{AlwaysMigrate, Counters, Governor, Verdict};
+pub use governors::{
+    Balance, Counters, GOVERNORS, Governor, GovernorInfo, GovernorSpec, Governors, Verdict, Watch,
+};
 pub use limit::{Chosen, CostBenefit, Limits, apply_limits};
 pub use options::{Kind, OptionInfo, Owner, PolicyOptions, SpecError};
 pub use policy::{
@@ -31,6 +37,7 @@ pub use policy::{
     RankPolicy,
 };
 pub use priority_order::PriorityOrder;
+pub use processes::Change;
 pub use registry::{PolicySpec, REGISTRY};
 pub use select::{Moves, moves};
 pub use spec::{Entry, Spec};

@@ -18,23 +18,31 @@ pub struct CostBenefit {
     pub base_us: f64,
     /// What moving a huge page takes, us.
     pub huge_us: f64,
-    /// The time in which a move must have brought what it cost, seconds.
+    /// The time in which a move must have brought what it cost, seconds; 0: whatever is wanted moves.
     pub within_s: f64,
 }
 
 impl CostBenefit {
+    /// Seconds a second by which so many accesses a second wait longer in slow memory.
+    pub(crate) fn waits(&self, accesses_per_s: f64) -> f64 {
+        accesses_per_s * self.gain_ns * 1e-9
+    }
+
+    /// What moving so much takes, seconds.
+    pub(crate) fn moving(&self, huge: bool, bytes: Bytes) -> f64 {
+        let pages = bytes.as_f64() / 4096.0;
+        let page_us = if huge { self.huge_us / 512.0 } else { self.base_us };
+        page_us * 1e-6 * pages
+    }
+
     /// What a unit's being fast brings in the time, seconds.
     fn gain(&self, heat: &EpochHeat, row: usize) -> f64 {
-        f64::from(heat.rate[row]) * self.gain_ns * 1e-9 * self.within_s
+        self.waits(f64::from(heat.rate[row])) * self.within_s
     }
 
     /// What moving it takes, seconds.
     fn cost(&self, heat: &EpochHeat, row: usize) -> f64 {
-        if heat.flags[row].has(HeatFlags::HUGE) {
-            self.huge_us * 1e-6 * f64::from(heat.pages[row]) / 512.0
-        } else {
-            self.base_us * 1e-6 * f64::from(heat.pages[row])
-        }
+        self.moving(heat.flags[row].has(HeatFlags::HUGE), heat.bytes(row))
     }
 }
 
@@ -122,7 +130,7 @@ fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> 
             chosen.without_room = ups.len() - at;
             break;
         }
-        if let Some(cost_benefit) = &limits.cost_benefit {
+        if let Some(cost_benefit) = limits.cost_benefit.filter(|terms| terms.within_s > 0.0) {
             let lost: f64 = making.iter().map(|row| cost_benefit.gain(heat, *row)).sum();
             let cost: f64 = making.iter().map(|row| cost_benefit.cost(heat, *row)).sum();
             if cost_benefit.gain(heat, up) - lost < cost_benefit.cost(heat, up) + cost {

@@ -3,12 +3,12 @@
 //! there is, and get the moves; then they say what really happened. Only what watches and what moves
 //! differs between them.
 
+use crate::processes::Processes;
 use crate::{
-    AlwaysMigrate, Chosen, CostBenefit, Counters, Decider, Governor, Limits, Moves, Now,
-    Observation, PolicySpec, Verdict, apply_limits,
+    Change, Chosen, CostBenefit, Decider, GovernorSpec, Governors, Limits, Moves, Now, Observation,
+    PolicySpec, apply_limits,
 };
-use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
-use std::collections::{BTreeMap, BTreeSet};
+use pagetide_types::{Bytes, EpochHeat, UnitId};
 
 /// Where the units of an epoch are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,7 +46,7 @@ impl Room {
 }
 
 /// What moves, and what a summary tells of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
     /// The moves within the limits.
     pub chosen: Chosen,
@@ -54,6 +54,10 @@ pub struct Decision {
     pub migrating: usize,
     /// See [`Self::migrating`].
     pub standing_still: usize,
+    /// Processes that are to be watched sparsely from now on ([`crate::Watch`]), ascending.
+    pub sparse: Vec<u32>,
+    /// What the governor sees in another way than before.
+    pub changes: Vec<Change>,
 }
 
 /// What became of the order to move a row.
@@ -72,49 +76,34 @@ pub struct Outcome {
 /// See the module.
 pub struct Tenant {
     decider: Decider,
-    governor: Box<dyn Governor>,
+    processes: Processes,
     cost_benefit: Option<CostBenefit>,
-    /// By process that has memory.
-    counters: BTreeMap<u32, Counters>,
-    /// Units that went up and did not come down yet.
-    promoted: BTreeSet<UnitId>,
-    /// Of all processes so far.
-    promoted_then_demoted: Bytes,
-    now_s: f64,
-    /// By row of the last decision; empty: all of process 0.
-    process: Vec<u32>,
 }
 
 impl Tenant {
-    /// One that has seen no epoch. `cost_benefit`: what moves cost and bring; none: every one pays.
+    /// One that has seen no epoch. `cost_benefit`: what moves cost and bring; none: every one pays,
+    /// and a governor that counts in seconds stops nothing.
     #[must_use]
-    pub fn new(
-        decider: Decider,
-        governor: Box<dyn Governor>,
-        cost_benefit: Option<CostBenefit>,
-    ) -> Self {
-        Self {
-            decider,
-            governor,
-            cost_benefit,
-            counters: BTreeMap::new(),
-            promoted: BTreeSet::new(),
-            promoted_then_demoted: Bytes(0),
-            now_s: 0.0,
-            process: Vec::new(),
-        }
+    pub fn new(decider: Decider, governors: Governors, cost_benefit: Option<CostBenefit>) -> Self {
+        Self { decider, processes: Processes::new(governors, cost_benefit), cost_benefit }
     }
 
     /// A policy alone: nobody stops it, and every move pays.
     #[must_use]
     pub fn of(spec: &PolicySpec) -> Self {
-        Self::new(Decider::new(spec), Box::new(AlwaysMigrate), None)
+        Self::new(Decider::new(spec), (&GovernorSpec::default()).into(), None)
     }
 
-    /// The governor's name.
+    /// The governor's name with options.
     #[must_use]
-    pub fn governor(&self) -> &'static str {
-        self.governor.name()
+    pub fn governor(&self) -> &str {
+        self.processes.governor()
+    }
+
+    /// Watching the epoch that ends took so many CPU seconds; before [`Self::decide`]. Nothing, if
+    /// nobody says so.
+    pub fn watched(&mut self, cpu_s: f64) {
+        self.processes.watched(cpu_s);
     }
 
     /// Lives through an epoch; once for each, in order.
@@ -150,12 +139,13 @@ impl Tenant {
                 &ledger
             }
         };
-        let still = self.judge(heat, length_s, places.process);
+        let changes = self.processes.judge(heat, fast, length_s, places.process);
+        let (migrating, standing_still) = self.processes.standing();
         let may_move = |row: usize| {
-            let stands_still = still.contains(&self.process.get(row).copied().unwrap_or(0));
-            places.movable.is_none_or(|movable| movable[row]) && (fast[row] || !stands_still)
+            let may_go_up = || !self.processes.stands_still(row);
+            places.movable.is_none_or(|movable| movable[row]) && (fast[row] || may_go_up())
         };
-        let free = places.movable.is_none() && still.is_empty();
+        let free = places.movable.is_none() && standing_still == 0;
         let movable: Option<Vec<bool>> = (!free).then(|| (0..heat.len()).map(may_move).collect());
         let movable = movable.as_deref();
         let now = Now { length_s, free_moves, capacity, fast, movable, next };
@@ -168,71 +158,25 @@ impl Tenant {
                 apply_limits(&self.decider, &moves, heat, &limits)
             }
         };
-        Decision {
-            chosen,
-            migrating: self.counters.len() - still.len(),
-            standing_still: still.len(),
-        }
+        let sparse = self.processes.sparse();
+        Decision { chosen, migrating, standing_still, sparse, changes }
     }
 
     /// Takes in what became of the last decision on `heat`.
     pub fn learn(&mut self, heat: &EpochHeat, outcomes: impl Iterator<Item = Outcome>) {
-        for outcome in outcomes {
-            let Some(unit) = heat.unit.get(outcome.row) else { continue };
-            let process = self.process.get(outcome.row).copied().unwrap_or(0);
-            let counters = self.counters.entry(process).or_default();
-            counters.moved_back += outcome.moved_back;
-            if outcome.moved == Bytes(0) {
-                continue;
-            }
-            if outcome.up {
-                counters.promoted += outcome.moved;
-                self.promoted.insert(*unit);
-            } else {
-                counters.demoted += outcome.moved;
-                if self.promoted.remove(unit) {
-                    counters.promoted_then_demoted += outcome.moved;
-                    self.promoted_then_demoted += outcome.moved;
-                }
-            }
-        }
+        outcomes.for_each(|outcome| self.processes.learn(heat, &outcome));
     }
 
     /// Bytes that went down after they had gone up.
     #[must_use]
     pub fn promoted_then_demoted(&self) -> Bytes {
-        self.promoted_then_demoted
+        self.processes.promoted_then_demoted()
     }
 
     /// What the last decision saw and chose, if the policy tells.
     #[must_use]
     pub fn observation(&self) -> Option<Observation> {
         self.decider.observation()
-    }
-
-    /// Asks the governor once for every process that has memory; which of them stand still.
-    fn judge(&mut self, heat: &EpochHeat, length_s: f64, process: Option<&[u32]>) -> BTreeSet<u32> {
-        self.now_s += length_s;
-        self.process.clear();
-        self.process.extend_from_slice(process.unwrap_or_default());
-        let before = std::mem::take(&mut self.counters);
-        for row in 0..heat.len() {
-            let process = self.process.get(row).copied().unwrap_or(0);
-            let counters = self.counters.entry(process).or_insert_with(|| Counters {
-                accessed: Bytes(0),
-                watched: Bytes(0),
-                now_s: self.now_s,
-                length_s,
-                ..before.get(&process).copied().unwrap_or_default()
-            });
-            let (flags, bytes) = (heat.flags[row], heat.bytes(row));
-            counters.accessed += if flags.has(HeatFlags::ACCESSED) { bytes } else { Bytes(0) };
-            counters.watched += if flags.has(HeatFlags::SAMPLED) { bytes } else { Bytes(0) };
-        }
-        let judged = self.counters.iter().filter_map(|(process, counters)| {
-            (self.governor.judge(*process, counters) == Verdict::StandStill).then_some(*process)
-        });
-        judged.collect()
     }
 }
 
@@ -251,9 +195,11 @@ fn all_of(moves: &Moves, heat: &EpochHeat) -> Chosen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Policy;
-    use crate::{EpochView, Needs, RankPolicy};
-    use pagetide_types::{EpochId, HeatRow, NodeId};
+    use crate::{
+        Counters, EpochView, Governor, GovernorSpec, Needs, Policy, RankPolicy, Verdict, Watch,
+    };
+    use pagetide_types::{EpochId, HeatFlags, HeatRow, NodeId};
+    use std::sync::{Arc, Mutex};
 
     const PAGE: Bytes = Bytes(4096);
 
@@ -267,25 +213,27 @@ mod tests {
         heat
     }
 
-    /// Lets every process but one migrate, and writes down what it was shown.
-    struct AllBut(u32, std::sync::Arc<std::sync::Mutex<Vec<(u32, Counters)>>>);
+    /// Lets every process but 7 migrate, and writes down what it was shown.
+    struct AllButSeven(u32, Arc<Mutex<Vec<(u32, Counters)>>>);
 
-    impl Governor for AllBut {
-        fn judge(&mut self, process: u32, counters: &Counters) -> Verdict {
-            self.1.lock().unwrap().push((process, *counters));
-            if process == self.0 { Verdict::StandStill } else { Verdict::Migrate }
+    impl Governor for AllButSeven {
+        fn judge(&mut self, counters: &Counters) -> Verdict {
+            self.1.lock().unwrap().push((self.0, *counters));
+            if self.0 == 7 { Verdict::StandStill } else { Verdict::Migrate }
         }
-        fn name(&self) -> &'static str {
-            "all but"
+        fn reason(&self) -> String {
+            format!("it is {}", self.0)
         }
     }
 
     #[test]
     fn the_governor_is_asked_once_per_process_and_stops_its_promotions_only() {
-        let seen = std::sync::Arc::default();
-        let governor = Box::new(AllBut(7, std::sync::Arc::clone(&seen)));
+        let seen = Arc::default();
+        let told = Arc::clone(&seen);
+        let governors =
+            Governors::with("all but 7", move |of| Box::new(AllButSeven(of, Arc::clone(&told))));
         let spec: PolicySpec = "rate:steps=256,interval=0".parse().unwrap();
-        let mut tenant = Tenant::new(Decider::new(&spec), governor, None);
+        let mut tenant = Tenant::new(Decider::new(&spec), governors, None);
         // Two units of process 3, two of process 7; those in slow memory are the hot ones.
         let heat = heat(0, &[1.0, 50.0, 1.0, 90.0]);
         let (fast, process) = ([true, false, true, false], [3, 3, 7, 7]);
@@ -296,10 +244,20 @@ mod tests {
         assert_eq!(decided.chosen.promote, [1], "7 stands still");
         assert_eq!(decided.chosen.demote.len(), 1);
         assert_eq!((decided.migrating, decided.standing_still), (1, 1));
+        assert_eq!(decided.sparse, [7], "and need not be ranked");
+        let change = Change {
+            process: 7,
+            at_s: 2.0,
+            verdict: Verdict::StandStill,
+            reason: "it is 7".to_owned(),
+        };
+        assert_eq!(decided.changes, [change]);
         let up = Outcome { row: 1, up: true, moved: PAGE, moved_back: Bytes(0) };
         tenant.learn(&heat, [up].into_iter());
         tenant.arrive(&heat);
-        tenant.decide(&heat, 2.0, places, Room::Ledger(Bytes(2 * PAGE.0)), (false, None));
+        let again =
+            tenant.decide(&heat, 2.0, places, Room::Ledger(Bytes(2 * PAGE.0)), (false, None));
+        assert_eq!((again.standing_still, again.changes), (1, vec![]), "that is nothing new");
         let down = Outcome { up: false, ..up };
         tenant.learn(&heat, [down, down].into_iter());
         assert_eq!(tenant.promoted_then_demoted(), PAGE, "once up, once down for nothing");
@@ -309,6 +267,8 @@ mod tests {
         let none = Bytes(0);
         assert_eq!(asked, [(3, 2.0, none), (7, 2.0, none), (3, 4.0, PAGE), (7, 4.0, none)]);
         assert!(seen.iter().all(|(_, c)| c.watched == Bytes(2 * PAGE.0) && c.length_s == 2.0));
+        let watch: Vec<_> = seen.iter().map(|(_, c)| c.watch).collect();
+        assert_eq!(watch, [Watch::Full, Watch::Full, Watch::Full, Watch::Sparse]);
     }
 
     /// Of no registry: the last unit first.
@@ -324,7 +284,7 @@ mod tests {
     #[test]
     fn a_policy_needs_no_registry() {
         let decider = Decider::with(Policy::Rank(Box::new(Backwards)), Needs::NOTHING);
-        let mut tenant = Tenant::new(decider, Box::new(AlwaysMigrate), None);
+        let mut tenant = Tenant::new(decider, (&GovernorSpec::default()).into(), None);
         let heat = heat(0, &[5.0, 4.0, 3.0]);
         let room = Room::Ledger(PAGE);
         tenant.arrive(&heat);

@@ -10,7 +10,7 @@ use pagetide_host::Host;
 use pagetide_machine::Machine;
 use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers};
 use pagetide_migrate::{LiveKernel, Mover};
-use pagetide_policy::{AlwaysMigrate, Class, CostBenefit, PolicySpec};
+use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
 use pagetide_report::Style;
 use pagetide_scan::{End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError};
 use pagetide_trace::Owner;
@@ -30,6 +30,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         bail!("nothing to manage; name a command after --, or give --pid or --cgroup");
     };
     let policy = policy(&arguments.policy)?;
+    let governor: GovernorSpec = arguments.governor.parse()?;
     let machine = Machine::load(&arguments.machine)?;
     let host = Host::live();
     let tiers = tiers(&host, arguments)?;
@@ -41,7 +42,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             reserve: arguments.reserve,
             rate: arguments.move_rate,
         },
-        cost_benefit: cost_benefit(&host, &tiers, &machine, arguments),
+        cost_benefit: Some(cost_benefit(&host, &tiers, &machine, arguments)),
         dry_run: arguments.dry_run,
         target: target.describe(),
     };
@@ -69,7 +70,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         },
     )?;
     let mover = Mover::new(LiveKernel::new(host), moving(arguments));
-    let mut manager = Manager::new(recorder, mover, tiers, Box::new(AlwaysMigrate), settings);
+    let mut manager = Manager::new(recorder, mover, tiers, (&governor).into(), settings);
     let progress = Progress::new("managing", arguments.limit, arguments.quiet, Vec::new());
     let end = watch(&mut manager, arguments, &progress, log);
     progress.finish();
@@ -113,15 +114,7 @@ fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
 }
 
 /// What moves cost and bring here.
-fn cost_benefit(
-    host: &Host,
-    tiers: &Tiers,
-    machine: &Machine,
-    arguments: &RunArgs,
-) -> Option<CostBenefit> {
-    if arguments.payback.is_zero() {
-        return None;
-    }
+fn cost_benefit(host: &Host, tiers: &Tiers, machine: &Machine, arguments: &RunArgs) -> CostBenefit {
     let latency = |nodes: &[NodeId]| {
         nodes
             .iter()
@@ -135,13 +128,13 @@ fn cost_benefit(
         _ => None,
     };
     let modelled = machine.tiers[1].read_latency_ns - machine.tiers[0].read_latency_ns;
-    Some(CostBenefit {
+    CostBenefit {
         // Lines that come in together are waited for once.
         gain_ns: here.unwrap_or(modelled) / LINES_OF_A_TOUCH,
         base_us: machine.migration.page_4k_us,
         huge_us: machine.migration.page_2m_us,
         within_s: arguments.payback.as_secs_f64(),
-    })
+    }
 }
 
 fn moving(arguments: &RunArgs) -> pagetide_migrate::Options {

@@ -3,7 +3,7 @@
 use crate::world::{EVERYTHING, FAST, SLOW, Unit, World, settings, unit};
 use pagetide_manager::{Amount, Budget, Settings};
 use pagetide_migrate::{Refusal, SimPage};
-use pagetide_policy::{CostBenefit, Counters, Governor, Verdict};
+use pagetide_policy::{CostBenefit, Counters, Governor, Governors, Verdict};
 use pagetide_types::Bytes;
 
 /// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
@@ -60,22 +60,22 @@ fn a_unit_that_refuses_gives_its_place_to_the_next_and_is_asked_again_later() {
 }
 
 /// Stops after the first epoch.
-struct OnceOnly(Vec<Counters>);
+struct OnceOnly(u32);
 
 impl Governor for OnceOnly {
-    fn judge(&mut self, _: u32, counters: &Counters) -> Verdict {
-        self.0.push(*counters);
-        if self.0.len() == 1 { Verdict::Migrate } else { Verdict::StandStill }
+    fn judge(&mut self, _: &Counters) -> Verdict {
+        self.0 += 1;
+        if self.0 == 1 { Verdict::Migrate } else { Verdict::StandStill }
     }
-    fn name(&self) -> &'static str {
-        "once-only"
+    fn reason(&self) -> String {
+        "once is enough".to_owned()
     }
 }
 
 #[test]
 fn the_governor_stands_outside_and_stops_promotions() {
-    let governor = Box::new(OnceOnly(Vec::new()));
-    let mut world = World::governed(24, 64, &upside_down(), settings(EVERYTHING), governor);
+    let governors = Governors::with("once-only", |_| Box::new(OnceOnly(0)));
+    let mut world = World::governed(24, 64, &upside_down(), settings(EVERYTHING), governors);
     world.epoch();
     world.manager.tracker().rates.rotate_left(16);
     for _ in 0..3 {

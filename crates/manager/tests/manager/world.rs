@@ -3,7 +3,7 @@
 use pagetide_host::Host;
 use pagetide_manager::{Budget, EpochLine, Manager, Settings, Tiers, Tracker, Watched};
 use pagetide_migrate::{Mover, Options, SimPage, SimulatedKernel};
-use pagetide_policy::{AlwaysMigrate, Governor};
+use pagetide_policy::{GovernorSpec, Governors};
 use pagetide_scan::{Place, Range, ScanError};
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{
@@ -119,7 +119,7 @@ pub(crate) struct World {
 impl World {
     /// `fast` and `slow`: huge pages of the nodes.
     pub(crate) fn new(fast: u64, slow: u64, units: &[Unit], settings: Settings) -> Self {
-        Self::governed(fast, slow, units, settings, Box::new(AlwaysMigrate))
+        Self::governed(fast, slow, units, settings, (&GovernorSpec::default()).into())
     }
 
     pub(crate) fn governed(
@@ -127,7 +127,7 @@ impl World {
         slow: u64,
         units: &[Unit],
         settings: Settings,
-        governor: Box<dyn Governor>,
+        governors: Governors,
     ) -> Self {
         let kernel = Arc::new(SimulatedKernel::two_tiers(fast * 512, slow * 512));
         for (number, unit) in (0..).zip(units) {
@@ -137,7 +137,7 @@ impl World {
         let rates = units.iter().map(|unit| unit.rate).collect();
         let tracker = Truth { kernel: Arc::clone(&kernel), rates, epochs: 0, told: 0 };
         let mover = Mover::new(Arc::clone(&kernel), Options::default());
-        let manager = Manager::new(tracker, mover, tiers(fast, slow), governor, settings);
+        let manager = Manager::new(tracker, mover, tiers(fast, slow), governors, settings);
         Self { kernel, manager }
     }
 

@@ -1,9 +1,12 @@
-//! Policies from the outside, in one test program: each by examples computed by hand, and all of
-//! the registry by what every policy must be and do.
+//! Policies and governors from the outside, in one test program: each by examples computed by hand,
+//! and all of the registry by what every policy must be and do.
 
+mod adaptive;
 mod amp;
 mod dice;
 mod foresight;
+mod gain;
+mod governed;
 mod heats;
 mod orders;
 mod policies;
@@ -11,4 +14,5 @@ mod posterior;
 mod rate;
 mod registry;
 mod shadow;
+mod three_phases;
 mod two_lists;

@@ -3,7 +3,8 @@
 use crate::heats::epochs;
 use pagetide_policy::{AccessHistory, Observation, PriorityOrder, moves};
 use pagetide_policy::{
-    Class, EpochView, Fixed, Moves, Placement, Policy, PolicyOptions, PolicySpec, REGISTRY,
+    Class, EpochView, Fixed, GOVERNORS, Moves, Placement, Policy, PolicyOptions, PolicySpec,
+    REGISTRY,
 };
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 use proptest::prelude::*;
@@ -167,6 +168,24 @@ proptest! {
         }
         for seen in run(&"random".parse().unwrap(), &epochs, budget) {
             prop_assert!(seen.moves.demote.is_empty() && seen.moves.exchange.is_empty());
+        }
+    }
+}
+
+#[test]
+fn every_option_of_a_governor_is_documented_with_its_default() {
+    let page = include_str!("../../../../docs/run.md");
+    for info in GOVERNORS {
+        assert!(page.contains(&format!("\n| `{}`", info.name)), "{}", info.name);
+        for option in info.options {
+            let name = format!("`{}`", option.name);
+            let rows = page.lines().filter(|line| line.starts_with("| `") && line.contains(&name));
+            let default = option.default.to_string();
+            let of_it = |row: &str| {
+                let cells: Vec<&str> = row.split('|').collect();
+                cells[2].split(", ").any(|cell| cell.trim() == default)
+            };
+            assert!(rows.into_iter().any(of_it), "{}:{} = {default}", info.name, option.name);
         }
     }
 }

@@ -1,0 +1,168 @@
+//! Whether the accesses of a process change: Algorithm 2 of Adaptive (section 4.3), by the number of
+//! page-table entries seen accessed.
+//!
+//! Every few seconds a new count is held against the mean of those before it. At first the mean is to
+//! level out; from then on a count that is off the mean is not taken into it, and several such in a
+//! row are a change.
+
+use super::ticks::Ticks;
+use crate::options::{OptionInfo, Settings};
+use std::collections::VecDeque;
+
+pub(crate) const OPTIONS: [OptionInfo; 6] = [
+    OptionInfo {
+        name: "watch",
+        summary: "seconds between two counts of accessed entries while it is stopped",
+        default: 5.0,
+        range: (0.1, 1e6),
+        whole: false,
+    },
+    OptionInfo {
+        name: "window",
+        summary: "counts that the mean is made of",
+        default: 6.0,
+        range: (1.0, 1000.0),
+        whole: true,
+    },
+    OptionInfo {
+        name: "settle",
+        summary: "share by which a count may be off the mean once that has levelled out",
+        default: 0.1,
+        range: (0.0, 10.0),
+        whole: false,
+    },
+    OptionInfo {
+        name: "deviate",
+        summary: "share by which a count must be off the mean to speak for a restart",
+        default: 0.2,
+        range: (0.0, 10.0),
+        whole: false,
+    },
+    OptionInfo {
+        name: "restart",
+        summary: "counts in a row that must do so",
+        default: 4.0,
+        range: (1.0, 1000.0),
+        whole: true,
+    },
+    OptionInfo {
+        name: "backoff",
+        summary: "factor on those counts after a restart that brought nothing; 1: none (as published)",
+        default: 2.0,
+        range: (1.0, 100.0),
+        whole: false,
+    },
+];
+
+/// After restarts that brought nothing, at most so many times the counts in a row.
+const LONGEST: f64 = 16.0;
+
+/// Its parameters, and what restarts taught.
+#[derive(Clone, Debug)]
+pub(crate) struct ChangeRule {
+    every_s: f64,
+    window: usize,
+    settle: f64,
+    deviate: f64,
+    restart: f64,
+    backoff: f64,
+    /// Factor on `restart`.
+    patience: f64,
+}
+
+impl ChangeRule {
+    /// From [`OPTIONS`].
+    #[expect(clippy::cast_possible_truncation, reason = "range checked")]
+    pub(crate) fn new(settings: &Settings<'_>) -> Self {
+        Self {
+            every_s: settings.get("watch"),
+            window: settings.whole("window") as usize,
+            settle: settings.get("settle"),
+            deviate: settings.get("deviate"),
+            restart: settings.get("restart"),
+            backoff: settings.get("backoff"),
+            patience: 1.0,
+        }
+    }
+
+    /// What the migration after the last restart was good for: one that brought nothing makes the
+    /// next one harder, so that a program whose accesses come and go is not restarted for ever.
+    pub(crate) fn learn(&mut self, it_paid: bool) {
+        self.patience = if it_paid { 1.0 } else { (self.patience * self.backoff).min(LONGEST) };
+    }
+
+    fn needed(&self) -> f64 {
+        (self.restart * self.patience).ceil()
+    }
+}
+
+/// Counts since a process was stopped.
+#[derive(Clone, Debug)]
+pub(crate) struct AccessChange {
+    /// Of the seconds in which it was watched, the sum of count times seconds.
+    ticks: Ticks<1>,
+    watched_s: f64,
+    sum: f64,
+    window: VecDeque<f64>,
+    /// The mean has levelled out.
+    stabilized: bool,
+    /// Counts in a row that were off the mean.
+    deviating: u32,
+}
+
+/// A mean, and the count that is off it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Changed {
+    pub(crate) mean: f64,
+    pub(crate) count: f64,
+}
+
+impl AccessChange {
+    /// The process was stopped just now.
+    pub(crate) fn new(rule: &ChangeRule) -> Self {
+        Self {
+            ticks: Ticks::new(rule.every_s, 0.0, [0.0]),
+            watched_s: 0.0,
+            sum: 0.0,
+            window: VecDeque::new(),
+            stabilized: false,
+            deviating: 0,
+        }
+    }
+
+    /// Takes in what an epoch counted; none: nothing was watched in it, and its time does not count.
+    pub(crate) fn look(
+        &mut self,
+        rule: &ChangeRule,
+        count: Option<f64>,
+        length_s: f64,
+    ) -> Option<Changed> {
+        let count = count?;
+        self.watched_s += length_s;
+        self.sum += count * length_s;
+        let counts = self.ticks.advance(self.watched_s, [self.sum]);
+        let changed = counts.into_iter().map(|[sum]| self.sample(rule, sum / rule.every_s));
+        changed.fold(None, Option::or)
+    }
+
+    /// One count more.
+    fn sample(&mut self, rule: &ChangeRule, count: f64) -> Option<Changed> {
+        // Without the newest one: it is what is judged.
+        let mean = self.window.iter().sum::<f64>() / self.window.len().max(1) as f64;
+        let off = (count - mean).abs();
+        if !self.stabilized {
+            self.stabilized = self.window.len() == rule.window && off <= rule.settle * mean;
+        } else if off > rule.deviate * mean {
+            // The mean stays as it was, or it would follow the change.
+            self.deviating += 1;
+            let changed = f64::from(self.deviating) >= rule.needed();
+            return changed.then_some(Changed { mean, count });
+        }
+        self.deviating = 0;
+        self.window.push_back(count);
+        if self.window.len() > rule.window {
+            self.window.pop_front();
+        }
+        None
+    }
+}

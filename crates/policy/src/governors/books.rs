@@ -1,0 +1,89 @@
+//! What the moves of the last seconds bring and cost a process: the books of `gain`.
+
+use super::{Balance, Counters};
+use std::collections::VecDeque;
+
+/// A process that migrates.
+pub(crate) struct Books {
+    /// The ends of epochs within the horizon, the oldest first, and one that is before it.
+    entries: VecDeque<Entry>,
+    /// For how long the gain has not exceeded the cost, seconds.
+    poor_s: f64,
+    /// How often all of its memory was watched since something moved.
+    watched: f64,
+    paid: bool,
+}
+
+/// The totals at the end of an epoch.
+#[derive(Clone, Copy)]
+struct Entry {
+    now_s: f64,
+    moving_s: f64,
+    watching_s: f64,
+}
+
+impl Entry {
+    fn new(counters: &Counters, balance: &Balance) -> Self {
+        Self { now_s: counters.now_s, moving_s: balance.moving_s, watching_s: counters.watching_s }
+    }
+}
+
+/// What the moves of some seconds bring and cost, seconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Account {
+    /// In as many seconds.
+    pub(crate) brings_s: f64,
+    pub(crate) moving_s: f64,
+    pub(crate) watching_s: f64,
+    pub(crate) within_s: f64,
+}
+
+impl Books {
+    /// It migrates from now on.
+    pub(crate) fn new(counters: &Counters, balance: &Balance) -> Self {
+        let entries = [Entry::new(counters, balance)].into();
+        Self { entries, poor_s: 0.0, watched: 0.0, paid: false }
+    }
+
+    /// Whether the gain exceeded the cost at any time.
+    pub(crate) fn paid(&self) -> bool {
+        self.paid
+    }
+
+    /// Takes in the end of an epoch; the account if it is time to stop.
+    pub(crate) fn look(
+        &mut self,
+        counters: &Counters,
+        balance: &Balance,
+        horizon_s: f64,
+        patience_s: f64,
+    ) -> Option<Account> {
+        let now = Entry::new(counters, balance);
+        let moved = self.entries.back().is_some_and(|last| now.moving_s > last.moving_s);
+        self.watched = if moved { 0.0 } else { self.watched + counters.watched_share() };
+        self.entries.push_back(now);
+        while self.entries.get(1).is_some_and(|entry| now.now_s - entry.now_s >= horizon_s) {
+            self.entries.pop_front();
+        }
+        let then = *self.entries.front()?;
+        let within_s = now.now_s - then.now_s;
+        if within_s < horizon_s {
+            // What has just begun has not had the time to pay.
+            return None;
+        }
+        let account = Account {
+            brings_s: balance.gained * within_s,
+            moving_s: now.moving_s - then.moving_s,
+            watching_s: now.watching_s - then.watching_s,
+            within_s,
+        };
+        if account.brings_s > account.moving_s + account.watching_s {
+            (self.poor_s, self.paid) = (0.0, true);
+            return None;
+        }
+        self.poor_s += counters.length_s;
+        // Where nothing moves, it may be that not enough has been seen so far.
+        let seen = account.moving_s > 0.0 || self.watched >= 1.0;
+        (self.poor_s >= patience_s && seen).then_some(account)
+    }
+}

@@ -1,0 +1,73 @@
+//! What a governor is shown of a process.
+
+use crate::Watch;
+use pagetide_types::Bytes;
+
+/// A process at the end of an epoch. What moved counts since it has memory; the rest is of this
+/// epoch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counters {
+    /// Seconds since the tenant was first seen.
+    pub now_s: f64,
+    /// Length of the epoch, seconds.
+    pub length_s: f64,
+    /// Bytes promoted so far.
+    pub promoted: Bytes,
+    /// Bytes demoted so far.
+    pub demoted: Bytes,
+    /// Of those, what had been promoted before: it went up for nothing.
+    pub promoted_then_demoted: Bytes,
+    /// Bytes that somebody else moved back.
+    pub moved_back: Bytes,
+    /// CPU seconds that watching it took so far.
+    pub watching_s: f64,
+    /// How it was to be watched in this epoch.
+    pub watch: Watch,
+    /// Its memory.
+    pub resident: Bytes,
+    /// Bytes of pages that were watched for accesses, and whose accessed bits can be cleared.
+    pub watched: Bytes,
+    /// Of those, bytes of pages seen accessed.
+    pub accessed: Bytes,
+    /// Of those, what lies in fast memory.
+    pub accessed_fast: Bytes,
+    /// What moves brought and cost; none where nobody knows what an access and a move take.
+    pub balance: Option<Balance>,
+}
+
+/// What moves brought and cost, in seconds of the process.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Balance {
+    /// By how many seconds a second it waits less for memory than if nothing of it had moved
+    /// recently ([`crate::Governor::recent_s`]): measured accesses to what is fast and was not,
+    /// less those to what is slow and was not. Below 0 if it waits more.
+    pub gained: f64,
+    /// What moving took so far: moved pages at the machine's prices, pauses included.
+    pub moving_s: f64,
+}
+
+impl Counters {
+    /// Page-table entries that a sparse watch of all its memory would have seen accessed: the count
+    /// of Adaptive's Algorithm 2. None if nothing was watched.
+    #[must_use]
+    pub fn accessed_entries(&self) -> Option<f64> {
+        self.entries(self.accessed)
+    }
+
+    /// Of those, the ones in fast memory.
+    #[must_use]
+    pub fn accessed_fast_entries(&self) -> Option<f64> {
+        self.entries(self.accessed_fast)
+    }
+
+    /// Part of its memory that was watched in this epoch.
+    #[must_use]
+    pub fn watched_share(&self) -> f64 {
+        self.watched.as_f64() / self.resident.as_f64().max(1.0)
+    }
+
+    fn entries(&self, seen: Bytes) -> Option<f64> {
+        let all = self.resident.as_f64() / Watch::STRIDE.as_f64();
+        (self.watched > Bytes(0)).then(|| all * seen.as_f64() / self.watched.as_f64())
+    }
+}

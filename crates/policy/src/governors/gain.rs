@@ -1,0 +1,203 @@
+//! By gain and cost, in seconds. Ours: ping-pong is a sign that migration does not pay; what it pays
+//! can be measured.
+//!
+//! Every epoch holds against each other what the moves of the last `horizon` seconds bring in as many
+//! seconds, and what they cost: those moves and the watching. It stops when the gain has stayed at
+//! or below the cost for `patience` seconds. A hot set in place moves nothing any more, so that
+//! watching alone costs more than it brings. Stopped, a process is looked at again when its accesses
+//! change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
+//! memory), and after `again` seconds in any case.
+//!
+//! It takes for true that
+//! - had nothing moved within the horizon, the process would make the same accesses, and all of its
+//!   memory would lie where it lay then (nobody else would have moved it);
+//! - every access that comes in from slow memory waits by the same time longer, whoever else uses
+//!   that memory just then, and accesses that are waited for together count once (as in
+//!   [`crate::CostBenefit`]);
+//! - a move takes from the process what the machine's model says, pauses included, however it is
+//!   carried out; a second of watching on another core costs as much as one of the process;
+//! - what a move brought so far it will bring for as long as the horizon is.
+
+use super::access_change::{self, AccessChange, ChangeRule, Changed};
+use super::books::{Account, Books};
+use super::{Balance, Counters, Governor, GovernorInfo, Verdict};
+use crate::options::OptionInfo;
+
+const OPTIONS: [OptionInfo; 9] = [
+    OptionInfo {
+        name: "horizon",
+        summary: "seconds in which a move must have brought what it cost",
+        default: 20.0,
+        range: (1.0, 1e6),
+        whole: false,
+    },
+    OptionInfo {
+        name: "patience",
+        summary: "seconds for which the gain must stay at or below the cost",
+        default: 10.0,
+        range: (0.0, 1e6),
+        whole: false,
+    },
+    OptionInfo {
+        name: "again",
+        summary: "seconds after which it tries again in any case; doubled when that brought nothing",
+        default: 3600.0,
+        range: (1.0, LONGEST_S),
+        whole: false,
+    },
+    access_change::OPTIONS[0],
+    access_change::OPTIONS[1],
+    access_change::OPTIONS[2],
+    access_change::OPTIONS[3],
+    access_change::OPTIONS[4],
+    access_change::OPTIONS[5],
+];
+
+/// Longest time until it tries again.
+const LONGEST_S: f64 = 1e9;
+
+pub(crate) const INFO: GovernorInfo = GovernorInfo {
+    name: "gain",
+    summary: "stops when moves and watching cost more than they bring; restarts when accesses change",
+    source: "ours",
+    options: &OPTIONS,
+    build: |settings| {
+        let again_s = settings.get("again");
+        Box::new(Gain {
+            horizon_s: settings.get("horizon"),
+            patience_s: settings.get("patience"),
+            again_s,
+            waits_s: again_s,
+            change: ChangeRule::new(settings),
+            state: State::New,
+            restarted: false,
+            reason: String::new(),
+        })
+    },
+};
+
+struct Gain {
+    horizon_s: f64,
+    patience_s: f64,
+    again_s: f64,
+    /// How long it waits before it tries again in any case.
+    waits_s: f64,
+    change: ChangeRule,
+    state: State,
+    /// At least once.
+    restarted: bool,
+    reason: String,
+}
+
+enum State {
+    New,
+    Migrating(Books),
+    Stopped(Watched),
+}
+
+/// A process that stands still.
+struct Watched {
+    accessed: AccessChange,
+    accessed_fast: AccessChange,
+    until_s: f64,
+}
+
+impl Governor for Gain {
+    fn judge(&mut self, counters: &Counters) -> Verdict {
+        let Some(balance) = counters.balance else { return Verdict::Migrate };
+        match &mut self.state {
+            State::New => self.state = State::Migrating(Books::new(counters, &balance)),
+            State::Migrating(books) => {
+                let stop = books.look(counters, &balance, self.horizon_s, self.patience_s);
+                if let Some(account) = stop {
+                    let paid = books.paid();
+                    self.stop(&account, paid, counters.now_s);
+                }
+            }
+            State::Stopped(watched) => {
+                if let Some(reason) = watched.look(&self.change, counters) {
+                    self.restart(reason, counters, &balance);
+                }
+            }
+        }
+        match self.state {
+            State::Stopped(_) => Verdict::StandStill,
+            State::New | State::Migrating(_) => Verdict::Migrate,
+        }
+    }
+
+    fn reason(&self) -> String {
+        self.reason.clone()
+    }
+
+    fn recent_s(&self) -> f64 {
+        self.horizon_s
+    }
+}
+
+impl Gain {
+    fn stop(&mut self, account: &Account, paid: bool, now_s: f64) {
+        if self.restarted {
+            self.change.learn(paid);
+            let doubled = (2.0 * self.waits_s).min(LONGEST_S);
+            self.waits_s = if paid { self.again_s } else { doubled };
+        }
+        self.reason = why(account);
+        self.state = State::Stopped(Watched {
+            accessed: AccessChange::new(&self.change),
+            accessed_fast: AccessChange::new(&self.change),
+            until_s: now_s + self.waits_s,
+        });
+    }
+
+    fn restart(&mut self, reason: String, counters: &Counters, balance: &Balance) {
+        self.reason = reason;
+        self.restarted = true;
+        self.state = State::Migrating(Books::new(counters, balance));
+    }
+}
+
+impl Watched {
+    /// Why to migrate again, if it is time to.
+    fn look(&mut self, rule: &ChangeRule, counters: &Counters) -> Option<String> {
+        let (entries, fast) = (counters.accessed_entries(), counters.accessed_fast_entries());
+        let accessed = self.accessed.look(rule, entries, counters.length_s);
+        let accessed_fast = self.accessed_fast.look(rule, fast, counters.length_s);
+        let changed = |what: &str, Changed { mean, count }: Changed| {
+            format!("accesses changed: {count:.0} entries {what}, {mean:.0} on average before")
+        };
+        accessed
+            .map(|is| changed("seen accessed", is))
+            .or(accessed_fast.map(|is| changed("seen accessed in fast memory", is)))
+            .or((counters.now_s >= self.until_s).then(|| "tries again after a while".to_owned()))
+    }
+}
+
+fn why(account: &Account) -> String {
+    let Account { brings_s, moving_s, watching_s, within_s } = account;
+    let cost = format!("moving {} and watching {}", Seconds(*moving_s), Seconds(*watching_s));
+    if *moving_s > 0.0 {
+        format!(
+            "does not pay: in {within_s:.0} s {cost}, which bring {} in as many",
+            Seconds(*brings_s)
+        )
+    } else {
+        format!(
+            "settled: in {within_s:.0} s nothing moved, and watching took {}",
+            Seconds(*watching_s)
+        )
+    }
+}
+
+/// A short time for people.
+struct Seconds(f64);
+
+impl std::fmt::Display for Seconds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.abs() >= 1.0 {
+            write!(f, "{:.1} s", self.0)
+        } else {
+            write!(f, "{:.0} ms", self.0 * 1e3)
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The processes of a tenant: what each was seen to do, and what its governor says.
+
+use crate::recent_moves::RecentMoves;
+use crate::tenant::Outcome;
+use crate::{Balance, CostBenefit, Counters, Governor, Governors, Verdict, Watch, observed};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A governor changed its mind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// The process's number.
+    pub process: u32,
+    /// Seconds since the tenant was first seen.
+    pub at_s: f64,
+    /// What holds from now on.
+    pub verdict: Verdict,
+    /// A short sentence with its numbers.
+    pub reason: String,
+}
+
+/// See the module.
+pub(crate) struct Processes {
+    governors: Governors,
+    prices: Option<CostBenefit>,
+    /// Those that have memory.
+    by_number: BTreeMap<u32, Process>,
+    /// By row of the last decision; empty: all of process 0.
+    of_row: Vec<u32>,
+    /// Units that went up and did not come down yet.
+    promoted: BTreeSet<UnitId>,
+    /// Of all processes so far.
+    promoted_then_demoted: Bytes,
+    now_s: f64,
+    /// CPU seconds that watching the epoch took.
+    watching_s: f64,
+}
+
+struct Process {
+    governor: Box<dyn Governor>,
+    verdict: Verdict,
+    counters: Counters,
+    recent: RecentMoves,
+}
+
+impl Process {
+    fn new(governor: Box<dyn Governor>, priced: bool) -> Self {
+        let recent = RecentMoves::new(governor.recent_s());
+        let balance = priced.then(Balance::default);
+        let counters = Counters { balance, ..Counters::default() };
+        Self { governor, verdict: Verdict::default(), counters, recent }
+    }
+
+    /// What counts for one epoch begins anew.
+    fn begin(&mut self, now_s: f64, length_s: f64) {
+        let Counters { promoted, demoted, promoted_then_demoted, moved_back, .. } = self.counters;
+        let Counters { watching_s, balance, .. } = self.counters;
+        self.counters = Counters {
+            now_s,
+            length_s,
+            promoted,
+            demoted,
+            promoted_then_demoted,
+            moved_back,
+            watching_s,
+            watch: self.verdict.watch(),
+            balance: balance.map(|balance| Balance { gained: 0.0, ..balance }),
+            ..Counters::default()
+        };
+    }
+
+    /// One of its units.
+    fn count(&mut self, heat: &EpochHeat, row: usize, fast: bool, prices: Option<&CostBenefit>) {
+        let counters = &mut self.counters;
+        counters.resident += heat.bytes(row);
+        if observed(heat.flags[row]) {
+            let pages = |pages: u16| Bytes(u64::from(pages) << 12);
+            counters.watched += pages(heat.watched[row]);
+            counters.accessed += pages(heat.touched[row]);
+            counters.accessed_fast += if fast { pages(heat.touched[row]) } else { Bytes(0) };
+        }
+        let was_fast = self.recent.was_fast(heat.unit[row]);
+        if let (Some(balance), Some(prices), Some(was_fast)) =
+            (&mut counters.balance, prices, was_fast)
+        {
+            let sooner = f64::from(i8::from(fast) - i8::from(was_fast));
+            balance.gained += sooner * prices.waits(f64::from(heat.memory_rate(row)));
+        }
+    }
+}
+
+impl Processes {
+    pub(crate) fn new(governors: Governors, prices: Option<CostBenefit>) -> Self {
+        Self {
+            governors,
+            prices,
+            by_number: BTreeMap::new(),
+            of_row: Vec::new(),
+            promoted: BTreeSet::new(),
+            promoted_then_demoted: Bytes(0),
+            now_s: 0.0,
+            watching_s: 0.0,
+        }
+    }
+
+    /// The governor's name with options.
+    pub(crate) fn governor(&self) -> &str {
+        self.governors.name()
+    }
+
+    /// Watching the epoch took so many CPU seconds; each process bears a part by what was watched
+    /// of it.
+    pub(crate) fn watched(&mut self, cpu_s: f64) {
+        self.watching_s += cpu_s;
+    }
+
+    /// Asks the governor once for every process that has memory; what of it is new. `process`: by
+    /// row, whose it is.
+    pub(crate) fn judge(
+        &mut self,
+        heat: &EpochHeat,
+        fast: &[bool],
+        length_s: f64,
+        process: Option<&[u32]>,
+    ) -> Vec<Change> {
+        self.now_s += length_s;
+        self.of_row.clear();
+        self.of_row.extend_from_slice(process.unwrap_or_default());
+        let lives = |unit: UnitId| heat.unit.binary_search(&unit).is_ok();
+        self.promoted.retain(|unit| lives(*unit));
+        self.count(heat, fast, length_s, lives);
+        self.share_watching();
+        let mut changes = Vec::new();
+        for (number, process) in &mut self.by_number {
+            let verdict = process.governor.judge(&process.counters);
+            if verdict != process.verdict {
+                let reason = process.governor.reason();
+                changes.push(Change { process: *number, at_s: self.now_s, verdict, reason });
+            }
+            process.verdict = verdict;
+        }
+        changes
+    }
+
+    fn count(
+        &mut self,
+        heat: &EpochHeat,
+        fast: &[bool],
+        length_s: f64,
+        lives: impl Fn(UnitId) -> bool,
+    ) {
+        let mut before = std::mem::take(&mut self.by_number);
+        for (row, fast) in fast.iter().enumerate() {
+            let number = self.of_row.get(row).copied().unwrap_or(0);
+            let process = self.by_number.entry(number).or_insert_with(|| {
+                let mut process = before.remove(&number).unwrap_or_else(|| {
+                    Process::new(self.governors.build(number), self.prices.is_some())
+                });
+                process.begin(self.now_s, length_s);
+                process.recent.end_epoch(self.now_s, &lives);
+                process
+            });
+            process.count(heat, row, *fast, self.prices.as_ref());
+        }
+    }
+
+    fn share_watching(&mut self) {
+        let all: Bytes = self.by_number.values().map(|process| process.counters.watched).sum();
+        let cpu_s = std::mem::take(&mut self.watching_s);
+        for process in self.by_number.values_mut().filter(|_| all > Bytes(0)) {
+            let counters = &mut process.counters;
+            counters.watching_s += cpu_s * counters.watched.as_f64() / all.as_f64();
+        }
+    }
+
+    /// Whether nothing of the row's process may go up.
+    pub(crate) fn stands_still(&self, row: usize) -> bool {
+        let number = self.of_row.get(row).copied().unwrap_or(0);
+        self.by_number.get(&number).is_some_and(|process| process.verdict == Verdict::StandStill)
+    }
+
+    /// How many migrate, and how many stand still.
+    pub(crate) fn standing(&self) -> (usize, usize) {
+        let still = |process: &&Process| process.verdict == Verdict::StandStill;
+        let still = self.by_number.values().filter(still).count();
+        (self.by_number.len() - still, still)
+    }
+
+    /// Those that are to be watched sparsely from now on.
+    pub(crate) fn sparse(&self) -> Vec<u32> {
+        let sparse = |process: &Process| process.verdict.watch() == Watch::Sparse;
+        let all = self.by_number.iter();
+        all.filter(|(_, process)| sparse(process)).map(|(number, _)| *number).collect()
+    }
+
+    /// Takes in what became of an order for a row of the heat that was judged last.
+    pub(crate) fn learn(&mut self, heat: &EpochHeat, outcome: &Outcome) {
+        let Some(unit) = heat.unit.get(outcome.row) else { return };
+        let number = self.of_row.get(outcome.row).copied().unwrap_or(0);
+        let Some(process) = self.by_number.get_mut(&number) else { return };
+        let counters = &mut process.counters;
+        counters.moved_back += outcome.moved_back;
+        if outcome.moved == Bytes(0) {
+            return;
+        }
+        process.recent.moved(*unit, outcome.up);
+        if let (Some(balance), Some(prices)) = (&mut counters.balance, &self.prices) {
+            let huge = heat.flags[outcome.row].has(HeatFlags::HUGE);
+            balance.moving_s += prices.moving(huge, outcome.moved);
+        }
+        if outcome.up {
+            counters.promoted += outcome.moved;
+            self.promoted.insert(*unit);
+        } else {
+            counters.demoted += outcome.moved;
+            if self.promoted.remove(unit) {
+                counters.promoted_then_demoted += outcome.moved;
+                self.promoted_then_demoted += outcome.moved;
+            }
+        }
+    }
+
+    /// Bytes that went down after they had gone up.
+    pub(crate) fn promoted_then_demoted(&self) -> Bytes {
+        self.promoted_then_demoted
+    }
+}

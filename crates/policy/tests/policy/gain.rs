@@ -1,0 +1,161 @@
+//! Governor `gain`: stops what does not pay, by numbers, and nothing that does.
+
+use crate::governed::{Second, times, turns};
+use pagetide_policy::{
+    Balance, CostBenefit, Counters, Decider, GovernorSpec, Outcome, Places, Room, Tenant, Verdict,
+};
+use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
+
+/// Its moves bring this part of what they cost, which is 2 s in a horizon of 20 s.
+fn brings(part: f64, migrates: bool) -> Second {
+    let moving = if migrates { 0.1 } else { 0.0 };
+    let gained = if migrates { part * moving } else { 0.0 };
+    Second { moving, gained, accessed: 0.5, accessed_fast: 0.2, ..Second::default() }
+}
+
+#[test]
+fn what_brings_less_than_it_costs_is_stopped_with_the_numbers() {
+    for epoch_s in [1, 5] {
+        let found = turns("gain", 600, epoch_s, |_, migrates| brings(0.5, migrates));
+        let (stops, restarts) = times(&found);
+        assert_eq!((stops.len(), restarts.len()), (1, 0), "{found:?}");
+        // A horizon after the start, and the patience.
+        assert!((30.0..=40.0).contains(&stops[0]), "{found:?}");
+        assert_eq!(
+            found[0].reason,
+            "does not pay: in 20 s moving 2.0 s and watching 0 ms, which bring 1.0 s in as many"
+        );
+    }
+}
+
+#[test]
+fn what_brings_more_goes_on_for_as_long_as_it_does() {
+    assert!(turns("gain", 3600, 1, |_, migrates| brings(1.1, migrates)).is_empty());
+    // Good and bad for eight seconds each, which is within the patience.
+    let now_and_then = |second: u32, migrates| {
+        brings(if (second / 8).is_multiple_of(2) { 4.0 } else { 0.0 }, migrates)
+    };
+    assert!(turns("gain", 3600, 1, now_and_then).is_empty());
+    assert!(!turns("gain:patience=5", 3600, 1, now_and_then).is_empty());
+}
+
+#[test]
+fn a_hot_set_in_place_is_settled_and_left_alone_for_half_an_hour() {
+    let program = |second: u32, migrates: bool| {
+        let filling = second < 60 && migrates;
+        // Moves of the last 20 s bring much until they are old.
+        let gained = if second < 80 { 2.0 } else { 0.0 };
+        let moving = if filling { 0.1 } else { 0.0 };
+        let watching = if migrates { 0.03 } else { 0.003 };
+        Second { moving, gained, watching, accessed: 0.3, accessed_fast: 0.3, ..Second::default() }
+    };
+    let found = turns("gain", 1800, 5, program);
+    let (stops, restarts) = times(&found);
+    assert_eq!((stops.len(), restarts.len()), (1, 0), "{found:?}");
+    assert!((80.0..=110.0).contains(&stops[0]), "{found:?}");
+    assert_eq!(found[0].reason, "settled: in 20 s nothing moved, and watching took 600 ms");
+}
+
+#[test]
+fn accesses_that_leave_fast_memory_restart_it_though_they_are_as_many() {
+    let program = |second: u32, migrates: bool| {
+        let accessed_fast = if second < 300 { 0.3 } else { 0.1 };
+        Second { accessed_fast, ..brings(0.0, migrates) }
+    };
+    let found = turns("gain", 400, 1, program);
+    let (_, restarts) = times(&found);
+    assert!(restarts.len() == 1 && (320.0..=326.0).contains(&restarts[0]), "{found:?}");
+    assert!(found[1].reason.contains("entries seen accessed in fast memory"), "{found:?}");
+}
+
+#[test]
+fn it_tries_again_after_a_while_and_after_twice_as_long_if_that_brought_nothing() {
+    let found = turns("gain:again=100", 1000, 1, |_, migrates| brings(0.0, migrates));
+    let (stops, restarts) = times(&found);
+    let waits: Vec<f64> = restarts.iter().zip(&stops).map(|(to, from)| to - from).collect();
+    assert_eq!(waits, [100.0, 200.0, 400.0], "{found:?}");
+    assert_eq!(found[1].reason, "tries again after a while");
+}
+
+#[test]
+fn what_nobody_can_price_is_not_stopped() {
+    let mut governor = "gain".parse::<GovernorSpec>().unwrap().build();
+    for second in 1..1000u32 {
+        let counters = Counters {
+            now_s: f64::from(second),
+            length_s: 1.0,
+            promoted: Bytes::gib(u64::from(second)),
+            ..Counters::default()
+        };
+        assert_eq!(governor.judge(&counters), Verdict::Migrate);
+    }
+}
+
+#[test]
+fn where_nothing_moves_all_memory_is_watched_once_before_it_stops() {
+    let first_stop = |watched: Bytes| {
+        let mut governor = "gain".parse::<GovernorSpec>().unwrap().build();
+        (1..1000).find(|second| {
+            let counters = Counters {
+                now_s: f64::from(*second),
+                length_s: 1.0,
+                watching_s: 0.01 * f64::from(*second),
+                resident: Bytes::gib(100),
+                watched,
+                balance: Some(Balance::default()),
+                ..Counters::default()
+            };
+            governor.judge(&counters) == Verdict::StandStill
+        })
+    };
+    assert_eq!(first_stop(Bytes::gib(100)), Some(30));
+    assert_eq!(first_stop(Bytes::gib(1)), Some(101));
+    assert_eq!(first_stop(Bytes(0)), None);
+}
+
+const PAGE: Bytes = Bytes(4096);
+
+fn heat(epoch: u32, rates: &[f32]) -> EpochHeat {
+    let mut heat = EpochHeat::new(EpochId(epoch));
+    for (unit, rate) in (0..).zip(rates) {
+        let flags = HeatFlags::SAMPLED | HeatFlags::ACCESSED;
+        let (unit, node) = (UnitId(unit), NodeId(0));
+        heat.push(HeatRow { unit, rate: *rate, flags, pages: 1, watched: 1, touched: 1, node });
+    }
+    heat
+}
+
+/// Two units of which one is fast and the other takes its place in the first epoch, if there is
+/// migration; how often a second each is accessed then. Seconds until it stops.
+#[expect(clippy::unwrap_used, reason = "a test's own text")]
+fn exchanged(accesses_per_s: [f32; 2], gain_ns: f64) -> Option<u32> {
+    let prices = CostBenefit { gain_ns, base_us: 10.0, huge_us: 370.0, within_s: 0.0 };
+    let spec = "gain:horizon=10,patience=5".parse::<GovernorSpec>().unwrap();
+    let policy = "rate:steps=256,interval=0".parse().unwrap();
+    let mut tenant = Tenant::new(Decider::new(&policy), (&spec).into(), Some(prices));
+    let mut fast = [true, false];
+    (0..60).find(|epoch| {
+        let rates = if *epoch == 0 { [1.0, 1000.0] } else { accesses_per_s };
+        let heat = heat(*epoch, &rates);
+        let places = Places { fast: Some(&fast), ..Places::default() };
+        tenant.arrive(&heat);
+        tenant.watched(1e-6);
+        let decided = tenant.decide(&heat, 1.0, places, Room::Ledger(PAGE), (false, None));
+        let outcome = |row: usize, up: bool| Outcome { row, up, moved: PAGE, ..Outcome::default() };
+        let ups = decided.chosen.promote.iter().map(|row| outcome(*row, true));
+        let downs = decided.chosen.demote.iter().map(|row| outcome(*row, false));
+        let outcomes: Vec<Outcome> = ups.chain(downs).collect();
+        outcomes.iter().for_each(|outcome| fast[outcome.row] = outcome.up);
+        tenant.learn(&heat, outcomes.into_iter());
+        decided.standing_still == 1
+    })
+}
+
+#[test]
+fn a_tenant_counts_what_moves_bring_and_cost() {
+    // Two moves cost 20 us, and watching 1 us a second. 100 more accesses a second at 100 ns bring
+    // 10 us a second, 100 us in the horizon: it goes on until the moves are older than that.
+    assert_eq!(exchanged([900.0, 1000.0], 100.0), Some(15));
+    // 20 more bring 20 us in the horizon, less than 30: it stops as soon as it may.
+    assert_eq!(exchanged([980.0, 1000.0], 100.0), Some(14));
+}

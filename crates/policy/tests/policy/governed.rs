@@ -1,0 +1,94 @@
+//! A process that does what a test says, and the governor that is shown its counters.
+
+use pagetide_policy::{Balance, Counters, GovernorSpec, Verdict};
+use pagetide_types::Bytes;
+
+/// What a process does in one second.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Second {
+    /// MiB promoted, and MiB that went down again.
+    pub(crate) up: f64,
+    pub(crate) again: f64,
+    /// Part of its memory that is accessed.
+    pub(crate) accessed: f64,
+    /// And of its memory, what is accessed and fast.
+    pub(crate) accessed_fast: f64,
+    /// Seconds by which it waits less for what moved lately.
+    pub(crate) gained: f64,
+    /// Seconds that moving and watching take.
+    pub(crate) moving: f64,
+    pub(crate) watching: f64,
+}
+
+/// Memory of the process.
+const RESIDENT: Bytes = Bytes::gib(80);
+
+/// A stop or a restart: after how many seconds, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Turn {
+    pub(crate) at_s: f64,
+    pub(crate) verdict: Verdict,
+    pub(crate) reason: String,
+}
+
+/// Every change of mind of a governor over so many seconds, in epochs of some length. `does`: what
+/// the process does in a second, by its number and whether it migrates; nothing is promoted while
+/// it does not.
+#[expect(clippy::unwrap_used, reason = "a test's own text")]
+pub(crate) fn turns(
+    spec: &str,
+    seconds: u32,
+    epoch_s: u32,
+    mut does: impl FnMut(u32, bool) -> Second,
+) -> Vec<Turn> {
+    let mut governor = spec.parse::<GovernorSpec>().unwrap().build();
+    let mut migrates = true;
+    let (mut up, mut again, mut moving_s, mut watching_s) = (0.0, 0.0, 0.0, 0.0);
+    let mut turns = Vec::new();
+    for epoch in 1..=seconds / epoch_s {
+        let (mut accessed, mut accessed_fast, mut gained) = (0.0, 0.0, 0.0);
+        let part = 1.0 / f64::from(epoch_s);
+        for second in (epoch - 1) * epoch_s..epoch * epoch_s {
+            let does = does(second, migrates);
+            (up, again) = (up + does.up, again + does.again);
+            (moving_s, watching_s) = (moving_s + does.moving, watching_s + does.watching);
+            accessed += does.accessed * part;
+            accessed_fast += does.accessed_fast * part;
+            gained += does.gained * part;
+        }
+        let counters = Counters {
+            now_s: f64::from(epoch * epoch_s),
+            length_s: f64::from(epoch_s),
+            promoted: mib(up),
+            promoted_then_demoted: mib(again),
+            resident: RESIDENT,
+            watched: RESIDENT,
+            accessed: mib(accessed * RESIDENT.as_f64() / 1048576.0),
+            accessed_fast: mib(accessed_fast * RESIDENT.as_f64() / 1048576.0),
+            watching_s,
+            balance: Some(Balance { gained, moving_s }),
+            ..Counters::default()
+        };
+        let verdict = governor.judge(&counters);
+        if migrates != (verdict == Verdict::Migrate) {
+            let reason = governor.reason();
+            turns.push(Turn { at_s: counters.now_s, verdict, reason });
+        }
+        migrates = verdict == Verdict::Migrate;
+    }
+    turns
+}
+
+/// When it stopped and when it restarted.
+pub(crate) fn times(turns: &[Turn]) -> (Vec<f64>, Vec<f64>) {
+    let of = |verdict: Verdict| {
+        let of = turns.iter().filter(|turn| turn.verdict == verdict);
+        of.map(|turn| turn.at_s).collect()
+    };
+    (of(Verdict::StandStill), of(Verdict::Migrate))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a test's own numbers")]
+fn mib(of: f64) -> Bytes {
+    Bytes((of * 1048576.0) as u64)
+}

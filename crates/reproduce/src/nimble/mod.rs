@@ -33,7 +33,7 @@ pub(crate) const PAPER: Paper = Paper {
         table_2::FIGURE,
         figure_12::FIGURE,
         figure_12::LATENCY,
-        figure_12::BARRIERS,
+        figure_12::INDEPENDENT,
         figure_13::FIGURE,
         threads::FIGURE,
         figure_14::FIGURE,

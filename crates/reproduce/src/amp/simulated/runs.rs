@@ -56,6 +56,9 @@ impl System {
 /// The policies that are fixed, in the order of the figures.
 pub(super) const FIXED: [System; 3] = [System::Lru, System::Lfu, System::Random];
 
+/// AMP without Random.
+pub(super) const NEVER_RANDOM: System = System::AmpWith("threshold=1");
+
 /// What is simulated.
 #[derive(Clone, Debug)]
 pub(super) struct Run {

@@ -7,7 +7,8 @@
 //! moves or is split is isolated before and put back afterwards.
 //!
 //! Simpler than Linux: pages are mapped once and are not executable files, so that only the accessed
-//! bit and the software reference count; what Linux gathers in batches of 15 per core happens at once.
+//! bit and the software reference count; what Linux gathers in batches of 15 per core happens at once,
+//! unless [`super::ActivationBatches`] is asked for it.
 
 use super::{Kind, Lists};
 use crate::engine::{HUGE_PAGES, World, bit};
@@ -28,6 +29,8 @@ pub enum Rules {
 const REFERENCED: u8 = 1;
 /// It is a huge page.
 const HUGE: u8 = 2;
+/// `PageHinted` of Adaptive (section 4.5): it had a hint fault since it was active last.
+const HINTED: u8 = 4;
 
 /// What came of looking at a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,7 +45,7 @@ pub struct Shrunk {
 #[derive(Clone, Debug)]
 pub struct Lru {
     lists: Lists,
-    /// By page, [`REFERENCED`] and [`HUGE`].
+    /// By page, [`REFERENCED`], [`HUGE`] and [`HINTED`].
     flags: Vec<u8>,
     /// By node, base pages on the active and on the inactive list.
     sizes: Vec<[u64; 2]>,
@@ -76,7 +79,7 @@ impl Lru {
         let pages = world.pages.mapped_with(page);
         self.isolate(pages.start);
         let huge = if pages.len() > 1 { HUGE } else { 0 };
-        self.flags[pages.start] = self.flags[pages.start] & REFERENCED | huge;
+        self.flags[pages.start] = self.flags[pages.start] & !HUGE | huge;
         self.put(number(pages.start), world.pages.tier(page), kind);
     }
 
@@ -103,13 +106,43 @@ impl Lru {
     /// The kernel learnt of an access by other means than the accessed bit, as by a fault: the first
     /// time references, the second makes active (`folio_mark_accessed`).
     pub fn mark_accessed(&mut self, first: usize) {
-        if self.flags[first] & REFERENCED == 0 {
+        if self.mark_referenced(first) {
+            self.activate(first);
+        }
+    }
+
+    /// The same but that it stays where it is: whether it is to become active.
+    pub fn mark_referenced(&mut self, first: usize) -> bool {
+        let inactive = matches!(self.of(first), Some((_, Kind::Inactive)));
+        let second = self.flags[first] & REFERENCED != 0;
+        if !second {
             self.flags[first] |= REFERENCED;
-        } else if let Some((node, Kind::Inactive)) = self.of(first) {
-            self.isolate(first);
-            self.put(number(first), node, Kind::Active);
+        } else if inactive {
             self.flags[first] &= !REFERENCED;
         }
+        second && inactive
+    }
+
+    /// Puts a page of the inactive list in front of the active one (`folio_activate`).
+    pub fn activate(&mut self, first: usize) {
+        if let Some((node, Kind::Inactive)) = self.of(first) {
+            self.isolate(first);
+            self.put(number(first), node, Kind::Active);
+        }
+    }
+
+    /// Whether what is at a page is a huge one.
+    #[must_use]
+    pub fn is_huge(&self, first: usize) -> bool {
+        self.flags[first] & HUGE != 0
+    }
+
+    /// Notes a hint fault on a page, until it is deactivated; whether there was one before
+    /// (Adaptive's `PageHinted`).
+    pub fn set_hinted(&mut self, first: usize) -> bool {
+        let before = self.flags[first] & HINTED != 0;
+        self.flags[first] |= HINTED;
+        before
     }
 
     /// Whether the active list must give to the inactive one: that has less than a root of ten times
@@ -132,6 +165,7 @@ impl Lru {
         {
             let first = oldest as usize;
             world.pages.clear_all(self.range(first), bit::ACCESSED);
+            self.flags[first] &= !HINTED;
             looked += self.size(first);
             entries += 1;
             self.isolate(first);
@@ -181,7 +215,7 @@ impl Lru {
     }
 
     fn range(&self, first: usize) -> Range<usize> {
-        first..first + if self.flags[first] & HUGE != 0 { HUGE_PAGES } else { 1 }
+        first..first + if self.is_huge(first) { HUGE_PAGES } else { 1 }
     }
 }
 

@@ -83,6 +83,18 @@ fn marking_twice_makes_active_and_once_does_not() {
 }
 
 #[test]
+fn a_hint_fault_is_remembered_until_the_page_is_deactivated() {
+    let (mut lru, mut world) = lru(1, false, SINCE_5_9);
+    assert!(!lru.set_hinted(0) && lru.set_hinted(0));
+    lru.activate(0);
+    world.pages.transfer(0..1, 1);
+    lru.add(0, Kind::Active, &world);
+    assert!(lru.set_hinted(0), "it moved");
+    lru.shrink_active(1, 1, &mut world);
+    assert!(!lru.set_hinted(0));
+}
+
+#[test]
 fn the_tail_of_the_active_list_goes_accessed_or_not_and_its_bits_are_cleared() {
     let (mut lru, mut world) = lru(40, false, UP_TO_5_8);
     touch(&mut world, 0..40);

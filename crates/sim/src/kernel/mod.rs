@@ -3,23 +3,29 @@
 //! not a helper of one.
 
 mod accessed_scanner;
+mod activation;
 mod first_touch;
 mod hint_scanner;
 mod hot_threshold;
+mod last_cpupid;
 mod lists;
 mod lru;
 mod nodes;
 mod reclaim;
+mod refault_distance;
 mod scan_period;
 mod units;
 
 pub use accessed_scanner::AccessedScanner;
+pub use activation::ActivationBatches;
 pub use first_touch::{FirstTouch, Share};
 pub use hint_scanner::{HintScanner, Scan};
 pub use hot_threshold::{HotThreshold, PROMOTE_RATE_LIMIT};
+pub use last_cpupid::{Attempt, LastCpupid};
 pub use lists::{Kind, Lists};
 pub use lru::{Lru, Rules, Shrunk};
 pub use nodes::{Node, Nodes, Watermarks};
 pub use reclaim::{Demoted, Kswapd, SWAP_CLUSTER_MAX};
+pub use refault_distance::RefaultDistances;
 pub use scan_period::{HintFaultCounts, ScanPeriod};
 pub use units::Units;

@@ -49,10 +49,9 @@ impl System for Demotion {
 
 #[expect(clippy::unnecessary_wraps, reason = "as other systems")]
 fn build(given: &Given) -> Result<Box<dyn System>, SpecError> {
-    let pages = given.tenants.iter().map(|tenant| tenant.pages.end).max().unwrap_or(0);
     Ok(Box::new(Demotion {
         memory: given.shared_node(),
-        lru: Lru::new(2, pages, Rules::InactiveFirst, given.period.scale),
+        lru: Lru::new(2, given.base_pages(), Rules::InactiveFirst, given.period.scale),
         kswapd: Kswapd::new(
             given.tenants.len(),
             given.mechanism.of(Kswapd::TOGETHER),

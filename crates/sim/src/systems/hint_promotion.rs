@@ -5,7 +5,7 @@
 use super::setup::{Given, TenantSetup, Told};
 use crate::engine::{Fault, HUGE_PAGES, LOOK_AGAIN_NS, System, World};
 use crate::kernel::{
-    FirstTouch, HintFaultCounts, HintScanner, Kswapd, Lru, Nodes, Rules, ScanPeriod,
+    Attempt, FirstTouch, HintFaultCounts, HintScanner, Kswapd, Lru, Nodes, Rules, ScanPeriod,
 };
 use crate::movers::move_in_fault;
 use pagetide_machine::Kernel;
@@ -34,7 +34,12 @@ pub(super) trait PromotionRule: Send {
     fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, nodes: &Nodes) -> bool;
 
     /// As what the fault counts for the period of the scans (`task_numa_fault`).
-    fn counted(&mut self, hint: &HintFault, migrated: bool) -> HintFaultCounts;
+    fn counted(&mut self, hint: &HintFault, attempt: Attempt) -> HintFaultCounts;
+
+    /// Base pages that one entry maps came to the slow node: they are new, or were demoted.
+    fn arrived(&mut self, pages: Range<usize>, demoted: bool, world: &mut World) {
+        let _ = (pages, demoted, world);
+    }
 }
 
 /// See the module.
@@ -53,11 +58,10 @@ impl<R: PromotionRule> HintPromotion<R> {
     /// On a node with these marks.
     pub(super) fn new(given: &Given, memory: FirstTouch, rule: R) -> Self {
         let costs = given.kernel();
-        let pages = given.tenants.iter().map(|tenant| tenant.pages.end).max().unwrap_or(0);
         let mechanism = given.mechanism.of(Kswapd::TOGETHER);
         Self {
             memory,
-            lru: Lru::new(2, pages, Rules::InactiveFirst, given.period.scale),
+            lru: Lru::new(2, given.base_pages(), Rules::InactiveFirst, given.period.scale),
             kswapd: Kswapd::new(given.tenants.len(), mechanism, &costs),
             scanners: scanners(given),
             rule,
@@ -76,7 +80,12 @@ impl<R: PromotionRule> HintPromotion<R> {
         let hint = HintFault { fault, pages, latency_ns };
         let hot = self.rule.should_migrate(&hint, &mut self.lru, self.memory.nodes());
         let there = if hot { self.promote(&hint, done, world) } else { None };
-        self.scanners[fault.tenant].count(self.rule.counted(&hint, there.is_some()));
+        let attempt = match there {
+            Some(_) => Attempt::Migrated,
+            None if hot => Attempt::Failed,
+            None => Attempt::None,
+        };
+        self.scanners[fault.tenant].count(self.rule.counted(&hint, attempt));
         there.unwrap_or(done)
     }
 
@@ -104,6 +113,9 @@ impl<R: PromotionRule> System for HintPromotion<R> {
         }
         let done = self.memory.map(&fault, world);
         self.lru.add_new(fault.page, world);
+        if world.pages.tier(fault.page) != FAST {
+            self.rule.arrived(world.pages.mapped_with(fault.page), false, world);
+        }
         done
     }
 
@@ -118,13 +130,14 @@ impl<R: PromotionRule> System for HintPromotion<R> {
     }
 
     fn wake(&mut self, daemon: usize, now_ns: f64, world: &mut World) -> f64 {
-        let Self { memory, lru, kswapd, scanners, told, .. } = self;
+        let Self { memory, lru, kswapd, scanners, rule, told, .. } = self;
         if daemon > 0 {
             return scanners[daemon - 1].wake(now_ns, world);
         }
         let next = kswapd.wake(now_ns, memory, lru, world);
         for demoted in kswapd.take_demoted() {
             told.moved(demoted.tenant, demoted.pages.len() as u64 * 4096, false);
+            rule.arrived(demoted.pages, true, world);
         }
         next
     }

@@ -10,7 +10,9 @@ use super::hint_promotion::{HintFault, HintPromotion, PromotionRule};
 use super::registry::SystemInfo;
 use super::setup::Given;
 use crate::engine::System;
-use crate::kernel::{HintFaultCounts, HotThreshold, Lru, Nodes, PROMOTE_RATE_LIMIT, Watermarks};
+use crate::kernel::{
+    Attempt, HintFaultCounts, HotThreshold, Lru, Nodes, PROMOTE_RATE_LIMIT, Watermarks,
+};
 use pagetide_policy::SpecError;
 
 struct Tiering {
@@ -27,8 +29,8 @@ impl PromotionRule for Tiering {
         self.hot.promotes(hint.latency_ns, hint.pages.len() as u64, hint.fault.now_ns)
     }
 
-    fn counted(&mut self, hint: &HintFault, migrated: bool) -> HintFaultCounts {
-        let pages = if migrated { hint.pages.len() as u64 } else { 0 };
+    fn counted(&mut self, hint: &HintFault, attempt: Attempt) -> HintFaultCounts {
+        let pages = if attempt == Attempt::Migrated { hint.pages.len() as u64 } else { 0 };
         HintFaultCounts { remote: pages, private: pages, ..HintFaultCounts::default() }
     }
 }

@@ -9,8 +9,13 @@ mod hint_scenarios;
 mod linux_tiering;
 mod nimble;
 mod ranked;
+mod refault_distance;
 mod registry;
 mod setup;
+#[cfg(test)]
+mod slow_node;
+mod tpp;
+mod tpp_mod;
 
 pub use ranked::Ranked;
 pub use registry::{REGISTRY, SystemError, SystemInfo, find};

@@ -142,6 +142,11 @@ impl Told {
 }
 
 impl Given {
+    /// Base pages of all tenants, with what lies between them.
+    pub(super) fn base_pages(&self) -> usize {
+        self.tenants.iter().map(|tenant| tenant.pages.end).max().unwrap_or(0)
+    }
+
     /// What the machine's kernel costs.
     pub(super) fn kernel(&self) -> Kernel {
         self.machine.kernel.clone().unwrap_or_default()

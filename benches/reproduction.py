@@ -148,13 +148,23 @@ def bars(axis, lines, names):
 
 
 def lines_of(axis, lines, names):
-    """Lines with a mark at every point; what was published is dashed. Over more than two orders of
-    magnitude x is logarithmic."""
+    """Lines with a mark at every point, or marks alone where x goes back and forth; what was published is
+    dashed. Over more than two orders of magnitude x is logarithmic. A choice has an axis of its own."""
     for key, rows in lines.items():
-        axis.plot(
-            [number(row["x"]) for row in rows],
+        x = [number(row["x"]) for row in rows]
+        style = "o--" if key[1] == "yes" else "o-"
+        chosen = key[0] == "choice" and len(lines) > 1
+        on = axis.twinx() if chosen else axis
+        if chosen:
+            on.set_ylabel(rows[0]["series"], fontsize=8)
+            on.set_yticks(sorted({float(row["y"]) for row in rows}))
+            on.tick_params(labelsize=7)
+            # The one legend is the axis'.
+            axis.plot([], [], ".", color=f"C{names.index(key[0]) % 10}", label=label(key))
+        on.plot(
+            x,
             [float(row["y"]) for row in rows],
-            "o--" if key[1] == "yes" else "o-",
+            "." if chosen else style if x == sorted(x) else "o",
             label=label(key),
             color=f"C{names.index(key[0]) % 10}",
             markersize=3,

@@ -84,6 +84,8 @@ pub(crate) enum Command {
     Doctor(DoctorArgs),
     /// List the policies.
     Policies(JsonArg),
+    /// List the governors, which say whether pages move at all.
+    Governors(JsonArg),
     /// Run a program with a known access pattern.
     #[command(subcommand)]
     Workload(Workload),

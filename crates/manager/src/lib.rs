@@ -14,5 +14,5 @@ mod tiers;
 pub use budget::{Amount, Budget};
 pub use manager::{Manager, Settings};
 pub use seen::{Tracker, Watched};
-pub use summary::{EpochLine, Summary};
+pub use summary::{EpochLine, Summary, Turn};
 pub use tiers::{TierError, Tiers};

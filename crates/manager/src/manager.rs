@@ -4,7 +4,7 @@ use crate::assumed::Assumed;
 use crate::budget::{FastNow, describe};
 use crate::place::Layout;
 use crate::room::NodesRoom;
-use crate::{Budget, EpochLine, Summary, Tiers, Tracker};
+use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Turn};
 use pagetide_migrate::{BackOff, Kernel, Mover, Report, Work};
 use pagetide_policy::{
     Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant,
@@ -156,8 +156,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let bytes = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row)).sum::<Bytes>();
         (line.promote, line.demote) = (bytes(&chosen.promote), bytes(&chosen.demote));
         if self.settings.dry_run {
-            chosen.promote.iter().for_each(|row| self.assumed.moved(heat.unit[*row], true));
-            chosen.demote.iter().for_each(|row| self.assumed.moved(heat.unit[*row], false));
+            self.assume(heat, &chosen);
         } else if !last {
             // Nobody is left to profit from moves after the last epoch.
             let work = self.orders(&chosen, layout, &room);
@@ -171,6 +170,17 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             }
         }
         line
+    }
+
+    /// Takes what was decided for done: a governor is to judge a dry run as it would the real one.
+    fn assume(&mut self, heat: &EpochHeat, chosen: &Chosen) {
+        let ups = chosen.promote.iter().map(|row| (*row, true));
+        let moves: Vec<_> = ups.chain(chosen.demote.iter().map(|row| (*row, false))).collect();
+        for (row, up) in &moves {
+            self.assumed.moved(heat.unit[*row], *up);
+        }
+        let outcome = |(row, up)| Outcome { row, up, moved: heat.bytes(row), ..Outcome::default() };
+        self.tenant.learn(heat, moves.into_iter().map(outcome));
     }
 
     /// Which rows are fast, and what the fast tier has; in a dry run as the decisions so far would
@@ -219,7 +229,10 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             used: line.held,
             move_budget: self.settings.budget.per_epoch(line.length_s),
         };
+        self.tenant.watched(line.observer_s);
         let decision = self.tenant.decide(heat, line.length_s, places, room, (false, None));
+        let now_s = line.start_s + line.length_s;
+        line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
         let chosen = decision.chosen;

@@ -1,8 +1,29 @@
 //! What the loop says: a line per epoch, and a summary at the end.
 
 use pagetide_migrate::Report;
+use pagetide_policy::{Change, Verdict};
 use pagetide_types::{Bytes, EpochHeat};
 use serde::Serialize;
+
+/// A governor stopped a process, or let it migrate again.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Turn {
+    /// When, seconds since the start.
+    pub at_s: f64,
+    /// The process.
+    pub pid: u32,
+    /// It stands still from now on; else it migrates.
+    pub stopped: bool,
+    /// Why, in a short sentence.
+    pub reason: String,
+}
+
+impl Turn {
+    pub(crate) fn new(change: Change, at_s: f64) -> Self {
+        let Change { process: pid, verdict, reason, .. } = change;
+        Self { at_s, pid, stopped: verdict == Verdict::StandStill, reason }
+    }
+}
 
 /// One epoch: what was seen, decided and done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -31,6 +52,8 @@ pub struct EpochLine {
     pub watched_share: f64,
     /// Whether the governor let pages move.
     pub migrate: bool,
+    /// Processes that the governor stopped, or let go on.
+    pub turns: Vec<Turn>,
     /// What the policy chose, where it chooses between ways.
     pub choice: Option<&'static str>,
     /// Bytes that were to be promoted.
@@ -93,6 +116,8 @@ pub struct Summary {
     pub promoted_then_demoted: Bytes,
     /// Epochs in which the governor let nothing be promoted.
     pub stood_still: u32,
+    /// What the governor stopped and let go on, in order.
+    pub turns: Vec<Turn>,
     /// All moves together.
     pub moves: Report,
     /// The first epoch.
@@ -112,6 +137,7 @@ impl Summary {
         self.promote += line.promote;
         self.demote += line.demote;
         self.stood_still += u32::from(!line.migrate);
+        self.turns.extend_from_slice(&line.turns);
         if let Some(moves) = &line.moves {
             self.moves.add(moves);
         }

@@ -25,7 +25,7 @@ pub use doctor::{FindingRow, Mark, doctor};
 pub use html::{Subject, Together, html};
 pub use live::{epoch_parts, run_summary};
 pub use plan::plan;
-pub use policies::{OptionRow, PolicyRow, policies};
+pub use policies::{GovernorRow, OptionRow, PolicyRow, governors, policies};
 pub use recording::{trace_diff, trace_info};
 pub use sim::{sim, systems};
 pub use split::split;

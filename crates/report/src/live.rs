@@ -3,7 +3,7 @@
 use crate::Style;
 use crate::number::{duration, short_time};
 use crate::table::{Align, Table};
-use pagetide_manager::{EpochLine, Summary};
+use pagetide_manager::{EpochLine, Summary, Turn};
 use pagetide_migrate::Amount;
 use pagetide_replay::percent;
 use pagetide_types::Bytes;
@@ -97,6 +97,7 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
     if summary.stood_still > 0 {
         fields.push(("Stood still", format!("{} epochs", summary.stood_still)));
     }
+    fields.extend(turns(&summary.turns));
     fields.push((
         "In fast",
         format!("{} at first, {} at last", now(&summary.first), now(&summary.last)),
@@ -115,6 +116,20 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
         ),
     ));
     fields
+}
+
+/// Of a governor that changes its mind again and again, the last times.
+const TURNS: usize = 10;
+
+fn turns(all: &[Turn]) -> Vec<(&'static str, String)> {
+    let left_out = all.len().saturating_sub(TURNS);
+    let more = format!("{left_out} stops and restarts before these");
+    let first = (left_out > 0).then_some(("Governor", more));
+    let line = |turn: &Turn| {
+        let label = if turn.stopped { "Stopped" } else { "Restarted" };
+        (label, format!("process {} after {}: {}", turn.pid, duration(turn.at_s), turn.reason))
+    };
+    first.into_iter().chain(all[left_out..].iter().map(line)).collect()
 }
 
 fn now(line: &EpochLine) -> String {
@@ -136,4 +151,39 @@ fn pages(amount: Amount) -> String {
         .map(|(pages, size)| format!("{pages} x {size}"))
         .collect();
     parts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turn(number: u32) -> Turn {
+        Turn {
+            at_s: f64::from(number) * 20.0,
+            pid: 42,
+            stopped: number.is_multiple_of(2),
+            reason: format!("reason {number}"),
+        }
+    }
+
+    #[test]
+    fn stops_and_restarts_are_told_with_their_reason() {
+        let summary = Summary { turns: vec![turn(2), turn(3)], ..Summary::default() };
+        let text = run_summary(&summary, Style::new(80, false));
+        for line in [
+            "Stopped     process 42 after 40 s: reason 2",
+            "Restarted   process 42 after 60 s: reason 3",
+        ] {
+            assert!(text.contains(line), "no '{line}' in {text}");
+        }
+    }
+
+    #[test]
+    fn of_many_the_last_are_told() {
+        let all: Vec<Turn> = (0..25).map(turn).collect();
+        let told = turns(&all);
+        assert_eq!(told[0], ("Governor", "15 stops and restarts before these".to_owned()));
+        assert_eq!((told.len(), told[1].0), (11, "Restarted"));
+        assert!(told[10].1.ends_with("reason 24"), "{told:?}");
+    }
 }

@@ -1,4 +1,4 @@
-//! The tables of policies and of their options.
+//! The tables of policies and governors, and of their options.
 
 use crate::Style;
 use crate::table::{Align, Table};
@@ -19,7 +19,20 @@ pub struct PolicyRow {
     pub options: Vec<OptionRow>,
 }
 
-/// One option of a policy.
+/// One governor as the registry describes it.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+pub struct GovernorRow {
+    /// Its name.
+    pub name: String,
+    /// What it does, in one sentence.
+    pub about: String,
+    /// Where it comes from.
+    pub source: String,
+    /// Its options, as given in `name:option=value,option=value`.
+    pub options: Vec<OptionRow>,
+}
+
+/// One option of a policy or a governor.
 #[derive(Serialize, Clone, Debug, PartialEq)]
 pub struct OptionRow {
     /// Its name.
@@ -37,40 +50,61 @@ pub struct OptionRow {
 /// Renders the policies, in the order given.
 #[must_use]
 pub fn policies(rows: &[PolicyRow], style: Style) -> String {
-    let mut columns = vec![("policy", Align::Left), ("what it does", Align::Left)];
-    let wide = style.width() >= 64;
-    if wide {
-        columns.push(("from", Align::Left));
-    }
-    let mut table = Table::new(style, &columns);
-    for row in rows {
-        let name = if row.can_run { row.name.clone() } else { format!("{} *", row.name) };
-        let mut cells = vec![name, row.about.clone()];
-        if wide {
-            cells.push(row.source.clone());
-        }
-        table.row(&cells);
-    }
-    let mut out = table.render();
-    if rows.iter().any(|row| !row.options.is_empty()) {
-        out += "\n";
-        out += &options(rows, style);
-    }
+    let star = |row: &PolicyRow| if row.can_run { "" } else { " *" };
+    let named = |row: &PolicyRow| [format!("{}{}", row.name, star(row)), row.about.clone()];
+    let mut out = entries("policy", rows.iter().map(|row| (named(row), &row.source)), style);
+    out += &options(rows.iter().map(|row| (&row.name, &row.options)), style);
     if rows.iter().any(|row| !row.can_run) {
         out += &style.dim(&style.paragraph("  ", "* a bound to compare with; cannot be run"));
     }
     out
 }
 
-fn options(rows: &[PolicyRow], style: Style) -> String {
+/// Renders the governors, in the order given.
+#[must_use]
+pub fn governors(rows: &[GovernorRow], style: Style) -> String {
+    let named = |row: &GovernorRow| [row.name.clone(), row.about.clone()];
+    let out = entries("governor", rows.iter().map(|row| (named(row), &row.source)), style);
+    out + &options(rows.iter().map(|row| (&row.name, &row.options)), style)
+}
+
+/// Names and what they do; where they come from, if there is room.
+fn entries<'a>(
+    kind: &str,
+    rows: impl Iterator<Item = ([String; 2], &'a String)>,
+    style: Style,
+) -> String {
+    let mut columns = vec![(kind, Align::Left), ("what it does", Align::Left)];
+    let wide = style.width() >= 64;
+    if wide {
+        columns.push(("from", Align::Left));
+    }
+    let mut table = Table::new(style, &columns);
+    for (cells, source) in rows {
+        let mut cells = cells.to_vec();
+        if wide {
+            cells.push(source.clone());
+        }
+        table.row(&cells);
+    }
+    table.render()
+}
+
+/// All options, after an empty line; nothing if there are none.
+fn options<'a>(
+    rows: impl Iterator<Item = (&'a String, &'a Vec<OptionRow>)>,
+    style: Style,
+) -> String {
     let columns =
         [("option", Align::Left), ("default", Align::Right), ("what it does", Align::Left)];
     let mut table = Table::new(style, &columns);
-    for row in rows {
-        for option in &row.options {
-            let name = format!("{}:{}", row.name, option.name);
+    let mut any = false;
+    for (of, options) in rows {
+        for option in options {
+            any = true;
+            let name = format!("{of}:{}", option.name);
             table.row(&[name, option.default.to_string(), option.about.clone()]);
         }
     }
-    table.render()
+    if any { format!("\n{}", table.render()) } else { String::new() }
 }

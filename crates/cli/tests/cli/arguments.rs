@@ -223,3 +223,12 @@ fn policies_are_listed_with_stable_keys() {
     let active = lists["options"].as_array().unwrap().iter().find(|o| o["name"] == "active");
     assert_eq!(active.unwrap()["default"], 50.0);
 }
+
+#[test]
+fn governors_are_listed_with_their_options() {
+    let listed = pagetide("governors --json").succeeds().json();
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|p| &p["name"]).collect();
+    assert_eq!(names, ["none", "adaptive", "gain"]);
+    let words = pagetide("governors").succeeds().out;
+    assert!(words.contains("adaptive:theta") && words.contains("gain:horizon"), "{words}");
+}

@@ -143,6 +143,11 @@ fn every_key_of_policies_is_documented() {
 }
 
 #[test]
+fn every_key_of_governors_is_documented() {
+    are_documented(&pagetide("governors --json").succeeds().json(), None, section("governors"));
+}
+
+#[test]
 fn a_wrong_recording_prints_no_json() {
     let scratch = scratch();
     let path = heat(&scratch, "nowhere");

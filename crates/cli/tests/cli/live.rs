@@ -31,6 +31,9 @@ fn one_memory_node_is_answered_with_what_can_be_done() {
 fn what_cannot_be_run_is_named() {
     pagetide("run --policy clairvoyant -- true").fails(1, &["clairvoyant is a bound"]);
     pagetide("run --policy rat -- true").fails(1, &["'rat'", "did you mean 'rate'"]);
+    pagetide("run --governor adaptiv -- true")
+        .fails(1, &["unknown governor 'adaptiv'", "did you mean 'adaptive'"]);
+    pagetide("run --governor gain:horizn=1 -- true").fails(1, &["did you mean 'horizon'"]);
     pagetide("run --fast-nodes 999 -- true").fails(1, &["node 999 does not exist"]);
     pagetide("run --epoch 100ms -- true").fails(2, &["'100ms' is too short", "200ms"]);
     pagetide("run --fast much -- true").fails(2, &["'much'", "25%"]);

@@ -3,7 +3,7 @@
 use crate::run::{pagetide, scratch};
 use std::fs;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "record",
     "plan",
     "run",
@@ -16,6 +16,7 @@ const COMMANDS: [&str; 15] = [
     "reproduce",
     "doctor",
     "policies",
+    "governors",
     "workload",
     "completions",
     "man",

@@ -1,9 +1,9 @@
 //! What is decided is done, and what cannot be done is left alone.
 
 use crate::world::{EVERYTHING, FAST, SLOW, Unit, World, settings, unit};
-use pagetide_manager::{Amount, Budget, Settings};
+use pagetide_manager::{Amount, Budget, Settings, Turn};
 use pagetide_migrate::{Refusal, SimPage};
-use pagetide_policy::{CostBenefit, Counters, Governor, Governors, Verdict};
+use pagetide_policy::{CostBenefit, Counters, Governor, GovernorSpec, Governors, Verdict};
 use pagetide_types::Bytes;
 
 /// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
@@ -85,6 +85,32 @@ fn the_governor_stands_outside_and_stops_promotions() {
     assert_eq!(world.fast(), (16..32).collect::<Vec<_>>());
     let summary = world.manager.summary();
     assert_eq!((summary.stood_still, summary.governor.as_str()), (3, "once-only"));
+    let turn = Turn { at_s: 2.0, pid: 42, stopped: true, reason: "once is enough".to_owned() };
+    assert_eq!(summary.turns, [turn]);
+}
+
+/// Every epoch another half is hot, and changes places with the one before.
+fn alternating(dry_run: bool) -> World {
+    let governor: GovernorSpec = "adaptive:every=1".parse().unwrap();
+    let settings = Settings { dry_run, ..settings(EVERYTHING) };
+    let mut world = World::governed(24, 64, &upside_down(), settings, (&governor).into());
+    for _ in 0..30 {
+        world.epoch();
+        world.manager.tracker().rates.rotate_left(16);
+    }
+    world
+}
+
+#[test]
+fn ping_pong_is_stopped_and_the_summary_says_why_in_a_dry_run_too() {
+    for dry_run in [false, true] {
+        let world = alternating(dry_run);
+        let summary = world.manager.summary();
+        let [turn] = summary.turns.as_slice() else { panic!("{:?}", summary.turns) };
+        assert!(turn.stopped && (10.0..=16.0).contains(&turn.at_s), "{turn:?}");
+        assert_eq!(turn.reason, "ping-pong: of 256 MiB promoted in 8 s, 256 MiB went down again");
+        assert!(summary.stood_still > 10 && summary.last.promote == Bytes(0), "{summary:?}");
+    }
 }
 
 #[test]

@@ -53,6 +53,11 @@ impl FirstTouch {
         &self.nodes
     }
 
+    /// The same, to take and give memory that is no tenant's.
+    pub fn nodes_mut(&mut self) -> &mut Nodes {
+        &mut self.nodes
+    }
+
     /// Sets a node's marks.
     pub fn set_marks(&mut self, node: usize, marks: Watermarks) {
         self.nodes.set_marks(node, marks);

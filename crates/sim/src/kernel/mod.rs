@@ -14,6 +14,7 @@ mod nodes;
 mod reclaim;
 mod refault_distance;
 mod scan_period;
+mod shadows;
 mod units;
 
 pub use accessed_scanner::AccessedScanner;
@@ -28,4 +29,5 @@ pub use nodes::{Node, Nodes, Watermarks};
 pub use reclaim::{Demoted, Kswapd, SWAP_CLUSTER_MAX};
 pub use refault_distance::RefaultDistances;
 pub use scan_period::{HintFaultCounts, ScanPeriod};
+pub use shadows::Shadows;
 pub use units::Units;

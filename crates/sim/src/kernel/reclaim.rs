@@ -8,7 +8,7 @@
 //! it has begun; every batch takes as much from either list, where Linux takes more the less it finds;
 //! there is no swap, so that a full slow node ends it.
 
-use super::{FirstTouch, Kind, Lru};
+use super::{FirstTouch, Kind, Lru, Shadows};
 use crate::engine::World;
 use crate::movers::{Mechanism, Mover};
 use pagetide_machine::Kernel;
@@ -42,6 +42,8 @@ pub struct Kswapd {
     /// Entries that it looked at, in all and since it found a page to demote.
     looked: u64,
     in_vain: u64,
+    /// What need not be copied, where promotion leaves something behind.
+    shadows: Shadows,
     demoted: Vec<Demoted>,
 }
 
@@ -58,8 +60,20 @@ impl Kswapd {
             asked: 0,
             looked: 0,
             in_vain: 0,
+            shadows: Shadows::default(),
             demoted: Vec::new(),
         }
+    }
+
+    /// The same where pages that were promoted may have shadows.
+    #[must_use]
+    pub fn with_shadows(self, shadows: Shadows) -> Self {
+        Self { shadows, ..self }
+    }
+
+    /// The shadows of promoted pages.
+    pub fn shadows(&mut self) -> &mut Shadows {
+        &mut self.shadows
     }
 
     /// One thread, huge pages whole, all pages of a batch at a time.
@@ -129,7 +143,13 @@ impl Kswapd {
     }
 
     /// Looks at a batch of each list, and has what it finds moved; entries that it looked at.
-    fn shrink(&mut self, batch: u64, memory: &FirstTouch, lru: &mut Lru, world: &mut World) -> u64 {
+    fn shrink(
+        &mut self,
+        batch: u64,
+        memory: &mut FirstTouch,
+        lru: &mut Lru,
+        world: &mut World,
+    ) -> u64 {
         let aged = match batch {
             0 => 0,
             _ if lru.inactive_is_low(NODE) => lru.shrink_active(NODE, SWAP_CLUSTER_MAX, world),
@@ -140,7 +160,12 @@ impl Kswapd {
         self.looked += looked;
         self.in_vain = if shrunk.candidates.is_empty() { self.in_vain + looked } else { 0 };
         for pages in shrunk.candidates {
-            self.movers[memory.owner(pages.start)].request([], [pages], []);
+            let mover = &mut self.movers[memory.owner(pages.start)];
+            if self.shadows.take(pages.start, memory, world) {
+                mover.request_remap(pages);
+            } else {
+                mover.request([], [pages], []);
+            }
         }
         looked
     }

@@ -111,6 +111,33 @@ fn its_time_is_pages_times_what_one_costs() {
 }
 
 #[test]
+fn what_has_a_shadow_is_demoted_without_a_copy() {
+    let demoted = |shadowed: bool, written: bool| {
+        let mut all = Machinery::new(10_000, 100_000, 20_480, false);
+        all.map(0..10_000);
+        if shadowed {
+            let Machinery { memory, kswapd, .. } = &mut all;
+            (0..5_000).for_each(|page| kswapd.shadows().link(page..page + 1, memory));
+        }
+        all.world.pages.set_all(0..10_000, if written { bit::DIRTY } else { 0 });
+        let took = all.reclaim();
+        let pages = (all.marks().high - all.marks().low) as f64;
+        assert_eq!(all.free(), all.marks().high);
+        let slow = all.memory.nodes().node(1);
+        let mapped = (0..20_480).filter(|page| all.world.pages.entry(*page) & bit::ABSENT == 0);
+        let there = mapped.filter(|page| all.world.pages.tier(*page) == 1).count() as u64;
+        let shadows = all.kswapd.shadows().len() as u64;
+        assert_eq!(slow.pages - slow.free, there + shadows, "a frame for each page and shadow");
+        (took / pages, all.world.memory[1].bytes()[1] / pages)
+    };
+    let near = |found: f64, right: f64| assert!((found / right - 1.0).abs() < 0.01, "{found}");
+    let (plain, clean, dirty) = (demoted(false, false), demoted(true, false), demoted(true, true));
+    near(plain.0, 600.0 + 7_000.0 + 4096.0 / 6.0);
+    near(clean.0, 600.0 + 7_000.0);
+    assert_eq!((plain.1, clean.1, dirty.1), (4096.0, 0.0, 4096.0), "bytes written for a page");
+}
+
+#[test]
 fn what_is_accessed_is_looked_at_and_stays() {
     // Every page was accessed since it came, so each is looked at twice before it goes.
     let mut all = Machinery::new(10_000, 100_000, 20_480, false);

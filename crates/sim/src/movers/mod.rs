@@ -5,8 +5,10 @@ mod in_fault;
 mod mechanism;
 mod mover;
 mod timing;
+mod transaction;
 
 pub use in_fault::move_in_fault;
 pub use mechanism::{Exchange, Mechanism, MechanismChange};
 pub use mover::{Moved, Mover};
 pub use timing::{Timing, time_of};
+pub use transaction::{Ended, Transaction, TransactionalMover};

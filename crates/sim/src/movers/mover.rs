@@ -17,6 +17,8 @@ const BEFORE_COPY: f64 = 0.5;
 struct Job {
     up: Option<Range<usize>>,
     down: Option<Range<usize>>,
+    /// What is there already need not be copied.
+    without_copy: bool,
 }
 
 /// A unit that is in its new place.
@@ -98,13 +100,13 @@ impl Mover {
         down: impl IntoIterator<Item = Range<usize>>,
         up: impl IntoIterator<Item = Range<usize>>,
     ) {
-        let goes_up = |up| Job { up: Some(up), down: None };
-        let goes_down = |down| Job { up: None, down: Some(down) };
+        let goes_up = |up| Job { up: Some(up), ..Job::default() };
+        let goes_down = |down| Job { down: Some(down), ..Job::default() };
         let pairs = pairs.into_iter();
         let down = down.into_iter().map(goes_down);
         match self.mechanism.exchange {
             Exchange::True => {
-                let both = |(up, down)| Job { up: Some(up), down: Some(down) };
+                let both = |(up, down)| Job { up: Some(up), down: Some(down), without_copy: false };
                 self.jobs.extend(pairs.map(both).chain(down));
             }
             Exchange::Paired => {
@@ -118,6 +120,11 @@ impl Mover {
             }
         }
         self.jobs.extend(up.into_iter().map(goes_up));
+    }
+
+    /// Adds a page that goes down to where its contents are already: it is only mapped there.
+    pub fn request_remap(&mut self, down: Range<usize>) {
+        self.jobs.push_back(Job { down: Some(down), without_copy: true, ..Job::default() });
     }
 
     /// Whether everything that was asked for is done.
@@ -265,8 +272,9 @@ impl Mover {
         let bytes = |pages: &Option<Range<usize>>| {
             pages.as_ref().map_or(0.0, |pages| (pages.len() * 4096) as f64)
         };
-        let up = self.batch.iter().map(|job| bytes(&job.up)).sum();
-        let down = self.batch.iter().map(|job| bytes(&job.down)).sum();
+        let copied = || self.batch.iter().filter(|job| !job.without_copy);
+        let up = copied().map(|job| bytes(&job.up)).sum();
+        let down = copied().map(|job| bytes(&job.down)).sum();
         let threads = self.mechanism.threads.max(1);
         let launches = if threads > 1 { threads } else { 0 };
         let launch_ns = f64::from(launches) * self.costs.launch_us * 1e3;

@@ -31,7 +31,13 @@ pub(super) struct HintFault {
 /// What the variants differ in.
 pub(super) trait PromotionRule: Send {
     /// Whether the page goes up, if there is room for it (`should_numa_migrate_memory`).
-    fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, nodes: &Nodes) -> bool;
+    fn should_migrate(
+        &mut self,
+        hint: &HintFault,
+        lru: &mut Lru,
+        nodes: &Nodes,
+        world: &World,
+    ) -> bool;
 
     /// As what the fault counts for the period of the scans (`task_numa_fault`).
     fn counted(&mut self, hint: &HintFault, attempt: Attempt) -> HintFaultCounts;
@@ -44,14 +50,14 @@ pub(super) trait PromotionRule: Send {
 
 /// See the module.
 pub(super) struct HintPromotion<R> {
-    memory: FirstTouch,
-    lru: Lru,
-    kswapd: Kswapd,
+    pub(super) memory: FirstTouch,
+    pub(super) lru: Lru,
+    pub(super) kswapd: Kswapd,
     /// By tenant.
     scanners: Vec<HintScanner>,
-    rule: R,
+    pub(super) rule: R,
     costs: Kernel,
-    told: Told,
+    pub(super) told: Told,
 }
 
 impl<R: PromotionRule> HintPromotion<R> {
@@ -78,7 +84,7 @@ impl<R: PromotionRule> HintPromotion<R> {
         }
         let latency_ns = self.scanners[fault.tenant].latency_ns(pages.start, fault.now_ns, world);
         let hint = HintFault { fault, pages, latency_ns };
-        let hot = self.rule.should_migrate(&hint, &mut self.lru, self.memory.nodes());
+        let hot = self.rule.should_migrate(&hint, &mut self.lru, self.memory.nodes(), world);
         let there = if hot { self.promote(&hint, done, world) } else { None };
         let attempt = match there {
             Some(_) => Attempt::Migrated,

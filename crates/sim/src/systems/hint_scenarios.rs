@@ -41,19 +41,26 @@ impl Trial<'_> {
     }
 }
 
-/// All systems that promote by hint faults.
-const SYSTEMS: &[&str] = &["linux-tiering", "tpp", "tpp-mod", "refault-distance"];
+/// All systems that promote by hint faults, and how much each promotes of [`HOT_COLD`] at most until it
+/// has all of the hot set, of which 2 GiB were slow; GiB. NOMAD takes what was accessed twice in short
+/// for hot.
+const SYSTEMS: &[(&str, f64)] = &[
+    ("linux-tiering", 2.3),
+    ("tpp", 2.6),
+    ("tpp-mod", 4.0),
+    ("refault-distance", 4.0),
+    ("nomad", 12.0),
+];
 
 #[test]
 fn a_hot_set_that_was_mostly_slow_becomes_fast() {
     let still = TRIAL.under("no-migration").fast_share;
     assert!(still < 0.35, "{still}");
-    for system in SYSTEMS {
+    for (system, most) in SYSTEMS {
         let found = Trial { seconds: 240.0, ..TRIAL }.under(system);
         assert!(found.fast_share > 0.95, "{system}: {found:?}");
-        // The 2 GiB of it that were slow, and what wandered.
         let up = found.promoted as f64 / 1_073_741_824.0;
-        assert!((1.9..4.0).contains(&up), "{system}: {up} GiB");
+        assert!((1.9..*most).contains(&up), "{system}: {up} GiB");
         assert!(found.demoted >= found.promoted, "{system}: {found:?}");
     }
 }
@@ -62,7 +69,7 @@ fn a_hot_set_that_was_mostly_slow_becomes_fast() {
 fn where_all_memory_is_fast_nothing_moves_and_little_is_lost() {
     let all = Trial { fast: "20G", ..TRIAL };
     let right = all.under("all-fast");
-    for system in SYSTEMS {
+    for (system, _) in SYSTEMS {
         let found = all.under(system);
         assert_eq!((found.promoted, found.demoted, found.fast_share), (0, 0, 1.0), "{system}");
         let lost = 1.0 - found.accesses_per_s / right.accesses_per_s;

@@ -9,7 +9,7 @@
 use super::hint_promotion::{HintFault, HintPromotion, PromotionRule};
 use super::registry::SystemInfo;
 use super::setup::Given;
-use crate::engine::System;
+use crate::engine::{System, World};
 use crate::kernel::{
     Attempt, HintFaultCounts, HotThreshold, Lru, Nodes, PROMOTE_RATE_LIMIT, Watermarks,
 };
@@ -21,7 +21,7 @@ struct Tiering {
 }
 
 impl PromotionRule for Tiering {
-    fn should_migrate(&mut self, hint: &HintFault, _: &mut Lru, nodes: &Nodes) -> bool {
+    fn should_migrate(&mut self, hint: &HintFault, _: &mut Lru, nodes: &Nodes, _: &World) -> bool {
         if nodes.free_space_enough(0, self.scale) {
             self.hot.reset();
             return true;

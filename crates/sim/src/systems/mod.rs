@@ -8,6 +8,7 @@ mod hint_promotion;
 mod hint_scenarios;
 mod linux_tiering;
 mod nimble;
+mod nomad;
 mod ranked;
 mod refault_distance;
 mod registry;

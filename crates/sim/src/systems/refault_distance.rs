@@ -25,7 +25,7 @@ impl RefaultDistance {
 }
 
 impl PromotionRule for RefaultDistance {
-    fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, _: &Nodes) -> bool {
+    fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, _: &Nodes, _: &World) -> bool {
         let candidate = TppMod::candidate(hint, lru);
         let closer = self.distances.fault(hint.pages.start);
         if !candidate {

@@ -43,7 +43,7 @@ impl<R: PromotionRule> SlowNode<R> {
     pub(super) fn fault(&mut self, page: usize, core: usize) -> bool {
         let fault = Fault { tenant: 0, core, page, write: false, entry: bit::HINT, now_ns: 0.0 };
         let hint = HintFault { fault, pages: page..page + 1, latency_ns: 0.0 };
-        let hot = self.rule.should_migrate(&hint, &mut self.lru, &self.nodes);
+        let hot = self.rule.should_migrate(&hint, &mut self.lru, &self.nodes, &self.world);
         let attempt = if hot { Attempt::Migrated } else { Attempt::None };
         self.rule.counted(&hint, attempt);
         hot

@@ -23,7 +23,7 @@ struct Tpp {
 }
 
 impl PromotionRule for Tpp {
-    fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, _: &Nodes) -> bool {
+    fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, _: &Nodes, _: &World) -> bool {
         let first = hint.pages.start;
         let active = matches!(lru.of(first), Some((_, Kind::Active)));
         if !active {

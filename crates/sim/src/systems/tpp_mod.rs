@@ -32,7 +32,7 @@ impl TppMod {
 }
 
 impl PromotionRule for TppMod {
-    fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, _: &Nodes) -> bool {
+    fn should_migrate(&mut self, hint: &HintFault, lru: &mut Lru, _: &Nodes, _: &World) -> bool {
         let candidate = Self::candidate(hint, lru);
         if candidate {
             lru.activate(hint.pages.start);

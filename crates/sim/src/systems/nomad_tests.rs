@@ -1,0 +1,69 @@
+//! What NOMAD queues, and after which faults; how it moves pages is tested with its movers.
+
+use super::super::hint_scenarios::{TRIAL, Trial};
+use super::super::slow_node::{PAGES, SlowNode};
+use super::*;
+
+fn look_back() -> LookBack {
+    LookBack {
+        batches: ActivationBatches::new(256.0),
+        last: LastCpupid::new(PAGES),
+        candidates: VecDeque::new(),
+        queue: VecDeque::new(),
+    }
+}
+
+/// A hint fault, after which the access is made.
+fn fault(node: &mut SlowNode<LookBack>, page: usize) {
+    assert!(!node.fault(page, 0), "it moves nothing and returns");
+    node.world.pages.set(page, bit::ACCESSED);
+}
+
+fn queued(node: &SlowNode<LookBack>) -> Vec<usize> {
+    node.rule.queue.iter().map(|page| page.pages.start).collect()
+}
+
+#[test]
+fn one_fault_on_a_page_and_three_on_others_queue_it() {
+    let mut node = SlowNode::with(look_back(), 100);
+    fault(&mut node, 7);
+    // It is referenced, becomes active, and is queued.
+    for other in 50..53 {
+        assert_eq!((queued(&node).len(), node.is_active(7)), (0, other > 51), "before {other}");
+        fault(&mut node, other);
+    }
+    assert_eq!(queued(&node), [7]);
+    fault(&mut node, 53);
+    assert_eq!(queued(&node), [7, 50], "the next one, and not the same again");
+}
+
+#[test]
+fn what_is_accessed_after_twenty_other_faults_is_forgotten() {
+    let mut node = SlowNode::with(look_back(), 100);
+    // Nobody goes on to access these.
+    assert!((7..7 + 22).all(|page| !node.fault(page, 0)));
+    node.world.pages.set_all(7..20, bit::ACCESSED);
+    (50..60).for_each(|page| fault(&mut node, page));
+    let queued = queued(&node);
+    assert!(!queued.contains(&7) && queued.contains(&19), "{queued:?}");
+}
+
+#[test]
+fn no_more_is_queued_than_fits_and_nothing_that_went_up_meanwhile() {
+    let mut node = SlowNode::with(look_back(), PAGES);
+    (0..PAGES).for_each(|page| fault(&mut node, page));
+    assert_eq!(queued(&node).len(), PAGES - 3, "all but the last three");
+    let mut node = SlowNode::with(look_back(), 100);
+    fault(&mut node, 7);
+    node.world.pages.transfer(7..8, 0);
+    (20..30).for_each(|page| fault(&mut node, page));
+    assert!(!queued(&node).contains(&7));
+}
+
+#[test]
+fn a_tenth_of_the_fast_node_is_kept_free() {
+    let still = Trial { pattern: "kind = \"pointer-chase\"", seconds: 20.0, ..TRIAL };
+    let found = still.under("nomad");
+    let free = (found.demoted - found.promoted) as f64 / 4_294_967_296.0;
+    assert!((0.08..0.101).contains(&free), "{free}");
+}

@@ -29,5 +29,6 @@ pub(crate) const PAPER: Paper = Paper {
         simulated::figure_16::FIGURE,
         simulated::figure_17::FIGURE,
         recorded::table_6::FIGURE,
+        simulated::scales::FIGURE,
     ],
 };

@@ -12,6 +12,7 @@ mod figure_3;
 mod figure_8;
 mod figure_9;
 mod programs;
+mod scales;
 mod slow_tier;
 mod table_2;
 mod threads;
@@ -38,5 +39,6 @@ pub(crate) const PAPER: Paper = Paper {
         threads::FIGURE,
         figure_14::FIGURE,
         slow_tier::FIGURE,
+        scales::FIGURE,
     ],
 };

@@ -14,6 +14,7 @@ pub(super) mod figure_6;
 pub(super) mod figure_8;
 mod programs;
 mod runs;
+pub(super) mod scales;
 mod statistics;
 #[cfg(test)]
 mod tests;

@@ -68,6 +68,8 @@ pub(super) struct Run {
     pub(super) fast: f64,
     /// Between two decisions, seconds.
     pub(super) interval: f64,
+    /// Memory and times are so many times larger than at the context's scale.
+    pub(super) finer: u32,
 }
 
 /// What AMP tells of a decision, by place: the mean hits of LRU and of LFU.
@@ -82,7 +84,7 @@ impl Run {
     /// The same of several.
     pub(super) fn mix(programs: &[Program], system: System) -> Self {
         let programs = programs.to_vec();
-        Self { programs, system, fast: 0.5, interval: 5.0 }
+        Self { programs, system, fast: 0.5, interval: 5.0, finer: 1 }
     }
 
     fn named(&self, context: &Context) -> Named {
@@ -92,12 +94,14 @@ impl Run {
         let (fast, interval) =
             if *system == System::AllFast { (1.0, 5.0) } else { (*fast, *interval) };
         let [seconds, warm_up] = if context.small { SMALL_S } else { LONG_S };
-        let scale = context.scale;
+        let scale = (context.scale / self.finer).max(1);
         let huge_pages = *system != System::ListsBase;
         let tenants: String = self.programs.iter().map(|program| program.tenant(fast)).collect();
         let keys = system.keys();
         // What the figures over time are drawn from.
-        let usual = *system == System::Amp && names.len() == 1 && fast == 0.5 && interval == 5.0;
+        let usual = (fast, interval, self.finer) == (0.5, 5.0, 1)
+            && *system == System::Amp
+            && names.len() == 1;
         Named {
             name: format!("{},{},{fast},{interval}", names.join("+"), system.name()),
             scenario: format!(

@@ -10,6 +10,7 @@ use super::stream::Failure;
 use crate::engine::{AnySource, Core, Engine, Pages, WalkProgram, World};
 use crate::systems::{self, Given, Period, Told};
 use pagetide_machine::Machine;
+use pagetide_policy::GovernorSpec;
 
 /// Runs a scenario under its system, or under another one by name.
 ///
@@ -51,6 +52,7 @@ pub fn run_watched(
             scale: scenario.scale,
         },
         policy: named.map(str::parse).transpose().map_err(policy)?,
+        governor: governor(scenario, meant, origin)?,
         mechanism: scenario.system.mechanism(),
         tracking: scenario.system.tracker,
         promote_rate_limit: scenario.system.promote_rate_limit,
@@ -81,6 +83,13 @@ pub fn run_watched(
         Some((number, problem)) => Err(failed(scenario, number, problem, origin)),
         None => Ok(outcome),
     }
+}
+
+/// The governor of the scenario's own system; none for another one.
+fn governor(scenario: &Scenario, meant: bool, origin: &str) -> Result<GovernorSpec, ScenarioError> {
+    let named = scenario.system.governor.as_deref().filter(|_| meant);
+    let wrong = |source| ScenarioError::Governor { origin: origin.to_owned(), source };
+    named.map_or_else(|| Ok(GovernorSpec::default()), |text| text.parse().map_err(wrong))
 }
 
 /// Cores that no thread of a program has.

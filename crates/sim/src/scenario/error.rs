@@ -60,6 +60,14 @@ pub enum ScenarioError {
         /// Why.
         source: SpecError,
     },
+    /// The governor makes no sense.
+    #[error("{origin}: system.governor: {source}")]
+    Governor {
+        /// The file.
+        origin: String,
+        /// Why.
+        source: SpecError,
+    },
     /// A tenant's pattern makes no sense.
     #[error("{origin}: tenant '{tenant}': {source}")]
     Pattern {

@@ -59,6 +59,8 @@ pub struct SystemSpec {
     pub interval: f64,
     /// A policy in place of the system's own, e.g. `lfu:window=8`.
     pub policy: Option<String>,
+    /// Whether pages move at all, for systems that rank units by a policy, e.g. `adaptive`.
+    pub governor: Option<String>,
     /// What watches accesses.
     pub tracker: Option<Tracking>,
     /// Huge pages are split before they move.

@@ -1,6 +1,7 @@
 //! Scenarios as their writers see them.
 
 use super::*;
+use pagetide_policy::Verdict;
 
 const SMALL: &str = r#"
 machine = "nimble-xeon"
@@ -47,6 +48,41 @@ fn a_hot_set_comes_into_fast_memory_under_every_system_that_moves_pages() {
         assert!(found.tenants[0].fast_share > 0.7, "{system}: {:?}", found.tenants[0]);
         assert!(found.tenants[0].promoted > 0 && !found.decisions.is_empty(), "{system}");
     }
+}
+
+/// Every eight seconds another quarter of the memory is read, which is all that fast memory holds.
+const ROUND: &str = r#"
+machine = "nimble-xeon"
+scale = 1000
+seconds = 200
+[system]
+name = "lru"
+interval = 2
+[[tenant]]
+memory = "64G"
+fast = "16G"
+pattern = { kind = "phases", sets = 4, every = 8, access = "sequential" }
+"#;
+
+#[test]
+fn a_governor_stops_what_goes_up_and_down_for_nothing() {
+    let governed = |governor: &str| {
+        let named = format!("interval = 2\ngovernor = \"{governor}\"");
+        let found = outcome(&ROUND.replace("interval = 2", &named), "lru");
+        let turns: Vec<_> = found.decisions.iter().filter_map(|log| log.turn.clone()).collect();
+        (found.tenants[0].promoted, turns)
+    };
+    let (promoted, turns) = governed("none");
+    assert!(promoted > 200 << 30 && turns.is_empty(), "{promoted}");
+    for governor in ["adaptive", "gain:horizon=30"] {
+        let (stopped, turns) = governed(governor);
+        let [turn] = turns.as_slice() else { panic!("{governor}: {turns:?}") };
+        assert!(turn.verdict == Verdict::StandStill && turn.at_s < 70.0, "{turn:?}");
+        assert!(stopped < promoted / 3, "{governor}: {stopped} of {promoted}");
+    }
+    let wrong = ROUND.replace("interval = 2", "governor = \"adaptiv\"");
+    let error = run(&parse(&wrong, "x.toml").unwrap(), None, "x.toml").unwrap_err().to_string();
+    assert!(error.contains("x.toml: system.governor: unknown governor 'adaptiv'"), "{error}");
 }
 
 /// A working set that is read once, and then another one, each touched when the program comes to it, on

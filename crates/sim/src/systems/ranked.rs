@@ -7,8 +7,10 @@ use crate::engine::{Fault, LOOK_AGAIN_NS, System, World};
 use crate::kernel::{FirstTouch, Units};
 use crate::movers::{Mechanism, Mover};
 use crate::trackers::{Interval, Tracker};
-use pagetide_machine::Kernel;
-use pagetide_policy::{Decision, Outcome, Places, PolicySpec, Room, SpecError, Tenant};
+use pagetide_machine::{Kernel, Machine};
+use pagetide_policy::{
+    CostBenefit, Decider, Decision, Outcome, Places, PolicySpec, Room, SpecError, Tenant,
+};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 
 /// See the module.
@@ -51,7 +53,11 @@ impl Ranked {
             number,
             units: Units::new(setup.pages.clone(), whole),
             capacity: setup.fast,
-            tenant: Tenant::of(&policy),
+            tenant: Tenant::new(
+                Decider::new(&policy),
+                (&given.governor).into(),
+                Some(prices(&given.machine, given.period.scale)),
+            ),
             tracker: given.tracking.unwrap_or_default().build(&costs),
             mover: Mover::new(number, mechanism, costs.clone()).scaled(given.period.scale),
             epoch: 0,
@@ -125,6 +131,7 @@ impl Managed {
         let places = Places { fast: Some(&fast), ..Places::default() };
         let room = Room::Ledger(self.capacity);
         let nominal_s = period.interval_s * period.scale;
+        self.tenant.watched(looked.cpu_ns * 1e-9 * period.scale);
         let decision = self.tenant.decide(heat, nominal_s, places, room, (false, None));
         self.tell(now_ns, &fast, &decision, told);
         self.request(&decision);
@@ -175,7 +182,20 @@ impl Managed {
             fast: sum(&mut (0..heat.len()).filter(|row| fast[*row])),
             hits: sum(&mut (0..heat.len()).filter(accessed).filter(|row| fast[*row])),
             observation: self.tenant.observation(),
+            turn: decision.changes.first().cloned(),
         };
         told.with(|all| all.decisions.push(log));
+    }
+}
+
+/// What accesses and moves take, in the time that the governor is told. Of `scale` pages one is
+/// simulated, which moves once for all of them.
+fn prices(machine: &Machine, scale: f64) -> CostBenefit {
+    CostBenefit {
+        gain_ns: machine.slow().read_latency_ns - machine.fast().read_latency_ns,
+        base_us: machine.migration.page_4k_us * scale,
+        huge_us: machine.migration.page_2m_us * scale,
+        // Whatever the policy wants moves.
+        within_s: 0.0,
     }
 }

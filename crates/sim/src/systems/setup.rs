@@ -4,7 +4,7 @@ use crate::kernel::{FirstTouch, Nodes, Share, Watermarks};
 use crate::movers::MechanismChange;
 use crate::trackers::{AccessedBits, Exact, HintFaults, Tracker};
 use pagetide_machine::{Kernel, Machine};
-use pagetide_policy::{Observation, PolicySpec};
+use pagetide_policy::{Change, GovernorSpec, Observation, PolicySpec};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -35,6 +35,8 @@ pub struct Given {
     pub period: Period,
     /// The policy of systems that let it be chosen.
     pub policy: Option<PolicySpec>,
+    /// Whether pages move at all, of systems that rank.
+    pub governor: GovernorSpec,
     /// How the scenario would have pages moved.
     pub mechanism: MechanismChange,
     /// What it would have them watched by.
@@ -100,6 +102,8 @@ pub struct DecisionLog {
     pub hits: u64,
     /// What the policy tells.
     pub observation: Option<Observation>,
+    /// The governor stopped the tenant, or let it migrate again; sizes that it names are scaled.
+    pub turn: Option<Change>,
 }
 
 /// Bytes that moved, by tenant.

@@ -170,6 +170,12 @@ impl Pages {
         before & bits
     }
 
+    /// Of some base pages, how many are mapped.
+    #[must_use]
+    pub fn mapped_in(&self, pages: Range<usize>) -> u64 {
+        self.entries[pages].iter().filter(|entry| **entry & bit::ABSENT == 0).count() as u64
+    }
+
     /// Base pages.
     #[must_use]
     pub fn len(&self) -> usize {

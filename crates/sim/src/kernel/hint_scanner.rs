@@ -41,6 +41,8 @@ pub struct HintScanner {
     interrupt_ns: f64,
     /// The page that is next, from the first of the tenant.
     at: usize,
+    /// Base pages that it has passed so far.
+    passed: u64,
     faults: HintFaultCounts,
     /// By page, the first one of a huge page, when it was marked, us.
     marked_us: Vec<u32>,
@@ -58,6 +60,7 @@ impl HintScanner {
             scan_ns: costs.scan_ns,
             interrupt_ns: costs.interrupt_us * 1e3,
             at: 0,
+            passed: 0,
             faults: HintFaultCounts::default(),
             marked_us: vec![0; pages.len()],
             pages,
@@ -104,6 +107,12 @@ impl HintScanner {
         now_ns + self.period.next_ns(resident, size)
     }
 
+    /// Base pages that it has passed so far, round after round.
+    #[must_use]
+    pub fn passed(&self) -> u64 {
+        self.passed
+    }
+
     /// Marks the next part of the address space. One that has nothing to mark does not count, up to
     /// eight times the size.
     pub fn scan(&mut self, now_ns: f64, world: &mut World) -> Scan {
@@ -112,6 +121,7 @@ impl HintScanner {
         while left > 0 && virtual_left > 0 && !done.wrapped {
             let end = (self.at + left).next_multiple_of(HUGE_PAGES).min(self.pages.len());
             let walked = end - self.at;
+            self.passed += walked as u64;
             let part = self.mark(self.at..end, now_ns, world);
             done.entries += part.entries;
             done.marked += part.marked;

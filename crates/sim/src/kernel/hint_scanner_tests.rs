@@ -26,6 +26,7 @@ fn the_address_space_is_covered_in_its_size_over_the_scan_size() {
             assert_eq!(done.wrapped, marked == pages, "{pages} by {size}, scan {scan}");
         }
         assert!((0..pages).all(|page| world.pages.entry(page) & bit::HINT != 0));
+        assert_eq!(scanner.passed(), pages as u64);
     }
 }
 

@@ -15,6 +15,7 @@ mod reclaim;
 mod refault_distance;
 mod scan_period;
 mod shadows;
+mod sparse_scanner;
 mod units;
 
 pub use accessed_scanner::AccessedScanner;
@@ -30,4 +31,5 @@ pub use reclaim::{Demoted, Kswapd, SWAP_CLUSTER_MAX};
 pub use refault_distance::RefaultDistances;
 pub use scan_period::{HintFaultCounts, ScanPeriod};
 pub use shadows::Shadows;
+pub use sparse_scanner::{SparseScanner, SparselySeen};
 pub use units::Units;

@@ -86,10 +86,14 @@ pub fn run_watched(
 }
 
 /// The governor of the scenario's own system; none for another one.
-fn governor(scenario: &Scenario, meant: bool, origin: &str) -> Result<GovernorSpec, ScenarioError> {
+fn governor(
+    scenario: &Scenario,
+    meant: bool,
+    origin: &str,
+) -> Result<Option<GovernorSpec>, ScenarioError> {
     let named = scenario.system.governor.as_deref().filter(|_| meant);
     let wrong = |source| ScenarioError::Governor { origin: origin.to_owned(), source };
-    named.map_or_else(|| Ok(GovernorSpec::default()), |text| text.parse().map_err(wrong))
+    named.map(|text| text.parse().map_err(wrong)).transpose()
 }
 
 /// Cores that no thread of a program has.

@@ -55,6 +55,10 @@ impl MovedBytes {
     pub(super) fn unscaled(self, scale: f64) -> Self {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let full = |bytes: u64| (bytes as f64 * scale) as u64;
-        Self { promoted: full(self.promoted), demoted: full(self.demoted) }
+        Self {
+            promoted: full(self.promoted),
+            demoted: full(self.demoted),
+            promoted_then_demoted: full(self.promoted_then_demoted),
+        }
     }
 }

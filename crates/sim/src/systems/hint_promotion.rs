@@ -5,7 +5,8 @@
 use super::setup::{Given, TenantSetup, Told};
 use crate::engine::{Fault, HUGE_PAGES, LOOK_AGAIN_NS, System, World};
 use crate::kernel::{
-    Attempt, FirstTouch, HintFaultCounts, HintScanner, Kswapd, Lru, Nodes, Rules, ScanPeriod,
+    Attempt, Demoted, FirstTouch, HintFaultCounts, HintScanner, Kswapd, Lru, Nodes, Rules,
+    ScanPeriod,
 };
 use crate::movers::move_in_fault;
 use pagetide_machine::Kernel;
@@ -42,9 +43,10 @@ pub(super) trait PromotionRule: Send {
     /// As what the fault counts for the period of the scans (`task_numa_fault`).
     fn counted(&mut self, hint: &HintFault, attempt: Attempt) -> HintFaultCounts;
 
-    /// Base pages that one entry maps came to the slow node: they are new, or were demoted.
-    fn arrived(&mut self, pages: Range<usize>, demoted: bool, world: &mut World) {
-        let _ = (pages, demoted, world);
+    /// Base pages that one entry maps came to the slow node. They were demoted, and may be made to
+    /// fault at the next access; or are new, or of a tenant that is stopped, and may not.
+    fn arrived(&mut self, pages: Range<usize>, may_fault: bool, world: &mut World) {
+        let _ = (pages, may_fault, world);
     }
 }
 
@@ -54,10 +56,16 @@ pub(super) struct HintPromotion<R> {
     pub(super) lru: Lru,
     pub(super) kswapd: Kswapd,
     /// By tenant.
-    scanners: Vec<HintScanner>,
+    pub(super) scanners: Vec<HintScanner>,
+    /// By tenant: nothing of it is promoted, and it does not fault for that.
+    pub(super) stopped: Vec<bool>,
+    /// By base page, whether it was promoted (`PagePromoted` of Adaptive, section 4.2).
+    promoted: Vec<bool>,
     pub(super) rule: R,
     costs: Kernel,
     pub(super) told: Told,
+    /// How often the scanner of a stopped tenant looks whether it is one still, ns.
+    look_ns: f64,
 }
 
 impl<R: PromotionRule> HintPromotion<R> {
@@ -70,16 +78,19 @@ impl<R: PromotionRule> HintPromotion<R> {
             lru: Lru::new(2, given.base_pages(), Rules::InactiveFirst, given.period.scale),
             kswapd: Kswapd::new(given.tenants.len(), mechanism, &costs),
             scanners: scanners(given),
+            stopped: vec![false; given.tenants.len()],
+            promoted: vec![false; given.base_pages()],
             rule,
             costs,
             told: given.told.clone(),
+            look_ns: 0.1e9 / given.period.scale,
         }
     }
 
     fn hint_fault(&mut self, fault: Fault, world: &mut World) -> f64 {
         let done = fault.now_ns + self.costs.hint_fault_us * 1e3;
         let pages = world.pages.mapped_with(fault.page);
-        if world.pages.tier(pages.start) == FAST {
+        if world.pages.tier(pages.start) == FAST || self.stopped[fault.tenant] {
             return done;
         }
         let latency_ns = self.scanners[fault.tenant].latency_ns(pages.start, fault.now_ns, world);
@@ -106,9 +117,32 @@ impl<R: PromotionRule> HintPromotion<R> {
         let kind = self.lru.isolate(pages.start)?;
         let done = move_in_fault(world, (tenant, pages.clone()), true, &self.costs, now_ns);
         self.lru.add(pages.start, kind, world);
+        self.went_up(tenant, pages);
+        Some(done)
+    }
+
+    /// Takes note of a page that is on the fast node now.
+    pub(super) fn went_up(&mut self, tenant: usize, pages: Range<usize>) {
+        let count = pages.len() as u64;
         self.memory.moved(tenant, count, true);
         self.told.moved(tenant, count * 4096, true);
-        Some(done)
+        self.promoted[pages].fill(true);
+    }
+
+    /// Demotes; when it goes on, ns.
+    fn reclaim(&mut self, now_ns: f64, world: &mut World) -> f64 {
+        let Self { memory, lru, kswapd, rule, stopped, promoted, told, .. } = self;
+        let next = kswapd.wake(now_ns, memory, lru, world);
+        for Demoted { tenant, pages } in kswapd.take_demoted() {
+            let again = promoted[pages.clone()].iter().filter(|promoted| **promoted).count();
+            promoted[pages.clone()].fill(false);
+            told.of(tenant, |moved| {
+                moved.demoted += pages.len() as u64 * 4096;
+                moved.promoted_then_demoted += again as u64 * 4096;
+            });
+            rule.arrived(pages, !stopped[tenant], world);
+        }
+        next
     }
 }
 
@@ -136,16 +170,11 @@ impl<R: PromotionRule> System for HintPromotion<R> {
     }
 
     fn wake(&mut self, daemon: usize, now_ns: f64, world: &mut World) -> f64 {
-        let Self { memory, lru, kswapd, scanners, rule, told, .. } = self;
-        if daemon > 0 {
-            return scanners[daemon - 1].wake(now_ns, world);
+        match daemon.checked_sub(1) {
+            None => self.reclaim(now_ns, world),
+            Some(tenant) if self.stopped[tenant] => now_ns + self.look_ns,
+            Some(tenant) => self.scanners[tenant].wake(now_ns, world),
         }
-        let next = kswapd.wake(now_ns, memory, lru, world);
-        for demoted in kswapd.take_demoted() {
-            told.moved(demoted.tenant, demoted.pages.len() as u64 * 4096, false);
-            rule.arrived(demoted.pages, true, world);
-        }
-        next
     }
 }
 

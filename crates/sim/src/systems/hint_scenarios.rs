@@ -1,7 +1,7 @@
 //! Programs on which systems that promote by hint faults are tried: 16 GiB of base pages, 256 times
 //! smaller. A walk of the scanner takes 6.4 s at the shortest.
 
-use crate::scenario::{TenantOutcome, parse, run};
+use crate::scenario::{Outcome, TenantOutcome, parse, run};
 
 /// A scattered hot set of 3 GiB; the rest is as good as never accessed.
 pub(super) const HOT_COLD: &str = "kind = \"hot-cold\", hot = 0.1875, ratio = 1e4";
@@ -24,9 +24,15 @@ pub(super) const TRIAL: Trial<'static> =
     Trial { pattern: HOT_COLD, fast: "4G", threads: 1, seconds: 80.0, keys: "" };
 
 impl Trial<'_> {
-    /// What comes of it under a system.
+    /// What comes of its program under a system.
     #[track_caller]
     pub(super) fn under(&self, system: &str) -> TenantOutcome {
+        self.outcome(system).tenants.remove(0)
+    }
+
+    /// What comes of it under a system.
+    #[track_caller]
+    pub(super) fn outcome(&self, system: &str) -> Outcome {
         let Self { pattern, fast, threads, seconds, keys } = self;
         let text = format!(
             "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\n\
@@ -36,8 +42,7 @@ impl Trial<'_> {
              compute_ns = 40\npattern = {{ {pattern} }}",
             seconds / 2.0
         );
-        let mut found = run(&parse(&text, "x.toml").unwrap(), None, "x.toml").unwrap();
-        found.tenants.remove(0)
+        run(&parse(&text, "x.toml").unwrap(), None, "x.toml").unwrap()
     }
 }
 

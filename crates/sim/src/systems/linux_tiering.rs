@@ -6,6 +6,7 @@
 //! as remote and private: so the period doubles with every walk, up to a minute (`task_numa_fault`,
 //! `update_task_scan_period`).
 
+use super::governed::governed;
 use super::hint_promotion::{HintFault, HintPromotion, PromotionRule};
 use super::registry::SystemInfo;
 use super::setup::Given;
@@ -13,7 +14,7 @@ use crate::engine::{System, World};
 use crate::kernel::{
     Attempt, HintFaultCounts, HotThreshold, Lru, Nodes, PROMOTE_RATE_LIMIT, Watermarks,
 };
-use pagetide_policy::SpecError;
+use pagetide_policy::{GovernorSpec, SpecError};
 
 struct Tiering {
     hot: HotThreshold,
@@ -43,7 +44,7 @@ fn build(given: &Given) -> Result<Box<dyn System>, SpecError> {
     memory.set_marks(0, Watermarks { sleep: marks.promo(), ..marks });
     let limit = given.promote_rate_limit.unwrap_or(PROMOTE_RATE_LIMIT);
     let rule = Tiering { hot: HotThreshold::new(limit, scale), scale };
-    Ok(Box::new(HintPromotion::new(given, memory, rule)))
+    Ok(governed(given, HintPromotion::new(given, memory, rule), GovernorSpec::default()))
 }
 
 pub(super) const LINUX_TIERING: SystemInfo = SystemInfo {

@@ -1,8 +1,10 @@
 //! Published systems, each in a file of its own; the registry has a line for each.
 
+mod adaptive;
 mod amp;
 mod demotion;
 mod fixed;
+mod governed;
 mod hint_promotion;
 #[cfg(test)]
 mod hint_scenarios;

@@ -104,8 +104,8 @@ impl PromotionRule for LookBack {
         counted(&mut self.last, hint, attempt)
     }
 
-    fn arrived(&mut self, pages: Range<usize>, demoted: bool, world: &mut World) {
-        poison(pages, demoted, world);
+    fn arrived(&mut self, pages: Range<usize>, may_fault: bool, world: &mut World) {
+        poison(pages, may_fault, world);
     }
 }
 
@@ -159,13 +159,11 @@ impl Nomad {
 
     /// Puts a page where it is now, on the list of active ones.
     fn put_back(&mut self, ended: &Ended, world: &World) {
-        let HintPromotion { memory, lru, kswapd, told, .. } = &mut self.base;
         let (Ended::Committed(page) | Ended::Aborted(page)) = ended;
-        lru.add(page.pages.start, Kind::Active, world);
+        self.base.lru.add(page.pages.start, Kind::Active, world);
         if matches!(ended, Ended::Committed(_)) {
-            let count = page.pages.len() as u64;
-            memory.moved(page.tenant, count, true);
-            told.moved(page.tenant, count * 4096, true);
+            self.base.went_up(page.tenant, page.pages.clone());
+            let HintPromotion { memory, kswapd, .. } = &mut self.base;
             kswapd.shadows().link(page.pages.clone(), memory);
         }
     }

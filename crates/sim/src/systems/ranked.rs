@@ -55,7 +55,7 @@ impl Ranked {
             capacity: setup.fast,
             tenant: Tenant::new(
                 Decider::new(&policy),
-                (&given.governor).into(),
+                (&given.governor.clone().unwrap_or_default()).into(),
                 Some(prices(&given.machine, given.period.scale)),
             ),
             tracker: given.tracking.unwrap_or_default().build(&costs),
@@ -177,6 +177,7 @@ impl Managed {
             at_s: now_ns * 1e-9,
             promote: sum(&mut decision.chosen.promote.iter().copied()),
             demote: sum(&mut decision.chosen.demote.iter().copied()),
+            promoted_then_demoted: 0,
             memory: sum(&mut (0..heat.len())),
             accessed: sum(&mut (0..heat.len()).filter(accessed)),
             fast: sum(&mut (0..heat.len()).filter(|row| fast[*row])),

@@ -45,9 +45,9 @@ impl PromotionRule for RefaultDistance {
         self.base.counted(hint, attempt)
     }
 
-    fn arrived(&mut self, pages: Range<usize>, demoted: bool, world: &mut World) {
+    fn arrived(&mut self, pages: Range<usize>, may_fault: bool, world: &mut World) {
         self.distances.arrive(pages.start, pages.len() as u64);
-        self.base.arrived(pages, demoted, world);
+        self.base.arrived(pages, may_fault, world);
     }
 }
 

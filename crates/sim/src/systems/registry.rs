@@ -1,7 +1,9 @@
 //! The registry: one line per system. Adding one takes its file, its `mod` line, and a line here.
 
 use super::setup::Given;
-use super::{amp, demotion, fixed, linux_tiering, nimble, nomad, refault_distance, tpp, tpp_mod};
+use super::{
+    adaptive, amp, demotion, fixed, linux_tiering, nimble, nomad, refault_distance, tpp, tpp_mod,
+};
 use crate::engine::System;
 use pagetide_policy::SpecError;
 
@@ -29,6 +31,7 @@ pub static REGISTRY: &[&SystemInfo] = &[
     &tpp::TPP,
     &tpp_mod::TPP_MOD,
     &refault_distance::REFAULT_DISTANCE,
+    &adaptive::ADAPTIVE,
     &nomad::NOMAD,
     &nimble::BASE,
     &nimble::EXCHANGE_BASE,

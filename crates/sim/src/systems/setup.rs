@@ -35,8 +35,8 @@ pub struct Given {
     pub period: Period,
     /// The policy of systems that let it be chosen.
     pub policy: Option<PolicySpec>,
-    /// Whether pages move at all, of systems that rank.
-    pub governor: GovernorSpec,
+    /// Whether pages move at all, of systems that can be governed; their own way if none.
+    pub governor: Option<GovernorSpec>,
     /// How the scenario would have pages moved.
     pub mechanism: MechanismChange,
     /// What it would have them watched by.
@@ -92,6 +92,8 @@ pub struct DecisionLog {
     pub promote: u64,
     /// See [`Self::promote`].
     pub demote: u64,
+    /// Bytes that went down since the decision before and had been promoted, where that is counted.
+    pub promoted_then_demoted: u64,
     /// Bytes of its memory, of those accessed, of those fast, and of those both.
     pub memory: u64,
     /// See [`Self::memory`].
@@ -113,6 +115,8 @@ pub struct MovedBytes {
     pub promoted: u64,
     /// To slow memory.
     pub demoted: u64,
+    /// Of those, what had been promoted before.
+    pub promoted_then_demoted: u64,
 }
 
 /// What a system did, written while it runs, read afterwards.
@@ -135,13 +139,19 @@ impl Told {
     }
 
     pub(super) fn moved(&self, tenant: usize, bytes: u64, up: bool) {
+        self.of(tenant, |moved| {
+            *(if up { &mut moved.promoted } else { &mut moved.demoted }) += bytes;
+        });
+    }
+
+    /// What of a tenant moved so far.
+    pub(super) fn of<T>(&self, tenant: usize, use_it: impl FnOnce(&mut MovedBytes) -> T) -> T {
         self.with(|log| {
             if log.moved.len() <= tenant {
                 log.moved.resize(tenant + 1, MovedBytes::default());
             }
-            let moved = &mut log.moved[tenant];
-            *(if up { &mut moved.promoted } else { &mut moved.demoted }) += bytes;
-        });
+            use_it(&mut log.moved[tenant])
+        })
     }
 }
 

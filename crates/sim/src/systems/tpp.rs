@@ -4,6 +4,7 @@
 //! third one finds it active. `kswapd` keeps 2 % of the fast node free, far above the marks of
 //! allocations; what it demotes faults at its next access.
 
+use super::governed::governed;
 use super::hint_promotion::{HintFault, HintPromotion, PromotionRule};
 use super::registry::SystemInfo;
 use super::setup::Given;
@@ -11,7 +12,7 @@ use crate::engine::{System, World, bit};
 use crate::kernel::{
     ActivationBatches, Attempt, FirstTouch, HintFaultCounts, Kind, LastCpupid, Lru, Nodes,
 };
-use pagetide_policy::SpecError;
+use pagetide_policy::{GovernorSpec, SpecError};
 use std::ops::Range;
 
 /// `demote_scale_factor`: parts in 10,000 of the fast node that are kept free.
@@ -36,8 +37,8 @@ impl PromotionRule for Tpp {
         counted(&mut self.last, hint, attempt)
     }
 
-    fn arrived(&mut self, pages: Range<usize>, demoted: bool, world: &mut World) {
-        poison(pages, demoted, world);
+    fn arrived(&mut self, pages: Range<usize>, may_fault: bool, world: &mut World) {
+        poison(pages, may_fault, world);
     }
 }
 
@@ -51,8 +52,8 @@ pub(super) fn counted(
 }
 
 /// What was demoted faults at its next access.
-pub(super) fn poison(pages: Range<usize>, demoted: bool, world: &mut World) {
-    if demoted {
+pub(super) fn poison(pages: Range<usize>, may_fault: bool, world: &mut World) {
+    if may_fault {
         world.pages.set_all(pages, bit::HINT);
     }
 }
@@ -65,9 +66,14 @@ pub(super) fn demoting_early(given: &Given, scale: u64) -> FirstTouch {
     memory
 }
 
-/// TPP's node with a rule.
+/// The fast node as TPP has it.
+pub(super) fn tpp_node(given: &Given) -> FirstTouch {
+    demoting_early(given, DEMOTE_SCALE)
+}
+
+/// That node with a rule.
 pub(super) fn with_rule(given: &Given, rule: impl PromotionRule + 'static) -> Box<dyn System> {
-    Box::new(HintPromotion::new(given, demoting_early(given, DEMOTE_SCALE), rule))
+    governed(given, HintPromotion::new(given, tpp_node(given), rule), GovernorSpec::default())
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "as other systems")]

@@ -44,8 +44,8 @@ impl PromotionRule for TppMod {
         counted(&mut self.last, hint, attempt)
     }
 
-    fn arrived(&mut self, pages: Range<usize>, demoted: bool, world: &mut World) {
-        poison(pages, demoted, world);
+    fn arrived(&mut self, pages: Range<usize>, may_fault: bool, world: &mut World) {
+        poison(pages, may_fault, world);
     }
 }
 

@@ -1,0 +1,118 @@
+//! When Adaptive stops, when it goes on, and what that is worth.
+
+use super::super::hint_scenarios::{HOT_COLD, TRIAL, Trial};
+use crate::scenario::{Outcome, parse, run};
+use pagetide_policy::Verdict;
+
+/// When the governor of a tenant changed its mind, s, and whether it let it migrate.
+fn turns(outcome: &Outcome, tenant: usize) -> Vec<(f64, bool)> {
+    let turn = |log: &crate::systems::DecisionLog| {
+        let turn = log.turn.as_ref().filter(|_| log.tenant == tenant)?;
+        Some((turn.at_s, turn.verdict == Verdict::Migrate))
+    };
+    outcome.decisions.iter().filter_map(turn).collect()
+}
+
+fn scenario(text: &str) -> Outcome {
+    run(&parse(text, "x.toml").unwrap(), None, "x.toml").unwrap()
+}
+
+#[test]
+fn what_is_friendly_is_stopped_once_it_is_in_place_and_costs_nothing_from_then_on() {
+    let friendly = Trial { seconds: 240.0, ..TRIAL };
+    let outcome = friendly.outcome("adaptive");
+    let [(at_s, false)] = turns(&outcome, 0)[..] else { panic!("{:?}", turns(&outcome, 0)) };
+    assert!((20.0..80.0).contains(&at_s), "{at_s}");
+    let found = &outcome.tenants[0];
+    assert!(found.fast_share > 0.99, "{found:?}");
+    let (base, best) = (friendly.under("tpp-mod"), friendly.under("all-fast"));
+    assert!(found.accesses_per_s > base.accesses_per_s, "{found:?} {base:?}");
+    let lost = 1.0 - found.accesses_per_s / best.accesses_per_s;
+    // Below the marks `kswapd` goes on demoting for a while.
+    assert!(lost < 0.05, "{lost}");
+}
+
+#[test]
+fn what_is_unfriendly_is_stopped_and_runs_as_if_nothing_had_moved() {
+    let unfriendly = Trial { pattern: "kind = \"uniform\"", seconds: 120.0, ..TRIAL };
+    let outcome = unfriendly.outcome("adaptive");
+    let [(at_s, false)] = turns(&outcome, 0)[..] else { panic!("{:?}", turns(&outcome, 0)) };
+    assert!((10.0..60.0).contains(&at_s), "{at_s}");
+    let (none, base) = (unfriendly.under("no-migration"), unfriendly.under("tpp-mod"));
+    let share = |rate: f64| rate / none.accesses_per_s;
+    assert!(share(outcome.tenants[0].accesses_per_s) > 0.98, "{outcome:?}");
+    assert!(share(base.accesses_per_s) < 0.1, "13 times slower than none, and more: {base:?}");
+}
+
+/// The paper's micro-test (section 5.2): 30 of 80 GB, 60 GB that contain them, 30 GB again, 5 minutes each;
+/// 16 GB are fast.
+fn three_phases(scale: u32, threads: u32) -> Outcome {
+    scenario(&format!(
+        "machine = \"adaptive-cxl\"\nscale = {scale}\nhuge_pages = false\nseconds = 900\n\
+         [system]\nname = \"adaptive\"\n\
+         [[tenant]]\nmemory = \"80G\"\nfast = \"16G\"\nthreads = {threads}\ncompute_ns = 40\n\
+         [tenant.pattern]\nkind = \"regions\"\npart = [\n\
+         {{ name = \"first\", from = 0, to = 0.375, weight = 1, walk = \"random\" }},\n\
+         {{ name = \"more\", from = 0.375, to = 0.75, weight = 1, walk = \"random\" }},\n\
+         {{ name = \"rest\", from = 0.75, to = 1, weight = 1e-5, walk = \"random\" }}]\n\
+         phase = [{{ seconds = 300, weights = {{ more = 1e-5 }} }}, {{ seconds = 300 }}]"
+    ))
+}
+
+#[test]
+fn three_phases_are_three_stops_and_two_restarts() {
+    for (scale, threads) in [(1024, 1), (1024, 4)] {
+        let found = turns(&three_phases(scale, threads), 0);
+        let [stop, restart, again, second, last] = found[..] else {
+            panic!("{scale} {threads}: {found:?}")
+        };
+        assert!([stop, again, last].iter().all(|turn| !turn.1), "{found:?}");
+        assert!([restart, second].iter().all(|turn| turn.1), "{found:?}");
+        assert!(stop.0 < 300.0 && (300.0..360.0).contains(&restart.0), "{found:?}");
+        assert!(again.0 < 600.0 && (600.0..660.0).contains(&second.0), "{found:?}");
+    }
+}
+
+#[test]
+fn tenants_are_stopped_each_for_itself() {
+    // A hot set that fits, and from 100 s on a neighbour without one.
+    let text = format!(
+        "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\nseconds = 200\n\
+         [system]\nname = \"adaptive\"\n\
+         [[tenant]]\nmemory = \"16G\"\nfast = \"4G\"\ncompute_ns = 40\n\
+         pattern = {{ {HOT_COLD} }}\n\
+         [[tenant]]\nmemory = \"16G\"\nfast = \"1M\"\nstart = 100\ncompute_ns = 40\n\
+         pattern = {{ kind = \"uniform\" }}"
+    );
+    let outcome = scenario(&text);
+    let [(first_s, false)] = turns(&outcome, 0)[..] else { panic!("{:?}", turns(&outcome, 0)) };
+    let [(second_s, false)] = turns(&outcome, 1)[..] else { panic!("{:?}", turns(&outcome, 1)) };
+    assert!(first_s < 100.0 && second_s < 100.0, "each counts from its start: {second_s}");
+    let [friendly, unfriendly] = &outcome.tenants[..] else { panic!("two tenants") };
+    assert!(friendly.fast_share > 0.95 && unfriendly.promoted < 1 << 30, "{outcome:?}");
+}
+
+#[test]
+fn each_part_can_be_switched_off() {
+    let trial = |keys| Trial { pattern: "kind = \"uniform\"", seconds: 60.0, keys, ..TRIAL };
+    let bare = trial("governor = \"none\"").outcome("adaptive");
+    assert_eq!(bare.tenants, trial("").outcome("refault-distance").tenants);
+    assert!(bare.decisions.is_empty());
+    let without_distance = trial("governor = \"adaptive\"").outcome("tpp-mod");
+    assert!(!turns(&without_distance, 0).is_empty(), "it is stopped");
+    let slower = trial("governor = \"adaptive:stabilizing=1000,patience=0\"").outcome("adaptive");
+    assert!(turns(&slower, 0).is_empty(), "its governor's options");
+}
+
+#[test]
+fn what_went_up_and_down_again_is_counted_to_its_owner() {
+    let unfriendly = Trial { pattern: "kind = \"uniform\"", seconds: 40.0, ..TRIAL };
+    let outcome = unfriendly.outcome("adaptive");
+    let sum = |of: fn(&crate::systems::DecisionLog) -> u64| -> u64 {
+        outcome.decisions.iter().map(of).sum()
+    };
+    let (down, again) = (sum(|log| log.demote), sum(|log| log.promoted_then_demoted));
+    // First goes what has never been up.
+    let first = (4 << 30) / 256;
+    assert!(again < down && again + first >= down, "{again} of {down}");
+}

@@ -1,6 +1,7 @@
 //! The binary `pagetide`: arguments, wiring, exit codes.
 
 mod args;
+mod available;
 mod commands;
 mod curve_args;
 mod exact_args;

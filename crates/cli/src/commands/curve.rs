@@ -1,10 +1,10 @@
 //! `pagetide curve`: miss ratios of caches of pages, from single accesses.
 
+use crate::available::available;
 use crate::commands::{out, print_json};
 use crate::curve_args::{ByArg, CurveArgs};
 use anyhow::{Context, Result, bail};
 use pagetide_access::{Accesses, Block, OracleReader, StreamReader, open};
-use pagetide_host::Host;
 use pagetide_report::{CurveOf, CurvePoint, CurveSample, CurveTable, Style};
 use pagetide_sim::curve::{Curves, Misses, Point, Policy, Simulation, Sizes};
 use pagetide_types::{Bytes, PageSize};
@@ -157,16 +157,6 @@ impl Memory {
         }
         simulation.access(pages).with_context(|| format!("access {}", simulation.seen().0))
     }
-}
-
-/// What this process can still get: of the machine's memory, in its cgroup, and of addresses, of which it
-/// takes twice as many.
-fn available() -> Bytes {
-    let memory = Host::live().features().available;
-    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
-    let of_addresses = limits.lines().find_map(|line| line.strip_prefix("Max address space"));
-    let soft = of_addresses.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    soft.map_or(memory, |addresses| memory.min(Bytes(addresses / 2)))
 }
 
 fn table(

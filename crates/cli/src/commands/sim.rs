@@ -1,10 +1,11 @@
 //! `pagetide sim`: a scenario under one or several systems.
 
+use crate::available::available;
 use crate::commands::{out, print_json};
 use crate::progress::Progress;
 use crate::sim_args::{SimArgs, Simulated};
 use crate::{exit, interrupt};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use pagetide_report::Style;
 use pagetide_sim::scenario::Outcome;
 use pagetide_sim::sweep::{Draft, Journal, Now, Plan, SweepError, Vary, timeline, write};
@@ -46,7 +47,7 @@ fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
     let plan = plan(scenario, &[], &arguments.simulated)?;
     let start = Instant::now();
     let shown = Shown::new("simulating", &arguments.simulated);
-    let pool = pool(&arguments.simulated)?;
+    let pool = pool(&plan, &arguments.simulated)?;
     let mut kept = Journal::in_memory();
     let outcomes = pool.install(|| plan.run(&mut kept, &|now| shown.watch(now)));
     shown.finish();
@@ -94,10 +95,20 @@ pub(crate) fn plan(scenario: &Path, vary: &[Vary], simulated: &Simulated) -> Res
     Ok(Plan::new(&Draft::load(scenario)?, &simulated.set, &vary)?)
 }
 
-/// The threads that simulate.
-pub(crate) fn pool(simulated: &Simulated) -> Result<rayon::ThreadPool> {
+/// The threads that simulate, if there is memory for what they do.
+pub(crate) fn pool(plan: &Plan, simulated: &Simulated) -> Result<rayon::ThreadPool> {
     let threads = simulated.threads.unwrap_or(0);
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("cannot start threads")
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = pool.context("cannot start threads")?;
+    let (each, most) = (plan.takes(), available());
+    let together = pool.current_num_threads().min(plan.different()) as u64;
+    if each.0.saturating_mul(together) > most.0 {
+        bail!(
+            "simulating may need {each} of memory for each of {together} at a time, and {most} are \
+             there: give a larger scale, less memory to the tenants, or --threads 1"
+        );
+    }
+    Ok(pool)
 }
 
 /// What the user sees meanwhile.

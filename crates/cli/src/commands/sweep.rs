@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
         eprintln!("pagetide: note: {path}: line {line} is not whole and is skipped");
     }
     let kept = plan.kept(&journal);
-    let pool = pool(&arguments.simulated)?;
+    let pool = pool(&plan, &arguments.simulated)?;
     let shown = Shown::new("sweeping", &arguments.simulated);
     let outcomes = pool.install(|| plan.run(&mut journal, &|now| shown.watch(now)));
     shown.finish();

@@ -107,6 +107,14 @@ fn what_leads_nowhere_is_told_with_the_nearest_known() {
 }
 
 #[test]
+fn what_this_machine_has_no_memory_for_is_refused_at_once() {
+    let scratch = scratch();
+    let path = small(&scratch);
+    let outcome = pagetide(&format!("sim --set tenant.memory=15T {}", path.display()));
+    outcome.fails(1, &["240 GiB of memory for each of 1 at a time", "give a larger scale"]);
+}
+
+#[test]
 fn every_decision_is_a_line_of_the_timeline() {
     let scratch = scratch();
     let path = small(&scratch);

@@ -143,6 +143,23 @@ impl TenantSpec {
     }
 }
 
+/// What a base page takes while it is simulated, about, bytes: its entry, its places in lists, when it was
+/// marked, and what policies know of it.
+const PAGE_TAKES: f64 = 64.0;
+
+impl Scenario {
+    /// About how much memory simulating it takes; of streams, which tell their pages only when they are
+    /// read, nothing.
+    #[must_use]
+    pub fn takes(&self) -> Bytes {
+        let memory = self.tenants.iter().filter_map(|tenant| tenant.memory);
+        let bytes: f64 = memory.map(pagetide_types::Bytes::as_f64).sum();
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+        let takes = Bytes((bytes / self.scale / 4096.0 * PAGE_TAKES) as u64);
+        takes
+    }
+}
+
 impl SystemSpec {
     /// What it says of how pages move.
     pub(super) fn mechanism(&self) -> MechanismChange {

@@ -4,6 +4,7 @@
 use super::vary::word;
 use super::{Draft, Journal, Resolved, Setting, SweepError, Vary};
 use crate::scenario::{self, Outcome};
+use pagetide_types::Bytes;
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::Path;
@@ -77,6 +78,13 @@ impl Plan {
         };
         let points = combinations.into_iter().map(point).collect::<Result<_, SweepError>>()?;
         Ok(Self { keys: vary.iter().map(|vary| vary.path.clone()).collect(), points })
+    }
+
+    /// About how much memory the largest point takes.
+    #[must_use]
+    pub fn takes(&self) -> Bytes {
+        let takes = self.points.iter().map(|point| point.resolved.scenario.takes());
+        takes.max().unwrap_or_default()
     }
 
     /// How many points differ in more than their names.

@@ -87,6 +87,7 @@ impl Decider {
             history: &self.history,
             length_s: now.length_s,
             free_moves: now.free_moves,
+            one_unit_in: 1,
             oracle: now.next.filter(|_| needs.oracle),
             placement: needs.placement.then_some(placement),
         };

@@ -16,6 +16,9 @@ pub struct EpochView<'a> {
     /// The program is only being put in place: what the decision at the end of this epoch moves is
     /// paid by nobody. Never so in a live run.
     pub free_moves: bool,
+    /// Of so many units of the program one is shown: what is counted of all stands for so many times
+    /// as much. 1, but where a replay takes a sample.
+    pub one_unit_in: u64,
     /// What the next epoch will bring; only for policies that declare that they need it.
     pub oracle: Option<&'a EpochHeat>,
     /// Where the units are now; only for policies that declare that they need it (their order

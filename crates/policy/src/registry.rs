@@ -14,6 +14,7 @@ pub static REGISTRY: &[&PolicyInfo] = &[
     &policies::rate::INFO,
     &policies::two_lists::INFO,
     &policies::amp::INFO,
+    &policies::memtis::INFO,
     &policies::clairvoyant::INFO,
     &policies::bounds::ALL_FAST,
     &policies::bounds::ALL_SLOW,

@@ -127,6 +127,7 @@ fn parts(units: u32, epochs: u32) {
                 history: &history,
                 length_s: 5.0,
                 free_moves: false,
+                one_unit_in: 1,
                 oracle,
                 placement: None,
             };

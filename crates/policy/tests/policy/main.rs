@@ -8,6 +8,7 @@ mod foresight;
 mod gain;
 mod governed;
 mod heats;
+mod memtis;
 mod orders;
 mod policies;
 mod posterior;

@@ -10,8 +10,8 @@ pub(crate) const NOT_SAMPLED: f32 = -1.0;
 pub(crate) const UNCLEARED: f32 = -2.0;
 pub(crate) const DEAD: f32 = -3.0;
 
-/// Units of one page; a rate above 0 means accessed.
-fn heat(rates: &[f32]) -> EpochHeat {
+/// Units of so many pages; a rate above 0 means accessed.
+fn heat(rates: &[f32], pages: u16) -> EpochHeat {
     let mut heat = EpochHeat::new(EpochId(0));
     for (unit, rate) in (0..).zip(rates) {
         let flags = match *rate {
@@ -22,7 +22,7 @@ fn heat(rates: &[f32]) -> EpochHeat {
             _ => HeatFlags::SAMPLED | HeatFlags::ACCESSED,
         };
         let (unit, rate, node) = (UnitId(unit), rate.max(0.0), NodeId(0));
-        heat.push(HeatRow { unit, rate, flags, pages: 1, watched: 1, touched: 0, node });
+        heat.push(HeatRow { unit, rate, flags, pages, watched: pages, touched: 0, node });
     }
     heat
 }
@@ -32,22 +32,30 @@ pub(crate) struct Shown {
     policy: Box<dyn RankPolicy>,
     needs: Needs,
     capacity: Bytes,
+    /// Of a unit.
+    pages: u16,
     order: PriorityOrder,
     history: AccessHistory,
 }
 
 impl Shown {
-    /// `budget` pages of fast memory.
+    /// Units of one page; fast memory for `budget` of them.
     pub(crate) fn new(spec: &str, budget: u64) -> Self {
+        Self::of_units(spec, budget, 1)
+    }
+
+    /// The same with units of so many pages.
+    pub(crate) fn of_units(spec: &str, budget: u64, pages: u16) -> Self {
         let Ok(spec) = spec.parse::<PolicySpec>() else { panic!("{spec}") };
         let Policy::Rank(policy) = spec.build() else { panic!("{spec} has no order") };
         let (order, history) = (PriorityOrder::new(), AccessHistory::default());
-        Self { policy, needs: spec.info().needs, capacity: Bytes(budget << 12), order, history }
+        let capacity = Bytes((budget * u64::from(pages)) << 12);
+        Self { policy, needs: spec.info().needs, capacity, pages, order, history }
     }
 
     /// The order after an epoch of 5 s; `next` is for clairvoyants.
     pub(crate) fn show(&mut self, rates: &[f32], next: &[f32]) -> Vec<u32> {
-        let (heat, next) = (heat(rates), heat(next));
+        let (heat, next) = (heat(rates, self.pages), heat(next, self.pages));
         self.history.update(&heat);
         self.order.arrive(&heat);
         let now = Placement { fast: &self.fast(&heat), capacity: self.capacity };
@@ -57,6 +65,7 @@ impl Shown {
             history: &self.history,
             length_s: 5.0,
             free_moves: false,
+            one_unit_in: 1,
             oracle: self.needs.oracle.then_some(&next),
             placement: self.needs.placement.then_some(now),
         };

@@ -41,8 +41,15 @@ fn fast_sets(
         order.arrive(&heat);
         let mut keys = vec![0; UNITS];
         let (history, oracle, placement) = (&history, None, None);
-        let view =
-            EpochView { heat: &heat, history, length_s: 5.0, free_moves: false, oracle, placement };
+        let view = EpochView {
+            heat: &heat,
+            history,
+            length_s: 5.0,
+            free_moves: false,
+            one_unit_in: 1,
+            oracle,
+            placement,
+        };
         policy.rank(&view, &mut keys);
         order.rank(&heat, &keys);
         order.cut(&heat, Bytes::kib(4 * UNITS as u64 / 2))

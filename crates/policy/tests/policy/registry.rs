@@ -85,6 +85,7 @@ fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
                 history: &history,
                 length_s: 5.0,
                 free_moves: false,
+                one_unit_in: 1,
                 oracle,
                 placement,
             };

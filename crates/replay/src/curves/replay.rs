@@ -52,7 +52,7 @@ impl Replay {
         let units = options.footprint.0.div_ceil(options.unit.bytes().0);
         let sample = Sample::of(units, options.most_units);
         let mut all = Stream::default();
-        let mut sampled = sample.map(|sample| (sample, Stream::default()));
+        let mut sampled = sample.map(|sample| (sample, Stream::of(sample)));
         for (i, spec) in specs.iter().enumerate() {
             let job = |simulation| Job { spec: i, simulation };
             let stream = match &mut sampled {

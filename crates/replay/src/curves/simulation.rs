@@ -29,6 +29,8 @@ pub(crate) struct EpochInput<'a> {
     pub(crate) demands: &'a Demands,
     pub(crate) length_s: f64,
     pub(crate) cue: Cue,
+    /// See [`EpochView::one_unit_in`].
+    pub(crate) one_unit_in: u64,
 }
 
 /// One policy at one set of cuts.
@@ -116,6 +118,7 @@ impl<C: Cuts> Simulation<C> {
             history: input.history,
             length_s: input.length_s,
             free_moves: input.cue.free_moves,
+            one_unit_in: input.one_unit_in,
             oracle: None,
             placement: self.needs.placement.then_some(placement),
         };
@@ -133,6 +136,7 @@ impl<C: Cuts> Simulation<C> {
             history: input.history,
             length_s: input.length_s,
             free_moves: input.cue.free_moves,
+            one_unit_in: input.one_unit_in,
             oracle: Some(input.heat),
             placement: None,
         };

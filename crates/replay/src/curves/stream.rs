@@ -4,6 +4,7 @@ use crate::curves::demand::Demands;
 use crate::curves::evaluation::Cue;
 use crate::curves::grid::{Grid, OneCut};
 use crate::curves::population::{Change, Population};
+use crate::curves::sample::Sample;
 use crate::curves::simulation::{EpochInput, Simulation};
 use crate::curves::tally::Totals;
 use pagetide_policy::{AccessHistory, Fixed};
@@ -30,6 +31,8 @@ pub(crate) enum AnySimulation {
 #[derive(Default)]
 pub(crate) struct Stream {
     pub(crate) jobs: Vec<Job>,
+    /// Which units these are; none: all.
+    sample: Option<Sample>,
     history: AccessHistory,
     before: Population,
     change: Change,
@@ -38,6 +41,11 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
+    /// One of a part of the units.
+    pub(crate) fn of(sample: Sample) -> Self {
+        Self { sample: Some(sample), ..Self::default() }
+    }
+
     /// Lives through one epoch, and decides at its end if there is a next.
     pub(crate) fn step(
         &mut self,
@@ -62,6 +70,7 @@ impl Stream {
             demands: &self.demands,
             length_s,
             cue,
+            one_unit_in: self.sample.map_or(1, Sample::one_in),
         };
         let totals = &mut self.totals;
         let count = || {

@@ -30,6 +30,7 @@ pub fn move_in_fault(
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Mechanism, time_of};
     use super::*;
     use crate::engine::Pages;
     use pagetide_machine::Machine;
@@ -52,5 +53,20 @@ mod tests {
             assert!(mapped.clone().all(|page| moved(page) == bit::DIRTY));
             assert_eq!(world.pages.tier(mapped.end), 1);
         }
+    }
+
+    #[test]
+    fn on_the_machine_of_adaptive_a_page_takes_what_was_measured_there() {
+        let machine = Machine::load("adaptive-cxl").unwrap();
+        let costs = machine.kernel.clone().unwrap();
+        let mut world = World::new(&machine, Pages::all_in(1, 1 << 21));
+        let fault_us = costs.hint_fault_us;
+        assert!((4.0..5.0).contains(&fault_us), "{fault_us}");
+        let move_us = move_in_fault(&mut world, (0, 0..1), true, &costs, 0.0) / 1e3;
+        assert!((13.0..28.0).contains(&(fault_us + move_us)), "{move_us}");
+        let one = Mechanism { together: 0, ..Mechanism::HUGE };
+        let demotion_us =
+            (time_of(&machine, one, (32, false), false).total_ns / 1e3 - costs.call_us) / 32.0;
+        assert!((9.0..14.0).contains(&demotion_us), "{demotion_us}");
     }
 }

@@ -44,27 +44,17 @@ fn what_is_unfriendly_is_stopped_and_runs_as_if_nothing_had_moved() {
     assert!(share(base.accesses_per_s) < 0.1, "13 times slower than none, and more: {base:?}");
 }
 
-/// The paper's micro-test (section 5.2): 30 of 80 GB, 60 GB that contain them, 30 GB again, 5 minutes each;
-/// 16 GB are fast.
-fn three_phases(scale: u32, threads: u32) -> Outcome {
-    scenario(&format!(
-        "machine = \"adaptive-cxl\"\nscale = {scale}\nhuge_pages = false\nseconds = 900\n\
-         [system]\nname = \"adaptive\"\n\
-         [[tenant]]\nmemory = \"80G\"\nfast = \"16G\"\nthreads = {threads}\ncompute_ns = 40\n\
-         [tenant.pattern]\nkind = \"regions\"\npart = [\n\
-         {{ name = \"first\", from = 0, to = 0.375, weight = 1, walk = \"random\" }},\n\
-         {{ name = \"more\", from = 0.375, to = 0.75, weight = 1, walk = \"random\" }},\n\
-         {{ name = \"rest\", from = 0.75, to = 1, weight = 1e-5, walk = \"random\" }}]\n\
-         phase = [{{ seconds = 300, weights = {{ more = 1e-5 }} }}, {{ seconds = 300 }}]"
-    ))
-}
+/// The paper's micro-test (section 5.2).
+const THREE_PHASES: &str = include_str!("../../../../scenarios/three-phases.toml");
 
 #[test]
 fn three_phases_are_three_stops_and_two_restarts() {
-    for (scale, threads) in [(1024, 1), (1024, 4)] {
-        let found = turns(&three_phases(scale, threads), 0);
+    for (seed, threads) in [(0, 1), (1, 1), (2, 4)] {
+        let keys = format!("compute_ns = 40\nthreads = {threads}");
+        let text = THREE_PHASES.replace("compute_ns = 40", &keys);
+        let found = turns(&scenario(&format!("seed = {seed}\n{text}")), 0);
         let [stop, restart, again, second, last] = found[..] else {
-            panic!("{scale} {threads}: {found:?}")
+            panic!("{seed} {threads}: {found:?}")
         };
         assert!([stop, again, last].iter().all(|turn| !turn.1), "{found:?}");
         assert!([restart, second].iter().all(|turn| turn.1), "{found:?}");

@@ -18,10 +18,12 @@ pub(super) struct Trial<'a> {
     pub(super) seconds: f64,
     /// Further keys of `[system]`.
     pub(super) keys: &'a str,
+    /// In huge pages, 32 times smaller, with a hundredth of the accesses.
+    pub(super) huge: bool,
 }
 
 pub(super) const TRIAL: Trial<'static> =
-    Trial { pattern: HOT_COLD, fast: "4G", threads: 1, seconds: 80.0, keys: "" };
+    Trial { pattern: HOT_COLD, fast: "4G", threads: 1, seconds: 80.0, keys: "", huge: false };
 
 impl Trial<'_> {
     /// What comes of its program under a system.
@@ -33,13 +35,14 @@ impl Trial<'_> {
     /// What comes of it under a system.
     #[track_caller]
     pub(super) fn outcome(&self, system: &str) -> Outcome {
-        let Self { pattern, fast, threads, seconds, keys } = self;
+        let Self { pattern, fast, threads, seconds, keys, huge } = self;
+        let (scale, compute_ns) = if *huge { (32, 4000) } else { (256, 40) };
         let text = format!(
-            "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\n\
+            "machine = \"adaptive-cxl\"\nscale = {scale}\nhuge_pages = {huge}\n\
              seconds = {seconds}\nwarm_up = {}\n\
              [system]\nname = \"{system}\"\n{keys}\n\
              [[tenant]]\nmemory = \"16G\"\nfast = \"{fast}\"\nthreads = {threads}\n\
-             compute_ns = 40\npattern = {{ {pattern} }}",
+             compute_ns = {compute_ns}\npattern = {{ {pattern} }}",
             seconds / 2.0
         );
         run(&parse(&text, "x.toml").unwrap(), None, "x.toml").unwrap()
@@ -54,6 +57,7 @@ const SYSTEMS: &[(&str, f64)] = &[
     ("tpp", 2.6),
     ("tpp-mod", 4.0),
     ("refault-distance", 4.0),
+    ("adaptive", 2.6),
     ("nomad", 12.0),
 ];
 
@@ -67,6 +71,15 @@ fn a_hot_set_that_was_mostly_slow_becomes_fast() {
         let up = found.promoted as f64 / 1_073_741_824.0;
         assert!((1.9..*most).contains(&up), "{system}: {up} GiB");
         assert!(found.demoted >= found.promoted, "{system}: {found:?}");
+    }
+}
+
+#[test]
+fn huge_pages_go_up_whole() {
+    for (system, _) in SYSTEMS {
+        let found = Trial { seconds: 240.0, huge: true, ..TRIAL }.under(system);
+        assert!(found.fast_share > 0.9 && found.promoted > 2 << 30, "{system}: {found:?}");
+        assert_eq!(found.promoted % (32 << 21), 0, "{system}");
     }
 }
 

@@ -1,0 +1,3 @@
+//! "Adaptive Migration Decision for Multi-Tenant Memory Systems" (*Adaptive*).
+
+mod programs;

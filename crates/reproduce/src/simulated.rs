@@ -2,10 +2,8 @@
 
 use crate::{Context, Key, ReproduceError, Values};
 use pagetide_sim::scenario::{Outcome, parse, run};
+use pagetide_sim::sweep::MODEL;
 use pagetide_sim::systems::DecisionLog;
-
-/// Raised when what the simulator computes changes.
-const MODEL: u32 = 1;
 
 /// What each scenario came to, in order; those that are not known yet are simulated, in parallel.
 /// A tenant's values have its name before them: `graph.accesses_per_s`; see [`values`].

@@ -74,7 +74,7 @@ impl fmt::Display for Bytes {
 
 /// Why a text is no amount of memory.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("'{0}' is not an amount of memory; write for example 512M, 64G, 1.5GiB or 4096")]
+#[error("'{0}' is not an amount of memory; write for example 512M, 64G, 1.5GiB or 4096B")]
 pub struct ParseBytesError(String);
 
 impl FromStr for Bytes {

@@ -45,6 +45,9 @@ fn list(json: bool) -> Result<ExitCode> {
 
 fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
     let plan = plan(scenario, &[], &arguments.simulated)?;
+    if let Some(path) = &arguments.timeline {
+        can_write(path)?;
+    }
     let start = Instant::now();
     let shown = Shown::new("simulating", &arguments.simulated);
     let pool = pool(&plan, &arguments.simulated)?;
@@ -58,10 +61,13 @@ fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
         }
         other => other?,
     };
+    print(scenario, &outcomes, arguments.json)?;
     if let Some(path) = &arguments.timeline {
+        if outcomes.iter().all(|outcome| outcome.decisions.is_empty()) {
+            eprintln!("pagetide: no system decided anything in intervals: the timeline is empty");
+        }
         write(path, timeline(&plan, &outcomes))?;
     }
-    print(scenario, &outcomes, arguments.json)?;
     if !arguments.simulated.quiet {
         let accesses: u64 = outcomes.iter().map(|outcome| outcome.simulated).sum();
         let (millions, seconds) = (accesses as f64 / 1e6, start.elapsed().as_secs_f64());
@@ -84,6 +90,15 @@ fn print(scenario: &Path, outcomes: &[Outcome], json: bool) -> Result<()> {
         return print_json(&Printed { scenario, outcomes });
     }
     out(&pagetide_report::sim(&scenario, outcomes, Style::of_stdout()))
+}
+
+/// Whether a file can be made: better known before an hour of simulating than after it.
+fn can_write(path: &Path) -> Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        bail!("--timeline {}: there is no folder {}; make it", path.display(), folder.display());
+    }
+    Ok(())
 }
 
 /// All points; the systems of the command line vary last.

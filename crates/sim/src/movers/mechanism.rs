@@ -32,6 +32,7 @@ pub enum Exchange {
     Never,
     /// Each page goes up right after the one that makes room for it, in new frames.
     Paired,
+    #[serde(rename = "swap", alias = "true")]
     /// The two swap their frames' contents: nothing is allocated (section 3.1.4).
     True,
 }

@@ -1,5 +1,6 @@
 //! Runs a scenario: lays the tenants' memory out, has it touched, starts their threads, and counts.
 
+use super::check::{fits, sizes};
 use super::error::ScenarioError;
 use super::hardware::hardware;
 use super::layout::{Laid, Layout, failed};
@@ -11,6 +12,7 @@ use crate::engine::{AnySource, Core, Engine, Pages, WalkProgram, World};
 use crate::systems::{self, Given, Period, Told};
 use pagetide_machine::Machine;
 use pagetide_policy::GovernorSpec;
+use pagetide_types::Bytes;
 
 /// Runs a scenario under its system, or under another one by name.
 ///
@@ -39,6 +41,12 @@ pub fn run_watched(
     let info = systems::find(name)
         .map_err(|source| ScenarioError::System { origin: origin.to_owned(), source })?;
     let layout = Layout::of(scenario, origin)?;
+    let laid = layout.tenants.iter().zip(&scenario.tenants).map(|(laid, tenant)| {
+        let touched = Bytes((laid.setup.pages.len() as u64) << 12);
+        sizes(tenant, tenant.memory.unwrap_or(touched))
+    });
+    fits(laid, &machine)
+        .map_err(|problem| ScenarioError::Value { origin: origin.to_owned(), problem })?;
     let hardware = hardware(scenario, &machine, layout.bytes, origin)?;
     let policy = |source| ScenarioError::Policy { origin: origin.to_owned(), source };
     // Of another system than the scenario's own it says nothing, but to the one that has none.

@@ -3,9 +3,11 @@
 
 use super::error::ScenarioError;
 use super::read::machine;
-use super::spec::Scenario;
+use super::spec::{HALF, Scenario, TenantSpec};
 use crate::systems;
+use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
+use pagetide_types::Bytes;
 
 /// Looks for what a scenario names; `origin` names it in errors.
 ///
@@ -13,10 +15,43 @@ use pagetide_policy::PolicySpec;
 /// A machine, a system or a policy that is not there or makes no sense.
 pub fn check(scenario: &Scenario, origin: &str) -> Result<(), ScenarioError> {
     let origin = || origin.to_owned();
-    machine(scenario, &origin())?;
+    let machine = machine(scenario, &origin())?;
+    let patterns = scenario.tenants.iter().filter(|tenant| tenant.pattern.is_some());
+    fits(patterns.map(|tenant| sizes(tenant, tenant.memory.unwrap_or_default())), &machine)
+        .map_err(|problem| ScenarioError::Value { origin: origin(), problem })?;
     systems::find(&scenario.system.name)
         .map_err(|source| ScenarioError::System { origin: origin(), source })?;
     let policy = scenario.system.policy.as_deref().map(str::parse::<PolicySpec>).transpose();
     policy.map_err(|source| ScenarioError::Policy { origin: origin(), source })?;
+    Ok(())
+}
+
+/// Fast memory that a tenant with so much of it may have, and all of it, on the machine that is modelled.
+pub(super) fn sizes(tenant: &TenantSpec, memory: Bytes) -> [f64; 2] {
+    let memory = memory.as_f64();
+    let share = || tenant.fast_share.unwrap_or(HALF) * memory;
+    [tenant.fast.map_or_else(share, |fast| fast.as_f64()).min(memory), memory]
+}
+
+/// What of the tenants' memory does not fit into the machine's tiers.
+pub(super) fn fits(
+    tenants: impl Iterator<Item = [f64; 2]>,
+    machine: &Machine,
+) -> Result<(), String> {
+    let add = |sum: [f64; 2], [fast, all]: [f64; 2]| [sum[0] + fast, sum[1] + all];
+    let [fast, all] = tenants.fold([0.0; 2], add);
+    let tiers = machine.tiers.iter().zip([("fast", fast), ("slow", all - fast)]);
+    for (number, (tier, (what, needed))) in tiers.enumerate() {
+        let Some(capacity) = tier.capacity.filter(|capacity| needed > capacity.as_f64()) else {
+            continue;
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+        let needed = Bytes(needed as u64);
+        return Err(format!(
+            "the tenants may have {needed} of {what} memory together, and tier '{}' holds {capacity}: \
+             change `memory` and `fast`, or machine.tier.{number}.capacity",
+            tier.name
+        ));
+    }
     Ok(())
 }

@@ -4,7 +4,7 @@
 use super::error::ScenarioError;
 use super::pattern::PatternSpec;
 use super::read::MOST_MEMORY;
-use super::spec::{Input, Scenario, TenantSpec};
+use super::spec::{HALF, Input, Scenario, TenantSpec};
 use super::stream::{Failure, StreamProblem, Streamed, Thread, Wanted};
 use crate::engine::{HUGE_PAGES, Pages};
 use crate::systems::TenantSetup;
@@ -147,6 +147,6 @@ fn scaled(bytes: Bytes, scale: f64) -> Bytes {
 fn fast(tenant: &TenantSpec, size: Bytes, scale: f64) -> Bytes {
     match (tenant.fast, tenant.fast_share) {
         (Some(fast), _) => Bytes((fast.as_f64() / scale) as u64 / 4096 * 4096),
-        (None, share) => Bytes((size.as_f64() * share.unwrap_or(0.5)) as u64 / 4096 * 4096),
+        (None, share) => Bytes((size.as_f64() * share.unwrap_or(HALF)) as u64 / 4096 * 4096),
     }
 }

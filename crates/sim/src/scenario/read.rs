@@ -67,6 +67,20 @@ fn problem(scenario: &Scenario) -> Option<String> {
         })
         .or_else(|| tenants.is_empty().then(|| "there is no [[tenant]]; give one or more".into()))
         .or_else(|| {
+            let limit = system.promote_rate_limit.unwrap_or(0.0);
+            above("system.promote_rate_limit", limit, 0.0, 1e9)
+        })
+        .or_else(|| {
+            (system.threads == Some(0))
+                .then(|| "system.threads = 0: nobody copies; give 1 or more".into())
+        })
+        .or_else(|| {
+            (system.name == "bind" && system.bind.is_empty()).then(|| {
+                "system 'bind' has nothing to bind; give for example bind = [[0.0, 0.25]]".into()
+            })
+        })
+        .or_else(|| twice(scenario))
+        .or_else(|| {
             let wrong =
                 system.bind.iter().find(|(from, to)| !(0.0 <= *from && from < to && *to <= 1.0));
             wrong.map(|(from, to)| {
@@ -89,6 +103,14 @@ fn problem(scenario: &Scenario) -> Option<String> {
             })
         })
         .or_else(|| tenants.iter().enumerate().find_map(|(number, _)| tenant(scenario, number)))
+}
+
+/// Two tenants of one name.
+fn twice(scenario: &Scenario) -> Option<String> {
+    let names: Vec<String> =
+        (0..scenario.tenants.len()).map(|number| scenario.name(number)).collect();
+    let second = (1..names.len()).find(|at| names[..*at].contains(&names[*at]))?;
+    Some(format!("two tenants are called '{}'; give each a name of its own", names[second]))
 }
 
 fn tenant(scenario: &Scenario, number: usize) -> Option<String> {

@@ -147,6 +147,9 @@ impl TenantSpec {
 /// marked, and what policies know of it.
 const PAGE_TAKES: f64 = 64.0;
 
+/// The share of a tenant's memory that may be fast if nothing says so.
+pub(super) const HALF: f64 = 0.5;
+
 impl Scenario {
     /// About how much memory simulating it takes; of streams, which tell their pages only when they are
     /// read, nothing.

@@ -153,6 +153,32 @@ fn what_is_not_populated_is_mapped_when_it_is_touched() {
 }
 
 #[test]
+fn tenants_that_do_not_fit_into_the_tiers_are_refused_at_every_scale() {
+    let on_pcm = |memory: &str, fast: &str, scale: u32| {
+        let text = SMALL
+            .replace("\"nimble-xeon\"", &format!("\"disaggregated-pcm\"\nscale = {scale}"))
+            .replace("64M", memory)
+            .replace("fast = \"16M\"", &format!("fast = \"{fast}\""));
+        super::check(&parse(&text, "x").unwrap(), "x").map_err(|error| error.to_string())
+    };
+    for scale in [64, 1024] {
+        on_pcm("16G", "256M", scale).unwrap();
+        let error = on_pcm("16G", "8G", scale).unwrap_err();
+        assert!(error.contains("8.00 GiB of fast memory"), "{error}");
+        assert!(error.contains("holds 256 MiB") && error.contains("tier.0.capacity"), "{error}");
+        let error = on_pcm("64G", "256M", scale).unwrap_err();
+        assert!(error.contains("of slow memory") && error.contains("tier.1.capacity"), "{error}");
+    }
+}
+
+#[test]
+fn two_tenants_of_one_name_are_refused() {
+    let tenant = &SMALL[SMALL.find("[[tenant]]").unwrap()..];
+    let error = parse(&format!("{SMALL}{tenant}"), "x").unwrap_err().to_string();
+    assert!(error.contains("two tenants are called 'table'"), "{error}");
+}
+
+#[test]
 fn what_is_wrong_is_named_with_a_remedy() {
     for (from, to, part) in [
         ("seconds = 0.02", "secnds = 0.02", "did you mean 'seconds'?"),
@@ -167,6 +193,11 @@ fn what_is_wrong_is_named_with_a_remedy() {
         ("memory = \"64M\"", "memory = \"64\"", "has no unit"),
         ("memory = \"64M\"", "memory = \"1T\"\nscale = 1", "unknown field `scale`"),
         ("seconds = 0.02", "seconds = nan", "seconds must be a number"),
+        ("interval = 0.002", "promote_rate_limit = -5", "promote_rate_limit must be"),
+        ("interval = 0.002", "promote_rate_limit = nan", "promote_rate_limit must be"),
+        ("interval = 0.002", "threads = 0", "nobody copies"),
+        ("name = \"all-fast\"", "name = \"bind\"", "bind = [[0.0, 0.25]]"),
+        ("memory = \"64M\"", "memory = \"64M\"\nbarrier = 0", "nobody would get past it"),
         ("seconds = 0.02", "seconds = 0.001", "leaves nothing"),
         ("seconds = 0.02", "seconds = 1\nscale = 0", "scale must be"),
         ("seconds = 0.02", "seconds = 1\nscale = 1e6", "less than a page"),

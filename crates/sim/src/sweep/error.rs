@@ -18,7 +18,7 @@ pub enum SweepError {
     },
     /// There is no room for a file.
     #[error(
-        "{}: the disk is full; free some space and run it again: it goes on with what is there",
+        "{}: the disk is full; free some space and run it again (a sweep goes on with what is there)",
         path.display()
     )]
     Full {

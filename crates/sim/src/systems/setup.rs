@@ -166,8 +166,8 @@ impl Given {
         self.machine.kernel.clone().unwrap_or_default()
     }
 
-    /// First touch by the tenants' limits, on a fast node that is as large as they need, or as the
-    /// machine says.
+    /// First touch by the tenants' limits, on a fast node that is as large as they need: what its tier holds
+    /// is not less, else the scenario is refused.
     pub(super) fn first_touch(&self) -> FirstTouch {
         let pages = |bytes: Bytes| bytes.0 / 4096;
         let all: u64 = self.tenants.iter().map(|tenant| tenant.pages.len() as u64).sum();
@@ -180,10 +180,6 @@ impl Given {
         let fast =
             (limits + Watermarks::of(2 * limits, 2 * limits + all, WATERMARK_SCALE).high + 1024)
                 .max(1);
-        let fast = match self.machine.fast().capacity {
-            Some(capacity) => pages(capacity).min(fast),
-            None => fast,
-        };
         let nodes = Nodes::new(&[fast, 2 * all + 1024], WATERMARK_SCALE);
         self.on(nodes, |tenant| pages(tenant.fast))
     }
@@ -192,7 +188,7 @@ impl Given {
     /// them share: no limits, but the node's marks, which are those of the machine that is modelled.
     pub(super) fn shared_node(&self) -> FirstTouch {
         let fast: u64 = self.tenants.iter().map(|tenant| tenant.fast.0 / 4096).sum();
-        let fast = self.machine.fast().capacity.map_or(fast, |most| fast.min(most.0 / 4096)).max(1);
+        let fast = fast.max(1);
         let slow = 2 * self.tenants.iter().map(|tenant| tenant.pages.len() as u64).sum::<u64>();
         let mut nodes = Nodes::new(&[fast, slow + 1024], WATERMARK_SCALE);
         let scale = self.period.scale;

@@ -4,7 +4,6 @@
 //! [points](Store::points), which are kept on disk, and makes rows and series of them. What is here
 //! computes and renders; who calls it prints.
 
-#[cfg(test)]
 mod adaptive;
 mod amp;
 mod context;

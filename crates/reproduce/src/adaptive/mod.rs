@@ -1,3 +1,32 @@
-//! "Adaptive Migration Decision for Multi-Tenant Memory Systems" (*Adaptive*).
+//! "Adaptive Migration Decision for Multi-Tenant Memory Systems" (*Adaptive*): one file per figure.
 
+mod all;
+mod figure_10;
+mod figure_11;
+mod figure_3;
+mod figure_5;
+mod figure_7;
+mod overhead;
 mod programs;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+use crate::Paper;
+
+/// The paper. A figure is its file, a `mod` line, and an entry here.
+pub(crate) const PAPER: Paper = Paper {
+    name: "adaptive",
+    title: "\"Adaptive Migration Decision for Multi-Tenant Memory Systems\"",
+    scale: 1024,
+    figures: &[
+        figure_3::A,
+        figure_3::B,
+        overhead::FIGURE,
+        figure_5::FIGURE,
+        figure_7::FIGURE,
+        figure_10::FIGURE,
+        figure_11::FIGURE,
+        all::FIGURE,
+    ],
+};

@@ -1,0 +1,43 @@
+//! Figure 11: programs with a single thread, whose kernel's threads have cores of their own.
+
+use super::programs::Program;
+use super::runs::{LINUX, NOMAD, NONE, OURS, System, TPP, TPP_MOD, grid};
+use crate::{Context, Figure, Outcome, ReproduceError, Row, Tolerance};
+
+pub(super) const FIGURE: Figure = Figure {
+    id: "11",
+    title: "Silo and GUPS with one thread",
+    source: "section 5.3",
+    slow: false,
+    run,
+};
+
+const OTHERS: [System; 4] = [LINUX, TPP, TPP_MOD, NOMAD];
+
+fn run(context: &Context) -> Result<Outcome, ReproduceError> {
+    let names: &[&str] = if context.small { &["Silo"] } else { &["Silo", "GUPS"] };
+    let programs: Vec<&Program> = names.iter().filter_map(|name| Program::named(name)).collect();
+    let systems = [&[NONE], &OTHERS[..], &[OURS]].concat();
+    let found = grid(context, 1, &programs, &systems)?;
+    let mut outcome = Outcome::default();
+    // Of Silo alone, over no migration, at all sizes.
+    let times = |system| {
+        let rows = found.rows.iter().zip(found.speedups(NONE, system));
+        rows.filter(|((program, ..), _)| program.name == "Silo").map(|row| row.1)
+    };
+    let longest = |times: &mut dyn Iterator<Item = f64>| times.fold(0.0, f64::max);
+    let ours = longest(&mut times(OURS));
+    let shortest = OTHERS.into_iter().flat_map(times).fold(f64::INFINITY, f64::min);
+    let most = longest(&mut OTHERS.into_iter().flat_map(times));
+    for (what, ours, published) in [
+        ("Silo: Adaptive's time over no migration's, at most", ours, 1.17),
+        ("Silo: the others' time over no migration's, at least", shortest, 1.32),
+        ("Silo: the others' time over no migration's, at most", most, 2.54),
+    ] {
+        outcome.rows.push(Row::new(what, "x", ours).published(published, Tolerance::Ratio(1.25)));
+    }
+    found.draw(&mut outcome);
+    outcome.series.push(found.stops());
+    outcome.notes.push("the paper's others are TPP-mod, NOMAD and MEMTIS".into());
+    Ok(outcome)
+}

@@ -1,0 +1,38 @@
+//! A small set: few threads, few programs, little DRAM.
+
+use super::{figure_3, figure_7, overhead};
+use crate::{At, Context, Verdict};
+
+/// The scale of the figures.
+const SCALE: u32 = 1024;
+
+#[test]
+fn three_phases_are_three_stops_and_two_restarts() {
+    let outcome = (figure_7::FIGURE.run)(&Context::in_memory(SCALE)).unwrap();
+    let [stops, restarts, ..] = &outcome.rows[..] else { panic!("{outcome:?}") };
+    assert_eq!((stops.ours, restarts.ours), (3.0, 2.0));
+    assert_eq!(stops.verdict(), Some(Verdict::Met));
+    let [promoted, accessed] = &outcome.series[..] else { panic!("both series") };
+    // Some of the hot set goes up in vain before the first stop; what is stopped is looked at every 5 s.
+    let first =
+        promoted.points.iter().take_while(|(at, _)| matches!(at, At::Number(at) if *at < 300.0));
+    let all: f64 = first.map(|(_, gb)| gb).sum();
+    assert!((5.0..100.0).contains(&all), "{all} GB");
+    assert!(accessed.points.len() > 30, "{accessed:?}");
+    assert!(accessed.points.iter().all(|(_, gb)| *gb < 81.0), "{accessed:?}");
+}
+
+#[test]
+fn a_migration_of_no_use_costs_some_tens_of_microseconds() {
+    let outcome = (overhead::FIGURE.run)(&Context::in_memory(SCALE)).unwrap();
+    let [own, _, spare, _] = &outcome.rows[..] else { panic!("{outcome:?}") };
+    assert!((10.0..100.0).contains(&own.ours), "{own:?}");
+    assert!(spare.ours < own.ours, "kswapd costs something: {spare:?} {own:?}");
+}
+
+#[test]
+fn what_has_no_hot_set_gains_nothing_at_any_size() {
+    let outcome = (figure_3::B.run)(&Context::in_memory(SCALE)).unwrap();
+    assert_eq!(outcome.rows.len(), 2, "{outcome:?}");
+    assert!(outcome.rows.iter().all(|row| row.ours < 0.0), "{outcome:?}");
+}

@@ -147,14 +147,16 @@ impl Grid {
         self.rows.iter().map(|(_, _, rates)| rates[one] / rates[other]).collect()
     }
 
-    /// The geometric mean of that over rows of which something holds.
+    /// The geometric mean of that over rows of which something holds; none without one.
     pub(super) fn mean(
         &self,
         (system, over): (System, System),
         holds: impl Fn(&Program, u32) -> bool,
-    ) -> f64 {
+    ) -> Option<f64> {
         let rows = self.rows.iter().zip(self.speedups(system, over));
-        geomean(rows.filter(|((program, dram_gb, _), _)| holds(program, *dram_gb)).map(|row| row.1))
+        let of = rows.filter(|((program, dram_gb, _), _)| holds(program, *dram_gb));
+        let speedups: Vec<f64> = of.map(|row| row.1).collect();
+        (!speedups.is_empty()).then(|| geomean(speedups))
     }
 
     /// When the last system's governor stopped each program first: after how much of its run nothing was

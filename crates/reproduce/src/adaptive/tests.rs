@@ -1,6 +1,6 @@
 //! A small set: few threads, few programs, little DRAM.
 
-use super::{figure_3, figure_7, overhead};
+use super::{figure_3, figure_7, figure_10, overhead};
 use crate::{At, Context, Verdict};
 
 /// The scale of the figures.
@@ -35,4 +35,13 @@ fn what_has_no_hot_set_gains_nothing_at_any_size() {
     let outcome = (figure_3::B.run)(&Context::in_memory(SCALE)).unwrap();
     assert_eq!(outcome.rows.len(), 2, "{outcome:?}");
     assert!(outcome.rows.iter().all(|row| row.ours < 0.0), "{outcome:?}");
+}
+
+#[test]
+fn a_small_set_has_rows_of_what_it_holds() {
+    let outcome = (figure_10::FIGURE.run)(&Context::in_memory(16 * SCALE)).unwrap();
+    let names: Vec<&str> = outcome.rows.iter().map(|row| row.what.as_str()).collect();
+    // Liblinear and GUPS at 16 GB.
+    let all = ["friendly programs: gain over NOMAD", "unfriendly programs: gain over NOMAD"];
+    assert_eq!(names, all);
 }

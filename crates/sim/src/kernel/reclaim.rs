@@ -102,9 +102,8 @@ impl Kswapd {
     }
 
     /// Whether a page that it is moving blocks who meets it on a core: see [`Mover::blocks`].
-    #[must_use]
-    pub fn blocks(&self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
-        let busy = self.movers.iter().find(|mover| !mover.is_idle());
+    pub fn blocks(&mut self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
+        let busy = self.movers.iter_mut().find(|mover| !mover.is_idle());
         busy.map_or(Some(now_ns), |mover| mover.blocks(page, core, now_ns))
     }
 

@@ -3,6 +3,7 @@
 mod copy;
 mod in_fault;
 mod mechanism;
+mod meetings;
 mod mover;
 mod timing;
 mod transaction;

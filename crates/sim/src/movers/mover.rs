@@ -4,6 +4,7 @@
 
 use super::copy::{Copy, Step};
 use super::mechanism::{Exchange, Mechanism};
+use super::meetings::Meetings;
 use crate::engine::{World, bit};
 use pagetide_machine::Kernel;
 use std::collections::VecDeque;
@@ -45,9 +46,7 @@ pub struct Mover {
     kernel_ns: f64,
     /// Memory is so many times smaller than what is modelled.
     scale: f64,
-    /// Batches so far, and the share of the encounters with the one under way that block.
-    batches: u64,
-    blocking: f64,
+    meetings: Meetings,
 }
 
 #[derive(Clone, Debug)]
@@ -79,15 +78,12 @@ impl Mover {
             moved: Vec::new(),
             kernel_ns: 0.0,
             scale: 1.0,
-            batches: 0,
-            blocking: 1.0,
+            meetings: Meetings::default(),
         }
     }
 
     /// The same where memory is so many times smaller than what is modelled: a page stands for so
-    /// many that are moved one after the other. A batch of bounded length is then a share of the
-    /// memory that is as many times too large, and so is the chance to meet it: of the encounters
-    /// only that share blocks.
+    /// many that are moved one after the other, and of the visits to it only a share blocks.
     #[must_use]
     pub fn scaled(self, scale: f64) -> Self {
         Self { scale: scale.max(1.0), ..self }
@@ -144,23 +140,12 @@ impl Mover {
         self.kernel_ns
     }
 
-    /// Whether a page that is under way blocks who meets it on a core, and if so until when at
-    /// least, ns. The answer is the same as long as it is under way.
-    #[must_use]
-    pub fn blocks(&self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
-        if self.blocking < 1.0 {
-            let job = self
-                .batch
-                .iter()
-                .position(|job| job.up.iter().chain(&job.down).any(|pages| pages.contains(&page)));
-            let met = self.batches << 24 ^ (job.unwrap_or(0) as u64) << 12 ^ core as u64;
-            // Fibonacci hashing.
-            let drawn = met.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11;
-            if drawn as f64 / (1u64 << 53) as f64 >= self.blocking {
-                return None;
-            }
-        }
-        Some(self.there_ns(now_ns))
+    /// Whether a page that is under way blocks who accesses it on a core, and if so until when at
+    /// least, ns: see [`Meetings`].
+    pub fn blocks(&mut self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
+        let holds = |job: &Job| job.up.iter().chain(&job.down).any(|pages| pages.contains(&page));
+        let job = self.batch.iter().position(holds).unwrap_or(0);
+        self.meetings.blocks((job, page), core, now_ns).then(|| self.there_ns(now_ns))
     }
 
     /// When what is under way is there, at the soonest, ns.
@@ -241,8 +226,7 @@ impl Mover {
             0 => list,
             pages => f64::from(pages).min(list),
         };
-        self.blocking = bound / (together.max(1) as f64 * self.scale);
-        self.batches += 1;
+        self.meetings.begin(bound / (together.max(1) as f64 * self.scale));
         self.batch.clear();
         self.batch.extend(self.jobs.drain(..together));
         let mut splits = 0.0;

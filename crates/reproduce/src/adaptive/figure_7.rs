@@ -33,23 +33,32 @@ fn scenario((scale, seed): (u32, u32), threads: u32, system: System) -> String {
     )
 }
 
-fn run(context: &Context) -> Result<Outcome, ReproduceError> {
+/// Seeds of a context, each with its scenario at a scale.
+fn texts(context: &Context, scale: u32) -> Vec<String> {
     let (threads, seeds) = if context.small { (1, 1) } else { (THREADS, SEEDS) };
-    let text = |seed| scenario((context.scale, seed), threads, OURS);
-    let texts: Vec<String> = (0..seeds).map(text).collect();
-    let first = simulate(context, &texts[..1], true)?.remove(0);
-    let all = simulate(context, &texts, false)?;
+    (0..seeds).map(|seed| scenario((scale, seed), threads, OURS)).collect()
+}
+
+/// With how many seeds there are three stops and two restarts.
+pub(super) fn as_published(context: &Context, scale: u32) -> Result<Row, ReproduceError> {
+    let all = simulate(context, &texts(context, scale), false)?;
+    let right = all.iter().filter(|one| {
+        let of = |name| one.get(name).copied();
+        of("stops") == Some(3.0) && of("restarts") == Some(2.0)
+    });
+    let what = format!("seeds with three stops and two restarts, of {}", all.len());
+    Ok(Row::new(what, "", right.count() as f64))
+}
+
+fn run(context: &Context) -> Result<Outcome, ReproduceError> {
+    let first = texts(context, context.scale).remove(0);
+    let first = simulate(context, &[first], true)?.remove(0);
     let mut outcome = Outcome::default();
     for (name, published) in [("stops", 3.0), ("restarts", 2.0)] {
         let row = Row::new(name, "", value(&first, name)?);
         outcome.rows.push(row.published(published, Tolerance::Percent(0.0)));
     }
-    let right = all.iter().filter(|one| {
-        let of = |name| one.get(name).copied();
-        of("stops") == Some(3.0) && of("restarts") == Some(2.0)
-    });
-    let what = format!("seeds with three stops and two restarts, of {seeds}");
-    outcome.rows.push(Row::new(what, "", right.count() as f64));
+    outcome.rows.push(as_published(context, context.scale)?);
     let answers = answers(&first);
     let gb = 1e9;
     let promoted = answers.iter().map(|answer| (answer.at_s, answer.promoted / gb));

@@ -9,6 +9,7 @@ mod figure_7;
 mod overhead;
 mod programs;
 mod runs;
+mod scales;
 #[cfg(test)]
 mod tests;
 
@@ -28,5 +29,6 @@ pub(crate) const PAPER: Paper = Paper {
         figure_10::FIGURE,
         figure_11::FIGURE,
         all::FIGURE,
+        scales::FIGURE,
     ],
 };

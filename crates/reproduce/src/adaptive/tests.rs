@@ -1,6 +1,6 @@
 //! A small set: few threads, few programs, little DRAM.
 
-use super::{figure_3, figure_7, figure_10, overhead};
+use super::{figure_3, figure_7, figure_10, overhead, scales};
 use crate::{At, Context, Verdict};
 
 /// The scale of the figures.
@@ -20,6 +20,20 @@ fn three_phases_are_three_stops_and_two_restarts() {
     assert!((5.0..100.0).contains(&all), "{all} GB");
     assert!(accessed.points.len() > 30, "{accessed:?}");
     assert!(accessed.points.iter().all(|(_, gb)| *gb < 81.0), "{accessed:?}");
+}
+
+#[test]
+fn scales_agree() {
+    let outcome = (scales::FIGURE.run)(&Context::in_memory(4 * SCALE)).unwrap();
+    let [right, pagerank, liblinear, also_right, other_pagerank, other_liblinear] =
+        &outcome.rows[..]
+    else {
+        panic!("{outcome:?}")
+    };
+    assert_eq!((right.ours, also_right.ours), (1.0, 1.0));
+    for (one, other) in [(pagerank, other_pagerank), (liblinear, other_liblinear)] {
+        assert!((one.ours - other.ours).abs() < 20.0, "{one:?} {other:?}");
+    }
 }
 
 #[test]

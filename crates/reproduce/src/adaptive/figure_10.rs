@@ -20,8 +20,8 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     found.draw(&mut outcome);
     outcome.series.push(found.stops());
     outcome.notes.push(
-        "friendly +14.8 % and unfriendly +36.0 % are the conclusion's; the abstract has them the other way \
-         round, and the introduction calls both friendly or unfriendly by turns"
+        "friendly +14.8 % and unfriendly +36.0 % are the conclusion's; the introduction has them the other \
+         way round"
             .into(),
     );
     outcome.notes.push("MEMTIS is not among the systems".into());

@@ -95,7 +95,9 @@ pub enum AskedError {
     #[error("a sample needs a page at least")]
     NoSample,
     /// Only distances can be sampled so.
-    #[error("a sample of so many pages works for lru alone, not for {0}; give a share, like 1%, or --policy lru")]
+    #[error(
+        "a sample of so many pages works for lru alone, not for {0}; give a share, like 1%, or --policy lru"
+    )]
     NotLru(Policy),
 }
 

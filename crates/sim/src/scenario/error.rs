@@ -10,14 +10,6 @@ use std::path::PathBuf;
 /// See the module.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
-    /// The file cannot be read.
-    #[error("cannot read the scenario {}: {source}", path.display())]
-    Read {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
     /// It is no TOML, a key is missing, unknown, or of the wrong kind.
     #[error("{origin}: {source}{hint}")]
     Syntax {

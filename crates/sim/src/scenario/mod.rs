@@ -19,7 +19,7 @@ pub use check::check;
 pub use error::ScenarioError;
 pub use outcome::{Outcome, TenantOutcome};
 pub use pattern::PatternSpec;
-pub use read::{load, parse};
+pub use read::parse;
 pub use spec::{Input, Scenario, SystemSpec, TenantSpec};
 pub use stream::StreamProblem;
 

@@ -4,24 +4,13 @@ use super::error::{ScenarioError, hint};
 use super::spec::{Input, Scenario, TenantSpec};
 use pagetide_machine::{Machine, model};
 use pagetide_types::Bytes;
-use std::path::Path;
 
 /// The most threads that a scenario has.
 pub(super) const MOST_THREADS: u32 = 4096;
 /// The most memory, of all tenants, that is simulated: a byte for each page is kept.
 pub(super) const MOST_MEMORY: u64 = 1 << 44;
 
-/// A scenario's file.
-///
-/// # Errors
-/// An unreadable file, and all of [`parse`].
-pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| ScenarioError::Read { path: path.to_owned(), source })?;
-    parse(&text, &path.display().to_string())
-}
-
-/// Its text; `origin` names it in errors.
+/// A scenario from its text; `origin` names it in errors.
 ///
 /// # Errors
 /// Unknown and missing keys, values that make no sense, each in words.

@@ -39,7 +39,8 @@ pub trait System: Send {
     fn fault(&mut self, fault: Fault, world: &mut World) -> f64;
 
     /// A thread met a page that is being moved; when it looks again, ns: an estimate from below is
-    /// right. None: it goes on as if the page were still where it was.
+    /// right. None: it goes on as if the page were still where it was. A thread that moves the page
+    /// itself, inside of its fault, does what is due of that.
     fn wait(&mut self, fault: Fault, world: &mut World) -> Option<f64> {
         let _ = world;
         Some(fault.now_ns + LOOK_AGAIN_NS)

@@ -1,5 +1,6 @@
-//! The copy of a batch: several threads of the kernel, each with its part of the bytes. They read and
-//! write through the tiers' channels like everybody else.
+//! The copy of a batch: several threads of the kernel, each with its part of the bytes; or that of a page
+//! by the thread that faulted on it. They read and write through the tiers' channels like everybody
+//! else.
 
 use crate::engine::World;
 use std::collections::VecDeque;
@@ -38,6 +39,8 @@ pub(super) struct Copy {
     lanes: Vec<Lane>,
     /// What a thread needs for a chunk, ns.
     chunk_ns: f64,
+    /// The kernel's threads make it, and need cores.
+    kernel: bool,
 }
 
 impl Copy {
@@ -46,7 +49,12 @@ impl Copy {
         let left = bytes.map(|bytes| bytes / f64::from(threads.max(1)));
         let under_way = [now_ns; UNDER_WAY];
         let lane = Lane { left, next_ns: now_ns, under_way, oldest: 0, read: VecDeque::new() };
-        Self { lanes: vec![lane; threads.max(1) as usize], chunk_ns: CHUNK / gb_s }
+        Self { lanes: vec![lane; threads.max(1) as usize], chunk_ns: CHUNK / gb_s, kernel: true }
+    }
+
+    /// A copy upwards by a thread of a program, which does nothing else meanwhile.
+    pub(super) fn in_fault(bytes: f64, gb_s: f64, now_ns: f64) -> Self {
+        Self { kernel: false, ..Self::new(1, [bytes, 0.0], gb_s, now_ns) }
     }
 
     /// Issues what is due at `now_ns`; what comes next.
@@ -54,7 +62,10 @@ impl Copy {
         for lane in &mut self.lanes {
             lane.write(now_ns, world);
             if lane.next_ns <= now_ns && lane.is_open() {
-                lane.issue(now_ns, self.chunk_ns, world);
+                let takes = lane.issue(now_ns, self.chunk_ns, world);
+                if self.kernel {
+                    world.cores.kernel(now_ns, takes);
+                }
             }
         }
         let next = self.lanes.iter().map(Lane::next).fold(f64::INFINITY, f64::min);
@@ -100,7 +111,8 @@ impl Lane {
         }
     }
 
-    fn issue(&mut self, now_ns: f64, chunk_ns: f64, world: &mut World) {
+    /// Reads a chunk; how long that keeps the thread busy, ns.
+    fn issue(&mut self, now_ns: f64, chunk_ns: f64, world: &mut World) -> f64 {
         // Both directions of an exchange advance alike.
         let up = self.left[0] >= self.left[1];
         let left = &mut self.left[usize::from(!up)];
@@ -113,7 +125,7 @@ impl Lane {
         self.read.push_back(Chunk { read_ns, bytes, to, slot });
         self.oldest = (slot + 1) % UNDER_WAY;
         let takes = chunk_ns * bytes / CHUNK;
-        world.cores.kernel(now_ns, takes);
         self.next_ns = (now_ns + takes).max(self.under_way[self.oldest]);
+        takes
     }
 }

@@ -1,72 +1,156 @@
-//! Moving a page inside of the fault that asked for it: its thread waits for all of it, and no other
-//! does (`migrate_misplaced_folio` of Linux's mm/migrate.c).
-//!
-//! Simpler than Linux: another thread finds the page in its new place at once.
+//! Moving pages inside of the faults that ask for them (`migrate_misplaced_folio` of Linux's
+//! mm/migrate.c): the thread that faulted unmaps the page, copies it, maps it again, and goes on then.
+//! Who else meets the page waits for that; until it is unmapped he goes on.
 
-use crate::engine::{World, bit};
+use super::copy::{Copy, Step};
+use super::meetings::Meetings;
+use crate::engine::{Fault, LOOK_AGAIN_NS, World, bit};
 use pagetide_machine::Kernel;
 use std::ops::Range;
 
-/// Moves what one entry maps, a base page or a huge one of a tenant, at `now_ns`; when it is there,
-/// ns. What the fault itself costs is not in it.
-pub fn move_in_fault(
-    world: &mut World,
-    (tenant, pages): (usize, Range<usize>),
-    up: bool,
-    costs: &Kernel,
-    now_ns: f64,
-) -> f64 {
-    let (from, to) = if up { (1, 0) } else { (0, 1) };
-    let bytes = (pages.len() * 4096) as f64;
-    world.cores.interrupt(tenant, costs.interrupt_us * 1e3);
-    let half_ns = costs.page_us * 1e3 / 2.0;
-    let begun = now_ns + half_ns;
-    let read = world.memory[from].serve(begun, bytes, false);
-    let written = world.memory[to].serve(read, bytes, true);
-    world.pages.transfer(pages.clone(), u8::from(!up));
-    world.pages.clear_all(pages, bit::HINT);
-    written.max(begun + bytes / costs.copy_gb_s) + half_ns
+/// Of what a page costs, the part before its copy [I].
+const BEFORE_COPY: f64 = 0.5;
+
+/// See the module. What it moves goes up.
+#[derive(Clone, Debug)]
+pub struct InFaultMover {
+    costs: Kernel,
+    /// Memory is so many times smaller than what is modelled.
+    scale: f64,
+    /// At most one for each thread.
+    moves: Vec<Move>,
+    moved: Option<Range<usize>>,
+    /// Moves so far.
+    begun: usize,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::{Mechanism, time_of};
-    use super::*;
-    use crate::engine::Pages;
-    use pagetide_machine::Machine;
+/// A page on its way.
+#[derive(Clone, Debug)]
+struct Move {
+    /// Whose it is, and who moves it.
+    tenant: usize,
+    core: usize,
+    pages: Range<usize>,
+    state: State,
+    /// Its number, and who else comes to it.
+    number: usize,
+    meetings: Meetings,
+}
 
-    #[test]
-    fn a_move_in_a_fault_takes_what_a_page_costs_and_its_copy() {
-        let costs = Kernel { page_us: 7.0, copy_gb_s: 4.0, ..Kernel::default() };
-        for huge in [false, true] {
-            let mut pages = Pages::all_in(1, 2 << 21);
-            if huge {
-                pages.put_huge(0, 1);
+#[derive(Clone, Debug)]
+enum State {
+    /// The thread is not through with the fault itself.
+    Faulting,
+    /// The page is unmapped, until then.
+    Unmapping(f64),
+    Copying(Copy),
+    /// All is copied then.
+    Copied(f64),
+    /// It is mapped again, until then.
+    Mapping(f64),
+}
+
+impl InFaultMover {
+    /// One that moves nothing yet.
+    #[must_use]
+    pub fn new(costs: &Kernel) -> Self {
+        Self { costs: costs.clone(), scale: 1.0, moves: Vec::new(), moved: None, begun: 0 }
+    }
+
+    /// The same where memory is so many times smaller than what is modelled: of the visits to a page
+    /// while it moves only a share blocks.
+    #[must_use]
+    pub fn scaled(self, scale: f64) -> Self {
+        Self { scale: scale.max(1.0), ..self }
+    }
+
+    /// What one entry maps, and a thread has just faulted on, is to go up. The thread does it once
+    /// it is through with the fault, whenever it is asked to wait.
+    pub fn begin(&mut self, fault: &Fault, pages: Range<usize>, world: &mut World) {
+        world.pages.set_all(pages.clone(), bit::MOVING);
+        let Fault { tenant, core, .. } = *fault;
+        self.begun += 1;
+        let mut meetings = Meetings::default();
+        meetings.begin(1.0 / self.scale);
+        let state = State::Faulting;
+        self.moves.push(Move { tenant, core, pages, state, number: self.begun, meetings });
+    }
+
+    /// Whether a page is on its way.
+    #[must_use]
+    pub fn moves(&self, page: usize) -> bool {
+        self.moves.iter().any(|one| one.pages.contains(&page))
+    }
+
+    /// A thread meets a page on its way. Who moves it goes on with that; others wait or go on: see
+    /// [`crate::engine::System::wait`].
+    pub fn wait(&mut self, fault: &Fault, world: &mut World) -> Option<f64> {
+        let Self { costs, moves, moved, .. } = self;
+        let at = moves.iter().position(|one| one.pages.contains(&fault.page))?;
+        let (one, now_ns) = (&mut moves[at], fault.now_ns);
+        if one.core == fault.core {
+            let next = one.step(now_ns, costs, world);
+            if next.is_none() {
+                *moved = Some(moves.swap_remove(at).pages);
             }
-            let mut world = World::new(&Machine::load("cxl").unwrap(), pages);
-            let mapped = world.pages.mapped_with(7);
-            world.pages.set_all(mapped.clone(), bit::HINT | bit::DIRTY);
-            let done = move_in_fault(&mut world, (0, mapped.clone()), true, &costs, 5e3);
-            let right = 5e3 + 7e3 + (mapped.len() * 4096) as f64 / 4.0;
-            assert!((done / right - 1.0).abs() < 0.01, "{done} for {right}");
-            let moved = |page| world.pages.entry(page) & (bit::TIER | bit::HINT | bit::DIRTY);
-            assert!(mapped.clone().all(|page| moved(page) == bit::DIRTY));
-            assert_eq!(world.pages.tier(mapped.end), 1);
+            return Some(next.unwrap_or(now_ns));
+        }
+        if matches!(one.state, State::Faulting) {
+            return None;
+        }
+        let blocked = one.meetings.blocks((one.number, fault.page), fault.core, now_ns);
+        blocked.then(|| one.there_ns(now_ns).max(now_ns + LOOK_AGAIN_NS))
+    }
+
+    /// What is in its new place now, after a thread was asked to wait; once.
+    pub fn take_moved(&mut self) -> Option<Range<usize>> {
+        self.moved.take()
+    }
+}
+
+impl Move {
+    /// The thread works at `now_ns`; when it goes on with it, ns, or none at the end.
+    fn step(&mut self, now_ns: f64, costs: &Kernel, world: &mut World) -> Option<f64> {
+        let until = |part: f64| now_ns + costs.page_us * part * 1e3;
+        loop {
+            self.state = match &mut self.state {
+                State::Unmapping(until) | State::Copied(until) | State::Mapping(until)
+                    if *until > now_ns =>
+                {
+                    return Some(*until);
+                }
+                State::Faulting => {
+                    world.cores.interrupt(self.tenant, costs.interrupt_us * 1e3);
+                    State::Unmapping(until(BEFORE_COPY))
+                }
+                State::Unmapping(_) => {
+                    let bytes = (self.pages.len() * 4096) as f64;
+                    State::Copying(Copy::in_fault(bytes, costs.copy_gb_s, now_ns))
+                }
+                State::Copying(copy) => match copy.step(now_ns, world) {
+                    Step::At(next) => return Some(next),
+                    Step::There(there) => State::Copied(there),
+                },
+                State::Copied(_) => State::Mapping(until(1.0 - BEFORE_COPY)),
+                State::Mapping(_) => {
+                    world.pages.transfer(self.pages.clone(), 0);
+                    world.pages.clear_all(self.pages.clone(), bit::MOVING | bit::HINT);
+                    return None;
+                }
+            };
         }
     }
 
-    #[test]
-    fn on_the_machine_of_adaptive_a_page_takes_what_was_measured_there() {
-        let machine = Machine::load("adaptive-cxl").unwrap();
-        let costs = machine.kernel.clone().unwrap();
-        let mut world = World::new(&machine, Pages::all_in(1, 1 << 21));
-        let fault_us = costs.hint_fault_us;
-        assert!((4.0..5.0).contains(&fault_us), "{fault_us}");
-        let move_us = move_in_fault(&mut world, (0, 0..1), true, &costs, 0.0) / 1e3;
-        assert!((13.0..28.0).contains(&(fault_us + move_us)), "{move_us}");
-        let one = Mechanism { together: 0, ..Mechanism::HUGE };
-        let demotion_us =
-            (time_of(&machine, one, (32, false), false).total_ns / 1e3 - costs.call_us) / 32.0;
-        assert!((9.0..14.0).contains(&demotion_us), "{demotion_us}");
+    /// When it is there, at the soonest, ns.
+    fn there_ns(&self, now_ns: f64) -> f64 {
+        match &self.state {
+            State::Faulting => now_ns,
+            State::Copying(copy) => now_ns + copy.at_least_ns(),
+            State::Unmapping(until) | State::Copied(until) | State::Mapping(until) => *until,
+        }
     }
 }
+
+#[cfg(test)]
+#[path = "in_fault_tests.rs"]
+mod tests;

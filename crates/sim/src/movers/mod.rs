@@ -8,7 +8,7 @@ mod mover;
 mod timing;
 mod transaction;
 
-pub use in_fault::move_in_fault;
+pub use in_fault::InFaultMover;
 pub use mechanism::{Exchange, Mechanism, MechanismChange};
 pub use mover::{Moved, Mover};
 pub use timing::{Timing, time_of};

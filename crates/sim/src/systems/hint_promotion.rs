@@ -5,11 +5,12 @@
 use super::setup::{Given, TenantSetup, Told};
 use crate::engine::{Fault, HUGE_PAGES, LOOK_AGAIN_NS, System, World};
 use crate::kernel::{
-    Attempt, Demoted, FirstTouch, HintFaultCounts, HintScanner, Kswapd, Lru, Nodes, Rules,
+    Attempt, Demoted, FirstTouch, HintFaultCounts, HintScanner, Kind, Kswapd, Lru, Nodes, Rules,
     ScanPeriod,
 };
-use crate::movers::move_in_fault;
+use crate::movers::InFaultMover;
 use pagetide_machine::Kernel;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Base pages of a scan (`numa_balancing_scan_size_mb`), and how long a walk of all memory takes at the
@@ -55,6 +56,9 @@ pub(super) struct HintPromotion<R> {
     pub(super) memory: FirstTouch,
     pub(super) lru: Lru,
     pub(super) kswapd: Kswapd,
+    in_fault: InFaultMover,
+    /// By first page of what goes up in faults, the list that it was on.
+    isolated: BTreeMap<usize, Kind>,
     /// By tenant.
     pub(super) scanners: Vec<HintScanner>,
     /// By tenant: nothing of it is promoted, and it does not fault for that.
@@ -77,6 +81,8 @@ impl<R: PromotionRule> HintPromotion<R> {
             memory,
             lru: Lru::new(2, given.base_pages(), Rules::InactiveFirst, given.period.scale),
             kswapd: Kswapd::new(given.tenants.len(), mechanism, &costs),
+            in_fault: InFaultMover::new(&costs).scaled(given.period.scale),
+            isolated: BTreeMap::new(),
             scanners: scanners(given),
             stopped: vec![false; given.tenants.len()],
             promoted: vec![false; given.base_pages()],
@@ -96,36 +102,42 @@ impl<R: PromotionRule> HintPromotion<R> {
         let latency_ns = self.scanners[fault.tenant].latency_ns(pages.start, fault.now_ns, world);
         let hint = HintFault { fault, pages, latency_ns };
         let hot = self.rule.should_migrate(&hint, &mut self.lru, self.memory.nodes(), world);
-        let there = if hot { self.promote(&hint, done, world) } else { None };
-        let attempt = match there {
-            Some(_) => Attempt::Migrated,
-            None if hot => Attempt::Failed,
-            None => Attempt::None,
+        let attempt = match hot {
+            true if self.promote(&hint, world) => Attempt::Migrated,
+            true => Attempt::Failed,
+            false => Attempt::None,
         };
         self.scanners[fault.tenant].count(self.rule.counted(&hint, attempt));
-        there.unwrap_or(done)
+        done
     }
 
-    /// Moves the page up if there is room; when it is there, ns (`migrate_misplaced_folio`).
-    fn promote(&mut self, hint: &HintFault, now_ns: f64, world: &mut World) -> Option<f64> {
-        let (tenant, pages) = (hint.fault.tenant, hint.pages.clone());
+    /// The thread begins to move the page up, if there is room (`migrate_misplaced_folio`); whether
+    /// it does. The page has its new frame from now on.
+    fn promote(&mut self, hint: &HintFault, world: &mut World) -> bool {
+        let (fault, pages) = (&hint.fault, hint.pages.clone());
         let count = pages.len() as u64;
         if !self.memory.nodes().migrate_balanced(FAST, count) {
             self.kswapd.wake_up(count);
-            return None;
+            return false;
         }
-        let kind = self.lru.isolate(pages.start)?;
-        let done = move_in_fault(world, (tenant, pages.clone()), true, &self.costs, now_ns);
-        self.lru.add(pages.start, kind, world);
-        self.went_up(tenant, pages);
-        Some(done)
+        let Some(kind) = self.lru.isolate(pages.start) else { return false };
+        self.isolated.insert(pages.start, kind);
+        self.memory.moved(fault.tenant, count, true);
+        self.in_fault.begin(fault, pages, world);
+        true
     }
 
-    /// Takes note of a page that is on the fast node now.
+    /// A page that a fault moved is in its place.
+    fn arrived(&mut self, tenant: usize, pages: Range<usize>, world: &World) {
+        if let Some(kind) = self.isolated.remove(&pages.start) {
+            self.lru.add(pages.start, kind, world);
+        }
+        self.went_up(tenant, pages);
+    }
+
+    /// Takes note of a page that was promoted.
     pub(super) fn went_up(&mut self, tenant: usize, pages: Range<usize>) {
-        let count = pages.len() as u64;
-        self.memory.moved(tenant, count, true);
-        self.told.moved(tenant, count * 4096, true);
+        self.told.moved(tenant, pages.len() as u64 * 4096, true);
         self.promoted[pages].fill(true);
     }
 
@@ -159,7 +171,14 @@ impl<R: PromotionRule> System for HintPromotion<R> {
         done
     }
 
-    fn wait(&mut self, fault: Fault, _: &mut World) -> Option<f64> {
+    fn wait(&mut self, fault: Fault, world: &mut World) -> Option<f64> {
+        if self.in_fault.moves(fault.page) {
+            let again = self.in_fault.wait(&fault, world);
+            if let Some(pages) = self.in_fault.take_moved() {
+                self.arrived(fault.tenant, pages, world);
+            }
+            return again;
+        }
         let there = self.kswapd.blocks(fault.page, fault.core, fault.now_ns)?;
         Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
     }

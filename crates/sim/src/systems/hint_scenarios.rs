@@ -49,24 +49,24 @@ impl Trial<'_> {
     }
 }
 
-/// All systems that promote by hint faults, and how much each promotes of [`HOT_COLD`] at most until it
-/// has all of the hot set, of which 2 GiB were slow; GiB. NOMAD takes what was accessed twice in short
-/// for hot.
-const SYSTEMS: &[(&str, f64)] = &[
-    ("linux-tiering", 2.3),
-    ("tpp", 2.6),
-    ("tpp-mod", 4.0),
-    ("refault-distance", 4.0),
-    ("adaptive", 2.6),
-    ("nomad", 12.0),
+/// All systems that promote by hint faults, and how long each has until it has all of the hot set of
+/// [`HOT_COLD`], of which 2 GiB were slow, s; how much it promotes until then at most, GiB. Linux scans
+/// half as often after each walk that promoted. NOMAD takes what was accessed twice in short for hot.
+const SYSTEMS: &[(&str, f64, f64)] = &[
+    ("linux-tiering", 480.0, 2.3),
+    ("tpp", 240.0, 2.6),
+    ("tpp-mod", 240.0, 4.0),
+    ("refault-distance", 240.0, 4.0),
+    ("adaptive", 240.0, 2.6),
+    ("nomad", 240.0, 12.0),
 ];
 
 #[test]
 fn a_hot_set_that_was_mostly_slow_becomes_fast() {
     let still = TRIAL.under("no-migration").fast_share;
     assert!(still < 0.35, "{still}");
-    for (system, most) in SYSTEMS {
-        let found = Trial { seconds: 240.0, ..TRIAL }.under(system);
+    for (system, seconds, most) in SYSTEMS {
+        let found = Trial { seconds: *seconds, ..TRIAL }.under(system);
         assert!(found.fast_share > 0.95, "{system}: {found:?}");
         let up = found.promoted as f64 / 1_073_741_824.0;
         assert!((1.9..*most).contains(&up), "{system}: {up} GiB");
@@ -76,9 +76,9 @@ fn a_hot_set_that_was_mostly_slow_becomes_fast() {
 
 #[test]
 fn huge_pages_go_up_whole() {
-    for (system, _) in SYSTEMS {
+    for (system, ..) in SYSTEMS {
         let found = Trial { seconds: 240.0, huge: true, ..TRIAL }.under(system);
-        assert!(found.fast_share > 0.9 && found.promoted > 2 << 30, "{system}: {found:?}");
+        assert!(found.fast_share > 0.85 && found.promoted > 2 << 30, "{system}: {found:?}");
         assert_eq!(found.promoted % (32 << 21), 0, "{system}");
     }
 }
@@ -87,7 +87,7 @@ fn huge_pages_go_up_whole() {
 fn where_all_memory_is_fast_nothing_moves_and_little_is_lost() {
     let all = Trial { fast: "20G", ..TRIAL };
     let right = all.under("all-fast");
-    for (system, _) in SYSTEMS {
+    for (system, ..) in SYSTEMS {
         let found = all.under(system);
         assert_eq!((found.promoted, found.demoted, found.fast_share), (0, 0, 1.0), "{system}");
         let lost = 1.0 - found.accesses_per_s / right.accesses_per_s;

@@ -164,6 +164,7 @@ impl Nomad {
         if matches!(ended, Ended::Committed(_)) {
             self.base.went_up(page.tenant, page.pages.clone());
             let HintPromotion { memory, kswapd, .. } = &mut self.base;
+            memory.moved(page.tenant, page.pages.len() as u64, true);
             kswapd.shadows().link(page.pages.clone(), memory);
         }
     }

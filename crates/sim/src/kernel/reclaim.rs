@@ -54,8 +54,9 @@ impl Kswapd {
     pub fn new(tenants: usize, mechanism: Mechanism, costs: &Kernel) -> Self {
         // Nobody calls it: what a request costs before its first page falls away.
         let costs = Kernel { call_us: 0.0, ..costs.clone() };
+        let mover = |tenant| Mover::new(tenant, mechanism, costs.clone()).reclaiming();
         Self {
-            movers: (0..tenants).map(|one| Mover::new(one, mechanism, costs.clone())).collect(),
+            movers: (0..tenants).map(mover).collect(),
             scan_ns: costs.scan_ns,
             asked: 0,
             looked: 0,

@@ -111,6 +111,20 @@ fn its_time_is_pages_times_what_one_costs() {
 }
 
 #[test]
+fn each_batch_is_one_flush_on_every_core_of_its_tenant() {
+    let mut all = Machinery::new(10_000, 100_000, 20_480, false);
+    (0..3).for_each(|core| assert_eq!(all.world.cores.seat(0), core));
+    all.world.cores.set_spare(4);
+    all.map(0..10_000);
+    all.reclaim();
+    let pages = all.marks().high - all.marks().low;
+    let flushes = pages.div_ceil(SWAP_CLUSTER_MAX) as f64;
+    let right = 3.0 * flushes * costs().interrupt_us * 1e3;
+    let found = all.world.cores.stolen_ns();
+    assert!(flushes > 2.0 && (found - right).abs() < 1.0, "{found} for {right}");
+}
+
+#[test]
 fn what_has_a_shadow_is_demoted_without_a_copy() {
     let demoted = |shadowed: bool, written: bool| {
         let mut all = Machinery::new(10_000, 100_000, 20_480, false);

@@ -120,7 +120,11 @@ impl Move {
                     return Some(*until);
                 }
                 State::Faulting => {
-                    world.cores.interrupt(self.tenant, costs.interrupt_us * 1e3);
+                    // No core has a base page's translation while its entry asks for a hint fault
+                    // (`pte_accessible`); a huge page's is flushed all the same.
+                    if world.pages.entry(self.pages.start) & bit::HUGE != 0 {
+                        world.cores.interrupt(self.tenant, costs.interrupt_us * 1e3);
+                    }
                     State::Unmapping(until(BEFORE_COPY))
                 }
                 State::Unmapping(_) => {

@@ -6,7 +6,13 @@ use crate::engine::{Access, Core, Engine, HUGE_PAGES, Pages, System};
 use pagetide_machine::Machine;
 
 fn costs() -> Kernel {
-    Kernel { page_us: 7.0, copy_gb_s: 4.0, hint_fault_us: 5.0, ..Kernel::default() }
+    Kernel {
+        page_us: 7.0,
+        copy_gb_s: 4.0,
+        hint_fault_us: 5.0,
+        interrupt_us: 0.7,
+        ..Kernel::default()
+    }
 }
 
 /// A hint fault of a core.
@@ -42,6 +48,7 @@ fn finish(mover: &mut InFaultMover, mut now_ns: f64, world: &mut World) -> (f64,
 fn a_move_in_a_fault_takes_what_a_page_costs_and_its_copy() {
     for huge in [false, true] {
         let (mut mover, mut world) = begun(&Machine::load("cxl").unwrap(), &costs(), huge);
+        (0..3).for_each(|_| assert!(world.cores.seat(0) < 3));
         let (done, mapped) = finish(&mut mover, 5e3, &mut world);
         assert_eq!(mapped, if huge { 0..HUGE_PAGES } else { 7..8 });
         let right = 7e3 + (mapped.len() * 4096) as f64 / 4.0;
@@ -50,6 +57,8 @@ fn a_move_in_a_fault_takes_what_a_page_costs_and_its_copy() {
         assert!(mapped.clone().all(|page| entry(page) == bit::DIRTY));
         assert_eq!((world.pages.tier(mapped.end), mover.moves(7)), (1, false));
         assert_eq!(world.cores.kernel_ns(), 0.0, "no thread of the kernel");
+        // A flush on each core, but where no core has a translation.
+        assert_eq!(world.cores.stolen_ns(), if huge { 3.0 * 700.0 } else { 0.0 });
     }
 }
 

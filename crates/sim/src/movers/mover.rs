@@ -47,6 +47,8 @@ pub struct Mover {
     /// Memory is so many times smaller than what is modelled.
     scale: f64,
     meetings: Meetings,
+    /// It moves batches of reclaim.
+    reclaims: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +81,7 @@ impl Mover {
             kernel_ns: 0.0,
             scale: 1.0,
             meetings: Meetings::default(),
+            reclaims: false,
         }
     }
 
@@ -87,6 +90,13 @@ impl Mover {
     #[must_use]
     pub fn scaled(self, scale: f64) -> Self {
         Self { scale: scale.max(1.0), ..self }
+    }
+
+    /// The same that moves batches which reclaim has gathered: the translations of a batch are flushed
+    /// at once (Linux since 6.3).
+    #[must_use]
+    pub fn reclaiming(self) -> Self {
+        Self { reclaims: true, ..self }
     }
 
     /// Adds a request: `pairs` (up, down) of equal size, and what goes down or up alone.
@@ -238,7 +248,8 @@ impl Mover {
             world.pages.set_all(pages, bit::MOVING);
         }
         let entries = self.entries(world);
-        world.cores.interrupt(self.tenant, entries * self.costs.interrupt_us * 1e3);
+        let flushes = if self.reclaims { 1.0 } else { entries };
+        world.cores.interrupt(self.tenant, flushes * self.costs.interrupt_us * 1e3);
         let us = splits * self.costs.split_us + entries * self.page_us() * BEFORE_COPY;
         State::Unmapping(self.work(now_ns, us, world))
     }

@@ -66,6 +66,13 @@ impl Kswapd {
         }
     }
 
+    /// The same where memory is so many times smaller than what is modelled: see [`Mover::scaled`].
+    #[must_use]
+    pub fn scaled(mut self, scale: f64) -> Self {
+        self.movers = self.movers.into_iter().map(|mover| mover.scaled(scale)).collect();
+        self
+    }
+
     /// The same where pages that were promoted may have shadows.
     #[must_use]
     pub fn with_shadows(self, shadows: Shadows) -> Self {

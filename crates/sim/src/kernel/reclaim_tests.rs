@@ -125,6 +125,29 @@ fn each_batch_is_one_flush_on_every_core_of_its_tenant() {
 }
 
 #[test]
+fn scaled_down_what_is_on_its_way_blocks_as_rarely_as_it_would_be_met() {
+    for (scale, right) in [(1.0, 1.0), (16.0, 1.0 / 16.0)] {
+        let mut all = Machinery::new(10_000, 100_000, 20_480, false);
+        all.kswapd = all.kswapd.scaled(scale);
+        all.map(0..10_000);
+        let (mut met, mut blocked) = (0.0, 0.0);
+        while all.kswapd.is_awake() {
+            let moving = |page: &usize| all.world.pages.entry(*page) & bit::MOVING != 0;
+            if let Some(page) = (0..10_000).find(moving) {
+                for core in 0..1000 {
+                    let blocks = all.kswapd.blocks(page, core, all.now_ns).is_some();
+                    blocked += f64::from(u8::from(blocks));
+                    met += 1.0;
+                }
+            }
+            all.step();
+        }
+        let found = blocked / met;
+        assert!((found - right).abs() < 0.02, "{scale}: {found} for {right} of {met}");
+    }
+}
+
+#[test]
 fn what_has_a_shadow_is_demoted_without_a_copy() {
     let demoted = |shadowed: bool, written: bool| {
         let mut all = Machinery::new(10_000, 100_000, 20_480, false);

@@ -93,7 +93,7 @@ impl Mover {
     }
 
     /// The same that moves batches which reclaim has gathered: the translations of a batch are flushed
-    /// at once (Linux since 6.3).
+    /// at once (Linux since 6.3), and where memory is larger a batch is no longer.
     #[must_use]
     pub fn reclaiming(self) -> Self {
         Self { reclaims: true, ..self }
@@ -231,7 +231,7 @@ impl Mover {
             pages => self.jobs.len().min(pages as usize),
         };
         // Of a list that is as many times longer a batch would be so many of this one's length.
-        let list = self.jobs.len() as f64 * self.scale;
+        let list = self.jobs.len() as f64 * if self.reclaims { 1.0 } else { self.scale };
         let bound = match self.mechanism.together {
             0 => list,
             pages => f64::from(pages).min(list),

@@ -39,6 +39,19 @@ pub struct TransactionalMover {
     passes: u32,
     /// Copies that were for nothing, of all pages.
     wasted: u64,
+    /// Memory is so many times smaller than what is modelled.
+    scale: f64,
+    watch: Watch,
+}
+
+/// Whether a page is written to.
+#[derive(Clone, Debug, Default)]
+struct Watch {
+    pages: Range<usize>,
+    /// Later writes do not count, ns.
+    until_ns: f64,
+    /// Once that is known.
+    written: Option<bool>,
 }
 
 #[derive(Clone, Debug)]
@@ -60,7 +73,21 @@ impl TransactionalMover {
     /// One that has nothing to do.
     #[must_use]
     pub fn new(costs: &Kernel) -> Self {
-        Self { costs: costs.clone(), state: State::Idle, passes: 0, wasted: 0 }
+        Self {
+            costs: costs.clone(),
+            state: State::Idle,
+            passes: 0,
+            wasted: 0,
+            scale: 1.0,
+            watch: Watch::default(),
+        }
+    }
+
+    /// The same where memory is so many times smaller than what is modelled: a page is written to as
+    /// many times too often, so that it is watched for that share of its copy only.
+    #[must_use]
+    pub fn scaled(self, scale: f64) -> Self {
+        Self { scale: scale.max(1.0), ..self }
     }
 
     /// Whether it can begin another one.
@@ -94,6 +121,13 @@ impl TransactionalMover {
 
     /// Works at `now_ns`; when it goes on, ns, or none if there is nothing to do.
     pub fn step(&mut self, now_ns: f64, world: &mut World) -> Option<f64> {
+        self.watch.look(now_ns, world);
+        let next = self.go_on(now_ns, world)?;
+        let watched = self.watch.written.is_some();
+        Some(if watched { next } else { next.min(self.watch.until_ns) })
+    }
+
+    fn go_on(&mut self, now_ns: f64, world: &mut World) -> Option<f64> {
         loop {
             self.state = match std::mem::replace(&mut self.state, State::Idle) {
                 State::Cleaning(of, until) if until > now_ns => {
@@ -136,19 +170,24 @@ impl TransactionalMover {
         self.passes += 1;
         world.pages.clear_all(of.pages.clone(), bit::DIRTY);
         let until = self.work(&of, BEFORE_COPY, now_ns, world);
+        let copied_ns = until + (of.pages.len() * 4096) as f64 / self.costs.copy_gb_s;
+        // On a machine of full size until it is mapped in its new place.
+        let whole = self.scale <= 1.0;
+        let until_ns =
+            if whole { f64::INFINITY } else { now_ns + (copied_ns - now_ns) / self.scale };
+        self.watch = Watch { pages: of.pages.clone(), until_ns, written: None };
         State::Cleaning(of, until)
     }
 
     /// Maps the page in its new place, unless it was written to.
     fn commit(&mut self, of: Transaction, now_ns: f64, world: &mut World) -> State {
-        let written = |page| world.pages.entry(page) & bit::DIRTY != 0;
-        if of.pages.clone().any(written) {
+        if self.watch.written(world) {
             self.wasted += 1;
             let again = self.passes < PASSES;
             return if again { State::Waiting(of) } else { State::Ended(Ended::Aborted(of)) };
         }
         world.pages.transfer(of.pages.clone(), 0);
-        world.pages.clear_all(of.pages.clone(), bit::HINT);
+        world.pages.clear_all(of.pages.clone(), bit::HINT | bit::DIRTY);
         let until = self.work(&of, 1.0 - BEFORE_COPY, now_ns, world);
         State::Mapping(of, until)
     }
@@ -162,66 +201,21 @@ impl TransactionalMover {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::Pages;
-    use pagetide_machine::Machine;
-
-    fn costs() -> Kernel {
-        Kernel { page_us: 7.0, copy_gb_s: 4.0, ..Kernel::default() }
+impl Watch {
+    /// Ends it when its time has come.
+    fn look(&mut self, now_ns: f64, world: &World) {
+        if now_ns >= self.until_ns {
+            self.written = Some(self.written(world));
+        }
     }
 
-    /// What becomes of a page that is written to once in each of its first copies; when, ns, and with
-    /// how many copies wasted.
-    fn moved(written: u64) -> (Ended, f64, u64, World) {
-        let mut world = World::new(&Machine::load("cxl").unwrap(), Pages::all_in(1, 512 << 12));
-        world.pages.set(3, bit::DIRTY | bit::HINT);
-        let mut mover = TransactionalMover::new(&costs());
-        mover.begin(Transaction { tenant: 0, pages: 3..4 });
-        let (mut now_ns, mut copies) = (0.0, 0);
-        let ended = loop {
-            let before = matches!(mover.state, State::Copying(..));
-            let next = mover.step(now_ns, &mut world);
-            if !before && matches!(mover.state, State::Copying(..)) {
-                copies += 1;
-                assert_eq!(world.pages.entry(3) & (bit::MOVING | bit::DIRTY), 0, "mapped, clean");
-                if copies <= written {
-                    world.pages.set(3, bit::DIRTY);
-                }
-            }
-            match mover.take_ended() {
-                Some(ended) => break ended,
-                None => now_ns = next.unwrap(),
-            }
-        };
-        assert!(mover.is_idle());
-        (ended, now_ns, mover.wasted(), world)
-    }
-
-    #[test]
-    fn a_page_that_nobody_writes_to_moves_in_the_time_of_its_copy_and_ends_clean() {
-        let (ended, took_ns, wasted, world) = moved(0);
-        assert_eq!(ended, Ended::Committed(Transaction { tenant: 0, pages: 3..4 }));
-        let right = 7_000.0 + 4096.0 / 4.0;
-        assert!((right..1.05 * right).contains(&took_ns), "{took_ns} for {right}");
-        assert_eq!((wasted, world.pages.entry(3)), (0, 0));
-    }
-
-    #[test]
-    fn a_write_during_the_copy_aborts_it_and_it_is_made_again() {
-        let (ended, took_ns, wasted, world) = moved(3);
-        assert!(matches!(ended, Ended::Committed(_)) && world.pages.tier(3) == 0);
-        let right = 4.0 * (3_500.0 + 4096.0 / 4.0) + 3_500.0;
-        assert!((right..1.05 * right).contains(&took_ns), "{took_ns} for {right}");
-        assert_eq!(wasted, 3);
-    }
-
-    #[test]
-    fn after_ten_copies_for_nothing_the_page_stays() {
-        let (ended, _, wasted, world) = moved(10);
-        assert!(matches!(ended, Ended::Aborted(_)) && wasted == 10);
-        assert_eq!(world.pages.entry(3) & (bit::TIER | bit::DIRTY), 1 | bit::DIRTY);
-        assert!(matches!(moved(9).0, Ended::Committed(_)), "the tenth succeeds");
+    /// Whether the page was written to while it was watched, or is so by now.
+    fn written(&self, world: &World) -> bool {
+        let written = |page| world.pages.entry(page) & bit::DIRTY != 0;
+        self.written.unwrap_or_else(|| self.pages.clone().any(written))
     }
 }
+
+#[cfg(test)]
+#[path = "transaction_tests.rs"]
+mod tests;

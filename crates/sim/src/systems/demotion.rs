@@ -49,14 +49,11 @@ impl System for Demotion {
 
 #[expect(clippy::unnecessary_wraps, reason = "as other systems")]
 fn build(given: &Given) -> Result<Box<dyn System>, SpecError> {
+    let (mechanism, scale) = (given.mechanism.of(Kswapd::TOGETHER), given.period.scale);
     Ok(Box::new(Demotion {
         memory: given.shared_node(),
-        lru: Lru::new(2, given.base_pages(), Rules::InactiveFirst, given.period.scale),
-        kswapd: Kswapd::new(
-            given.tenants.len(),
-            given.mechanism.of(Kswapd::TOGETHER),
-            &given.kernel(),
-        ),
+        lru: Lru::new(2, given.base_pages(), Rules::InactiveFirst, scale),
+        kswapd: Kswapd::new(given.tenants.len(), mechanism, &given.kernel()).scaled(scale),
         told: given.told.clone(),
     }))
 }

@@ -75,13 +75,13 @@ pub(super) struct HintPromotion<R> {
 impl<R: PromotionRule> HintPromotion<R> {
     /// On a node with these marks.
     pub(super) fn new(given: &Given, memory: FirstTouch, rule: R) -> Self {
-        let costs = given.kernel();
+        let (costs, scale) = (given.kernel(), given.period.scale);
         let mechanism = given.mechanism.of(Kswapd::TOGETHER);
         Self {
             memory,
-            lru: Lru::new(2, given.base_pages(), Rules::InactiveFirst, given.period.scale),
-            kswapd: Kswapd::new(given.tenants.len(), mechanism, &costs),
-            in_fault: InFaultMover::new(&costs).scaled(given.period.scale),
+            lru: Lru::new(2, given.base_pages(), Rules::InactiveFirst, scale),
+            kswapd: Kswapd::new(given.tenants.len(), mechanism, &costs).scaled(scale),
+            in_fault: InFaultMover::new(&costs).scaled(scale),
             isolated: BTreeMap::new(),
             scanners: scanners(given),
             stopped: vec![false; given.tenants.len()],
@@ -89,7 +89,7 @@ impl<R: PromotionRule> HintPromotion<R> {
             rule,
             costs,
             told: given.told.clone(),
-            look_ns: 0.1e9 / given.period.scale,
+            look_ns: 0.1e9 / scale,
         }
     }
 

@@ -20,10 +20,11 @@ use pagetide_policy::SpecError;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Faults that a fault looks back at.
-const LOOK_BACK: usize = 20;
-/// Pages that are queued at most.
-const QUEUE: usize = 512;
+/// Faults that a fault looks back at, and pages that are queued, at most.
+const LOOK_BACK: f64 = 20.0;
+const QUEUE: f64 = 512.0;
+/// Faults after that on a page until it can be queued: by then it is referenced, active, and found so.
+const WAY_UP: usize = 3;
 /// `demote_scale_factor`: parts in 10,000 of the fast node that are kept free.
 const DEMOTE_SCALE: u64 = 1000;
 /// While nothing is queued its thread looks that often, ns.
@@ -42,23 +43,31 @@ struct Candidate {
 struct LookBack {
     batches: ActivationBatches,
     last: LastCpupid,
-    /// Pages of the last faults, the newest first.
+    /// Pages of the last faults, the newest first, and how many at most before one more.
     candidates: VecDeque<Candidate>,
+    look_back: usize,
     queue: VecDeque<Transaction>,
+    queue_most: usize,
 }
 
 impl LookBack {
-    fn new(given: &Given) -> Self {
+    /// For so many base pages. Of a machine that is so many times larger than this one, a page is
+    /// accessed as many times less often between two faults, and a queue is as many times smaller
+    /// a part of the memory: both are shortened, but what is accessed must have time to be queued.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 512")]
+    fn new(pages: usize, scale: f64) -> Self {
         Self {
-            batches: ActivationBatches::new(given.period.scale),
-            last: LastCpupid::new(given.base_pages()),
+            batches: ActivationBatches::new(scale),
+            last: LastCpupid::new(pages),
             candidates: VecDeque::new(),
+            look_back: ((LOOK_BACK / scale).ceil() as usize).max(WAY_UP),
             queue: VecDeque::new(),
+            queue_most: (QUEUE / scale).ceil() as usize,
         }
     }
 
     fn look_back(&mut self, lru: &mut Lru, world: &World) {
-        let Self { batches, candidates, queue, .. } = self;
+        let Self { batches, candidates, look_back, queue, queue_most, .. } = self;
         candidates.retain(|Candidate { core, page }| {
             let first = page.pages.start;
             if world.pages.tier(first) == 0 {
@@ -70,7 +79,7 @@ impl LookBack {
                 // It is on its way.
                 None => false,
                 Some((_, Kind::Active)) if accessed => {
-                    if queue.len() < QUEUE && !queue.contains(page) {
+                    if queue.len() < *queue_most && !queue.contains(page) {
                         queue.push_back(page.clone());
                     }
                     false
@@ -82,7 +91,7 @@ impl LookBack {
                 Some(_) => true,
             }
         });
-        candidates.truncate(LOOK_BACK);
+        candidates.truncate(*look_back);
     }
 }
 
@@ -198,12 +207,14 @@ fn build(given: &Given) -> Result<Box<dyn System>, SpecError> {
     let costs = given.kernel();
     let shadows = Shadows::new(costs.hint_fault_us * 1e3);
     let memory = demoting_early(given, DEMOTE_SCALE);
-    let mut base = HintPromotion::new(given, memory, LookBack::new(given));
+    let scale = given.period.scale;
+    let rule = LookBack::new(given.base_pages(), scale);
+    let mut base = HintPromotion::new(given, memory, rule);
     base.kswapd = base.kswapd.with_shadows(shadows);
     Ok(Box::new(Nomad {
         base,
-        mover: TransactionalMover::new(&costs),
-        free_written_ns: FREE_WRITTEN_NS / given.period.scale,
+        mover: TransactionalMover::new(&costs).scaled(scale),
+        free_written_ns: FREE_WRITTEN_NS / scale,
         due_ns: 0.0,
     }))
 }

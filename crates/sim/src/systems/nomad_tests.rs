@@ -4,13 +4,9 @@ use super::super::hint_scenarios::{TRIAL, Trial};
 use super::super::slow_node::{PAGES, SlowNode};
 use super::*;
 
+/// As on a machine of full size, but that nobody waits for others of his core.
 fn look_back() -> LookBack {
-    LookBack {
-        batches: ActivationBatches::new(256.0),
-        last: LastCpupid::new(PAGES),
-        candidates: VecDeque::new(),
-        queue: VecDeque::new(),
-    }
+    LookBack { batches: ActivationBatches::new(256.0), ..LookBack::new(PAGES, 1.0) }
 }
 
 /// A hint fault, after which the access is made.
@@ -57,6 +53,25 @@ fn no_more_is_queued_than_fits_and_nothing_that_went_up_meanwhile() {
     fault(&mut node, 7);
     node.world.pages.transfer(7..8, 0);
     (20..30).for_each(|page| fault(&mut node, page));
+    assert!(!queued(&node).contains(&7));
+}
+
+#[test]
+fn scaled_down_it_looks_back_at_fewer_faults_and_queues_less() {
+    let of = |scale| {
+        let rule = LookBack::new(PAGES, scale);
+        (rule.look_back, rule.queue_most)
+    };
+    assert_eq!((of(1.0), of(4.0)), ((20, 512), (5, 128)));
+    assert_eq!(of(256.0), (3, 2), "what is accessed is queued at the third fault after its own");
+    let mut node = SlowNode::with(LookBack::new(PAGES, 256.0), 100);
+    (20..30).for_each(|page| fault(&mut node, page));
+    assert_eq!(queued(&node), [20, 21], "and no more");
+    // What is accessed after that is forgotten.
+    let mut node = SlowNode::with(LookBack::new(PAGES, 256.0), 100);
+    assert!((7..12).all(|page| !node.fault(page, 0)));
+    node.world.pages.set(7, bit::ACCESSED);
+    (50..60).for_each(|page| fault(&mut node, page));
     assert!(!queued(&node).contains(&7));
 }
 

@@ -266,6 +266,7 @@ mod tests {
             ("[migration]", "[kernel]\npage_us = nan\n[migration]", "page_us must be 0 or above"),
             ("[migration]", "[core]\ncount = 0\n[migration]", "must be 1 or more"),
             ("[migration]", "[tlb]\nfirst_ways = 0\n[migration]", "first_4k needs 1 way"),
+            ("[migration]", "[tlb]\nwalkers = 0\n[migration]", "walkers must be from 1"),
             (
                 "[migration]",
                 "[[cache]]\nsize = \"32K\"\nways = 0\nhit_ns = 1\n[migration]",

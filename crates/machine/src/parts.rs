@@ -94,6 +94,9 @@ pub struct Tlb {
     pub walk_4k_ns: f64,
     /// The same to a 2 MiB page.
     pub walk_2m_ns: f64,
+    /// Walks that a core has under way at most; Intel's Haswell has 1 page walker, Skylake and later
+    /// have 2.
+    pub walkers: u32,
 }
 
 impl Default for Tlb {
@@ -109,6 +112,7 @@ impl Default for Tlb {
             second_ns: 3.0,
             walk_4k_ns: 30.0,
             walk_2m_ns: 12.0,
+            walkers: 1,
         }
     }
 }
@@ -212,9 +216,13 @@ impl Tlb {
         "second_ns",
         "walk_4k_ns",
         "walk_2m_ns",
+        "walkers",
     ];
 
     pub(crate) fn problem(&self) -> Option<String> {
+        if !(1..=64).contains(&self.walkers) {
+            return Some(format!("tlb: walkers must be from 1 to 64, not {}", self.walkers));
+        }
         for (key, entries, ways) in [
             ("first_4k", self.first_4k, self.first_ways),
             ("first_2m", self.first_2m, self.first_ways),

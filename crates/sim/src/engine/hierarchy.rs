@@ -64,7 +64,7 @@ impl Hierarchy for Core {
         if let Some(translations) = &mut self.translations {
             let huge = entry & bit::HUGE != 0;
             let flushes = world.cores.flushes(tenant);
-            let translated = translations.translate(page, huge, flushes, &world.pages);
+            let translated = translations.translate(page, huge, (flushes, now_ns), &world.pages);
             takes_ns = translated.takes_ns;
             // Only a walk reads the entry, and so sets the bit.
             seen |= if translated.walked { bit::ACCESSED } else { 0 };

@@ -20,6 +20,8 @@ pub(super) struct Translations {
     second_ns: f64,
     /// Of a base page, and of a huge one.
     walk_ns: [f64; 2],
+    /// By page walker of the core, when it is free, ns.
+    walkers: Box<[f64]>,
     /// Flushes of its tenant, and notes of stale pages, that it has followed.
     flushes: u64,
     notes: usize,
@@ -39,6 +41,7 @@ impl Translations {
             tlb: filter::Tlb::new(base, huge, second)?,
             second_ns: machine.second_ns,
             walk_ns: [machine.walk_4k_ns, machine.walk_2m_ns],
+            walkers: vec![0.0; machine.walkers.max(1) as usize].into_boxed_slice(),
             flushes: 0,
             notes: 0,
         })
@@ -49,14 +52,14 @@ impl Translations {
         self.tlb.limit()
     }
 
-    /// Translates a page that is mapped by a huge page or is not, when its tenant was flushed so
-    /// many times.
+    /// Translates a page that is mapped by a huge page or is not, at `now_ns`, when its tenant was
+    /// flushed so many times.
     #[inline]
     pub(super) fn translate(
         &mut self,
         page: usize,
         huge: bool,
-        flushes: u64,
+        (flushes, now_ns): (u64, f64),
         pages: &Pages,
     ) -> Translated {
         if self.flushes != flushes || self.notes != pages.stale().count() {
@@ -65,10 +68,22 @@ impl Translations {
         match self.tlb.lookup(page as u64, huge) {
             Translation::First => Translated { takes_ns: 0.0, walked: false },
             Translation::Second => Translated { takes_ns: self.second_ns, walked: false },
-            Translation::Walk => {
-                Translated { takes_ns: self.walk_ns[usize::from(huge)], walked: true }
+            Translation::Walk => Translated { takes_ns: self.walk(huge, now_ns), walked: true },
+        }
+    }
+
+    /// Walks the page tables, once a walker is free; how long that takes, ns.
+    #[inline]
+    fn walk(&mut self, huge: bool, now_ns: f64) -> f64 {
+        let (mut first, mut free_ns) = (0, f64::INFINITY);
+        for (walker, ns) in self.walkers.iter().enumerate() {
+            if *ns < free_ns {
+                (first, free_ns) = (walker, *ns);
             }
         }
+        let done_ns = free_ns.max(now_ns) + self.walk_ns[usize::from(huge)];
+        self.walkers[first] = done_ns;
+        done_ns - now_ns
     }
 
     /// Forgets what is no longer good.

@@ -50,6 +50,21 @@ fn independent_accesses_overlap_their_walks() {
     assert_eq!(engine.world().served(0), [100_000, 0, 0, 0]);
 }
 
+#[test]
+fn walks_of_a_core_queue_for_its_walkers() {
+    // Ten accesses under way would take 13 ns each, of which the walks are 30 over the walkers.
+    for (walkers, right) in [(1, 30.0), (2, 15.0), (3, 13.0)] {
+        let tlb = Tlb { walkers, ..Tlb::default() };
+        let world = World::new(&machine(), Pages::all_in(0, 8 << 21));
+        let mut engine = Engine::new(world.behind(Hardware::new(Some(&tlb), &[], 1.0).unwrap()));
+        let core = Core { outstanding: 10, issue_ns: 0.0, ..Core::default() };
+        for _ in 0..2 {
+            engine.thread(visit(2048, 4096, 100_000, false), 0, core, 0.0);
+        }
+        near(engine.run(f64::INFINITY), 100_000.0 * right);
+    }
+}
+
 /// An engine whose threads of two tenants have translated their pages, 64 of 4 KiB at the beginning
 /// and 16 of 2 MiB behind 2 MiB, and go on with them; accessed bits are clear.
 fn translated<'a>() -> Engine<'a> {

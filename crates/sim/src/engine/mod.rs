@@ -11,6 +11,7 @@ mod cores;
 mod hierarchy;
 mod pages;
 mod stale;
+mod streams;
 mod system;
 mod thread;
 mod translations;

@@ -38,7 +38,8 @@ fn near(found: f64, right: f64) {
     assert!((found / right - 1.0).abs() < 0.01, "{found} for {right}");
 }
 
-const WIDE: Core = Core { outstanding: 1000, reorder: 1000, issue_ns: 0.0 };
+const WIDE: Core =
+    Core { outstanding: 1000, reorder: 1000, issue_ns: 0.0, ahead_ns: f64::INFINITY };
 
 #[test]
 fn a_stream_takes_its_bytes_over_the_bandwidth() {
@@ -170,6 +171,23 @@ fn a_copy_alone_is_as_fast_as_both_tiers_and_what_it_has_under_way_let_it() {
         // Read and written: 350 ns for each of 4 lines; or 20 GB/s.
         let each = (350.0 / f64::from(outstanding)).max(64.0 / 20.0);
         near(engine.clock_ns(copy), f64::from(8 << 14) * each / 1.0);
+    }
+}
+
+#[test]
+fn who_computes_has_as_many_accesses_under_way_as_its_reorder_buffer_holds() {
+    // 40 ns between two and a buffer of 48: the second waits for none, the third for the first.
+    for (sequential, each) in [(false, 250.0 / 2.0), (true, 40.0)] {
+        let mut engine = engine(1);
+        let mut at = 0u64;
+        let program = move |_: f64| {
+            at += 1;
+            let line = if sequential { at } else { at * 7919 };
+            let address = line * 64 % (PAGES << 12);
+            (at <= 10_000).then_some(Access { address, compute_ns: 40.0, ..Access::default() })
+        };
+        engine.thread(program, 0, Core { issue_ns: 0.0, ..Core::default() }, 0.0);
+        near(engine.run(f64::INFINITY), 10_000.0 * each);
     }
 }
 

@@ -3,7 +3,7 @@
 use super::check::{fits, sizes};
 use super::error::ScenarioError;
 use super::hardware::hardware;
-use super::layout::{Laid, Layout, failed};
+use super::layout::{INSTRUCTION_NS, Laid, Layout, failed};
 use super::outcome::{Outcome, TenantOutcome};
 use super::read::machine;
 use super::spec::Scenario;
@@ -74,8 +74,12 @@ pub fn run_watched(
     let spare = scenario.spare_cores.unwrap_or_else(|| spare(&layout, &machine));
     running.engine.world().cores.set_spare(spare as usize);
     let core = machine.core.clone().unwrap_or_default();
-    let core =
-        Core { outstanding: core.outstanding, reorder: core.reorder, issue_ns: core.issue_ns };
+    let core = Core {
+        outstanding: core.outstanding,
+        reorder: core.reorder,
+        issue_ns: core.issue_ns,
+        ahead_ns: f64::from(core.instructions) * f64::from(INSTRUCTION_NS),
+    };
     let (all_ns, mut stopped) = (scenario.seconds / scenario.scale * 1e9, false);
     running.engine.watch(|now_ns| {
         stopped |= !watch((now_ns / all_ns).min(1.0));

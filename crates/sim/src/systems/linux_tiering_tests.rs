@@ -14,7 +14,7 @@ fn a_stream_is_not_promoted_but_for_what_it_reaches_just_after_the_scan() {
     // What is accessed every half second is hot, however large it is.
     let again = Trial { pattern: "kind = \"strided\", stride = \"4K\"", ..TRIAL };
     let again = again.under("linux-tiering");
-    assert!(again.promoted as f64 / MIB > 1.5 * most, "{again:?}");
+    assert!(again.promoted as f64 / MIB > 1.25 * most, "{again:?}");
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn the_rate_limit_binds() {
         found.promoted as f64 / MIB
     };
     let (free, bound, tight) = (promoted(65_536.0), promoted(20.0), promoted(5.0));
-    assert!(free > 500.0 && bound > 20.0, "{free} and {bound} MiB");
+    assert!(free > 400.0 && bound > 20.0, "{free} and {bound} MiB");
     assert!(bound <= 20.0 * 20.0 && tight <= 5.0 * 20.0, "{bound} and {tight} MiB");
 }
 
@@ -37,5 +37,5 @@ fn scans_slow_down_while_pages_go_up() {
         let found = Trial { seconds, fast: "1G", ..TRIAL }.under("linux-tiering");
         found.promoted as f64 / seconds
     };
-    assert!(rate(240.0) < 0.5 * rate(30.0), "{} {}", rate(240.0), rate(30.0));
+    assert!(rate(240.0) < 0.6 * rate(30.0), "{} {}", rate(240.0), rate(30.0));
 }

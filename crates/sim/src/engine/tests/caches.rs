@@ -74,7 +74,12 @@ fn independent_hits_overlap_and_are_not_issued_faster_than_a_core_can() {
     for (outstanding, issue_ns, each_ns) in [(4, 0.0, 5.0), (1, 0.0, 20.0), (10, 2.5, 2.5)] {
         let mut engine = behind(None, &levels(Bytes::mib(1), true), 0);
         let read = circle(0, 512 << 10, 200 << 13, READ);
-        engine.thread(read, 0, Core { outstanding, reorder: outstanding, issue_ns }, 0.0);
+        engine.thread(
+            read,
+            0,
+            Core { outstanding, reorder: outstanding, issue_ns, ..Core::default() },
+            0.0,
+        );
         let missed = f64::from(1 << 13) * 100.0 / f64::from(outstanding);
         near(engine.run(f64::INFINITY), missed + f64::from(199 << 13) * each_ns);
     }

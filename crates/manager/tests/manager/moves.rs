@@ -90,6 +90,7 @@ fn the_governor_stands_outside_and_stops_promotions() {
 }
 
 /// Every epoch another half is hot, and changes places with the one before.
+#[expect(clippy::unwrap_used, reason = "of its own making")]
 fn alternating(dry_run: bool) -> World {
     let governor: GovernorSpec = "adaptive:every=1".parse().unwrap();
     let settings = Settings { dry_run, ..settings(EVERYTHING) };

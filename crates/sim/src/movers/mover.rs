@@ -151,7 +151,7 @@ impl Mover {
     }
 
     /// Whether a page that is under way blocks who accesses it on a core, and if so until when at
-    /// least, ns: see [`Meetings`].
+    /// least, ns. On a machine that is scaled down a share of the visits is blocked.
     pub fn blocks(&mut self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
         let holds = |job: &Job| job.up.iter().chain(&job.down).any(|pages| pages.contains(&page));
         let job = self.batch.iter().position(holds).unwrap_or(0);

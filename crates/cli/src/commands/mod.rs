@@ -17,7 +17,7 @@ mod sweep;
 mod trace;
 
 use crate::args::Command;
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use pagetide_machine::Machine;
 use pagetide_trace::Recording;
 use std::io::Write;
@@ -57,7 +57,7 @@ fn open(path: &Path) -> Result<Recording> {
 
 /// Prints a text; a reader that went away is an error of its own kind (see `exit`).
 fn out(text: &str) -> Result<()> {
-    Ok(std::io::stdout().lock().write_all(text.as_bytes())?)
+    std::io::stdout().lock().write_all(text.as_bytes()).context("standard output")
 }
 
 /// Prints a value as JSON with a final newline.

@@ -1,6 +1,6 @@
 //! Full disks: what was complete stays readable, and the target goes on.
 
-use crate::run::{command, finish, heat, info, pagetide, recording, scratch, skip, turn};
+use crate::run::{PAGETIDE, command, finish, heat, info, pagetide, recording, scratch, skip, turn};
 use std::fs;
 use std::process::Command;
 
@@ -69,4 +69,13 @@ fn a_disk_without_room_for_a_span_is_said_and_the_target_goes_on() {
     assert_eq!(outcome.out, "done\n", "the target was harmed");
     let planned = pagetide(&format!("plan {}", path.display()));
     planned.fails(1, &["no complete span", "the disk was full", "record again"]);
+}
+
+#[test]
+fn a_full_disk_under_standard_output_is_named() {
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let done = Command::new(PAGETIDE).arg("governors").stdout(full).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert!(said.contains("standard output: No space left"), "{said}");
+    assert_eq!(done.status.code(), Some(1));
 }

@@ -108,17 +108,10 @@ impl<'a> Engine<'a> {
         core: Core,
         start_ns: f64,
     ) -> usize {
-        let seat = self.world.seat(tenant);
-        let meets = self.world.join(tenant);
+        let place = (self.world.seat(tenant), self.world.join(tenant));
         match self.world.core() {
-            None => {
-                let thread = Thread::new(program, tenant, seat, core, MemoryOnly, start_ns);
-                self.add(thread.meeting(meets))
-            }
-            Some(own) => {
-                let thread = Thread::new(program, tenant, seat, core, own, start_ns);
-                self.add(thread.meeting(meets))
-            }
+            None => self.add(Thread::new(program, tenant, place, core, MemoryOnly, start_ns)),
+            Some(own) => self.add(Thread::new(program, tenant, place, core, own, start_ns)),
         }
     }
 
@@ -141,11 +134,8 @@ impl<'a> Engine<'a> {
             actor.run(until, &mut self.world);
             self.next_ns[number] = next_ns(actor.as_ref());
         }
-        self.programs().map(|actor| actor.clock_ns()).fold(0.0, f64::max)
-    }
-
-    fn programs(&self) -> impl Iterator<Item = &(dyn Actor + 'a)> {
-        self.actors.iter().map(AsRef::as_ref).filter(|actor| !actor.serves_others())
+        let programs = self.actors.iter().zip(&self.programs).filter(|(_, program)| **program);
+        programs.map(|(actor, _)| actor.clock_ns()).fold(0.0, f64::max)
     }
 
     /// Whether a program goes on before a time.

@@ -59,12 +59,13 @@ pub(super) struct Thread<P, H> {
 }
 
 impl<P: Program, H: Hierarchy> Thread<P, H> {
-    /// One that starts at `start_ns`; `seat` is from [`super::Cores::seat`].
+    /// One that starts at `start_ns`; `seat` is from [`super::Cores::seat`], `meets` from
+    /// [`World::join`].
     #[must_use]
     pub(super) fn new(
         program: P,
         tenant: usize,
-        seat: usize,
+        (seat, meets): (usize, ToBarrier),
         core: Core,
         hierarchy: H,
         start_ns: f64,
@@ -84,14 +85,9 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
             streams: Streams::new(),
             fetched: false,
             last_ns: start_ns,
-            meets: ToBarrier::NEVER,
+            meets,
             ended: false,
         }
-    }
-
-    /// The same that waits for others of its tenant.
-    pub(super) fn meeting(self, meets: ToBarrier) -> Self {
-        Self { meets, ..self }
     }
 
     /// It is at its barrier, and looks for the others.

@@ -38,7 +38,10 @@ impl UnderWay {
     #[inline]
     pub(super) fn retire(&mut self, place: f64) {
         while self.inside > 0 {
-            let at = (self.oldest + self.window.len() - self.inside) % self.window.len();
+            let at = match self.oldest.checked_sub(self.inside) {
+                Some(at) => at,
+                None => self.oldest + self.window.len() - self.inside,
+            };
             if self.places[at] > place {
                 return;
             }

@@ -5,6 +5,8 @@
 use crate::engine::World;
 use std::collections::VecDeque;
 
+/// Of what a page costs beside its copy, the part before it [I].
+pub(super) const BEFORE_COPY: f64 = 0.5;
 /// Bytes that are read and written at a time: what others wait for at most.
 const CHUNK: f64 = 512.0;
 /// Chunks that a thread has under way.

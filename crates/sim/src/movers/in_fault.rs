@@ -2,14 +2,11 @@
 //! mm/migrate.c): the thread that faulted unmaps the page, copies it, maps it again, and goes on then.
 //! Who else meets the page waits for that; until it is unmapped he goes on.
 
-use super::copy::{Copy, Step};
+use super::copy::{BEFORE_COPY, Copy, Step};
 use super::meetings::Meetings;
 use crate::engine::{Fault, LOOK_AGAIN_NS, World, bit};
 use pagetide_machine::Kernel;
 use std::ops::Range;
-
-/// Of what a page costs, the part before its copy [I].
-const BEFORE_COPY: f64 = 0.5;
 
 /// See the module. What it moves goes up.
 #[derive(Clone, Debug)]
@@ -98,7 +95,7 @@ impl InFaultMover {
         if matches!(one.state, State::Faulting) {
             return None;
         }
-        let blocked = one.meetings.blocks((one.number, fault.page), fault.core, now_ns);
+        let blocked = one.meetings.blocks(|| one.number, fault.page, fault.core, now_ns);
         blocked.then(|| one.there_ns(now_ns).max(now_ns + LOOK_AGAIN_NS))
     }
 

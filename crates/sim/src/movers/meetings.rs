@@ -38,11 +38,18 @@ impl Meetings {
         self.visits.clear();
     }
 
-    /// Whether an access of a core to a page of a job waits for it. Who waits goes on waiting.
-    pub(super) fn blocks(&mut self, (job, page): (usize, usize), core: usize, now_ns: f64) -> bool {
+    /// Whether an access of a core to a page waits for the job that it is of. Who waits goes on waiting.
+    pub(super) fn blocks(
+        &mut self,
+        job: impl FnOnce() -> usize,
+        page: usize,
+        core: usize,
+        now_ns: f64,
+    ) -> bool {
         if self.share >= 1.0 {
             return true;
         }
+        let job = job();
         let before = self.visits.get(&(job, core)).copied();
         let goes_on = |visit: &Visit| {
             let near = visit.page.abs_diff(page) <= 1 && now_ns - visit.at_ns <= AWAY_NS;
@@ -87,7 +94,7 @@ mod tests {
             let mut now = 0.0;
             while now < 1e6 {
                 page = next(page) % (pages * 512);
-                if page / 512 == moving && meetings.blocks((0, page), 0, now) {
+                if page / 512 == moving && meetings.blocks(|| 0, page, 0, now) {
                     waited += 1e6 - now;
                     break;
                 }

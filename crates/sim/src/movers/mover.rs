@@ -2,16 +2,13 @@
 //! beside its copy is a share before the copy (allocate, unmap) and one after it (map, free); its
 //! translations are flushed on all cores of its tenant; who touches it meanwhile waits.
 
-use super::copy::{Copy, Step};
+use super::copy::{BEFORE_COPY, Copy, Step};
 use super::mechanism::{Exchange, Mechanism};
 use super::meetings::Meetings;
 use crate::engine::{World, bit};
 use pagetide_machine::Kernel;
 use std::collections::VecDeque;
 use std::ops::Range;
-
-/// Of what a page costs, the part before its copy [I].
-const BEFORE_COPY: f64 = 0.5;
 
 /// Something to do: pages go up, or down, or both change places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -154,8 +151,8 @@ impl Mover {
     /// least, ns. On a machine that is scaled down a share of the visits is blocked.
     pub fn blocks(&mut self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
         let holds = |job: &Job| job.up.iter().chain(&job.down).any(|pages| pages.contains(&page));
-        let job = self.batch.iter().position(holds).unwrap_or(0);
-        self.meetings.blocks((job, page), core, now_ns).then(|| self.there_ns(now_ns))
+        let job = || self.batch.iter().position(holds).unwrap_or(0);
+        self.meetings.blocks(job, page, core, now_ns).then(|| self.there_ns(now_ns))
     }
 
     /// When what is under way is there, at the soonest, ns.

@@ -2,16 +2,13 @@
 //! while it stays mapped. If nobody has written to it by the end of the copy, it is mapped in its new
 //! place; else the copy was for nothing, and is made again.
 
-use super::copy::{Copy, Step};
+use super::copy::{BEFORE_COPY, Copy, Step};
 use crate::engine::{World, bit};
 use pagetide_machine::Kernel;
 use std::ops::Range;
 
 /// Times that a page is copied at most (`migrate_pages` of Linux's mm/migrate.c).
 const PASSES: u32 = 10;
-/// Of what a page costs, the part before its copy [I].
-const BEFORE_COPY: f64 = 0.5;
-
 /// A page on its way up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {

@@ -3,7 +3,7 @@
 
 use super::error::ScenarioError;
 use super::read::machine;
-use super::spec::{HALF, Scenario, TenantSpec};
+use super::spec::{Scenario, TenantSpec};
 use crate::systems;
 use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
@@ -28,9 +28,7 @@ pub fn check(scenario: &Scenario, origin: &str) -> Result<(), ScenarioError> {
 
 /// Fast memory that a tenant with so much of it may have, and all of it, on the machine that is modelled.
 pub(super) fn sizes(tenant: &TenantSpec, memory: Bytes) -> [f64; 2] {
-    let memory = memory.as_f64();
-    let share = || tenant.fast_share.unwrap_or(HALF) * memory;
-    [tenant.fast.map_or_else(share, |fast| fast.as_f64()).min(memory), memory]
+    [tenant.fast_of(memory, 1.0).min(memory.as_f64()), memory.as_f64()]
 }
 
 /// What of the tenants' memory does not fit into the machine's tiers.

@@ -4,7 +4,7 @@
 use super::error::ScenarioError;
 use super::pattern::PatternSpec;
 use super::read::MOST_MEMORY;
-use super::spec::{HALF, Input, Scenario, TenantSpec};
+use super::spec::{Input, Scenario, TenantSpec};
 use super::stream::{Failure, StreamProblem, Streamed, Thread, Wanted};
 use crate::engine::{HUGE_PAGES, Pages};
 use crate::systems::TenantSetup;
@@ -143,10 +143,8 @@ fn scaled(bytes: Bytes, scale: f64) -> Bytes {
     Bytes(((bytes.as_f64() / scale) as u64).next_multiple_of(4096))
 }
 
+/// What of that may be fast: whole pages.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
 fn fast(tenant: &TenantSpec, size: Bytes, scale: f64) -> Bytes {
-    match (tenant.fast, tenant.fast_share) {
-        (Some(fast), _) => Bytes((fast.as_f64() / scale) as u64 / 4096 * 4096),
-        (None, share) => Bytes((size.as_f64() * share.unwrap_or(HALF)) as u64 / 4096 * 4096),
-    }
+    Bytes(tenant.fast_of(size, scale) as u64 / 4096 * 4096)
 }

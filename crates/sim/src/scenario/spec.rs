@@ -132,6 +132,12 @@ pub enum Input<'a> {
 }
 
 impl TenantSpec {
+    /// Fast memory that it may have of so much memory, on a machine so many times smaller, bytes.
+    pub(super) fn fast_of(&self, memory: Bytes, scale: f64) -> f64 {
+        let share = || memory.as_f64() * self.fast_share.unwrap_or(HALF);
+        self.fast.map_or_else(share, |fast| fast.as_f64() / scale)
+    }
+
     /// Where its accesses come from; none if it says neither or both.
     #[must_use]
     pub fn input(&self) -> Option<Input<'_>> {
@@ -148,7 +154,7 @@ impl TenantSpec {
 const PAGE_TAKES: f64 = 64.0;
 
 /// The share of a tenant's memory that may be fast if nothing says so.
-pub(super) const HALF: f64 = 0.5;
+const HALF: f64 = 0.5;
 
 impl Scenario {
     /// About how much memory simulating it takes; of streams, which tell their pages only when they are

@@ -12,7 +12,7 @@ pub(in crate::amp) const FIGURE: Figure = Figure {
 };
 
 const OF_LU: &str = "the text blames migrations; here a program that accesses all pages alike makes \
-                     none once fast memory is full, with Random in force or without (the same 1.1 %)";
+                     none once fast memory is full, with Random in force or without";
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let intervals = if context.small { &[2u32, 5][..] } else { &[2, 3, 4, 5] };

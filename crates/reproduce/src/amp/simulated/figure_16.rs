@@ -15,8 +15,8 @@ pub(in crate::amp) const FIGURE: Figure = Figure {
 /// Percent of the memory that is fast, and AMP over LFU as published.
 const RATIOS: [(u32, f64); 3] = [(30, 4.0), (50, 6.4), (70, 4.1)];
 
-const RANDOM: &str = "Random is in force wherever more than 50 % is accessed, in every interval of three of \
-                      our four models of LFU-favour; without it: the row below";
+const RANDOM: &str =
+    "Random is in force wherever more than 50 % is accessed; without it: the row below";
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let systems = [&FIXED[..], &[System::Amp]].concat();

@@ -9,6 +9,9 @@ pub enum ReproduceError {
     /// A scenario of a figure cannot be simulated.
     #[error(transparent)]
     Scenario(#[from] pagetide_sim::scenario::ScenarioError),
+    /// Nor can its text be resolved.
+    #[error(transparent)]
+    Draft(#[from] pagetide_sim::sweep::SweepError),
     /// No such paper.
     #[error("unknown paper '{name}'; {hint}known are {known}")]
     UnknownPaper {

@@ -1,8 +1,9 @@
-//! Points that are simulations: a scenario's text is all that decides the result, and so is its key.
+//! Points that are simulations. All that decides the result is the scenario with the figures of the machine
+//! that it names, so a digest of both is in the key.
 
 use crate::{Context, Key, ReproduceError, Values};
 use pagetide_sim::scenario::{Outcome, parse, run};
-use pagetide_sim::sweep::MODEL;
+use pagetide_sim::sweep::{Draft, MODEL};
 use pagetide_sim::systems::DecisionLog;
 
 /// What each scenario came to, in order; those that are not known yet are simulated, in parallel.
@@ -16,9 +17,11 @@ pub(crate) fn simulate(
     scenarios: &[String],
 ) -> Result<Vec<Values>, ReproduceError> {
     let key = |text: &String| {
-        (Key::new(figure, MODEL, context.scale).with("scenario", text), text.clone())
+        let key = Key::new(figure, MODEL, context.scale).with("scenario", text);
+        Ok((key.with("digest", resolved(text, figure)?), text.clone()))
     };
-    let points: Vec<(Key, String)> = scenarios.iter().map(key).collect();
+    let points: Vec<(Key, String)> =
+        scenarios.iter().map(key).collect::<Result<_, ReproduceError>>()?;
     context.store.points(&points, |(_, text)| {
         let scenario = parse(text, figure)?;
         Ok(values(&run(&scenario, None, figure)?))
@@ -35,23 +38,25 @@ pub(crate) struct Named {
     pub(crate) decisions: Option<&'static [usize]>,
 }
 
-/// The same as [`simulate`] for scenarios with names. The text still decides: it is in the key, as
-/// a digest.
+/// The same as [`simulate`] for scenarios with names, whose text is in the key only as a digest.
 ///
 /// # Errors
 /// As [`simulate`].
-pub(crate) fn simulate_named(
+pub(crate) fn simulate_named<'a>(
     context: &Context,
     figure: &str,
-    scenarios: &[Named],
+    scenarios: &'a [Named],
 ) -> Result<Vec<Values>, ReproduceError> {
-    let key = |named: &Named| {
-        Key::new(figure, MODEL, context.scale)
-            .with("name", &named.name)
-            .with("decisions", u8::from(named.decisions.is_some()))
-            .with("text", format!("{:016x}", digest(&named.scenario)))
+    let point = |named: &'a Named| {
+        let Named { name, scenario, decisions } = named;
+        let key = Key::new(figure, MODEL, context.scale)
+            .with("name", name)
+            .with("decisions", u8::from(decisions.is_some()))
+            .with("digest", resolved(scenario, figure)?);
+        Ok((key, named))
     };
-    let points: Vec<(Key, &Named)> = scenarios.iter().map(|named| (key(named), named)).collect();
+    let points: Vec<(Key, &'a Named)> =
+        scenarios.iter().map(point).collect::<Result<_, ReproduceError>>()?;
     context.store.points(&points, |(_, named)| {
         let outcome = run(&parse(&named.scenario, figure)?, None, figure)?;
         let mut values = values(&outcome);
@@ -61,6 +66,12 @@ pub(crate) fn simulate_named(
         }
         Ok(values)
     })
+}
+
+/// A digest of a scenario and of the machine that it names.
+pub(crate) fn resolved(text: &str, figure: &str) -> Result<String, ReproduceError> {
+    let resolved = Draft::new(text, figure)?.with(&[])?;
+    Ok(format!("{:016x}", digest(&resolved.key)))
 }
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits: the same on every machine and in every version.

@@ -1,7 +1,7 @@
 //! Programs under systems, and what governors decided meanwhile.
 
 use super::programs::{DRAM_GB, Program, THREADS};
-use crate::simulated::geomean;
+use crate::simulated::{geomean, resolved};
 use crate::{Context, Key, Outcome, ReproduceError, Series, Values};
 use pagetide_policy::Verdict;
 use pagetide_sim::scenario::{self, parse};
@@ -26,10 +26,12 @@ pub(super) fn simulate(
     over_time: bool,
 ) -> Result<Vec<Values>, ReproduceError> {
     let key = |text: &String| {
-        let key = Key::new("adaptive", MODEL, context.scale);
-        (key.with("over-time", over_time).with("scenario", text), text.clone())
+        let key = Key::new("adaptive", MODEL, context.scale).with("over-time", over_time);
+        let key = key.with("scenario", text).with("digest", resolved(text, "adaptive")?);
+        Ok((key, text.clone()))
     };
-    let points: Vec<(Key, String)> = scenarios.iter().map(key).collect();
+    let points: Vec<(Key, String)> =
+        scenarios.iter().map(key).collect::<Result<_, ReproduceError>>()?;
     context.store.points(&points, |(_, text)| {
         let scenario = parse(text, "adaptive")?;
         let outcome = scenario::run(&scenario, None, "adaptive")?;

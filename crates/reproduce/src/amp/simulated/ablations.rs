@@ -1,6 +1,8 @@
 //! What moves AMP's gains: its tie rule, its choice between equals, its window, its threshold, each
-//! changed alone. Where the tie rule changes, it does so for LRU and LFU, too.
+//! changed alone; and how much of a program's time is waiting for memory. Where the tie rule changes, it
+//! does so for LRU and LFU, too.
 
+use super::figure_10;
 use super::runs::{FIXED, System, WITHIN, gain, performance};
 use crate::{Context, Figure, Outcome, ReproduceError, Row};
 
@@ -10,6 +12,14 @@ pub(in crate::amp) const FIGURE: Figure = Figure {
     source: "section 6.2, algorithm 1",
     slow: false,
     run,
+};
+
+pub(in crate::amp) const COMPUTING: Figure = Figure {
+    id: "10-computing",
+    title: "figure 10 with programs that compute longer between misses",
+    source: "section 6.2",
+    slow: false,
+    run: run_computing,
 };
 
 /// What of AMP alone is changed.
@@ -43,6 +53,28 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     {
         let row = Row::new(format!("{what}: AMP over {name}"), "%", gain(&amp_so, &over));
         outcome.rows.push(row.published(published, WITHIN));
+    }
+    Ok(outcome)
+}
+
+/// How many times as long as in [the models](super::programs), whose `compute_ns` is [I].
+const TIMES: [f64; 2] = [2.0, 4.0];
+
+fn run_computing(context: &Context) -> Result<Outcome, ReproduceError> {
+    let mut outcome = Outcome::default();
+    let times = if context.small { &TIMES[..1] } else { &TIMES };
+    for computing in times {
+        let systems = &figure_10::SYSTEMS[1..];
+        let found = performance(context, systems, |run| run.computing = *computing)?;
+        let amp = found.of(System::Amp);
+        for (system, published) in figure_10::PUBLISHED {
+            let what = format!("{computing} times as long: AMP over {}", system.name());
+            let row = Row::new(what, "%", gain(&amp, &found.of(system)));
+            outcome.rows.push(row.published(published, WITHIN));
+        }
+        let what = format!("{computing} times as long: AMP over the best policy of each program");
+        outcome.rows.push(Row::new(what, "%", gain(&amp, &found.best(&FIXED))));
+        outcome.series.extend(found.series(&format!("{computing} times as long")));
     }
     Ok(outcome)
 }

@@ -56,11 +56,28 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// It as a tenant of a scenario, with so much of its memory fast.
-    pub(super) fn tenant(&self, fast_share: f64) -> String {
-        let Self { name, text, .. } = self;
-        format!("[[tenant]]\nname = \"{name}\"\nfast_share = {fast_share}\n{}", text.trim_start())
+    /// It as a tenant of a scenario, with so much of its memory fast. It computes `computing` times as
+    /// long between two accesses, and stays as long in each window.
+    pub(super) fn tenant(&self, fast_share: f64, computing: f64) -> String {
+        let changed = |line: &str| match line.split_once(" = ") {
+            Some((key @ "compute_ns", ns)) => of(ns, |ns| format!("{key} = {}", ns * computing)),
+            Some((key @ "passes", count)) => {
+                of(count, |count| format!("{key} = {}", (count / computing).round().max(1.0)))
+            }
+            _ => line.to_owned(),
+        };
+        let text: Vec<String> = self.text.trim_start().lines().map(changed).collect();
+        let name = self.name;
+        format!(
+            "[[tenant]]\nname = \"{name}\"\nfast_share = {fast_share}\n{}\n",
+            text.join("\n")
+        )
     }
+}
+
+/// A line made of a number that one of the texts below holds.
+fn of(number: &str, line: impl Fn(f64) -> String) -> String {
+    line(number.parse().expect("a number"))
 }
 
 /// All, in the order of figure 2.

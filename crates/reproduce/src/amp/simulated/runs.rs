@@ -70,7 +70,14 @@ pub(super) struct Run {
     pub(super) interval: f64,
     /// Memory and times are so many times larger than at the context's scale.
     pub(super) finer: u32,
+    /// Programs compute so many times as long between two accesses.
+    pub(super) computing: f64,
+    /// Of what is random.
+    pub(super) seed: u64,
 }
+
+/// The usual one, as of scenarios that give none.
+pub(super) const SEED: u64 = 0;
 
 /// What AMP tells of a decision, by place: the mean hits of LRU and of LFU.
 pub(super) const MEANS: [usize; 2] = [4, 5];
@@ -84,11 +91,11 @@ impl Run {
     /// The same of several.
     pub(super) fn mix(programs: &[Program], system: System) -> Self {
         let programs = programs.to_vec();
-        Self { programs, system, fast: 0.5, interval: 5.0, finer: 1 }
+        Self { programs, system, fast: 0.5, interval: 5.0, finer: 1, computing: 1.0, seed: SEED }
     }
 
     fn named(&self, context: &Context) -> Named {
-        let Self { system, fast, interval, .. } = self;
+        let Self { system, fast, interval, computing, seed, .. } = self;
         let names: Vec<&str> = self.programs.iter().map(|program| program.name).collect();
         // Everything is fast, and nothing decides: there is one such point.
         let (fast, interval) =
@@ -96,17 +103,18 @@ impl Run {
         let [seconds, warm_up] = if context.small { SMALL_S } else { LONG_S };
         let scale = (context.scale / self.finer).max(1);
         let huge_pages = *system != System::ListsBase;
-        let tenants: String = self.programs.iter().map(|program| program.tenant(fast)).collect();
+        let tenants: String =
+            self.programs.iter().map(|program| program.tenant(fast, *computing)).collect();
         let keys = system.keys();
         // What the figures over time are drawn from.
-        let usual = (fast, interval, self.finer) == (0.5, 5.0, 1)
+        let usual = (fast, interval, self.finer, *computing, *seed) == (0.5, 5.0, 1, 1.0, SEED)
             && *system == System::Amp
             && names.len() == 1;
         Named {
-            name: format!("{},{},{fast},{interval}", names.join("+"), system.name()),
+            name: format!("{},{},{fast},{interval},{computing},{seed}", names.join("+"), system.name()),
             scenario: format!(
                 "machine = \"amp\"\nscale = {scale}\nseconds = {seconds}\nwarm_up = {warm_up}\n\
-                 huge_pages = {huge_pages}\ntlb = true\n[system]\n{keys}interval = {interval}\n{tenants}"
+                 huge_pages = {huge_pages}\ntlb = true\nseed = {seed}\n[system]\n{keys}interval = {interval}\n{tenants}"
             ),
             decisions: usual.then_some(&MEANS),
         }
@@ -171,9 +179,8 @@ pub(super) fn performance(
     let programs = programs(context);
     let mut runs = Vec::new();
     for program in &programs {
-        runs.push(Run::of(*program, System::AllFast));
-        for system in systems {
-            let mut run = Run::of(*program, *system);
+        for system in [&[System::AllFast], systems].concat() {
+            let mut run = Run::of(*program, system);
             change(&mut run);
             runs.push(run);
         }

@@ -15,7 +15,7 @@ fn every_program_is_a_tenant() {
     let names: BTreeSet<&str> = PROGRAMS.iter().map(|program| program.name).collect();
     assert_eq!(names.len(), PROGRAMS.len());
     for program in PROGRAMS {
-        let tenant = program.tenant(0.3);
+        let tenant = program.tenant(0.3, 1.0);
         let text = format!("machine = \"amp\"\nseconds = 1\n[system]\nname = \"amp\"\n{tenant}");
         let scenario = parse(&text, program.name).unwrap();
         assert_eq!(scenario.tenants[0].fast_share, Some(0.3));

@@ -16,12 +16,8 @@ pub(super) const SYSTEMS: [System; 6] =
     [System::ListsBase, System::ListsHuge, System::Lru, System::Lfu, System::Random, System::Amp];
 
 /// By how many percent AMP is above.
-pub(super) const PUBLISHED: [(System, f64); 4] = [
-    (System::Lru, 10.9),
-    (System::Lfu, 6.4),
-    (System::Random, 17.6),
-    (System::ListsHuge, 23.8),
-];
+pub(super) const PUBLISHED: [(System, f64); 4] =
+    [(System::Lru, 10.9), (System::Lfu, 6.4), (System::Random, 17.6), (System::ListsHuge, 23.8)];
 
 const OF_LRU: &str = "the tie rule: ours keeps what is fast among equal ages, so scans push little \
                       out; the published code's is in 10-ablations";

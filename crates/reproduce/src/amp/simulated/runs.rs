@@ -111,7 +111,11 @@ impl Run {
             && *system == System::Amp
             && names.len() == 1;
         Named {
-            name: format!("{},{},{fast},{interval},{computing},{seed}", names.join("+"), system.name()),
+            name: format!(
+                "{},{},{fast},{interval},{computing},{seed}",
+                names.join("+"),
+                system.name()
+            ),
             scenario: format!(
                 "machine = \"amp\"\nscale = {scale}\nseconds = {seconds}\nwarm_up = {warm_up}\n\
                  huge_pages = {huge_pages}\ntlb = true\nseed = {seed}\n[system]\n{keys}interval = {interval}\n{tenants}"

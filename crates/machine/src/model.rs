@@ -1,6 +1,7 @@
 //! Models in TOML: some are built in and have a name, others are files at a path. What is wrong with
 //! one is said in words, with the nearest known name or key.
 
+use pagetide_types::nearest;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -150,13 +151,4 @@ pub fn parse<M: Model>(text: &str, origin: &str) -> Result<M, ModelError> {
         Some(problem) => Err(ModelError::Value { origin: origin.to_owned(), problem }),
         None => Ok(model),
     }
-}
-
-/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
-fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> String {
-    known
-        .map(|name| (strsim::jaro_winkler(wrong, name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
 }

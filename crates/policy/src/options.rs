@@ -184,11 +184,6 @@ fn wrong_value(owner: Owner, info: &'static OptionInfo, value: &str) -> SpecErro
 
 /// "did you mean 'x'? " for the nearest of all names, if one is near, and all of them.
 pub(crate) fn known(wrong: &str, names: &[&str]) -> String {
-    let nearest = names
-        .iter()
-        .map(|name| (strsim::jaro_winkler(wrong, name), name))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0));
-    let hint = nearest.map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "));
+    let hint = pagetide_types::nearest(wrong, names.iter().copied());
     format!("{hint}known are {}", names.join(", "))
 }

@@ -1,5 +1,6 @@
 //! What can go wrong, with the path, the name or the value at fault.
 
+use pagetide_sim::scenario::ScenarioError;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub enum ReproduceError {
     /// A scenario of a figure cannot be simulated.
     #[error(transparent)]
-    Scenario(#[from] pagetide_sim::scenario::ScenarioError),
+    Scenario(ScenarioError),
     /// Nor can its text be resolved.
     #[error(transparent)]
     Draft(#[from] pagetide_sim::sweep::SweepError),
@@ -70,9 +71,21 @@ pub enum ReproduceError {
     /// A machine's model cannot be used.
     #[error(transparent)]
     Machine(#[from] pagetide_machine::model::ModelError),
+    /// Whoever asked for it wants it no more; points that are finished are kept.
+    #[error("interrupted")]
+    Stopped,
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),
+}
+
+impl From<ScenarioError> for ReproduceError {
+    fn from(error: ScenarioError) -> Self {
+        match error {
+            ScenarioError::Stopped => Self::Stopped,
+            error => Self::Scenario(error),
+        }
+    }
 }
 
 impl ReproduceError {

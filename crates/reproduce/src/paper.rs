@@ -1,6 +1,7 @@
 //! Papers and their figures; unknown ones are errors that name the nearest known.
 
 use crate::{Figure, ReproduceError, adaptive, amp, nimble};
+use pagetide_types::nearest;
 
 /// One paper.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,7 @@ pub fn paper(name: &str) -> Result<&'static Paper, ReproduceError> {
         let known: Vec<&str> = PAPERS.iter().map(|paper| paper.name).collect();
         ReproduceError::UnknownPaper {
             name: name.to_owned(),
-            hint: nearest(name, &known),
+            hint: nearest(name, known.iter().copied()),
             known: known.join(", "),
         }
     })
@@ -44,21 +45,11 @@ impl Paper {
             ReproduceError::UnknownFigure {
                 paper: self.name,
                 id: id.to_owned(),
-                hint: nearest(id, &known),
+                hint: nearest(id, known.iter().copied()),
                 known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
             }
         })
     }
-}
-
-/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
-pub(crate) fn nearest(wrong: &str, known: &[&str]) -> String {
-    known
-        .iter()
-        .map(|name| (strsim::jaro_winkler(wrong, name), name))
-        .filter(|(likeness, _)| *likeness > 0.7)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
 }
 
 #[cfg(test)]
@@ -94,6 +85,6 @@ mod tests {
         let none = Paper { name: "x", title: "", scale: 1, figures: &[] };
         let error = none.figure("8").unwrap_err().to_string();
         assert!(error.contains("paper x has no figure '8'; known are none"), "{error}");
-        assert_eq!(nearest("table2", &["8", "table-2"]), "did you mean 'table-2'? ");
+        assert_eq!(nearest("table2", ["8", "table-2"]), "did you mean 'table-2'? ");
     }
 }

@@ -2,7 +2,7 @@
 //! that it names, so a digest of both is in the key.
 
 use crate::{Context, Key, ReproduceError, Values};
-use pagetide_sim::scenario::{Outcome, parse, run};
+use pagetide_sim::scenario::{Outcome, Scenario, parse, run_watched};
 use pagetide_sim::sweep::{Draft, MODEL};
 use pagetide_sim::systems::DecisionLog;
 
@@ -22,10 +22,9 @@ pub(crate) fn simulate(
     };
     let points: Vec<(Key, String)> =
         scenarios.iter().map(key).collect::<Result<_, ReproduceError>>()?;
-    context.store.points(&points, |(_, text)| {
-        let scenario = parse(text, figure)?;
-        Ok(values(&run(&scenario, None, figure)?))
-    })
+    context
+        .store
+        .points(&points, |(_, text)| Ok(values(&run(context, &parse(text, figure)?, figure)?)))
 }
 
 /// A scenario with a name of its own: short keys for scenarios of many lines.
@@ -58,7 +57,7 @@ pub(crate) fn simulate_named<'a>(
     let points: Vec<(Key, &'a Named)> =
         scenarios.iter().map(point).collect::<Result<_, ReproduceError>>()?;
     context.store.points(&points, |(_, named)| {
-        let outcome = run(&parse(&named.scenario, figure)?, None, figure)?;
+        let outcome = run(context, &parse(&named.scenario, figure)?, figure)?;
         let mut values = values(&outcome);
         features(&outcome, &mut values);
         if let Some(figures) = named.decisions {
@@ -66,6 +65,18 @@ pub(crate) fn simulate_named<'a>(
         }
         Ok(values)
     })
+}
+
+/// What comes of a scenario, unless it is stopped.
+///
+/// # Errors
+/// One that makes no sense; [`ReproduceError::Stopped`].
+pub(crate) fn run(
+    context: &Context,
+    scenario: &Scenario,
+    figure: &str,
+) -> Result<Outcome, ReproduceError> {
+    Ok(run_watched(scenario, None, figure, &mut |_| !context.store.stopped())?)
 }
 
 /// A digest of a scenario and of the machine that it names.

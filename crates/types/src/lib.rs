@@ -4,9 +4,11 @@
 mod bytes;
 mod heat;
 mod ids;
+mod nearest;
 mod units;
 
 pub use bytes::{Bytes, ParseBytesError};
 pub use heat::{EpochHeat, HeatFlags, HeatRow};
 pub use ids::{EpochId, NodeId, ObjectId, Pid, TierId, UnitId};
+pub use nearest::nearest;
 pub use units::{AreaKind, PageSize, UnitKey, UnitSize, VirtAddr};

@@ -3,9 +3,10 @@
 use crate::commands::{out, print_json};
 use crate::progress::Progress;
 use crate::reproduce_args::ReproduceArgs;
+use crate::{exit, interrupt};
 use anyhow::{Context as _, Result, anyhow, bail};
 use pagetide_report::Style;
-use pagetide_reproduce::{Context, Done, Figure, PAPERS, Paper, Store};
+use pagetide_reproduce::{Context, Done, Figure, PAPERS, Paper, ReproduceError, Store};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -37,14 +38,23 @@ pub(crate) fn run(arguments: &ReproduceArgs) -> Result<ExitCode> {
 
 fn make(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<ExitCode> {
     let figures = chosen(paper, arguments)?;
+    interrupt::listen();
     let progress = Arc::new(Progress::new("reproducing", None, arguments.quiet, Vec::new()));
     let context = context(paper, arguments, &progress)?;
     let in_tables = !arguments.json && !arguments.markdown;
     let mut done = Vec::new();
     for figure in figures {
         progress.update(vec![format!("{} {}", paper.name, figure.id)]);
-        let outcome =
-            figure.make(&context).with_context(|| format!("{} {}", paper.name, figure.id))?;
+        let outcome = match figure.make(&context) {
+            Err(ReproduceError::Stopped) => {
+                progress.finish();
+                eprintln!(
+                    "pagetide: interrupted; what is finished is kept, the same command goes on"
+                );
+                return Ok(ExitCode::from(exit::INTERRUPTED));
+            }
+            other => other.with_context(|| format!("{} {}", paper.name, figure.id))?,
+        };
         let made = Done { figure, outcome };
         if let Some(folder) = &arguments.csv {
             pagetide_reproduce::write_csv(folder, paper, &made)?;
@@ -90,7 +100,7 @@ fn context(paper: &Paper, arguments: &ReproduceArgs, progress: &Arc<Progress>) -
     }
     let shown = Arc::clone(progress);
     Ok(Context {
-        store: store.on_progress(move |now| {
+        store: store.stop_when(interrupt::asked).on_progress(move |now| {
             let mut parts = vec![format!("{} of {} points", now.done, now.total)];
             parts.extend(now.last.iter().map(ToString::to_string));
             shown.update(parts);

@@ -91,7 +91,8 @@ fn what_leads_nowhere_is_told_with_the_nearest_known() {
         ("--system lru,nimble-hgue", "did you mean 'nimble-huge'?"),
         ("--set seconds.x=1", "'x' leads nowhere"),
         ("--set tenant.fast=16", "expected a string"),
-        ("--set seconds=soon", "expected f64"),
+        ("--set seconds=soon", "give a number, without quotes or unit"),
+        ("--set system.promote_rate_limit=5", "says nothing to system"),
         ("--set warm_up=7", "leaves nothing of seconds"),
     ] {
         let outcome = pagetide(&format!("sim {options} {}", path.display()));

@@ -1,10 +1,10 @@
 //! Programs under systems, and what governors decided meanwhile.
 
 use super::programs::{DRAM_GB, Program, THREADS};
-use crate::simulated::{geomean, resolved};
+use crate::simulated::{geomean, resolved, run};
 use crate::{Context, Key, Outcome, ReproduceError, Series, Values};
 use pagetide_policy::Verdict;
-use pagetide_sim::scenario::{self, parse};
+use pagetide_sim::scenario::parse;
 use pagetide_sim::sweep::MODEL;
 use pagetide_sim::systems::DecisionLog;
 
@@ -34,7 +34,7 @@ pub(super) fn simulate(
         scenarios.iter().map(key).collect::<Result<_, ReproduceError>>()?;
     context.store.points(&points, |(_, text)| {
         let scenario = parse(text, "adaptive")?;
-        let outcome = scenario::run(&scenario, None, "adaptive")?;
+        let outcome = run(context, &scenario, "adaptive")?;
         let mut values = Values::new();
         for tenant in &outcome.tenants {
             let mut put = |name: &str, value: f64| values.insert(name.to_owned(), value);

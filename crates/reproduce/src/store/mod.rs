@@ -35,11 +35,13 @@ pub struct Progress {
 }
 
 type Listener = Box<dyn Fn(&Progress) + Send + Sync>;
+type Stop = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// Results of points, by key.
 pub struct Store {
     known: Mutex<Journal<Values>>,
     listener: Option<Listener>,
+    stop: Option<Stop>,
     notes: Vec<String>,
 }
 
@@ -56,13 +58,14 @@ impl Store {
         let path = path.display();
         let note = |line: &usize| format!("{path}: line {line} is not whole and is skipped");
         let notes = known.skipped().iter().map(note).collect();
-        Ok(Self { known: Mutex::new(known), listener: None, notes })
+        Ok(Self { known: Mutex::new(known), listener: None, stop: None, notes })
     }
 
     /// Nothing on disk.
     #[must_use]
     pub fn in_memory() -> Self {
-        Self { known: Mutex::new(Journal::in_memory()), listener: None, notes: Vec::new() }
+        let known = Mutex::new(Journal::in_memory());
+        Self { known, listener: None, stop: None, notes: Vec::new() }
     }
 
     /// Tells from now on, from any thread, how far it is: at the start of [`Self::points`] and
@@ -70,6 +73,17 @@ impl Store {
     #[must_use]
     pub fn on_progress(self, listener: impl Fn(&Progress) + Send + Sync + 'static) -> Self {
         Self { listener: Some(Box::new(listener)), ..self }
+    }
+
+    /// Once this is true, what is under way ends with [`ReproduceError::Stopped`].
+    #[must_use]
+    pub fn stop_when(self, stop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { stop: Some(Box::new(stop)), ..self }
+    }
+
+    /// Whether it is to end: see [`Self::stop_when`].
+    pub(crate) fn stopped(&self) -> bool {
+        self.stop.as_ref().is_some_and(|stop| stop())
     }
 
     /// What the user should know of the file, one line each.
@@ -100,6 +114,9 @@ impl Store {
         self.tell(&Progress { done: kept, total, kept, last: None });
         let done = AtomicUsize::new(kept);
         missing.par_iter().with_max_len(1).try_for_each(|(key, point)| {
+            if self.stopped() {
+                return Err(ReproduceError::Stopped);
+            }
             let values = compute(point)?;
             self.keep(key, values)?;
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;

@@ -43,6 +43,25 @@ fn no_point_is_computed_twice_and_their_order_is_that_asked_for() {
 }
 
 #[test]
+fn what_is_finished_when_it_is_stopped_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let computed = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&computed);
+    let store = Store::open(folder.path()).unwrap();
+    let store = store.stop_when(move || seen.load(Ordering::Relaxed) >= 2);
+    let one_by_one = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let stopped = one_by_one.install(|| {
+        store.points(&[key(1), key(2), key(3)], |_| {
+            computed.fetch_add(1, Ordering::Relaxed);
+            Ok([("third".to_owned(), 1.0)].into())
+        })
+    });
+    assert!(matches!(stopped, Err(ReproduceError::Stopped)), "{stopped:?}");
+    let kept = fs::read_to_string(folder.path().join("points.jsonl")).unwrap();
+    assert_eq!(kept.lines().count(), 2);
+}
+
+#[test]
 fn a_torn_line_is_skipped_and_said_and_spoils_no_other() {
     let folder = tempfile::tempdir().unwrap();
     ask(&Store::open(folder.path()).unwrap(), &[1, 2, 3]);

@@ -26,6 +26,24 @@ pub fn check(scenario: &Scenario, origin: &str) -> Result<(), ScenarioError> {
     Ok(())
 }
 
+/// Whether the system that a scenario names listens to all keys that it gives.
+///
+/// # Errors
+/// A system that is not there, a key that says nothing to it.
+pub fn listens(scenario: &Scenario, origin: &str) -> Result<(), ScenarioError> {
+    let info = systems::find(&scenario.system.name)
+        .map_err(|source| ScenarioError::System { origin: origin.to_owned(), source })?;
+    let deaf = scenario.system.given().find(|key| !info.keys.contains(key));
+    deaf.map_or(Ok(()), |key| {
+        let listened = match info.keys {
+            [] => "leave it out".to_owned(),
+            keys => format!("leave it out; it listens to {}", keys.join(", ")),
+        };
+        let problem = format!("system.{key} says nothing to system '{}': {listened}", info.name);
+        Err(ScenarioError::Value { origin: origin.to_owned(), problem })
+    })
+}
+
 /// Fast memory that a tenant with so much of it may have, and all of it, on the machine that is modelled.
 pub(super) fn sizes(tenant: &TenantSpec, memory: Bytes) -> [f64; 2] {
     [tenant.fast_of(memory, 1.0).min(memory.as_f64()), memory.as_f64()]

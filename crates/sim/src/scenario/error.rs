@@ -5,6 +5,7 @@ use crate::systems::SystemError;
 use pagetide_access::parameter::ParameterError;
 use pagetide_machine::model::ModelError;
 use pagetide_policy::SpecError;
+use pagetide_types::nearest;
 use std::path::PathBuf;
 
 /// See the module.
@@ -87,22 +88,28 @@ pub enum ScenarioError {
     Stopped,
 }
 
-/// "did you mean 'x'? " for the nearest of `known`, or nothing when none is near.
-pub(crate) fn nearest<'a>(wrong: &str, known: impl Iterator<Item = &'a str>) -> String {
-    known
-        .map(|name| (strsim::jaro_winkler(wrong, name), name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map_or_else(String::new, |(_, name)| format!("did you mean '{name}'? "))
-}
-
-/// What a parser says of an unknown key, with the nearest of those that it lists.
+/// What is to be given instead: the nearest of the keys that a parser lists, or in words the kind of value
+/// that it names by a type.
 pub(super) fn hint(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     match quoted.next() {
         Some(wrong) if message.contains("unknown field") || message.contains("unknown variant") => {
             nearest(wrong, quoted).trim_end().to_owned()
         }
-        _ => String::new(),
+        _ => KINDS
+            .iter()
+            .find(|(kind, _)| message.contains("invalid") && message.contains(kind))
+            .map_or_else(String::new, |(_, words)| format!("give {words}")),
     }
 }
+
+/// What a parser expects, in its words and in ours.
+const KINDS: [(&str, &str); 7] = [
+    ("expected u32", "a whole number, without quotes"),
+    ("expected u64", "a whole number, without quotes"),
+    ("expected f32", "a number, without quotes or unit"),
+    ("expected f64", "a number, without quotes or unit"),
+    ("expected a string", "a text in quotes, as \"64G\""),
+    ("expected a boolean", "true or false"),
+    ("internally tagged enum", "a table, as { kind = \"uniform\" }"),
+];

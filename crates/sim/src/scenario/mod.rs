@@ -15,12 +15,10 @@ mod stream;
 mod tests;
 
 pub use build::{run, run_watched};
-pub use check::check;
+pub use check::{check, listens};
 pub use error::ScenarioError;
 pub use outcome::{Outcome, TenantOutcome};
 pub use pattern::PatternSpec;
 pub use read::parse;
 pub use spec::{Input, Scenario, SystemSpec, TenantSpec};
 pub use stream::StreamProblem;
-
-pub(crate) use error::nearest;

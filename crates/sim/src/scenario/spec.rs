@@ -175,6 +175,23 @@ impl SystemSpec {
         let Self { split, threads, together, exchange, .. } = *self;
         MechanismChange { split, threads, together, exchange }
     }
+
+    /// The keys that it gives, but for those that say something to every system.
+    pub(super) fn given(&self) -> impl Iterator<Item = &'static str> + use<> {
+        [
+            (self.policy.is_some(), "policy"),
+            (self.governor.is_some(), "governor"),
+            (self.tracker.is_some(), "tracker"),
+            (self.split.is_some(), "split"),
+            (self.threads.is_some(), "threads"),
+            (self.together.is_some(), "together"),
+            (self.exchange.is_some(), "exchange"),
+            (self.promote_rate_limit.is_some(), "promote_rate_limit"),
+            (!self.bind.is_empty(), "bind"),
+        ]
+        .into_iter()
+        .filter_map(|(given, key)| given.then_some(key))
+    }
 }
 
 fn default_machine() -> toml::Value {

@@ -193,6 +193,8 @@ fn what_is_wrong_is_named_with_a_remedy() {
         ("memory = \"64M\"", "memory = \"64\"", "has no unit"),
         ("memory = \"64M\"", "memory = \"1T\"\nscale = 1", "unknown field `scale`"),
         ("seconds = 0.02", "seconds = nan", "seconds must be a number"),
+        ("seconds = 0.02", "seconds = \"1\"", "give a number, without quotes"),
+        ("memory = \"64M\"", "memory = 64", "give a text in quotes"),
         ("interval = 0.002", "promote_rate_limit = -5", "promote_rate_limit must be"),
         ("interval = 0.002", "promote_rate_limit = nan", "promote_rate_limit must be"),
         ("interval = 0.002", "threads = 0", "nobody copies"),

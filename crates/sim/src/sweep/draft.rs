@@ -72,6 +72,10 @@ impl Draft {
             _ => parse(&root, &origin).map_err(|error| self.blamed(settings, error))?,
         };
         scenario::check(&scenario, &origin)?;
+        // Where systems are compared, keys of one of them stay in the file of another.
+        if settings.iter().all(|setting| setting.path != "system.name") {
+            scenario::listens(&scenario, &origin)?;
+        }
         self.machine(&mut root)?;
         Ok(Resolved { scenario, origin, key: key(&root) })
     }

@@ -3,7 +3,7 @@
 //! which one; without either, all of its entries are meant. Whether the scenario knows a key, its reader
 //! says.
 
-use crate::scenario::nearest;
+use pagetide_types::nearest;
 use std::fmt;
 use std::str::FromStr;
 use toml::{Table, Value};

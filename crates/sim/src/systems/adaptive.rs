@@ -5,7 +5,7 @@
 use super::governed::governed;
 use super::hint_promotion::HintPromotion;
 use super::refault_distance::RefaultDistance;
-use super::registry::SystemInfo;
+use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use super::tpp::tpp_node;
 use crate::engine::System;
@@ -25,6 +25,7 @@ pub(super) const ADAPTIVE: SystemInfo = SystemInfo {
     name: "adaptive",
     summary: "TPP-mod with refault distance, which stops where migration is of no use",
     source: "Adaptive, sections 4.2 to 4.5",
+    keys: keys::GOVERNED,
     build,
 };
 

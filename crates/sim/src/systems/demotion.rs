@@ -2,7 +2,7 @@
 //! when it runs short, `kswapd` moves what is at the inactive list's tail to the slow node. Nothing
 //! comes back. Tenants share the fast node, without limits.
 
-use super::registry::SystemInfo;
+use super::registry::{SystemInfo, keys};
 use super::setup::{Given, Told};
 use crate::engine::{Fault, LOOK_AGAIN_NS, System, World};
 use crate::kernel::{FirstTouch, Kswapd, Lru, Rules};
@@ -62,5 +62,6 @@ pub(super) const DEMOTION: SystemInfo = SystemInfo {
     name: "demotion",
     summary: "what is inactive is demoted when fast memory runs short; nothing is promoted",
     source: "Linux, demotion_enabled (since 5.15)",
+    keys: keys::MOVING,
     build,
 };

@@ -48,6 +48,7 @@ pub(super) const NO_MIGRATION: SystemInfo = SystemInfo {
     name: "no-migration",
     summary: "memory stays where it was first touched, fast while there was room",
     source: "Linux",
+    keys: &[],
     build: |given| build(given, Rule::FirstTouch),
 };
 
@@ -55,6 +56,7 @@ pub(super) const ALL_FAST: SystemInfo = SystemInfo {
     name: "all-fast",
     summary: "all memory is fast, whatever the limit: the upper bound",
     source: "Nimble, section 4.3: All Local",
+    keys: &[],
     build: |given| build(given, Rule::All(0)),
 };
 
@@ -62,6 +64,7 @@ pub(super) const ALL_SLOW: SystemInfo = SystemInfo {
     name: "all-slow",
     summary: "all memory is slow: the lower bound",
     source: "Nimble, section 4.3: All Remote",
+    keys: &[],
     build: |given| build(given, Rule::All(1)),
 };
 
@@ -69,5 +72,6 @@ pub(super) const BIND: SystemInfo = SystemInfo {
     name: "bind",
     summary: "the parts of the memory that `bind` names are fast, as by mbind(2)",
     source: "Linux",
+    keys: &["bind"],
     build: |given| build(given, Rule::Bind(given.bind.clone())),
 };

@@ -8,7 +8,7 @@
 
 use super::governed::governed;
 use super::hint_promotion::{HintFault, HintPromotion, PromotionRule};
-use super::registry::SystemInfo;
+use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use crate::engine::{System, World};
 use crate::kernel::{
@@ -51,6 +51,7 @@ pub(super) const LINUX_TIERING: SystemInfo = SystemInfo {
     name: "linux-tiering",
     summary: "what faults soon after a scan goes up inside the fault, up to a rate",
     source: "Linux, numa_balancing=2 (since 5.18)",
+    keys: keys::LIMITED,
     build,
 };
 

@@ -2,7 +2,7 @@
 //! `all-slow` and `all-fast` these are the paper's six configurations.
 
 use super::ranked::Ranked;
-use super::registry::SystemInfo;
+use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use crate::engine::System;
 use crate::movers::Mechanism;
@@ -17,6 +17,7 @@ pub(super) const BASE: SystemInfo = SystemInfo {
     name: "nimble-base",
     summary: "two lists; huge pages are split, base pages move one by one: Linux before Nimble",
     source: "Nimble, section 4.3: Base Page Migration",
+    keys: keys::RANKED,
     build: |given| build(given, Mechanism::BASE),
 };
 
@@ -24,6 +25,7 @@ pub(super) const EXCHANGE_BASE: SystemInfo = SystemInfo {
     name: "nimble-exchange-base",
     summary: "two lists; base pages exchanged 512 at a time by 4 threads",
     source: "Nimble, section 4.3: Opt. Exchange Base Pages",
+    keys: keys::RANKED,
     build: |given| build(given, Mechanism::EXCHANGE_BASE),
 };
 
@@ -31,6 +33,7 @@ pub(super) const HUGE: SystemInfo = SystemInfo {
     name: "nimble-huge",
     summary: "two lists; huge pages move whole, one by one",
     source: "Nimble, section 4.3: THP Migration",
+    keys: keys::RANKED,
     build: |given| build(given, Mechanism::HUGE),
 };
 
@@ -38,5 +41,6 @@ pub(super) const EXCHANGE_HUGE: SystemInfo = SystemInfo {
     name: "nimble-exchange-huge",
     summary: "two lists; huge pages exchanged 8 at a time by 4 threads",
     source: "Nimble, section 4.3: Opt. Exchange Pages",
+    keys: keys::RANKED,
     build: |given| build(given, Mechanism::EXCHANGE_HUGE),
 };

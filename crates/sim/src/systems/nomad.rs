@@ -8,7 +8,7 @@
 //! Simpler than NOMAD: huge pages are moved like base pages, where it leaves them to TPP.
 
 use super::hint_promotion::{HintFault, HintPromotion, PromotionRule};
-use super::registry::SystemInfo;
+use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use super::tpp::{counted, demoting_early, poison};
 use crate::engine::{Fault, System, World, bit};
@@ -223,6 +223,7 @@ pub(super) const NOMAD: SystemInfo = SystemInfo {
     name: "nomad",
     summary: "pages go up while they stay mapped, and leave a shadow that makes demotion free",
     source: "NOMAD, OSDI 2024",
+    keys: keys::MOVING,
     build,
 };
 

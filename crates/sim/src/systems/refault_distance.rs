@@ -2,7 +2,7 @@
 //! whose last two hint faults are closer than those before, in movements of the slow node's lists.
 
 use super::hint_promotion::{HintFault, PromotionRule};
-use super::registry::SystemInfo;
+use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use super::tpp::with_rule;
 use super::tpp_mod::TppMod;
@@ -60,6 +60,7 @@ pub(super) const REFAULT_DISTANCE: SystemInfo = SystemInfo {
     name: "refault-distance",
     summary: "TPP-mod that promotes what faults at a shorter distance than the time before",
     source: "Adaptive, section 4.5",
+    keys: keys::MOVING,
     build,
 };
 

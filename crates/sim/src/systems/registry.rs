@@ -16,8 +16,25 @@ pub struct SystemInfo {
     pub summary: &'static str,
     /// Paper and section it comes from.
     pub source: &'static str,
+    /// The keys of a scenario's `[system]` that say something to it, but for `name` and `interval`.
+    pub keys: &'static [&'static str],
     /// Makes one.
     pub(crate) build: fn(&Given) -> Result<Box<dyn System>, SpecError>,
+}
+
+/// What systems have in common of [`SystemInfo::keys`].
+pub(super) mod keys {
+    /// Of all that move pages.
+    pub(in crate::systems) const MOVING: &[&str] = &["split", "threads", "together", "exchange"];
+    /// Of those that rank units.
+    pub(in crate::systems) const RANKED: &[&str] =
+        &["policy", "governor", "tracker", "split", "threads", "together", "exchange"];
+    /// Of those that ask a governor.
+    pub(in crate::systems) const GOVERNED: &[&str] =
+        &["governor", "split", "threads", "together", "exchange"];
+    /// Of those that limit what goes up.
+    pub(in crate::systems) const LIMITED: &[&str] =
+        &["promote_rate_limit", "split", "threads", "together", "exchange"];
 }
 
 /// All systems, the simplest first.
@@ -65,7 +82,7 @@ pub fn find(name: &str) -> Result<&'static SystemInfo, SystemError> {
         let names: Vec<&str> = REGISTRY.iter().map(|info| info.name).collect();
         SystemError {
             name: name.to_owned(),
-            hint: crate::scenario::nearest(name, names.iter().copied()),
+            hint: pagetide_types::nearest(name, names.iter().copied()),
             known: names.join(", "),
         }
     })

@@ -75,7 +75,7 @@ impl Tracking {
     pub(super) fn build(self, kernel: &Kernel) -> Box<dyn Tracker> {
         match self {
             Self::AccessedBits => Box::new(AccessedBits::new(kernel.scan_ns)),
-            Self::HintFaults => Box::new(HintFaults::new(1.0, kernel.scan_ns)),
+            Self::HintFaults => Box::new(HintFaults::new(kernel.scan_ns)),
             Self::Exact => Box::new(Exact),
         }
     }

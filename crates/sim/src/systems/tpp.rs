@@ -6,7 +6,7 @@
 
 use super::governed::governed;
 use super::hint_promotion::{HintFault, HintPromotion, PromotionRule};
-use super::registry::SystemInfo;
+use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use crate::engine::{System, World, bit};
 use crate::kernel::{
@@ -89,6 +89,7 @@ pub(super) const TPP: SystemInfo = SystemInfo {
     name: "tpp",
     summary: "what faults while it is on the active list goes up inside the fault",
     source: "TPP, ASPLOS 2023",
+    keys: keys::MOVING,
     build,
 };
 

@@ -5,7 +5,7 @@
 //! "semantically" [I].
 
 use super::hint_promotion::{HintFault, PromotionRule};
-use super::registry::SystemInfo;
+use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use super::tpp::{counted, poison, with_rule};
 use crate::engine::{System, World};
@@ -58,5 +58,6 @@ pub(super) const TPP_MOD: SystemInfo = SystemInfo {
     name: "tpp-mod",
     summary: "TPP whose second fault on a page promotes it, without a batch in between",
     source: "Adaptive, section 4.5",
+    keys: keys::MOVING,
     build,
 };

@@ -1,5 +1,5 @@
-//! Hint faults: each interval a part of the entries is made to fault, in turn; who touches one of them
-//! pays for the fault, and is seen. (Linux's NUMA balancing, `task_numa_work`.)
+//! Hint faults: in each interval all entries are made to fault; who touches one of them pays for the fault,
+//! and is seen. (Linux's NUMA balancing, `task_numa_work`.)
 
 use super::{Interval, Looked, Tracker, heat};
 use crate::engine::{World, bit};
@@ -7,37 +7,29 @@ use crate::engine::{World, bit};
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct HintFaults {
-    /// Share of the units that an interval marks.
-    share: f64,
     scan_ns: f64,
     /// By unit: marked in this interval, and touched since.
     marked: Vec<bool>,
     touched: Vec<bool>,
-    /// The unit that is marked next.
-    at: usize,
 }
 
 impl HintFaults {
-    /// Marks a share of all units in each interval; marking an entry takes so long.
+    /// Marking an entry takes so long.
     #[must_use]
-    pub fn new(share: f64, scan_ns: f64) -> Self {
-        Self { share, scan_ns, marked: Vec::new(), touched: Vec::new(), at: 0 }
+    pub fn new(scan_ns: f64) -> Self {
+        Self { scan_ns, marked: Vec::new(), touched: Vec::new() }
     }
 
-    /// Makes the next units fault; how many entries that were.
+    /// Makes all units fault; how many entries that were.
     fn mark(&mut self, interval: &Interval<'_>, world: &mut World) -> usize {
-        let len = interval.units.len();
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
-        let next = ((len as f64 * self.share).ceil() as usize).min(len);
         let mut entries = 0;
-        for _ in 0..next {
-            self.at = (self.at + 1) % len;
-            let pages = interval.units.range(self.at);
+        for unit in 0..interval.units.len() {
+            let pages = interval.units.range(unit);
             let entry = world.pages.entry(pages.start);
             if entry & bit::ABSENT == 0 {
                 entries += if entry & bit::HUGE != 0 { 1 } else { pages.len() };
                 world.pages.set_all(pages, bit::HINT);
-                self.marked[self.at] = true;
+                self.marked[unit] = true;
             }
         }
         entries

@@ -21,7 +21,7 @@ pub(crate) const PAPER: Paper = Paper {
         simulated::figure_8::FIGURE,
         simulated::figure_10::FIGURE,
         simulated::ablations::FIGURE,
-        simulated::ablations::COMPUTING,
+        simulated::ablations::PROGRAMS,
         simulated::figure_11::FIGURE,
         simulated::figure_12::FIGURE,
         simulated::figure_11::FIGURE_13,

@@ -20,9 +20,10 @@
 //!   Others are under way together, as many as a core's buffers hold with what it computes between
 //!   them; streams are prefetched. `compute_ns` is the time between misses of the last cache as they
 //!   are known of such programs (misses per 1000 instructions, instructions a second), not counting
-//!   the wait [I]. Figure 10-computing shows what hangs on it.
+//!   the wait [I]. Figure 10-programs shows what hangs on it.
 //! - **Order**: memory is touched first in order of address, as programs read or build what is
-//!   given first and compute afterwards; so what lies first is fast first.
+//!   given first and compute afterwards; so what lies first is fast first [I]. The same figure has it
+//!   the other way round.
 
 /// Which policy the paper found best (table 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,25 +57,45 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// It as a tenant of a scenario, with so much of its memory fast. It computes `computing` times as
-    /// long between two accesses, and stays as long in each window.
-    pub(super) fn tenant(&self, fast_share: f64, computing: f64) -> String {
-        let changed = |line: &str| match line.split_once(" = ") {
-            Some((key @ "compute_ns", ns)) => of(ns, |ns| format!("{key} = {}", ns * computing)),
-            Some((key @ "passes", count)) => {
-                of(count, |count| format!("{key} = {}", (count / computing).round().max(1.0)))
-            }
-            _ => line.to_owned(),
-        };
-        let text: Vec<String> = self.text.trim_start().lines().map(changed).collect();
+    /// It as a tenant of a scenario, with so much of its memory fast.
+    pub(super) fn tenant(&self, fast_share: f64, change: Change) -> String {
         let name = self.name;
-        format!("[[tenant]]\nname = \"{name}\"\nfast_share = {fast_share}\n{}\n", text.join("\n"))
+        let lines: Vec<String> = self.text.lines().map(|line| change.of(line)).collect();
+        let text = lines.join("\n");
+        format!("[[tenant]]\nname = \"{name}\"\nfast_share = {fast_share}\n{text}\n")
     }
 }
 
-/// A line made of a number that one of the texts below holds.
-fn of(number: &str, line: impl Fn(f64) -> String) -> String {
-    line(number.parse().expect("a number"))
+/// What of all programs is changed to see how much hangs on it, for it is [I].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Change {
+    /// They compute so many times as long between two accesses; they stay as long in each window.
+    pub(super) computing: f64,
+    /// What lies first in memory lies last.
+    pub(super) reversed: bool,
+}
+
+impl Default for Change {
+    fn default() -> Self {
+        Self { computing: 1.0, reversed: false }
+    }
+}
+
+impl Change {
+    /// A line of a program's text.
+    fn of(self, line: &str) -> String {
+        let parsed = line.split_once(" = ").and_then(|(key, value)| {
+            let value: f64 = value.parse().ok()?;
+            match key {
+                "compute_ns" => Some((key, value * self.computing)),
+                "passes" => Some((key, (value / self.computing).round().max(1.0))),
+                "from" if self.reversed => Some(("to", 1.0 - value)),
+                "to" if self.reversed => Some(("from", 1.0 - value)),
+                _ => None,
+            }
+        });
+        parsed.map_or_else(|| line.to_owned(), |(key, value)| format!("{key} = {value}"))
+    }
 }
 
 /// All, in the order of figure 2.

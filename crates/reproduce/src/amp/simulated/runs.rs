@@ -1,7 +1,7 @@
 //! Simulated runs of [programs](super::programs): a program or a mix, a system, fast memory, an
 //! interval. What they come to is accesses a second, over those with all memory fast.
 
-use super::programs::{PROGRAMS, Program};
+use super::programs::{Change, PROGRAMS, Program};
 use crate::simulated::{Named, geomean, simulate_named};
 use crate::{Context, ReproduceError, Series, Tolerance, Values};
 
@@ -70,8 +70,8 @@ pub(super) struct Run {
     pub(super) interval: f64,
     /// Memory and times are so many times larger than at the context's scale.
     pub(super) finer: u32,
-    /// Programs compute so many times as long between two accesses.
-    pub(super) computing: f64,
+    /// Of the programs.
+    pub(super) change: Change,
     /// Of what is random.
     pub(super) seed: u64,
 }
@@ -91,11 +91,13 @@ impl Run {
     /// The same of several.
     pub(super) fn mix(programs: &[Program], system: System) -> Self {
         let programs = programs.to_vec();
-        Self { programs, system, fast: 0.5, interval: 5.0, finer: 1, computing: 1.0, seed: SEED }
+        let change = Change::default();
+        Self { programs, system, fast: 0.5, interval: 5.0, finer: 1, change, seed: SEED }
     }
 
     fn named(&self, context: &Context) -> Named {
-        let Self { system, fast, interval, computing, seed, .. } = self;
+        let Self { system, fast, interval, change, seed, .. } = self;
+        let computing = change.computing;
         let names: Vec<&str> = self.programs.iter().map(|program| program.name).collect();
         // Everything is fast, and nothing decides: there is one such point.
         let (fast, interval) =
@@ -104,10 +106,11 @@ impl Run {
         let scale = (context.scale / self.finer).max(1);
         let huge_pages = *system != System::ListsBase;
         let tenants: String =
-            self.programs.iter().map(|program| program.tenant(fast, *computing)).collect();
+            self.programs.iter().map(|program| program.tenant(fast, *change)).collect();
         let keys = system.keys();
         // What the figures over time are drawn from.
-        let usual = (fast, interval, self.finer, *computing, *seed) == (0.5, 5.0, 1, 1.0, SEED)
+        let usual = (fast, interval, self.finer, *seed) == (0.5, 5.0, 1, SEED)
+            && *change == Change::default()
             && *system == System::Amp
             && names.len() == 1;
         Named {

@@ -1,6 +1,6 @@
 //! A small set: one program of each class, scaled down far, for few intervals.
 
-use super::programs::{Class, PROGRAMS};
+use super::programs::{Change, Class, PROGRAMS};
 use super::runs::{FIXED, System, performance};
 use super::{figure_2, figure_8, figure_12, figure_17};
 use crate::Context;
@@ -15,12 +15,28 @@ fn every_program_is_a_tenant() {
     let names: BTreeSet<&str> = PROGRAMS.iter().map(|program| program.name).collect();
     assert_eq!(names.len(), PROGRAMS.len());
     for program in PROGRAMS {
-        let tenant = program.tenant(0.3, 1.0);
+        let tenant = program.tenant(0.3, Change::default());
         let text = format!("machine = \"amp\"\nseconds = 1\n[system]\nname = \"amp\"\n{tenant}");
         let scenario = parse(&text, program.name).unwrap();
         assert_eq!(scenario.tenants[0].fast_share, Some(0.3));
         assert!(scenario.tenants[0].memory.unwrap().0 > 3 << 30, "{}", program.name);
     }
+}
+
+#[test]
+fn changes_of_programs_change_what_they_say() {
+    let [usual, changed] = [(1.0, false), (2.0, true)].map(|(computing, reversed)| {
+        let tenant = PROGRAMS[0].tenant(0.5, Change { computing, reversed });
+        tenant.lines().map(str::to_owned).collect::<Vec<_>>()
+    });
+    let of = |lines: &[String], key: &str| -> Vec<f64> {
+        let values = lines.iter().filter_map(|line| line.strip_prefix(key)?.parse().ok());
+        values.collect()
+    };
+    assert_eq!(of(&changed, "compute_ns = "), [2.0 * of(&usual, "compute_ns = ")[0]]);
+    assert_eq!(of(&changed, "passes = "), [of(&usual, "passes = ")[0] / 2.0]);
+    let mirrored: Vec<f64> = of(&usual, "from = ").iter().map(|from| 1.0 - from).collect();
+    assert_eq!(of(&changed, "to = "), mirrored);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use pagetide_policy::{
 };
 use pagetide_scan::{End, ScanError};
 use pagetide_trace::EpochRecord;
-use pagetide_types::{Bytes, EpochHeat, NodeId, UnitId};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, NodeId, UnitId};
+use std::collections::HashSet;
 
 /// How a target is managed.
 #[derive(Clone, Debug)]
@@ -37,6 +38,8 @@ pub struct Manager<T, K> {
     tenant: Tenant,
     /// Units that refused to move.
     refused: BackOff<UnitId>,
+    /// Units that were watched in some epoch.
+    known: HashSet<UnitId>,
     assumed: Assumed,
     /// Whether pages moved since the last epoch.
     moved: bool,
@@ -71,6 +74,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             tiers,
             settings,
             refused: BackOff::default(),
+            known: HashSet::new(),
             assumed: Assumed::default(),
             moved: false,
             summary,
@@ -220,8 +224,15 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         layout: &Layout,
         line: &mut EpochLine,
     ) -> Chosen {
-        let movable: Vec<bool> = heat.unit.iter().map(|unit| !self.refused.waits(unit)).collect();
-        line.backed_off = movable.iter().filter(|movable| !**movable).count();
+        let waits = |unit: &UnitId| self.refused.waits(unit);
+        line.backed_off = heat.unit.iter().filter(|unit| waits(unit)).count();
+        // What nobody has watched yet is not cold. It goes down only where the tenant has too much.
+        let sampled = heat.flags.iter().map(|flags| flags.has(HeatFlags::SAMPLED));
+        let watched = heat.unit.iter().zip(sampled).filter(|(_, sampled)| *sampled);
+        self.known.extend(watched.map(|(unit, _)| *unit));
+        let over = line.held > line.capacity;
+        let may = |unit: &UnitId| !waits(unit) && (over || self.known.contains(unit));
+        let movable: Vec<bool> = heat.unit.iter().map(may).collect();
         let process = layout.processes();
         let places = Places { fast: Some(fast), movable: Some(&movable), process: Some(&process) };
         let room = Room::Limited {

@@ -114,6 +114,7 @@ pub(crate) fn record(
     let observer = Observer::start(&host, &features)?;
     let settings = Options {
         epoch: options.epoch,
+        opening: None,
         unit: options.unit,
         budget: options.budget,
         limit: options.limit,

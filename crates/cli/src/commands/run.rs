@@ -20,6 +20,10 @@ use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// The first epoch, after which pages move, if epochs are not shorter in any case.
+const FIRST_EPOCH: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     if arguments.machine == "list" {
@@ -61,6 +65,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         &target,
         Options {
             epoch: arguments.epoch,
+            opening: Some(FIRST_EPOCH),
             unit: UnitSize::Huge,
             budget: arguments.budget,
             limit: arguments.limit,

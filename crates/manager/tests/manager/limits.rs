@@ -1,6 +1,6 @@
 //! Whatever the heat: never over the budget, the reserve kept, nothing lost.
 
-use crate::world::{EVERYTHING, FAST, SLOW, Unit, World, settings, unit};
+use crate::world::{EVERYTHING, FAST, SLOW, UNWATCHED, Unit, World, settings, unit};
 use pagetide_manager::{Amount, Budget};
 use pagetide_migrate::SimPage;
 use pagetide_types::Bytes;
@@ -89,4 +89,31 @@ fn a_full_tier_is_exchanged_and_full_again() {
     world.epoch();
     assert_eq!(world.fast(), (20..36).collect::<Vec<_>>(), "four gave the reserve back");
     assert_eq!(world.free(), Bytes::mib(16));
+}
+
+#[test]
+fn what_nobody_has_watched_yet_is_not_taken_for_cold() {
+    let rate = |at: u8| if at < 10 { UNWATCHED } else { 1.0 };
+    let units: Vec<Unit> =
+        (0..40).map(|at| if at < 20 { unit(rate(at), FAST) } else { unit(100.0, SLOW) }).collect();
+    let mut world = World::new(24, 64, &units, settings(EVERYTHING));
+    world.epoch();
+    world.epoch();
+    let expected: Vec<u64> = (0..10).chain(20..26).collect();
+    assert_eq!(world.fast(), expected, "what was watched made room");
+    // Now it was, and is cold; and not being watched in the next epoch makes nothing unknown again.
+    world.manager.tracker().rates[..10].fill(0.0);
+    world.epoch();
+    world.manager.tracker().rates[..10].fill(UNWATCHED);
+    world.epoch();
+    assert_eq!(world.fast(), (20..36).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_budget_is_kept_with_what_nobody_has_watched_yet() {
+    let units = vec![unit(UNWATCHED, FAST); 10];
+    let fast = Some(Amount::Bytes(Bytes::mib(8)));
+    let mut world = World::new(32, 64, &units, settings(Budget { fast, ..EVERYTHING }));
+    world.epoch();
+    assert_eq!(world.fast().len(), 4);
 }

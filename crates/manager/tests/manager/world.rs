@@ -17,6 +17,9 @@ pub(crate) const SLOW: NodeId = NodeId(1);
 pub(crate) const PID: Pid = Pid(42);
 const HUGE: u64 = 2 << 20;
 
+/// A unit of that rate is not watched.
+pub(crate) const UNWATCHED: f32 = -1.0;
+
 /// What a unit of 2 MiB is, and how hot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit {
@@ -46,11 +49,15 @@ impl Tracker for Truth {
         for (number, rate) in (0u32..).zip(&self.rates) {
             let start = u64::from(number) * HUGE;
             let Some(node) = self.kernel.at(PID, VirtAddr(start)) else { continue };
-            let seen = if *rate > 0.0 { HeatFlags::ACCESSED } else { HeatFlags::UNSEEN };
+            let seen = match *rate {
+                UNWATCHED => HeatFlags::default(),
+                0.0 => HeatFlags::SAMPLED | HeatFlags::UNSEEN,
+                _ => HeatFlags::SAMPLED | HeatFlags::ACCESSED,
+            };
             heat.push(HeatRow {
                 unit: UnitId(number),
-                rate: *rate,
-                flags: HeatFlags::SAMPLED | HeatFlags::HUGE | seen,
+                rate: rate.max(0.0),
+                flags: HeatFlags::HUGE | seen,
                 pages: 512,
                 watched: 512,
                 touched: 512,

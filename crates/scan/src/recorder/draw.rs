@@ -1,14 +1,19 @@
 //! Which regions an epoch visits, as far as its budget goes, and what that costs.
 
 use super::Recorder;
-use crate::survey::draw::{Draw, draw};
+use crate::survey::draw::draw;
 use crate::survey::estimate::wanted;
 use crate::survey::{Outcome, WAVE};
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 
-/// What a visit is taken to cost before the first was made, CPU time, ns.
-pub(super) const VISIT_NS: f64 = 120_000.0;
+/// What a visit is taken to cost before the first was made, CPU time, ns; to a huge page, and with few looks,
+/// a part of that.
+const VISIT_NS: f64 = 120_000.0;
+const HUGE: f64 = 0.25;
+const COARSE: f64 = 0.55;
+/// While not everything was visited, what was not comes first: it is wanted so many times as much.
+const UNVISITED: f64 = 4.0;
 /// Weight of the last epoch in the mean cost.
 const LEARN: f64 = 0.5;
 /// Processes that use this share of the CPU time of the busiest decide when to look.
@@ -16,17 +21,55 @@ const BUSY: f32 = 0.25;
 /// What fewer visits cost says little.
 const FEW_VISITS: usize = 8;
 
+/// What an epoch visits.
+pub(super) struct Drawn {
+    pub(super) waves: Vec<Vec<usize>>,
+    /// How often each region is visited on average over all draws.
+    pub(super) expected: Vec<f64>,
+    /// With few looks each.
+    pub(super) coarse: bool,
+}
+
+/// What a visit costs in all, CPU time, ns, with all looks and with few; none before the first.
+#[derive(Debug, Default)]
+pub(super) struct VisitCost([Option<f64>; 2]);
+
+impl VisitCost {
+    /// `huge`: share of the regions that are huge pages, which counts before the first visit.
+    fn of(&self, coarse: bool, huge: f64) -> f64 {
+        let guess = VISIT_NS * (1.0 - huge * (1.0 - HUGE)) * if coarse { COARSE } else { 1.0 };
+        self.0[usize::from(coarse)].unwrap_or(guess)
+    }
+
+    fn learn(&mut self, coarse: bool, ns: f64) {
+        let known = &mut self.0[usize::from(coarse)];
+        *known = Some(known.map_or(ns, |known| known + LEARN * (ns - known)));
+    }
+}
+
 impl Recorder {
     /// Draws as many visits as `budget_ns` of CPU time pays for, and finds out which pages of what
     /// was drawn cannot be cleared.
-    pub(super) fn draw(&mut self, budget_ns: f64) -> Draw {
+    pub(super) fn draw(&mut self, budget_ns: f64) -> Drawn {
         let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
         let can = |region: &Region| {
             !region.uncleared && region.weight() > 0 && self.known[region.process].alive
         };
-        let wanted = wanted(&self.regions, &cores, can);
+        let mut wanted = wanted(&self.regions, &cores, can);
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
-        let visits = budget_ns / self.visit_ns;
+        let watched = || self.regions.iter().filter(|region| can(region));
+        let all = watched().count().max(1) as f64;
+        let huge = watched().filter(|region| region.huge).count() as f64 / all;
+        let unvisited = watched().any(|region| !region.history.known());
+        let coarse = self.options.opening.is_some()
+            && unvisited
+            && budget_ns / self.visit_cost.of(false, huge) < all;
+        if coarse {
+            for (wanted, region) in wanted.iter_mut().zip(&self.regions) {
+                *wanted *= if region.history.known() { 1.0 } else { UNVISITED };
+            }
+        }
+        let visits = budget_ns / self.visit_cost.of(coarse, huge);
         let mut random = random(&mut self.random);
         let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random);
         for wave in &mut drawn.waves {
@@ -41,15 +84,15 @@ impl Recorder {
                 !region.uncleared && region.weight() > 0
             });
         }
-        drawn
+        Drawn { waves: drawn.waves, expected: drawn.expected, coarse }
     }
 
     /// Learns what a visit costs in all, waking up and bookkeeping included.
-    pub(super) fn learn_cost(&mut self, outcome: &Outcome) {
+    pub(super) fn learn_cost(&mut self, outcome: &Outcome, coarse: bool) {
         let visits = outcome.visits.iter().filter(|visit| !visit.late).count();
         if visits >= FEW_VISITS {
             let cost = outcome.tally.spent_ns as f64 / visits as f64;
-            self.visit_ns += LEARN * (cost.clamp(1_000.0, 10e6) - self.visit_ns);
+            self.visit_cost.learn(coarse, cost.clamp(1_000.0, 10e6));
         }
     }
 

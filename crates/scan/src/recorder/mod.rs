@@ -45,6 +45,9 @@ const LATEST_FIRST_WALK_NS: f64 = 1e9;
 pub struct Options {
     /// Length of an epoch.
     pub epoch: Duration,
+    /// For who wants a first answer soon: the first epoch is so long, each next one twice as long, up to
+    /// `epoch`; and what was never visited comes first, with few looks. None: all epochs are alike.
+    pub opening: Option<Duration>,
     /// What gets a rate of its own.
     pub unit: UnitSize,
     /// Share of one core that clearing and scanning may use.
@@ -69,6 +72,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             epoch: Duration::from_secs(5),
+            opening: None,
             unit: UnitSize::default(),
             budget: 0.01,
             limit: None,
@@ -119,8 +123,7 @@ pub struct Recorder {
     resident_set: ResidentSet,
     regions: Vec<Region>,
     estimator: Estimator,
-    /// What a visit costs in all, CPU time, ns.
-    visit_ns: f64,
+    visit_cost: draw::VisitCost,
     random: u64,
     stalls: Stalls,
     turns: clear_shared::Turns,
@@ -170,7 +173,7 @@ impl Recorder {
             resident_set: ResidentSet::default(),
             regions: Vec::new(),
             estimator,
-            visit_ns: draw::VISIT_NS,
+            visit_cost: draw::VisitCost::default(),
             random: started_ns,
             stalls,
             turns: clear_shared::Turns::default(),
@@ -238,7 +241,8 @@ impl Recorder {
     ) -> Result<(Option<EpochRecord>, Option<End>), ScanError> {
         let start_ns = self.live.now();
         let (start_cpu, all_cpu) = (self.live.cpu(), process_cpu());
-        let length = self.options.epoch.as_nanos() as f64;
+        let epoch = self.length();
+        let length = epoch.as_nanos() as f64;
         let budget = length * self.options.budget;
         if self.epoch == 0 && self.began_with_target {
             self.live.wait_until(start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)));
@@ -247,7 +251,7 @@ impl Recorder {
         self.walk_resident_set(budget);
         let cleared = self.clear_shared(budget);
         let mut end_ns =
-            start_ns + u64::try_from(self.options.epoch.as_nanos()).unwrap_or(u64::MAX);
+            start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
         if let Some(limit) = self.options.limit {
             let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
             end_ns = end_ns.min(self.started_ns.saturating_add(limit));
@@ -281,6 +285,9 @@ impl Recorder {
         let cpu_from = self.live.now();
         let gaps = ladder::gaps(self.gap_of_target_ns());
         let mut survey = Survey::new(&mut self.live, &self.regions, gaps, limits);
+        if drawn.coarse {
+            survey = survey.coarse();
+        }
         cleared.iter().for_each(|cleared| survey.adopt(cleared));
         let outcome = survey.run(&drawn.waves, draw::random(&mut self.random), &stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
@@ -291,8 +298,8 @@ impl Recorder {
                 self.known[process].cores = used as f32 / cpu_seconds;
             }
         }
-        tracing::debug!(epoch = self.epoch, visits = outcome.visits.len(), ?outcome.tally);
-        self.learn_cost(&outcome);
+        tracing::debug!(epoch = self.epoch, coarse = drawn.coarse, visits = outcome.visits.len(), ?outcome.tally);
+        self.learn_cost(&outcome, drawn.coarse);
         let end_of_epoch = self.live.now();
         let record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch, all_cpu);
         self.crowded |= 2.0 * self.ending_ns as f64 > budget;
@@ -316,6 +323,14 @@ impl Recorder {
         let short = ((end_of_epoch - start_ns) as f64) < SHORTEST_LAST * length;
         self.epoch += 1;
         Ok((Some(record).filter(|_| !(short && self.epoch > 1)), end))
+    }
+
+    /// How long the epoch that begins is to be.
+    fn length(&self) -> Duration {
+        let usual = self.options.epoch;
+        self.options.opening.map_or(usual, |first| {
+            first.saturating_mul(1_u32.checked_shl(self.epoch).unwrap_or(u32::MAX)).min(usual)
+        })
     }
 
     /// With nothing to watch (not yet, or all gone) an epoch still lasts.

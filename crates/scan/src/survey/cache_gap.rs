@@ -17,6 +17,24 @@ fn point_ns(point: usize) -> f64 {
     FIRST_NS * (point as f64 / 2.0).exp2()
 }
 
+/// The huge pages of a process, whose touched base pages nobody sees.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Huge {
+    /// Accesses per second to each that was ever visited.
+    pub(crate) rates: Vec<f64>,
+    /// How many there are; those that were not visited are taken to be like the others.
+    pub(crate) all: f64,
+}
+
+impl Huge {
+    /// Base pages touched within a gap: accesses are taken to be spread over all of a huge page.
+    fn touched(&self, gap_ns: f64) -> f64 {
+        let of = |rate: &f64| 512.0 * -(-rate * gap_ns * 1e-9 / 512.0).exp_m1();
+        let known = self.rates.len().max(1) as f64;
+        self.rates.iter().map(of).sum::<f64>() * self.all.max(known) / known
+    }
+}
+
 /// The working-set function of a process, as far as known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct WorkingSet {
@@ -46,19 +64,17 @@ impl WorkingSet {
         }
     }
 
-    /// The gap in which so many of `resident` pages are touched, ns. `huge`: accesses per second
-    /// to each huge page, whose touched base pages nobody sees: taken to be spread over all.
-    /// None until something was watched; the longest gap if fewer are touched in it.
-    pub(crate) fn gap_ns(&self, pages: f64, resident: f64, huge: &[f64]) -> Option<f64> {
-        if self.sums.iter().all(|(_, watched)| *watched <= 0.0) && huge.is_empty() {
+    /// The gap in which so many of `resident` pages and of huge ones are touched, ns. None until
+    /// something was watched; the longest gap if fewer are touched in it.
+    pub(crate) fn gap_ns(&self, pages: f64, resident: f64, huge: &Huge) -> Option<f64> {
+        if self.sums.iter().all(|(_, watched)| *watched <= 0.0) && huge.rates.is_empty() {
             return None;
         }
         let mut before = (0.0, 0.0);
         for (point, (seen, watched)) in self.sums.iter().enumerate() {
             let gap = point_ns(point);
             let base = if *watched > 0.0 { seen / watched * resident } else { 0.0 };
-            let of = |rate: &f64| 512.0 * -(-rate * gap * 1e-9 / 512.0).exp_m1();
-            let touched = base + huge.iter().map(of).sum::<f64>();
+            let touched = base + huge.touched(gap);
             if touched >= pages {
                 let part = (pages - before.1) / (touched - before.1).max(1e-9);
                 return Some(before.0 + part.clamp(0.0, 1.0) * (gap - before.0));
@@ -87,15 +103,19 @@ mod tests {
             visit.take(gap, (512.0 * -(-1e3 * gap * 1e-9).exp_m1()) as u16, None);
         }
         let mut set = WorkingSet::default();
-        assert_eq!(set.gap_ns(512.0, 51_200.0, &[]), None);
+        assert_eq!(set.gap_ns(512.0, 51_200.0, &Huge::default()), None);
         set.add(&visit, 1.0);
         // 512 of 51,200 pages: one in a hundred is touched within 10 us.
-        let gap = set.gap_ns(512.0, 51_200.0, &[]).unwrap();
+        let gap = set.gap_ns(512.0, 51_200.0, &Huge::default()).unwrap();
         assert!((gap / 10_050.0 - 1.0).abs() < 0.1, "{gap}");
-        let gap = set.gap_ns(5_120.0, 51_200.0, &[]).unwrap();
+        let gap = set.gap_ns(5_120.0, 51_200.0, &Huge::default()).unwrap();
         assert!((gap / 105_360.0 - 1.0).abs() < 0.05, "{gap}");
-        assert_eq!(set.gap_ns(60_000.0, 51_200.0, &[]), Some(LONGEST_NS as f64));
-        let alone = WorkingSet::default().gap_ns(512.0, 0.0, &vec![10_000.0; 100]).unwrap();
-        assert!((alone / 512e-6 / 1e9 - 1.0).abs() < 0.05, "{alone}");
+        assert_eq!(set.gap_ns(60_000.0, 51_200.0, &Huge::default()), Some(LONGEST_NS as f64));
+        let alone = |visited| {
+            let huge = Huge { rates: vec![10_000.0; visited], all: 100.0 };
+            WorkingSet::default().gap_ns(512.0, 0.0, &huge).unwrap()
+        };
+        assert!((alone(100) / 512e-6 / 1e9 - 1.0).abs() < 0.05, "{}", alone(100));
+        assert!((alone(25) / alone(100) - 1.0).abs() < 1e-9, "three in four were not visited");
     }
 }

@@ -1,7 +1,7 @@
 //! From an epoch's visits to heat: what was measured of each region, which a plan charges, and
 //! what is expected of it by all that was seen so far, which policies rank by.
 
-use super::cache_gap::WorkingSet;
+use super::cache_gap::{Huge, WorkingSet};
 use super::history::KEEP;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::{Measured, OfProcess};
@@ -87,9 +87,10 @@ impl Estimator {
         visits: &[Visits<'_>],
         cores: &[f32],
     ) -> Vec<Option<Measured>> {
+        let changed = self.learn_rates(regions, visits);
+        // With what this epoch saw of huge pages: without, the first one would take all of them for cached.
         self.learn_gaps(regions, visits, cores);
         self.learn_cores(regions, visits);
-        let changed = self.learn_rates(regions, visits);
         let measured: Vec<Option<Measured>> = regions
             .iter()
             .zip(visits)
@@ -140,12 +141,14 @@ impl Estimator {
     fn learn_gaps(&mut self, regions: &[Region], visits: &[Visits<'_>], cores: &[f32]) {
         self.processes.resize(cores.len(), Process::default());
         let mut resident = vec![0.0; cores.len()];
-        let mut huge: Vec<Vec<f64>> = vec![Vec::new(); cores.len()];
+        let mut huge: Vec<Huge> = vec![Huge::default(); cores.len()];
         let mut fresh = vec![false; cores.len()];
         for region in regions.iter().filter(|region| !region.unknown()) {
             if region.huge {
-                if region.rate.is_some() {
-                    huge[region.process].push(mean_rate(region.history.weights()));
+                let huge = &mut huge[region.process];
+                huge.all += 1.0;
+                if region.history.known() {
+                    huge.rates.push(mean_rate(region.history.weights()));
                 }
             } else {
                 resident[region.process] += f64::from(region.own());

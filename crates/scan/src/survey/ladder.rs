@@ -36,6 +36,18 @@ pub(crate) fn gaps_of_huge() -> Vec<u64> {
     (0..=8).map(|k| SHORTEST_HUGE_NS << (2 * k)).collect()
 }
 
+/// Few of some gaps: to know roughly how hot something is costs half as much.
+pub(crate) fn coarse(gaps: &[u64]) -> Vec<u64> {
+    let step = gaps.len().div_ceil(COARSE);
+    let mut few: Vec<u64> = gaps.iter().step_by(step.max(1)).copied().collect();
+    let longest = gaps.last().filter(|longest| few.last() != Some(longest));
+    few.extend(longest);
+    few
+}
+
+/// About so many.
+const COARSE: usize = 4;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +64,14 @@ mod tests {
             assert!(gaps(gap).is_sorted_by(|a, b| a < b), "{gap:?}");
         }
         assert!(gaps_of_huge().is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn few_gaps_reach_as_far_as_all() {
+        for all in [gaps(None), gaps(Some(600_000)), gaps_of_huge(), vec![7], vec![]] {
+            let few = coarse(&all);
+            assert!(few.len() <= 5 && few.is_sorted_by(|a, b| a < b), "{few:?}");
+            assert_eq!((few.first(), few.last()), (all.first(), all.last()));
+        }
     }
 }

@@ -137,6 +137,13 @@ impl<'a, E: Eyes> Survey<'a, E> {
         }
     }
 
+    /// Looks fewer times at each region.
+    pub(crate) fn coarse(mut self) -> Self {
+        self.gaps = ladder::coarse(&self.gaps);
+        self.gaps_of_huge = ladder::coarse(&self.gaps_of_huge);
+        self
+    }
+
     /// Works until the end of the epoch on `waves` of regions, each ascending. `random`: between 0
     /// and 1. `stop` is asked now and then whether to end early.
     pub(crate) fn run(

@@ -60,6 +60,19 @@ fn huge_pages_from_hot_to_cold_get_their_rates() {
 }
 
 #[test]
+fn the_first_epoch_tells_hot_huge_pages_from_cold_ones() {
+    let is_hot = |unit: usize| unit % 4 == 1;
+    let rates = (0..128).map(|unit| if is_hot(unit) { 300_000.0 } else { 700.0 });
+    let mut world = Simulated::new(true, rates);
+    let mut regions: Vec<Region> = (0..128).map(|unit| Region::whole(unit, true)).collect();
+    live(&mut world, &mut regions, (1, 256.0), |_, _, _| {});
+    let mut order: Vec<usize> = (0..128).collect();
+    order.sort_by(|a, b| regions[*b].rate.unwrap().total_cmp(&regions[*a].rate.unwrap()));
+    let found = order[..32].iter().filter(|unit| is_hot(**unit)).count();
+    assert!(found >= 31, "{found} of 32 hot ones are first");
+}
+
+#[test]
 fn a_change_of_the_program_is_followed_at_once() {
     follows_a_change(false, |hot| if hot { 20.0 } else { 0.5 });
     // A visit sees one page: two are needed.

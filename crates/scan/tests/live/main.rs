@@ -4,6 +4,7 @@
 
 mod child;
 mod dirty;
+mod opening;
 mod recorded;
 mod shared;
 mod uncleared;

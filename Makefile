@@ -33,7 +33,7 @@ measure: ## Measure the figures of docs/measurements.md on this machine (about a
 truth: ## Real programs counted exactly and sampled in the same run, plans compared (resumes; an hour)
 	@scripts/truth.sh
 
-reproduce: ## Published figures beside ours into docs/reproduction.md (resumes); PAPER=amp: of one paper
+reproduce: ## Published figures beside ours into docs/reproduction (resumes); PAPER=amp: of one paper
 	@scripts/reproduce.sh $(PAPER)
 
 release: ## Build one static binary that runs on other machines of this architecture

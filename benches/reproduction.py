@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/reproduction.md: of AMP from the tables of recordings in a folder
+"""Draws the pictures of docs/reproduction: of AMP from the tables of recordings in a folder
 (--recorded), and one for every *-series.csv that `pagetide reproduce --csv` wrote (--series)."""
 
 import matplotlib

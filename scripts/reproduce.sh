@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Published figures, made again, into docs/reproduction.md, with their pictures: scripts/reproduce.sh
+# Published figures, made again, into docs/reproduction/PAPER.md, with their pictures: scripts/reproduce.sh
 # [PAPER...], all papers if none is named. What was computed before is kept (benches/results/reproduce), and
 # so are tables of recordings (record-amp.sh makes those that are missing, as root).
 # SCALE=N: memory N times smaller than the published. RESULTS=DIR: other tables of recordings.
 source "$(dirname "$0")/lib.sh"
 
 pagetide=target/release/pagetide
-page=docs/reproduction.md
+pages=docs/reproduction
 results=benches/results/reproduce
 
 scripts/venv.sh benches/requirements.txt
@@ -14,11 +14,11 @@ say "building"
 cargo build --release --quiet -p pagetide
 mkdir -p .cache/reproduce
 
-# Replaces what stands in the page between the markers of a command: section COMMAND FILE
+# Replaces what stands in a page between the markers of a command: section PAGE COMMAND FILE
 section() {
-    local start="<!-- begin: $1 -->" end="<!-- end: $1 -->"
+    local page=$1 start="<!-- begin: $2 -->" end="<!-- end: $2 -->"
     grep -qxF -e "$start" "$page" && grep -qxF -e "$end" "$page" || die "$page has no '$start' with its end"
-    awk -v start="$start" -v end="$end" -v text="$2" '
+    awk -v start="$start" -v end="$end" -v text="$3" '
         $0 == end { inside = 0 }
         !inside { print }
         $0 == start {
@@ -42,15 +42,15 @@ for paper in "${papers[@]}"; do
         tables=${RESULTS:-benches/results/amp}
         scripts/record-amp.sh
         "$pagetide" reproduce amp --recorded page "$tables" >.cache/reproduce/amp-recorded.md
-        section "pagetide reproduce amp --recorded" .cache/reproduce/amp-recorded.md
+        section "$pages/amp-recorded.md" "pagetide reproduce amp --recorded" .cache/reproduce/amp-recorded.md
     fi
     say "making the figures of $paper"
     {
         echo
         "$pagetide" reproduce "$paper" --slow ${SCALE:+--scale "$SCALE"} --results "$results" \
-            --csv "$results" --markdown --pictures "../$results"
+            --csv "$results" --markdown --pictures "../../$results"
     } >".cache/reproduce/$paper.md"
-    section "pagetide reproduce $paper" ".cache/reproduce/$paper.md"
+    section "$pages/$paper.md" "pagetide reproduce $paper" ".cache/reproduce/$paper.md"
 done
 .cache/venv/bin/python benches/reproduction.py --series "$results"
-say "the tables are in $page, what they stand on in $results and the pictures beside it"
+say "the tables are in $pages, what they stand on in $results and the pictures beside it"

@@ -80,6 +80,9 @@ pub(crate) struct RunArgs {
     /// Write a line of JSON per epoch: what was seen, decided and done.
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) log: Option<PathBuf>,
+    /// Also write what was seen as a recording, to plan with and to compare the plan.
+    #[arg(long, value_name = "FILE.heat")]
+    pub(crate) record: Option<PathBuf>,
     /// Say after every epoch what was done.
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,

@@ -34,7 +34,7 @@ pub(crate) struct ReproduceArgs {
     /// Also write the numbers, and what pictures are drawn from, as CSV files into this directory.
     #[arg(long, value_name = "DIR")]
     pub(crate) csv: Option<PathBuf>,
-    /// AMP from recordings: `page DIR`, the tables of docs/reproduction.md from tables in a folder;
+    /// AMP from recordings: `page DIR`, the tables of docs/reproduction/amp-recorded.md from tables in a folder;
     /// `choices DIR`, section 6.6 as a table; `accessed RECORDING...` and `frequency`, `scan-ratios` or
     /// `within`, each with NAME RECORDING, those tables from recordings.
     #[arg(long, num_args = 2.., value_names = ["WHAT", "OF"],

@@ -43,6 +43,8 @@ pub struct Manager<T, K> {
     assumed: Assumed,
     /// Whether pages moved since the last epoch.
     moved: bool,
+    /// The last epoch.
+    record: Option<EpochRecord>,
     summary: Summary,
 }
 
@@ -77,6 +79,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             known: HashSet::new(),
             assumed: Assumed::default(),
             moved: false,
+            record: None,
             summary,
         }
     }
@@ -97,7 +100,13 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let layout = Layout::new(watched.places, &record.heat, &self.tiers);
         let line = self.act(&record, &layout, watched.end.is_some(), stop);
         self.summary.add(&line);
+        self.record = Some(record);
         Ok((Some(line), watched.end))
+    }
+
+    /// What the last epoch saw, once.
+    pub fn take_record(&mut self) -> Option<EpochRecord> {
+        self.record.take()
     }
 
     /// What happened so far.

@@ -1,7 +1,8 @@
 //! `--exact`: a command in QEMU, every access counted, to a recording.
 
 use crate::args::RecordOptions;
-use crate::commands::record::{self, Output, Recorded};
+use crate::commands::record::{self, Recorded};
+use crate::commands::writing::Output;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::short::time;

@@ -15,6 +15,7 @@ mod shell;
 mod sim;
 mod sweep;
 mod trace;
+mod writing;
 
 use crate::args::Command;
 use anyhow::{Context as _, Result};

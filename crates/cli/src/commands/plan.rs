@@ -2,7 +2,8 @@
 
 use crate::args::{AskedArgs, ChargeArg, PlanArgs, ShareArg};
 use crate::commands::page::{self, Subjects};
-use crate::commands::record::{self, Output};
+use crate::commands::record;
+use crate::commands::writing::Output;
 use crate::commands::{list_machines, open, out, print_json};
 use anyhow::{Context, Result, bail};
 use pagetide_machine::Machine;

@@ -2,6 +2,7 @@
 
 use crate::args::{RecordArgs, RecordOptions, TargetArgs};
 use crate::commands::exact;
+use crate::commands::writing::{Output, Writing};
 use crate::progress::Progress;
 use crate::short::{time, too_short};
 use crate::unknown::Unknown;
@@ -11,12 +12,9 @@ use pagetide_host::{Features, Host};
 use pagetide_machine::Machine;
 use pagetide_replay::LEAST_EPOCHS;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
-use pagetide_trace::{EpochRecord, Header, Owner, RecordingWriter, SCHEMA_VERSION, Source};
+use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION, Source};
 use pagetide_types::{Bytes, Pid, UnitSize};
-use std::path::Path;
 use std::process::ExitCode;
-use std::sync::mpsc;
-use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
@@ -70,43 +68,18 @@ pub(crate) struct Recorded {
     pub(crate) epochs: u32,
 }
 
-/// Where a recording goes, and whose it is to be.
-#[derive(Clone, Copy)]
-pub(crate) struct Output<'a> {
-    pub(crate) path: &'a Path,
-    /// None: ours.
-    pub(crate) owner: Option<Owner>,
-}
-
-impl<'a> Output<'a> {
-    /// A recording that stays: for who called us, be it through sudo.
-    pub(crate) fn to_keep(path: &'a Path) -> Self {
-        Self { path, owner: Owner::behind_sudo() }
-    }
-}
-
 /// Records until the target ends, the time is up or the user interrupts. `output_aside`: what a
 /// command prints goes to standard error. `cache` is that of a core of the machine planned for.
 pub(crate) fn record(
     target: &Target,
     options: &RecordOptions,
     cache: Option<Bytes>,
-    Output { path: output, owner }: Output<'_>,
+    output: Output<'_>,
     output_aside: bool,
 ) -> Result<Recorded> {
-    if output.exists() {
-        bail!("{} already exists; remove it or name another file", output.display());
-    }
-    let parent = match output.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    if !parent.is_dir() {
-        let what = if parent.exists() { "is not a directory" } else { "does not exist" };
-        bail!("{} {what}; make it, or write elsewhere", parent.display());
-    }
+    output.check()?;
     if let (true, Target::Command(words)) = (options.exact.exact, target) {
-        return exact::record(words, options, cache, Output { path: output, owner }, output_aside);
+        return exact::record(words, options, cache, output, output_aside);
     }
     interrupt::listen();
     let host = Host::live();
@@ -124,7 +97,7 @@ pub(crate) fn record(
         within: options.range.unwrap_or(Options::default().within),
     };
     let header = header(&features, target, &settings, &observer);
-    let mut writer = RecordingWriter::create(output, &header, owner)?;
+    let writer = RecordingWriter::create(output.path, &header, output.owner)?;
     let mut recorder = match Recorder::start(observer, host, target, settings) {
         Ok(recorder) => recorder,
         Err(error) => {
@@ -136,20 +109,11 @@ pub(crate) fn record(
     say_too_short(options);
     let first = format!("the first epoch takes {}", time(options.epoch));
     let progress = Progress::new("recording", options.limit, options.quiet, vec![first]);
-    // Writing a span takes long against the gaps of a burst: it has its own thread.
-    let (send, receive) = mpsc::sync_channel::<EpochRecord>(4);
-    let writing = thread::spawn(move || -> pagetide_trace::Result<()> {
-        for record in receive {
-            writer.append(record)?;
-        }
-        writer.finish()
-    });
-    let (mut unknown, mut epochs) = (Unknown::default(), 0);
+    let mut writing = Writing::start(writer, output.path);
+    let mut unknown = Unknown::default();
     let end = watch(&mut recorder, &progress, |record| {
         unknown.add(&record);
-        epochs += 1;
-        // If nobody takes it the writer gave up, and says why.
-        send.send(record).is_ok()
+        writing.take(record)
     });
     progress.finish();
     if let Some(note) = unknown.note(options.clear_shared) {
@@ -161,16 +125,17 @@ pub(crate) fn record(
              units; to watch more of them choose a longer --epoch, a larger --budget or --unit 2M"
         );
     }
-    drop(send);
     // Whatever happened, what was recorded is kept.
-    let written = writing.join().map_err(|_| anyhow::anyhow!("the writing thread panicked"))?;
+    let written = writing.finish();
     if written.is_ok() && !matches!(end, Ok(End::TargetEnded(_))) {
         // A command whose recording failed goes on: it is not to suffer from us.
         note_killed(&recorder.terminate());
     }
-    let context = || format!("recording to {}", output.display());
-    written.with_context(context)?;
-    Ok(Recorded { end: end.with_context(context)?, epochs })
+    let epochs = written?;
+    Ok(Recorded {
+        end: end.with_context(|| format!("recording to {}", output.path.display()))?,
+        epochs,
+    })
 }
 
 /// Said once the recording goes on: what is wrong with the target comes first.
@@ -228,7 +193,13 @@ fn summary(record: &EpochRecord) -> Vec<String> {
     ]
 }
 
-fn header(features: &Features, target: &Target, options: &Options, observer: &Observer) -> Header {
+/// What a recording by the recorder begins with.
+pub(crate) fn header(
+    features: &Features,
+    target: &Target,
+    options: &Options,
+    observer: &Observer,
+) -> Header {
     let mut header = plain_header(features, target, options.unit, options.epoch);
     header.gaps_s = pagetide_scan::gaps_s();
     header.budget = options.budget;

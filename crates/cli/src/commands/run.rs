@@ -1,6 +1,7 @@
 //! `pagetide run`: observes a target, and moves its pages between tiers as a policy decides.
 
-use crate::commands::record::{code, note_killed, target};
+use crate::commands::record::{code, header, note_killed, target};
+use crate::commands::writing::{Output, Writing};
 use crate::commands::{list_machines, out, print_json};
 use crate::interrupt;
 use crate::live_args::RunArgs;
@@ -13,7 +14,7 @@ use pagetide_migrate::{LiveKernel, Mover};
 use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
 use pagetide_report::Style;
 use pagetide_scan::{End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError};
-use pagetide_trace::Owner;
+use pagetide_trace::{Owner, RecordingWriter};
 use pagetide_types::{NodeId, UnitSize};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Write};
@@ -38,6 +39,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let machine = Machine::load(&arguments.machine)?;
     let host = Host::live();
     let tiers = tiers(&host, arguments)?;
+    let output = arguments.record.as_deref().map(Output::to_keep);
+    output.map_or(Ok(()), Output::check)?;
     let log = arguments.log.as_deref().map(Log::create).transpose()?;
     let settings = Settings {
         policy,
@@ -59,26 +62,36 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         );
     }
     let observer = Observer::start(&host, &features)?;
-    let recorder = Recorder::start(
-        observer,
-        host.clone(),
-        &target,
-        Options {
-            epoch: arguments.epoch,
-            opening: Some(FIRST_EPOCH),
-            unit: UnitSize::Huge,
-            budget: arguments.budget,
-            limit: arguments.limit,
-            output_aside: arguments.json,
-            clear_shared: arguments.clear_shared,
-            ..Options::default()
-        },
-    )?;
+    let options = Options {
+        epoch: arguments.epoch,
+        opening: Some(FIRST_EPOCH),
+        unit: UnitSize::Huge,
+        budget: arguments.budget,
+        limit: arguments.limit,
+        output_aside: arguments.json,
+        clear_shared: arguments.clear_shared,
+        cache_per_core: machine.cache_per_core.unwrap_or(Options::default().cache_per_core),
+        ..Options::default()
+    };
+    let header = header(&features, &target, &options, &observer);
+    let writer = output
+        .map(|output| RecordingWriter::create(output.path, &header, output.owner))
+        .transpose()?;
+    let recorder = match Recorder::start(observer, host.clone(), &target, options) {
+        Ok(recorder) => recorder,
+        Err(error) => {
+            // Nothing was seen: leave no empty recording behind.
+            writer.into_iter().for_each(RecordingWriter::discard);
+            return Err(error.into());
+        }
+    };
+    let mut writing = writer.zip(output).map(|(writer, to)| Writing::start(writer, to.path));
     let mover = Mover::new(LiveKernel::new(host), moving(arguments));
     let mut manager = Manager::new(recorder, mover, tiers, (&governor).into(), settings);
     let progress = Progress::new("managing", arguments.limit, arguments.quiet, Vec::new());
-    let end = watch(&mut manager, arguments, &progress, log);
+    let end = watch(&mut manager, arguments, &progress, log, &mut writing);
     progress.finish();
+    let written = writing.map_or(Ok(0), Writing::finish);
     if end.as_ref().is_ok_and(|end| !matches!(end, End::TargetEnded(_))) {
         // A command that cannot be observed any more goes on: it is not to suffer from us.
         note_killed(&manager.tracker().terminate());
@@ -88,7 +101,9 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     } else if manager.summary().epochs > 0 {
         out(&pagetide_report::run_summary(manager.summary(), Style::of_stdout()))?;
     }
-    Ok(code(end?))
+    let end = end?;
+    written?;
+    Ok(code(end))
 }
 
 /// A policy that can be run.
@@ -157,6 +172,7 @@ fn watch(
     arguments: &RunArgs,
     progress: &Progress,
     mut log: Option<Log>,
+    writing: &mut Option<Writing>,
 ) -> Result<End> {
     loop {
         let (line, end) = match manager.epoch(&interrupt::asked) {
@@ -164,6 +180,12 @@ fn watch(
             Err(ScanError::Gone(_)) => return Ok(End::TargetEnded(manager.tracker().status())),
             other => other?,
         };
+        if let (Some(record), Some(to)) = (manager.take_record(), writing.as_mut())
+            && !to.take(record)
+            && let Some(Err(error)) = writing.take().map(Writing::finish)
+        {
+            eprintln!("pagetide: note: {error:#}; the run goes on without");
+        }
         if let Some(line) = line {
             if let Some(log) = &mut log {
                 log.write(&line)?;

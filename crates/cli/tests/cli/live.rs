@@ -92,6 +92,23 @@ fn a_dry_run_decides_and_moves_nothing() {
 }
 
 #[test]
+fn what_a_run_saw_is_a_recording_that_can_be_planned_with() {
+    let test = "what_a_run_saw_is_a_recording_that_can_be_planned_with";
+    let Some(_turn) = turn(test).filter(|_| one_node(test)) else { return };
+    let scratch = scratch();
+    let path = scratch.path().join("run.heat");
+    let path = path.display();
+    pagetide(&format!("run --dry-run --fast 64M --record {path} --pid 8388608"))
+        .fails(5, &["does not exist"]);
+    let said = dry_run(&format!("--json --record {path}")).succeeds().json();
+    let info = pagetide(&format!("trace info --json {path}")).succeeds().json();
+    assert_eq!(info["epochs"], said["epochs"]);
+    pagetide(&format!("plan --json {path}")).succeeds();
+    pagetide(&format!("run --dry-run --fast 64M --record {path} -- true"))
+        .fails(1, &["run.heat already exists", "another file"]);
+}
+
+#[test]
 fn the_bench_says_what_one_node_cannot_show() {
     let test = "the_bench_says_what_one_node_cannot_show";
     if !one_node(test) {

@@ -23,7 +23,7 @@ use crate::Paper;
 pub(crate) const PAPER: Paper = Paper {
     name: "nimble",
     title: "Yan and others, \"Nimble Page Management for Tiered Memory Systems\", ASPLOS 2019",
-    scale: 64,
+    scale: 256,
     figures: &[
         figure_2::FIGURE,
         figure_3::FIGURE,

@@ -60,7 +60,7 @@ pub(super) const REFAULT_DISTANCE: SystemInfo = SystemInfo {
     name: "refault-distance",
     summary: "TPP-mod that promotes what faults at a shorter distance than the time before",
     source: "Adaptive, section 4.5",
-    keys: keys::MOVING,
+    keys: keys::GOVERNED,
     build,
 };
 

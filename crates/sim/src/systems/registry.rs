@@ -34,7 +34,7 @@ pub(super) mod keys {
         &["governor", "split", "threads", "together", "exchange"];
     /// Of those that limit what goes up.
     pub(in crate::systems) const LIMITED: &[&str] =
-        &["promote_rate_limit", "split", "threads", "together", "exchange"];
+        &["promote_rate_limit", "governor", "split", "threads", "together", "exchange"];
 }
 
 /// All systems, the simplest first.

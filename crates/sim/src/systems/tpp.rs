@@ -89,7 +89,7 @@ pub(super) const TPP: SystemInfo = SystemInfo {
     name: "tpp",
     summary: "what faults while it is on the active list goes up inside the fault",
     source: "TPP, ASPLOS 2023",
-    keys: keys::MOVING,
+    keys: keys::GOVERNED,
     build,
 };
 

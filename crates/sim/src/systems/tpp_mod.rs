@@ -58,6 +58,6 @@ pub(super) const TPP_MOD: SystemInfo = SystemInfo {
     name: "tpp-mod",
     summary: "TPP whose second fault on a page promotes it, without a batch in between",
     source: "Adaptive, section 4.5",
-    keys: keys::MOVING,
+    keys: keys::GOVERNED,
     build,
 };

@@ -1,5 +1,5 @@
 //! AMP's section 6.6 and figures 3, 4 and 7 from recordings, and the tables that are kept of these:
-//! docs/reproduction.md. Nothing is fitted.
+//! docs/reproduction/amp-recorded.md. Nothing is fitted.
 
 mod accessed;
 mod choices;

@@ -40,6 +40,12 @@ impl Cores {
         core
     }
 
+    /// Cores of a tenant.
+    #[must_use]
+    pub fn count(&self, tenant: usize) -> usize {
+        self.of_tenant.get(tenant).map_or(0, Vec::len)
+    }
+
     /// So many cores have no thread of a program.
     pub fn set_spare(&mut self, cores: usize) {
         self.spare = vec![0.0; cores];

@@ -44,7 +44,7 @@ impl Hierarchy for MemoryOnly {
         }
         let tier = usize::from(entry & bit::TIER);
         let done = world.memory[tier].serve(now_ns, LINE, access.write);
-        world.count(tenant, page, tier);
+        world.count(tenant, page, tier, access.write);
         done
     }
 }
@@ -78,15 +78,15 @@ impl Hierarchy for Core {
         // The channel is asked at once and the translation added afterwards: asked at a later time,
         // it would stand idle until then.
         let Some(caches) = &mut self.caches else {
-            world.count(tenant, page, tier);
+            world.count(tenant, page, tier, access.write);
             return takes_ns + world.memory[tier].serve(now_ns, LINE, access.write);
         };
         if let Some(hit_ns) = caches.access(&mut world.shared, access.address >> 6, access.write) {
-            world.count_hit(tenant);
+            world.count_hit(tenant, page, access.write);
             write_back(caches, now_ns, world);
             return now_ns + takes_ns + hit_ns;
         }
-        world.count(tenant, page, tier);
+        world.count(tenant, page, tier, access.write);
         // Also of a write: the line is brought in, and written back later.
         let done = takes_ns + world.memory[tier].serve(now_ns, LINE, false);
         write_back(caches, now_ns, world);

@@ -4,6 +4,7 @@ use super::barrier::{Barrier, ToBarrier};
 use super::caches::Level;
 use super::channel::Channel;
 use super::cores::Cores;
+use super::events::Events;
 use super::hierarchy::{Core, Hardware};
 use super::pages::Pages;
 use super::pages::bit;
@@ -30,6 +31,8 @@ pub struct World {
     hits: Vec<u64>,
     /// By page, accesses that memory served; empty unless they are asked for.
     counts: Vec<u32>,
+    /// By tenant, what hardware samples; none of whom nobody asked for it.
+    events: Vec<Option<Events>>,
 }
 
 impl World {
@@ -48,6 +51,7 @@ impl World {
             served: Vec::new(),
             hits: Vec::new(),
             counts: Vec::new(),
+            events: Vec::new(),
         }
     }
 
@@ -133,16 +137,36 @@ impl World {
     }
 
     #[inline]
-    pub(super) fn count(&mut self, tenant: usize, page: usize, tier: usize) {
+    pub(super) fn count(&mut self, tenant: usize, page: usize, tier: usize, write: bool) {
         self.served[tenant][tier & 3] += 1;
         if let Some(count) = self.counts.get_mut(page) {
             *count += 1;
         }
+        if let Some(Some(events)) = self.events.get_mut(tenant) {
+            events.count(page, write, false);
+        }
     }
 
+    /// A cache served an access.
     #[inline]
-    pub(super) fn count_hit(&mut self, tenant: usize) {
+    pub(super) fn count_hit(&mut self, tenant: usize, page: usize, write: bool) {
         self.hits[tenant] += 1;
+        if let Some(Some(events)) = self.events.get_mut(tenant) {
+            events.count(page, write, true);
+        }
+    }
+
+    /// Hardware samples a tenant's accesses from now on.
+    pub fn sample(&mut self, tenant: usize, events: Events) {
+        if self.events.len() <= tenant {
+            self.events.resize(tenant + 1, None);
+        }
+        self.events[tenant] = Some(events);
+    }
+
+    /// What hardware samples of a tenant; none if nobody asked for it.
+    pub fn events(&mut self, tenant: usize) -> Option<&mut Events> {
+        self.events.get_mut(tenant)?.as_mut()
     }
 
     /// What a new thread's core has before memory.

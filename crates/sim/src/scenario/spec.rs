@@ -71,6 +71,9 @@ pub struct SystemSpec {
     pub together: Option<u32>,
     /// How pages change places.
     pub exchange: Option<Exchange>,
+    /// Where events are sampled: CPU time of the thread that reads the samples, for each, ns; 1000 if
+    /// not given.
+    pub sample_ns: Option<f64>,
     /// For `linux-tiering`: what it promotes at most, MiB a second
     /// (`numa_balancing_promote_rate_limit_MBps`); 65,536 if not given.
     pub promote_rate_limit: Option<f64>,
@@ -186,6 +189,7 @@ impl SystemSpec {
             (self.threads.is_some(), "threads"),
             (self.together.is_some(), "together"),
             (self.exchange.is_some(), "exchange"),
+            (self.sample_ns.is_some(), "sample_ns"),
             (self.promote_rate_limit.is_some(), "promote_rate_limit"),
             (!self.bind.is_empty(), "bind"),
         ]

@@ -197,6 +197,7 @@ fn what_is_wrong_is_named_with_a_remedy() {
         ("memory = \"64M\"", "memory = 64", "give a text in quotes"),
         ("interval = 0.002", "promote_rate_limit = -5", "promote_rate_limit must be"),
         ("interval = 0.002", "promote_rate_limit = nan", "promote_rate_limit must be"),
+        ("interval = 0.002", "sample_ns = -1", "sample_ns must be"),
         ("interval = 0.002", "threads = 0", "nobody copies"),
         ("name = \"all-fast\"", "name = \"bind\"", "bind = [[0.0, 0.25]]"),
         ("memory = \"64M\"", "memory = \"64M\"\nbarrier = 0", "nobody would get past it"),
@@ -276,13 +277,16 @@ fn who_waits_for_a_chase_waits_for_walks_and_not_for_memory_where_it_hits() {
 }
 
 #[test]
-fn a_tracker_of_accessed_bits_finds_the_hot_set_behind_a_tlb() {
-    let hot = SMALL
-        .replace("kind = \"uniform\"", "kind = \"hot-cold\", ratio = 1e5")
-        .replace("seconds = 0.02", "seconds = 0.05\ntlb = true")
-        .replace("warm_up = 0.005", "warm_up = 0.03");
-    let found = outcome(&hot, "lru");
-    assert!(found.tenants[0].fast_share > 0.8, "{:?}", found.tenants[0]);
+fn accessed_bits_behind_a_tlb_find_the_hot_set_and_so_do_sampled_events() {
+    for tracker in ["accessed-bits", "event-sampling"] {
+        let hot = SMALL
+            .replace("kind = \"uniform\"", "kind = \"hot-cold\", ratio = 1e5")
+            .replace("interval = 0.002", &format!("interval = 0.002\ntracker = \"{tracker}\""))
+            .replace("seconds = 0.02", "seconds = 0.05\ntlb = true")
+            .replace("warm_up = 0.005", "warm_up = 0.03");
+        let found = outcome(&hot, "lru");
+        assert!(found.tenants[0].fast_share > 0.8, "{tracker}: {:?}", found.tenants[0]);
+    }
 }
 
 #[test]

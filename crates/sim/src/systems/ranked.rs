@@ -11,7 +11,7 @@ use pagetide_machine::{Kernel, Machine};
 use pagetide_policy::{
     CostBenefit, Decider, Decision, Outcome, Places, PolicySpec, Room, SpecError, Tenant,
 };
-use pagetide_types::{Bytes, EpochHeat, HeatFlags};
+use pagetide_types::{Bytes, EpochHeat};
 
 /// See the module.
 pub struct Ranked {
@@ -58,7 +58,7 @@ impl Ranked {
                 (&given.governor.clone().unwrap_or_default()).into(),
                 Some(prices(&given.machine, given.period.scale)),
             ),
-            tracker: given.tracking.unwrap_or_default().build(&costs),
+            tracker: given.tracking.unwrap_or_default().build(given, &costs),
             mover: Mover::new(number, mechanism, costs.clone()).scaled(given.period.scale),
             epoch: 0,
             begun_ns: 0.0,
@@ -92,12 +92,18 @@ impl System for Ranked {
         Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
     }
 
+    /// One for each tenant, and one for its tracker if that has one.
     fn daemons(&self) -> usize {
-        self.tenants.len()
+        let threads = self.tenants.iter().filter(|managed| managed.tracker.has_thread()).count();
+        self.tenants.len() + threads
     }
 
     fn wake(&mut self, daemon: usize, now_ns: f64, world: &mut World) -> f64 {
         let Self { memory, tenants, period, told, .. } = self;
+        if let Some(watched) = daemon.checked_sub(tenants.len()) {
+            let Managed { number, units, tracker, .. } = &mut tenants[watched];
+            return tracker.work(*number, units, now_ns, world);
+        }
         let managed = &mut tenants[daemon];
         if now_ns == 0.0 {
             managed.tracker.begin(world);
@@ -169,21 +175,12 @@ impl Managed {
     }
 
     fn tell(&self, now_ns: f64, fast: &[bool], decision: &Decision, told: &Told) {
-        let heat = &self.heat;
-        let sum = |rows: &mut dyn Iterator<Item = usize>| rows.map(|row| heat.bytes(row).0).sum();
-        let accessed = |row: &usize| heat.flags[*row].has(HeatFlags::ACCESSED);
         let log = DecisionLog {
             tenant: self.number,
             at_s: now_ns * 1e-9,
-            promote: sum(&mut decision.chosen.promote.iter().copied()),
-            demote: sum(&mut decision.chosen.demote.iter().copied()),
-            promoted_then_demoted: 0,
-            memory: sum(&mut (0..heat.len())),
-            accessed: sum(&mut (0..heat.len()).filter(accessed)),
-            fast: sum(&mut (0..heat.len()).filter(|row| fast[*row])),
-            hits: sum(&mut (0..heat.len()).filter(accessed).filter(|row| fast[*row])),
             observation: self.tenant.observation(),
             turn: decision.changes.first().cloned(),
+            ..DecisionLog::of(&self.heat, fast, decision)
         };
         told.with(|all| all.decisions.push(log));
     }

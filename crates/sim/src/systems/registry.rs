@@ -28,7 +28,7 @@ pub(super) mod keys {
     pub(in crate::systems) const MOVING: &[&str] = &["split", "threads", "together", "exchange"];
     /// Of those that rank units.
     pub(in crate::systems) const RANKED: &[&str] =
-        &["policy", "governor", "tracker", "split", "threads", "together", "exchange"];
+        &["policy", "governor", "tracker", "sample_ns", "split", "threads", "together", "exchange"];
     /// Of those that ask a governor.
     pub(in crate::systems) const GOVERNED: &[&str] =
         &["governor", "split", "threads", "together", "exchange"];

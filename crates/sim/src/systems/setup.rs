@@ -2,10 +2,10 @@
 
 use crate::kernel::{FirstTouch, Nodes, Share, Watermarks};
 use crate::movers::MechanismChange;
-use crate::trackers::{AccessedBits, Exact, HintFaults, Tracker};
+use crate::trackers::{AccessedBits, EventSampling, Exact, HintFaults, SAMPLE_NS, Tracker};
 use pagetide_machine::{Kernel, Machine};
-use pagetide_policy::{Change, GovernorSpec, Observation, PolicySpec};
-use pagetide_types::Bytes;
+use pagetide_policy::{Change, Decision, GovernorSpec, Observation, PolicySpec};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -41,6 +41,8 @@ pub struct Given {
     pub mechanism: MechanismChange,
     /// What it would have them watched by.
     pub tracking: Option<Tracking>,
+    /// What a sample of events takes, where they are sampled, ns.
+    pub sample_ns: Option<f64>,
     /// What may be promoted, MiB a second, where that is limited.
     pub promote_rate_limit: Option<f64>,
     /// Parts of each tenant's memory that a manual placement has fast, as shares of it.
@@ -67,15 +69,18 @@ pub enum Tracking {
     AccessedBits,
     /// [`HintFaults`] of all units in each interval.
     HintFaults,
+    /// [`EventSampling`].
+    EventSampling,
     /// [`Exact`].
     Exact,
 }
 
 impl Tracking {
-    pub(super) fn build(self, kernel: &Kernel) -> Box<dyn Tracker> {
+    pub(super) fn build(self, given: &Given, kernel: &Kernel) -> Box<dyn Tracker> {
         match self {
             Self::AccessedBits => Box::new(AccessedBits::new(kernel.scan_ns)),
             Self::HintFaults => Box::new(HintFaults::new(kernel.scan_ns)),
+            Self::EventSampling => Box::new(given.event_sampling()),
             Self::Exact => Box::new(Exact),
         }
     }
@@ -106,6 +111,24 @@ pub struct DecisionLog {
     pub observation: Option<Observation>,
     /// The governor stopped the tenant, or let it migrate again; sizes that it names are scaled.
     pub turn: Option<Change>,
+}
+
+impl DecisionLog {
+    /// Of a decision on the heat of an interval: its bytes, and where they were. Whose and when is left
+    /// open, and what was told.
+    pub(super) fn of(heat: &EpochHeat, fast: &[bool], decision: &Decision) -> Self {
+        let sum = |rows: &mut dyn Iterator<Item = usize>| rows.map(|row| heat.bytes(row).0).sum();
+        let accessed = |row: &usize| heat.flags[*row].has(HeatFlags::ACCESSED);
+        Self {
+            promote: sum(&mut decision.chosen.promote.iter().copied()),
+            demote: sum(&mut decision.chosen.demote.iter().copied()),
+            memory: sum(&mut (0..heat.len())),
+            accessed: sum(&mut (0..heat.len()).filter(accessed)),
+            fast: sum(&mut (0..heat.len()).filter(|row| fast[*row])),
+            hits: sum(&mut (0..heat.len()).filter(accessed).filter(|row| fast[*row])),
+            ..Self::default()
+        }
+    }
 }
 
 /// Bytes that moved, by tenant.
@@ -164,6 +187,11 @@ impl Given {
     /// What the machine's kernel costs.
     pub(super) fn kernel(&self) -> Kernel {
         self.machine.kernel.clone().unwrap_or_default()
+    }
+
+    /// Sampling of events.
+    pub(super) fn event_sampling(&self) -> EventSampling {
+        EventSampling::new(self.sample_ns.unwrap_or(SAMPLE_NS), self.period.scale)
     }
 
     /// First touch by the tenants' limits, on a fast node that is as large as they need: what its tier holds

@@ -2,10 +2,12 @@
 //! that a recording holds, and what that cost.
 
 mod accessed_bits;
+mod event_sampling;
 mod exact;
 mod hint_faults;
 
 pub use accessed_bits::AccessedBits;
+pub use event_sampling::{EventSampling, SAMPLE_NS};
 pub use exact::Exact;
 pub use hint_faults::HintFaults;
 
@@ -22,6 +24,18 @@ pub trait Tracker: Send {
 
     /// What was seen in the interval that ends now; the next one begins.
     fn look(&mut self, interval: &Interval<'_>, world: &mut World) -> Looked;
+
+    /// Whether it has a thread of the kernel for itself.
+    fn has_thread(&self) -> bool {
+        false
+    }
+
+    /// That thread works at `now_ns` on what was seen of a tenant; when it goes on, ns, or never
+    /// (infinity).
+    fn work(&mut self, tenant: usize, units: &Units, now_ns: f64, world: &mut World) -> f64 {
+        let _ = (tenant, units, now_ns, world);
+        f64::INFINITY
+    }
 
     /// A thread faulted at a page because it was asked to.
     fn fault(&mut self, unit: usize) {

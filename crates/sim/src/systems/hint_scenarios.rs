@@ -20,10 +20,19 @@ pub(super) struct Trial<'a> {
     pub(super) keys: &'a str,
     /// In huge pages, 32 times smaller, with a hundredth of the accesses.
     pub(super) huge: bool,
+    /// Cores that the kernel has for itself.
+    pub(super) spare_cores: u32,
 }
 
-pub(super) const TRIAL: Trial<'static> =
-    Trial { pattern: HOT_COLD, fast: "4G", threads: 1, seconds: 80.0, keys: "", huge: false };
+pub(super) const TRIAL: Trial<'static> = Trial {
+    pattern: HOT_COLD,
+    fast: "4G",
+    threads: 1,
+    seconds: 80.0,
+    keys: "",
+    huge: false,
+    spare_cores: 23,
+};
 
 impl Trial<'_> {
     /// What comes of its program under a system.
@@ -35,11 +44,11 @@ impl Trial<'_> {
     /// What comes of it under a system.
     #[track_caller]
     pub(super) fn outcome(&self, system: &str) -> Outcome {
-        let Self { pattern, fast, threads, seconds, keys, huge } = self;
+        let Self { pattern, fast, threads, seconds, keys, huge, spare_cores } = self;
         let (scale, compute_ns) = if *huge { (32, 4000) } else { (256, 40) };
         let text = format!(
             "machine = \"adaptive-cxl\"\nscale = {scale}\nhuge_pages = {huge}\n\
-             seconds = {seconds}\nwarm_up = {}\n\
+             seconds = {seconds}\nwarm_up = {}\nspare_cores = {spare_cores}\n\
              [system]\nname = \"{system}\"\n{keys}\n\
              [[tenant]]\nmemory = \"16G\"\nfast = \"{fast}\"\nthreads = {threads}\n\
              compute_ns = {compute_ns}\npattern = {{ {pattern} }}",

@@ -9,6 +9,7 @@ mod hint_promotion;
 #[cfg(test)]
 mod hint_scenarios;
 mod linux_tiering;
+mod memtis;
 mod nimble;
 mod nomad;
 mod ranked;

@@ -2,7 +2,8 @@
 
 use super::setup::Given;
 use super::{
-    adaptive, amp, demotion, fixed, linux_tiering, nimble, nomad, refault_distance, tpp, tpp_mod,
+    adaptive, amp, demotion, fixed, linux_tiering, memtis, nimble, nomad, refault_distance, tpp,
+    tpp_mod,
 };
 use crate::engine::System;
 use pagetide_policy::SpecError;
@@ -50,6 +51,7 @@ pub static REGISTRY: &[&SystemInfo] = &[
     &refault_distance::REFAULT_DISTANCE,
     &adaptive::ADAPTIVE,
     &nomad::NOMAD,
+    &memtis::MEMTIS,
     &nimble::BASE,
     &nimble::EXCHANGE_BASE,
     &nimble::HUGE,

@@ -113,7 +113,7 @@ impl<R: PromotionRule> Governed<R> {
         base.told.with(|all| all.decisions.push(log));
         (asked.asked_ns, asked.moved, asked.passed) = (now_ns, moved, passed);
         let stands_still = asked.verdict == Verdict::StandStill;
-        base.stopped[number] = stands_still;
+        base.stopped[number] = stands_still || base.memory.share(number).capacity == 0;
         every(stands_still)
     }
 }

@@ -84,7 +84,7 @@ impl<R: PromotionRule> HintPromotion<R> {
             in_fault: InFaultMover::new(&costs).scaled(scale),
             isolated: BTreeMap::new(),
             scanners: scanners(given),
-            stopped: vec![false; given.tenants.len()],
+            stopped: given.tenants.iter().map(TenantSetup::is_bound).collect(),
             promoted: vec![false; given.base_pages()],
             rule,
             costs,

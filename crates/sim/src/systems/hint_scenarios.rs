@@ -93,6 +93,30 @@ fn huge_pages_go_up_whole() {
 }
 
 #[test]
+fn a_tenant_that_may_have_no_fast_memory_stays_on_the_slow_node() {
+    let tenant = |name: &str, fast: &str| {
+        format!(
+            "[[tenant]]\nname = \"{name}\"\nmemory = \"16G\"\nfast = \"{fast}\"\n\
+             compute_ns = 40\npattern = {{ {HOT_COLD} }}\n"
+        )
+    };
+    for (system, ..) in SYSTEMS {
+        let text = format!(
+            "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\nseconds = 40\n\
+             [system]\nname = \"{system}\"\n{}{}",
+            tenant("bound", "0G"),
+            tenant("free", "4G")
+        );
+        let mut found = run(&parse(&text, "x.toml").unwrap(), None, "x.toml").unwrap().tenants;
+        let (free, bound) = (found.remove(1), found.remove(0));
+        assert_eq!((bound.promoted, bound.demoted, bound.fast_share), (0, 0, 0.0), "{system}");
+        assert!(free.promoted > 0 && free.fast_share > 0.3, "{system}: {free:?}");
+        // It does not fault for nothing: an access waits for another one, or for what is computed.
+        assert!(bound.ns_per_access.unwrap() < 125.0, "{system}: {bound:?}");
+    }
+}
+
+#[test]
 fn where_all_memory_is_fast_nothing_moves_and_little_is_lost() {
     let all = Trial { fast: "20G", ..TRIAL };
     let right = all.under("all-fast");

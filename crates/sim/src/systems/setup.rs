@@ -22,6 +22,13 @@ pub struct TenantSetup {
     pub fast: Bytes,
 }
 
+impl TenantSetup {
+    /// It may have no fast memory at all, also where tenants share it.
+    pub(super) fn is_bound(&self) -> bool {
+        self.fast.0 == 0
+    }
+}
+
 /// All that a scenario says of a system.
 #[derive(Clone, Debug)]
 pub struct Given {
@@ -214,6 +221,7 @@ impl Given {
 
     /// First touch on a fast node that is as large as all tenants may have together, and that all of
     /// them share: no limits, but the node's marks, which are those of the machine that is modelled.
+    /// Who may have none is bound to the slow node.
     pub(super) fn shared_node(&self) -> FirstTouch {
         let fast: u64 = self.tenants.iter().map(|tenant| tenant.fast.0 / 4096).sum();
         let fast = fast.max(1);
@@ -226,7 +234,7 @@ impl Given {
             let marks = Watermarks::of(full(pages), full(fast + slow + 1024), WATERMARK_SCALE);
             nodes.set_marks(node, marks.scaled_down(scale));
         }
-        self.on(nodes, |_| u64::MAX)
+        self.on(nodes, |tenant| if tenant.is_bound() { 0 } else { u64::MAX })
     }
 
     fn on(&self, nodes: Nodes, capacity: impl Fn(&TenantSetup) -> u64) -> FirstTouch {

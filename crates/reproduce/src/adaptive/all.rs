@@ -1,7 +1,9 @@
 //! The table that no paper has: all systems that run on base pages, all programs, three sizes of DRAM, on
 //! the same accesses.
 
-use super::runs::{LINUX, NOMAD, NONE, OURS, System, TPP, TPP_MOD, grid, programs, threads};
+use super::runs::{
+    LINUX, MEMTIS, MEMTIS_2, NOMAD, NONE, OURS, System, TPP, TPP_MOD, grid, programs, threads,
+};
 use crate::simulated::geomean;
 use crate::{Context, Figure, Outcome, ReproduceError, Row};
 
@@ -13,18 +15,20 @@ pub(super) const FIGURE: Figure = Figure {
     run,
 };
 
-const REFAULT: System = ("Refault distance", "name = \"refault-distance\"");
-const GOVERNED: System = ("TPP-mod, governed", "name = \"tpp-mod\"\ngovernor = \"adaptive\"");
-const LFU: System = ("LFU", "name = \"lfu\"");
-const AMP: System = ("AMP", "name = \"amp\"");
-const SYSTEMS: [System; 10] = [NONE, LINUX, TPP, TPP_MOD, GOVERNED, REFAULT, NOMAD, OURS, LFU, AMP];
+const REFAULT: System = System::of("Refault distance", "name = \"refault-distance\"");
+const GOVERNED: System =
+    System::of("TPP-mod, governed", "name = \"tpp-mod\"\ngovernor = \"adaptive\"");
+const LFU: System = System::of("LFU", "name = \"lfu\"");
+const AMP: System = System::of("AMP", "name = \"amp\"");
+const SYSTEMS: [System; 12] =
+    [NONE, LINUX, TPP, TPP_MOD, GOVERNED, REFAULT, NOMAD, MEMTIS, MEMTIS_2, OURS, LFU, AMP];
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let systems = if context.small { &SYSTEMS[..4] } else { &SYSTEMS };
     let found = grid(context, threads(context), &programs(context), systems)?;
     let mut outcome = Outcome::default();
     for system in &systems[1..] {
-        let what = format!("{}: speed-up over no migration, geometric mean", system.0);
+        let what = format!("{}: speed-up over no migration, geometric mean", system.name);
         let mean = geomean(found.speedups(*system, NONE));
         outcome.rows.push(Row::new(what, "x", mean));
     }
@@ -33,7 +37,7 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         let worst = found.rows.iter().map(|(_, _, rates)| {
             rates[at] / rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max)
         });
-        let what = format!("{}: of the best system of a row, at worst", system.0);
+        let what = format!("{}: of the best system of a row, at worst", system.name);
         outcome.rows.push(Row::new(what, "%", 100.0 * worst.fold(1.0, f64::min)));
     }
     found.draw(&mut outcome);

@@ -1,7 +1,7 @@
 //! Figure 5: how much of what was promoted is demoted again, every 2 s, and its slope.
 
 use super::programs::Program;
-use super::runs::{answers, simulate};
+use super::runs::{System, answers, simulate};
 use crate::{Context, Figure, Outcome, ReproduceError, Row, Series};
 
 pub(super) const FIGURE: Figure = Figure {
@@ -13,7 +13,10 @@ pub(super) const FIGURE: Figure = Figure {
 };
 
 /// TPP-mod, whose counters are read and which is never stopped.
-const COUNTED: &str = "name = \"tpp-mod\"\ngovernor = \"adaptive:stabilizing=1000,patience=0\"";
+const COUNTED: System = System::of(
+    "TPP-mod, counted",
+    "name = \"tpp-mod\"\ngovernor = \"adaptive:stabilizing=1000,patience=0\"",
+);
 /// GB; the text does not say how much [I].
 const DRAM_GB: u32 = 32;
 

@@ -21,7 +21,7 @@ const SEEDS: u32 = 10;
 fn scenario((scale, seed): (u32, u32), threads: u32, system: System) -> String {
     format!(
         "machine = \"adaptive-cxl\"\nscale = {scale}\nseed = {seed}\nhuge_pages = false\n\
-         seconds = 900\n[system]\n{}\n\
+         seconds = 900\n{}\
          [[tenant]]\nname = \"phases\"\nmemory = \"80G\"\nfast = \"16G\"\n\
          threads = {threads}\ncompute_ns = 40\n\
          [tenant.pattern]\nkind = \"regions\"\ninit = \"interleaved\"\npart = [\n\
@@ -29,7 +29,7 @@ fn scenario((scale, seed): (u32, u32), threads: u32, system: System) -> String {
          {{ name = \"more\", from = 0.375, to = 0.75, weight = 1, walk = \"random\" }},\n\
          {{ name = \"rest\", from = 0.75, to = 1, weight = 1e-5, walk = \"random\" }}]\n\
          phase = [{{ seconds = 300, weights = {{ more = 1e-5 }} }}, {{ seconds = 300 }}]",
-        system.1
+        system.lines()
     )
 }
 

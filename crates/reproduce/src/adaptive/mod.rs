@@ -3,10 +3,14 @@
 mod all;
 mod figure_10;
 mod figure_11;
+mod figure_14;
+mod figure_18;
 mod figure_3;
+mod figure_4;
 mod figure_5;
 mod figure_7;
 mod overhead;
+mod pairs;
 mod programs;
 mod runs;
 mod scales;
@@ -24,10 +28,13 @@ pub(crate) const PAPER: Paper = Paper {
         figure_3::A,
         figure_3::B,
         overhead::FIGURE,
+        figure_4::FIGURE,
         figure_5::FIGURE,
         figure_7::FIGURE,
         figure_10::FIGURE,
         figure_11::FIGURE,
+        figure_14::FIGURE,
+        figure_18::FIGURE,
         all::FIGURE,
         scales::FIGURE,
     ],

@@ -26,10 +26,10 @@ const SECONDS: f64 = 100.0;
 fn scenario(scale: u32, spare_cores: u32, system: System) -> String {
     format!(
         "machine = \"adaptive-cxl\"\nscale = {scale}\nseconds = {SECONDS}\nhuge_pages = false\n\
-         spare_cores = {spare_cores}\n[system]\n{}\n\
+         spare_cores = {spare_cores}\n{}\
          [[tenant]]\nname = \"micro\"\nmemory = \"32G\"\nfast = \"16G\"\n\
          pattern = {{ kind = \"uniform\" }}\n",
-        system.1
+        system.lines()
     )
 }
 

@@ -7,6 +7,8 @@
 //! - Pages are base pages: a promotion copies for 5 to 7 us (section 3.2).
 //! - OpenMP's threads meet at the end of a loop.
 
+use super::runs::System;
+
 /// A program's model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Program {
@@ -150,7 +152,7 @@ pub(super) const DRAM_GB: [u32; 3] = [16, 32, 48];
 /// One on each core.
 pub(super) const THREADS: u32 = 24;
 /// How long a program runs, seconds: what is learned at the start counts [I].
-const SECONDS: f64 = 300.0;
+pub(super) const SECONDS: f64 = 300.0;
 
 impl Program {
     /// The program of this name.
@@ -163,25 +165,39 @@ impl Program {
         self.friendly_from.is_some_and(|from| dram_gb >= from)
     }
 
-    /// A scenario: so many threads of it, alone, with so much DRAM, under a system, whose other keys
-    /// stand in `system`.
+    /// A scenario: so many threads of it, alone, with so much DRAM, under a system.
     pub(super) fn scenario(
         &self,
         (scale, threads, dram_gb): (u32, u32, u32),
-        system: &str,
+        system: System,
     ) -> String {
-        let Self { name, memory_gb, compute_ns, loop_gb, parts, .. } = self;
+        let tenant = self.tenant((self.memory_gb, dram_gb), threads, 0);
+        format!(
+            "machine = \"adaptive-cxl\"\nscale = {scale}\nseconds = {SECONDS}\nhuge_pages = false\n\
+             {}{tenant}",
+            system.lines()
+        )
+    }
+
+    /// So many threads of it in a scenario, with so much memory and DRAM, from so many seconds on.
+    pub(super) fn tenant(
+        &self,
+        (memory_gb, dram_gb): (f64, u32),
+        threads: u32,
+        start_s: u32,
+    ) -> String {
+        let Self { name, compute_ns, loop_gb, parts, .. } = self;
         // An inline table has no lines of its own but within its lists.
         let parts = parts.trim().replace("\nphase", ", phase");
         // Accesses of a thread: its share of the loop's lines.
-        let accesses = |gb: f64| gb * f64::from(1 << 24) / f64::from(threads);
+        let size = memory_gb / self.memory_gb;
+        let accesses = |gb: f64| gb * size * f64::from(1 << 24) / f64::from(threads);
         let barrier = loop_gb.map(|gb| format!("barrier = {:.0}\n", accesses(gb)));
         let barrier = barrier.unwrap_or_default();
+        let start = if start_s > 0 { format!("start = {start_s}\n") } else { String::new() };
         format!(
-            "machine = \"adaptive-cxl\"\nscale = {scale}\nseconds = {SECONDS}\nhuge_pages = false\n\
-             [system]\n{system}\n\
-             [[tenant]]\nname = \"{name}\"\nmemory = \"{memory_gb}G\"\nfast = \"{dram_gb}G\"\n\
-             threads = {threads}\ncompute_ns = {compute_ns}\n{barrier}\
+            "[[tenant]]\nname = \"{name}\"\nmemory = \"{memory_gb}G\"\nfast = \"{dram_gb}G\"\n\
+             threads = {threads}\ncompute_ns = {compute_ns}\n{barrier}{start}\
              pattern = {{ kind = \"regions\", {parts} }}\n"
         )
     }
@@ -189,6 +205,7 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use super::super::runs::OURS;
     use super::*;
     use pagetide_sim::scenario::{Input, PatternSpec, parse};
 
@@ -196,7 +213,7 @@ mod tests {
     fn every_program_is_a_scenario_whose_parts_are_all_of_its_memory() {
         for program in PROGRAMS {
             for threads in [1, THREADS] {
-                let text = program.scenario((1024, threads, 16), "name = \"adaptive\"");
+                let text = program.scenario((1024, threads, 16), OURS);
                 let scenario =
                     parse(&text, program.name).unwrap_or_else(|error| panic!("{error}\n{text}"));
                 let tenant = &scenario.tenants[0];

@@ -8,15 +8,43 @@ use pagetide_sim::scenario::parse;
 use pagetide_sim::sweep::MODEL;
 use pagetide_sim::systems::DecisionLog;
 
-/// A system: what the paper calls it, and the keys of its `[system]`.
-pub(super) type System = (&'static str, &'static str);
+/// A system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct System {
+    /// What the paper calls it.
+    pub(super) name: &'static str,
+    /// The keys of its `[system]`.
+    pub(super) keys: &'static str,
+    /// Cores for the kernel's threads; those that the programs leave, if none.
+    spare_cores: Option<u32>,
+}
 
-pub(super) const NONE: System = ("No migration", "name = \"no-migration\"");
-pub(super) const LINUX: System = ("Linux", "name = \"linux-tiering\"");
-pub(super) const TPP: System = ("TPP", "name = \"tpp\"");
-pub(super) const TPP_MOD: System = ("TPP-mod", "name = \"tpp-mod\"");
-pub(super) const NOMAD: System = ("NOMAD", "name = \"nomad\"");
-pub(super) const OURS: System = ("Adaptive", "name = \"adaptive\"");
+impl System {
+    pub(super) const fn of(name: &'static str, keys: &'static str) -> Self {
+        Self { name, keys, spare_cores: None }
+    }
+
+    const fn with_cores(self, cores: u32) -> Self {
+        Self { spare_cores: Some(cores), ..self }
+    }
+
+    /// The lines of a scenario that end with its keys.
+    pub(super) fn lines(&self) -> String {
+        let cores = self.spare_cores.map(|cores| format!("spare_cores = {cores}\n"));
+        format!("{}[system]\n{}\n", cores.unwrap_or_default(), self.keys)
+    }
+}
+
+pub(super) const NONE: System = System::of("No migration", "name = \"no-migration\"");
+pub(super) const LINUX: System = System::of("Linux", "name = \"linux-tiering\"");
+pub(super) const TPP: System = System::of("TPP", "name = \"tpp\"");
+pub(super) const TPP_MOD: System = System::of("TPP-mod", "name = \"tpp-mod\"");
+pub(super) const NOMAD: System = System::of("NOMAD", "name = \"nomad\"");
+/// Its kernel's threads run where the program's do, or on two cores of their own (section 5.1).
+pub(super) const MEMTIS: System = System::of("MEMTIS", "name = \"memtis\"").with_cores(0);
+pub(super) const MEMTIS_2: System =
+    System::of("MEMTIS (+2 core)", "name = \"memtis\"").with_cores(2);
+pub(super) const OURS: System = System::of("Adaptive", "name = \"adaptive\"");
 
 /// What each scenario came to: of its tenant `accesses_per_s`, `fast_share`, `promoted`, `demoted` (bytes),
 /// `stops` and `restarts`, and `first-stop-s` if there was one; with `over_time` every answer of its governor, too: see [`Answer`].
@@ -126,7 +154,7 @@ pub(super) fn grid_of(
         .collect();
     let scenario = |(program, dram_gb): &(&'static Program, u32)| {
         let (program, what) = (*program, (context.scale, threads, *dram_gb));
-        systems.iter().map(move |(_, system)| program.scenario(what, system))
+        systems.iter().map(move |system| program.scenario(what, *system))
     };
     let texts: Vec<String> = pairs.iter().flat_map(scenario).collect();
     let found = simulate(context, &texts, false)?;
@@ -182,7 +210,7 @@ impl Grid {
                 let points = rows
                     .filter(|((_, dram_gb, _), _)| *dram_gb == size)
                     .map(|((program, ..), time)| (program.name, time));
-                let series = Series::new(system.0, "", "execution time over no migration");
+                let series = Series::new(system.name, "", "execution time over no migration");
                 outcome.series.push(series.panel(format!("{size} GB of DRAM")).points(points));
             }
         }

@@ -25,7 +25,7 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         for (name, dram_gb) in PROGRAMS {
             let Some(program) = Program::named(name) else { continue };
             let what = (scale, threads(context), dram_gb);
-            let texts = [NONE, OURS].map(|system| program.scenario(what, system.1));
+            let texts = [NONE, OURS].map(|system| program.scenario(what, system));
             let found = simulate(context, &texts, false)?;
             let rate = |at: usize| value(&found[at], "accesses_per_s");
             let what = format!("{name} at {dram_gb} GB, gain over no migration: {smaller}");

@@ -1,6 +1,8 @@
 //! A small set: few threads, few programs, little DRAM.
 
-use super::{figure_3, figure_7, figure_10, overhead, scales};
+use super::{
+    figure_3, figure_4, figure_7, figure_10, figure_11, figure_14, figure_18, overhead, scales,
+};
 use crate::{At, Context, Verdict};
 
 /// The scale of the figures.
@@ -58,4 +60,45 @@ fn a_small_set_has_rows_of_what_it_holds() {
     // Liblinear and GUPS at 16 GB.
     let all = ["friendly programs: gain over NOMAD", "unfriendly programs: gain over NOMAD"];
     assert_eq!(names, all);
+}
+
+#[test]
+fn memtis_holds_up_a_program_whose_only_core_its_threads_run_on() {
+    let outcome = (figure_11::FIGURE.run)(&Context::in_memory(SCALE)).unwrap();
+    let time = |name: &str| {
+        let series = outcome.series.iter().find(|series| series.name == name).unwrap();
+        series.points[0].1
+    };
+    assert!(time("MEMTIS") > time("MEMTIS (+2 core)"), "{outcome:?}");
+    assert_eq!(time("No migration"), 1.0);
+}
+
+#[test]
+fn bound_to_slow_memory_an_unfriendly_program_leaves_dram_to_the_other() {
+    let outcome = (figure_4::FIGURE.run)(&Context::in_memory(SCALE)).unwrap();
+    let gain = |what: &str| {
+        let row = outcome.rows.iter().find(|row| row.what.starts_with(what)).unwrap();
+        row.ours
+    };
+    // It has no DRAM without migration either: the first program has all of it.
+    assert!(gain("Silo, manual bind").abs() < 5.0, "{outcome:?}");
+    assert!(gain("Liblinear, manual bind") > gain("Liblinear, TPP-mod") - 1.0, "{outcome:?}");
+}
+
+#[test]
+fn pairs_have_rows_of_what_was_published_and_a_picture_each() {
+    for (figure, published, pair) in [
+        (figure_14::FIGURE, vec![88.0], "UF: GUPS + SP"),
+        (figure_18::FIGURE, vec![35.0, 38.0, 72.0], "FF: Liblinear + SP"),
+    ] {
+        let outcome = (figure.run)(&Context::in_memory(4 * SCALE)).unwrap();
+        let found: Vec<f64> = outcome.rows.iter().filter_map(|row| row.published).collect();
+        assert_eq!(found, published);
+        assert!(outcome.rows.iter().all(|row| row.ours.is_finite()), "{outcome:?}");
+        assert!(outcome.series.iter().all(|series| series.panel == pair), "{outcome:?}");
+        let names: Vec<&str> = outcome.series.iter().map(|series| series.name.as_str()).collect();
+        assert_eq!(names, ["No migration", "TPP-mod", "NOMAD", "Adaptive"]);
+        assert!(outcome.series.iter().all(|series| series.points.len() == 2), "both programs");
+        assert!(outcome.series[0].points.iter().all(|(_, time)| *time == 1.0));
+    }
 }

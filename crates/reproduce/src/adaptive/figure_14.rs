@@ -1,0 +1,42 @@
+//! Figure 14: pairs of programs with different offsets (12 and 13 are its parts: UF and UU).
+
+use super::pairs::{Dram, OFFSETS_S, Pair, run as run_pairs};
+use super::runs::{NOMAD, NONE, OURS, TPP_MOD};
+use crate::{Context, Figure, Outcome, ReproduceError, Row, Tolerance};
+
+pub(super) const FIGURE: Figure = Figure {
+    id: "14",
+    title: "two programs at a time, the second one 5, 200 and 400 s later: UF and UU",
+    source: "section 5.4",
+    slow: true,
+    run,
+};
+
+fn run(context: &Context) -> Result<Outcome, ReproduceError> {
+    let mut pairs: Vec<Pair> = Pair::of("UF").chain(Pair::of("UU")).collect();
+    let mut offsets = OFFSETS_S.to_vec();
+    if context.small {
+        // GUPS and SP.
+        (pairs, offsets) = (pairs.drain(1..2).collect(), vec![5]);
+    }
+    let [tpp, nomad, ours] = [TPP_MOD, NOMAD, OURS].map(|system| (system, Dram::Shared));
+    let found =
+        run_pairs(context, &pairs, &offsets, &[(NONE, Dram::FirstTouch), tpp, nomad, ours])?;
+    let mut outcome = Outcome::default();
+    for (system, published) in [(tpp, None), (nomad, Some(88.0)), (ours, None)] {
+        let speedups = found.speedups(system);
+        let worst = speedups.iter().fold(f64::INFINITY, |worst, one| worst.min(one.factor));
+        let what = format!("{}: performance lost against no migration, at most", system.0.name);
+        let row = Row::new(what, "%", 100.0 * (1.0 - worst));
+        outcome.rows.push(match published {
+            Some(published) => row.published(published, Tolerance::Ratio(1.25)),
+            None => row,
+        });
+    }
+    found.draw(&mut outcome);
+    outcome.notes.push("MEMTIS is left out, as in the paper".into());
+    outcome
+        .notes
+        .push("the texts do not say which pairs, and which offsets: those of figure 4 [I]".into());
+    Ok(outcome)
+}

@@ -1,7 +1,7 @@
 //! Which regions an epoch visits, as far as its budget goes, and what that costs.
 
 use super::Recorder;
-use crate::survey::draw::draw;
+use crate::survey::draw::{draw, each_once};
 use crate::survey::estimate::wanted;
 use crate::survey::{Outcome, WAVE};
 use crate::target::region::Region;
@@ -12,8 +12,6 @@ use crate::target::sharing::Sharing;
 const VISIT_NS: f64 = 120_000.0;
 const HUGE: f64 = 0.25;
 const COARSE: f64 = 0.55;
-/// While not everything was visited, what was not comes first: it is wanted so many times as much.
-const UNVISITED: f64 = 4.0;
 /// Weight of the last epoch in the mean cost.
 const LEARN: f64 = 0.5;
 /// Processes that use this share of the CPU time of the busiest decide when to look.
@@ -37,8 +35,12 @@ pub(super) struct VisitCost([Option<f64>; 2]);
 impl VisitCost {
     /// `huge`: share of the regions that are huge pages, which counts before the first visit.
     fn of(&self, coarse: bool, huge: f64) -> f64 {
-        let guess = VISIT_NS * (1.0 - huge * (1.0 - HUGE)) * if coarse { COARSE } else { 1.0 };
-        self.0[usize::from(coarse)].unwrap_or(guess)
+        let [fine, few] = self.0;
+        let guess = || VISIT_NS * (1.0 - huge * (1.0 - HUGE));
+        match coarse {
+            false => fine.or(few.map(|few| few / COARSE)).unwrap_or_else(guess),
+            true => few.or(fine.map(|fine| fine * COARSE)).unwrap_or_else(|| guess() * COARSE),
+        }
     }
 
     fn learn(&mut self, coarse: bool, ns: f64) {
@@ -55,23 +57,33 @@ impl Recorder {
         let can = |region: &Region| {
             !region.uncleared && region.weight() > 0 && self.known[region.process].alive
         };
-        let mut wanted = wanted(&self.regions, &cores, can);
+        let wanted = wanted(&self.regions, &cores, can);
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
-        let watched = || self.regions.iter().filter(|region| can(region));
-        let all = watched().count().max(1) as f64;
-        let huge = watched().filter(|region| region.huge).count() as f64 / all;
-        let unvisited = watched().any(|region| !region.history.known());
-        let coarse = self.options.opening.is_some()
-            && unvisited
-            && budget_ns / self.visit_cost.of(false, huge) < all;
-        if coarse {
-            for (wanted, region) in wanted.iter_mut().zip(&self.regions) {
-                *wanted *= if region.history.known() { 1.0 } else { UNVISITED };
-            }
-        }
-        let visits = budget_ns / self.visit_cost.of(coarse, huge);
+        let regions = || self.regions.iter().enumerate().filter(|(_, region)| can(region));
+        let huge = regions().filter(|(_, region)| region.huge).count() as f64;
+        let huge = huge / regions().count().max(1) as f64;
+        let opening = self.options.opening.is_some();
+        // Who sleeps shows nothing, however often it is visited.
+        let ran = |region: &Region| self.epoch == 0 || cores[region.process] > 0.0;
+        let unvisited: Vec<usize> = regions()
+            .filter(|(_, region)| opening && !region.history.known() && ran(region))
+            .map(|(at, _)| at)
+            .collect();
+        let coarse = !unvisited.is_empty();
+        let visits = budget_ns / self.visit_cost.of(coarse, huge) - unvisited.len() as f64;
         let mut random = random(&mut self.random);
         let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random);
+        if coarse {
+            // First what nobody knows, each once. Which of its pages cannot be cleared is found out
+            // afterwards, of those that were visited.
+            unvisited.iter().for_each(|region| drawn.expected[*region] += 1.0);
+            let first = each_once(&unvisited, WAVE);
+            return Drawn {
+                waves: [first, drawn.waves].concat(),
+                expected: drawn.expected,
+                coarse,
+            };
+        }
         for wave in &mut drawn.waves {
             for region in wave.iter() {
                 let region = &mut self.regions[*region];

@@ -6,6 +6,7 @@ use crate::bits::live::process_cpu;
 use crate::survey::Outcome;
 use crate::survey::estimate::Visits;
 use crate::survey::measured::Measured;
+use crate::target::sharing::Sharing;
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{EpochId, Pid, UnitSize};
 
@@ -74,7 +75,7 @@ impl Recorder {
     }
 
     /// Leaves out visits to regions whose pages turn out to be mapped elsewhere too: what is not
-    /// known to have been cleared is not what was accessed.
+    /// known to have been cleared is not what was accessed. Where nobody has looked yet that is found out now.
     fn drop_doubtful(&mut self, visits: &mut [Visits<'_>]) {
         for (region, Visits { visits, .. }) in self.regions.iter_mut().zip(visits) {
             let doubtful = visits.iter().any(|visit| {
@@ -82,7 +83,8 @@ impl Recorder {
                 let many = f64::from(first) >= DOUBTFUL_SHARE * f64::from(visit.pages);
                 !visit.late && !visit.huge && first >= DOUBTFUL_PAGES && many
             });
-            if doubtful && region.look_up_sharing(self.known[region.process].pid) {
+            let unknown = !visits.is_empty() && !region.huge && region.sharing == Sharing::Unknown;
+            if (doubtful || unknown) && region.look_up_sharing(self.known[region.process].pid) {
                 visits.clear();
             }
         }

@@ -55,6 +55,12 @@ pub(crate) fn draw(
     Draw { waves, expected }
 }
 
+/// Waves of about `size` that visit each of `regions`, which ascend, once; every wave takes every n-th.
+pub(crate) fn each_once(regions: &[usize], size: usize) -> Vec<Vec<usize>> {
+    let count = regions.len().div_ceil(size.max(1));
+    (0..count).map(|wave| regions.iter().skip(wave).step_by(count).copied().collect()).collect()
+}
+
 /// How often each region is to be visited.
 fn expected(wanted: &[f64], floor: &[f64], visits: f64) -> Vec<f64> {
     let can: Vec<bool> = wanted.iter().map(|wanted| *wanted > 0.0).collect();
@@ -121,6 +127,18 @@ mod tests {
         assert_eq!(drawn.expected, [16.0; 3]);
         assert_eq!(drawn.waves.len(), 16);
         assert!(drawn.waves.iter().all(|wave| wave == &[0, 1, 2]));
+    }
+
+    #[test]
+    fn waves_that_visit_each_once_are_miniatures() {
+        let regions: Vec<usize> = (0..70).map(|i| 3 * i).collect();
+        let waves = each_once(&regions, 32);
+        assert_eq!(waves.iter().map(Vec::len).collect::<Vec<_>>(), [24, 23, 23]);
+        assert_eq!(waves[1][..3], [3, 12, 21]);
+        let mut all = waves.concat();
+        all.sort_unstable();
+        assert_eq!(all, regions);
+        assert_eq!(each_once(&[], 32).len(), 0);
     }
 
     #[test]

@@ -29,6 +29,8 @@ pub(crate) const WAVE: usize = 32;
 const AHEAD: f64 = 0.1;
 /// Waves begin in this share of the epoch: the last one is to be looked at some times.
 const LAST_START: f64 = 0.97;
+/// A wave that waits for its turn waits so long at least.
+const RETRY_NS: u64 = 2_000_000;
 /// No region has been visited.
 const NONE: usize = usize::MAX;
 
@@ -94,6 +96,8 @@ pub(crate) struct Survey<'a, E> {
     gaps: Vec<u64>,
     gaps_of_huge: Vec<u64>,
     limits: Limits,
+    /// Waves come one after the other, as soon as the budget allows; none is left out.
+    in_turn: bool,
     visits: Vec<Visit>,
     /// By region, its last visit.
     last: Vec<usize>,
@@ -124,6 +128,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             gaps,
             gaps_of_huge: ladder::gaps_of_huge(),
             limits,
+            in_turn: false,
             visits: Vec::new(),
             last: vec![NONE; regions.len()],
             waves: Vec::new(),
@@ -137,8 +142,9 @@ impl<'a, E: Eyes> Survey<'a, E> {
         }
     }
 
-    /// Looks fewer times at each region.
+    /// Looks fewer times at each region, and takes the waves in turn: what comes first matters most.
     pub(crate) fn coarse(mut self) -> Self {
+        self.in_turn = true;
         self.gaps = ladder::coarse(&self.gaps);
         self.gaps_of_huge = ladder::coarse(&self.gaps_of_huge);
         self
@@ -155,12 +161,14 @@ impl<'a, E: Eyes> Survey<'a, E> {
         self.tally.planned = waves.len();
         let (start, length) = (self.start_ns, self.limits.end_ns.saturating_sub(self.start_ns));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the epoch")]
-        let mut start_of = |wave: usize| {
-            let part = (wave as f64 + random()) / waves.len() as f64;
-            start + (length as f64 * part * LAST_START) as u64
+        let at = |part: f64| start + (length as f64 * part * LAST_START) as u64;
+        let in_turn = self.in_turn;
+        let mut start_of = |wave: usize| match () {
+            () if wave >= waves.len() => u64::MAX,
+            () if in_turn => start,
+            () => at((wave as f64 + random()) / waves.len() as f64),
         };
-        let mut next = 0;
-        let mut next_start = if waves.is_empty() { u64::MAX } else { start_of(0) };
+        let (mut next, mut next_start) = (0, start_of(0));
         loop {
             let now = self.eyes.now();
             if now >= self.limits.end_ns || stop() || self.all_lost() {
@@ -171,13 +179,21 @@ impl<'a, E: Eyes> Survey<'a, E> {
                 self.go_on(wave);
                 continue;
             }
-            if next < waves.len() && now >= next_start {
-                if self.affordable(now) {
+            if now >= next_start {
+                let affordable = self.affordable(now);
+                if affordable {
                     self.begin(&waves[next]);
                     self.tally.waves += 1;
                 }
-                next += 1;
-                next_start = if next < waves.len() { start_of(next) } else { u64::MAX };
+                if affordable || !in_turn {
+                    next += 1;
+                    next_start = start_of(next);
+                } else {
+                    next_start = self.affordable_at().max(now + RETRY_NS);
+                }
+                if in_turn && now > at(1.0) {
+                    next_start = u64::MAX;
+                }
                 continue;
             }
             let due = self.due.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
@@ -202,6 +218,15 @@ impl<'a, E: Eyes> Survey<'a, E> {
         let length = self.limits.end_ns.saturating_sub(self.start_ns).max(1) as f64;
         let passed = (now - self.start_ns) as f64 / length;
         (self.spent() as f64) < self.limits.budget_ns * (passed + AHEAD)
+    }
+
+    /// When another wave may begin, if nothing is spent until then.
+    fn affordable_at(&mut self) -> u64 {
+        let length = self.limits.end_ns.saturating_sub(self.start_ns) as f64;
+        let part = self.spent() as f64 / self.limits.budget_ns - AHEAD;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let after = (length * part.max(0.0)) as u64;
+        self.start_ns.saturating_add(after).saturating_add(1)
     }
 
     /// Takes over the looks at what somebody else cleared.

@@ -110,6 +110,30 @@ fn the_budget_ends_the_waves_and_a_lost_process_ends_the_survey() {
 }
 
 #[test]
+fn waves_in_turn_wait_for_the_budget_and_none_is_left_out() {
+    let regions = regions(256, false);
+    let waves: Vec<Vec<usize>> =
+        crate::survey::draw::each_once(&(0..256).collect::<Vec<_>>(), WAVE);
+    let visited = |budget_ns: f64, in_turn: bool| {
+        let mut world = Simulated::new(false, vec![20.0; 256 * 512]);
+        let limits = Limits { end_ns: world.now + 1_000 * MS, budget_ns, single_pages: false };
+        let survey = Survey::new(&mut world, &regions, ladder::gaps(None), limits);
+        let survey = if in_turn { survey.coarse() } else { survey };
+        let outcome = survey.run(&waves, random(1), &|| false);
+        let visited: Vec<usize> = outcome.visits.iter().map(|visit| visit.region).collect();
+        (visited, outcome.tally)
+    };
+    let (all, tally) = visited(1e12, true);
+    assert_eq!((all.len(), tally.waves), (256, 8));
+    // Half of what that took: half of the waves, those that come first.
+    let half = tally.spent_ns as f64 / 2.0;
+    let (some, tally) = visited(half, true);
+    assert_eq!(some, all[..some.len()]);
+    assert!((3..=6).contains(&tally.waves), "{tally:?}");
+    assert!(tally.spent_ns as f64 <= 1.5 * half, "{tally:?}");
+}
+
+#[test]
 fn what_was_accessed_after_the_last_look_was_accessed() {
     let mut world = Simulated::new(false, vec![0.0; 2 * 512]);
     let all = regions(2, false);

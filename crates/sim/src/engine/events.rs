@@ -3,7 +3,8 @@
 //! What finds the buffer full is lost.
 //!
 //! Simpler than hardware: a tenant has one counter for each event, where each of its cores has its own;
-//! a line that was prefetched counts as a load that missed [I].
+//! a line that was prefetched counts as a load that missed [I]; an access is a line, so that several stores
+//! to one count once.
 
 /// From one record of an event to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

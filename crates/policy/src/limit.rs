@@ -40,6 +40,11 @@ impl CostBenefit {
         self.waits(f64::from(heat.rate[row])) * self.within_s
     }
 
+    /// What it brings at least.
+    fn sure_gain(&self, heat: &EpochHeat, row: usize) -> f64 {
+        self.waits(f64::from(heat.least_rate(row))) * self.within_s
+    }
+
     /// What moving it takes, seconds.
     fn cost(&self, heat: &EpochHeat, row: usize) -> f64 {
         self.moving(heat.flags[row].has(HeatFlags::HUGE), heat.bytes(row))
@@ -133,7 +138,7 @@ fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> 
         if let Some(cost_benefit) = limits.cost_benefit.filter(|terms| terms.within_s > 0.0) {
             let lost: f64 = making.iter().map(|row| cost_benefit.gain(heat, *row)).sum();
             let cost: f64 = making.iter().map(|row| cost_benefit.cost(heat, *row)).sum();
-            if cost_benefit.gain(heat, up) - lost < cost_benefit.cost(heat, up) + cost {
+            if cost_benefit.sure_gain(heat, up) - lost < cost_benefit.cost(heat, up) + cost {
                 chosen.unprofitable += 1;
                 continue;
             }
@@ -237,6 +242,16 @@ mod tests {
         let found = chosen(&heat, &fast, &[true; 4], (2, 3), None);
         assert_eq!((found.promote, found.demote), (vec![2], vec![0]));
         assert_eq!(found.without_room, 1);
+    }
+
+    #[test]
+    fn what_may_be_cold_does_not_go_up() {
+        let mut heat = heat(&[(1, 1000.0), (1, 900.0)]);
+        heat.least = vec![10.0, 800.0];
+        let cost_benefit =
+            CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
+        let found = chosen(&heat, &[false; 2], &[true; 2], (2, 99), Some(cost_benefit));
+        assert_eq!((found.promote, found.unprofitable), (vec![1], 1));
     }
 
     #[test]

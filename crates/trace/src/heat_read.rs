@@ -72,6 +72,8 @@ pub(crate) fn heat(
             watched: watched.next().unwrap_or_default(),
             touched: touched.next().unwrap_or_default(),
             node: node.next().unwrap_or_default(),
+            // Not recorded.
+            least: Vec::new(),
             traffic: traffic.next().unwrap_or_default(),
             accesses: accesses.next().unwrap_or_default(),
             leads: leads.next().unwrap_or_default(),

@@ -87,6 +87,9 @@ pub struct EpochHeat {
     pub touched: Vec<u16>,
     /// See [`HeatRow::node`].
     pub node: Vec<NodeId>,
+    /// What the rate is at least, but for one chance in ten: little is sure of what was seen once. Only of a live
+    /// run; else empty, and the rate is sure.
+    pub least: Vec<f32>,
     /// Accesses per second past the CPU caches, measured in this epoch alone: what a plan charges.
     /// 0 for a unit that was not watched in it. Empty where the source does not measure it: the
     /// rate is charged.
@@ -120,6 +123,11 @@ impl EpochHeat {
             node: Vec::with_capacity(units),
             ..Self::default()
         }
+    }
+    /// What a row's rate is at least: see [`Self::least`].
+    #[must_use]
+    pub fn least_rate(&self, row: usize) -> f32 {
+        self.least.get(row).copied().unwrap_or(self.rate[row])
     }
     /// The number of live units.
     #[must_use]

@@ -16,6 +16,7 @@ struct Sum {
     unknown_here: u16,
     unknown_most: u16,
     rate: f32,
+    least: f32,
     traffic: f64,
     flags: HeatFlags,
     /// A part was not watched and may have been accessed.
@@ -64,6 +65,7 @@ impl HeatTable {
             sum.unknown_here += region.shared();
             let expected = region.rate.unwrap_or(0.0) * cores;
             sum.rate += expected;
+            sum.least += if region.rate.is_some() { region.least * cores } else { 0.0 };
             if region.huge {
                 // One bit measures no traffic: what is expected is charged, watched or not.
                 sum.traffic += f64::from(expected);
@@ -105,6 +107,7 @@ impl HeatTable {
                 touched: if sampled { sum.touched.min(sum.most) } else { 0 },
                 node: sum.node,
             });
+            heat.least.push(sum.least);
             #[expect(clippy::cast_possible_truncation, reason = "a rate")]
             heat.traffic.push(sum.traffic as f32);
         }

@@ -246,6 +246,16 @@ pub(crate) fn mean_rate(weights: &Weights) -> f64 {
     (0..RATES).map(|place| f64::from(weights[place]) * rate(place)).sum()
 }
 
+/// The rate that one page has at least, but for so much chance.
+pub(crate) fn least_rate(weights: &Weights, chance: f32) -> f64 {
+    let mut below = 0.0;
+    let place = weights.iter().position(|weight| {
+        below += weight;
+        below > chance
+    });
+    rate(place.unwrap_or(0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -73,6 +73,25 @@ fn the_first_epoch_tells_hot_huge_pages_from_cold_ones() {
 }
 
 #[test]
+fn a_huge_page_that_was_seen_once_is_not_surely_hot() {
+    let mut world =
+        Simulated::new(true, (0..256).map(|unit| if unit < 64 { 20_000.0 } else { 50.0 }));
+    let mut regions: Vec<Region> = (0..256).map(|unit| Region::whole(unit, true)).collect();
+    let sure = |regions: &[Region]| {
+        let cold = &regions[64..];
+        cold.iter().filter(|region| region.least > 100.0 * 50.0).count()
+    };
+    let mut found = Vec::new();
+    live(&mut world, &mut regions, (4, 256.0), |_, _, regions| {
+        let mean = regions[64..].iter().filter(|region| region.rate > Some(100.0 * 50.0)).count();
+        let hot = regions[..64].iter().filter(|region| region.least > 1_000.0).count();
+        found.push((sure(regions), mean, hot));
+    });
+    assert!(found.iter().all(|(sure, mean, _)| *sure <= 5 && sure <= mean), "{found:?}");
+    assert!(found[3].2 >= 60, "and hot ones are in the end: {found:?}");
+}
+
+#[test]
 fn a_change_of_the_program_is_followed_at_once() {
     follows_a_change(false, |hot| if hot { 20.0 } else { 0.5 });
     // A visit sees one page: two are needed.

@@ -42,6 +42,8 @@ pub(crate) struct Region {
     /// What is expected of it, accesses past the caches per second of CPU time of the process; of a
     /// huge page all accesses. None if it was never visited.
     pub(crate) rate: Option<f32>,
+    /// What that is at least, but for one chance in ten.
+    pub(crate) least: f32,
     /// In recordings of single pages.
     pub(crate) pages: Option<Box<Pages>>,
 }
@@ -108,15 +110,19 @@ impl Region {
     /// coming in with one; the caches hold what was touched within `gap_s`.
     pub(crate) fn expect(&mut self, counts: &[f64; mixture::RATES], lines: f64, gap_s: f64) {
         let pages = f64::from(self.weight());
-        let each = if self.huge {
-            let touched = lines_of_huge(mixture::mean_rate(self.history.weights()));
-            past_caches(touched, gap_s)
+        let weights = self.history.weights();
+        let of_huge = |rate: f64| past_caches(lines_of_huge(rate), gap_s);
+        // Of base pages a visit sees some hundred: what is expected of them is sure.
+        let (each, least) = if self.huge {
+            let each = of_huge(mixture::mean_rate(weights));
+            (each, each.min(of_huge(mixture::least_rate(weights, DOUBT))))
         } else {
-            self.history.page(counts) * lines
+            let each = self.history.page(counts) * lines;
+            (each, each)
         };
         #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
-        let rate = (pages * each) as f32;
-        self.rate = self.history.known().then_some(rate);
+        let [rate, least] = [each, least].map(|each| (pages * each) as f32);
+        (self.rate, self.least) = (self.history.known().then_some(rate), least);
     }
 
     /// What is expected of one page of it, huge or not.
@@ -125,6 +131,8 @@ impl Region {
     }
 }
 
+/// The chance that a huge page is colder than it is taken for at least.
+const DOUBT: f32 = 0.1;
 /// Cache lines of a huge page.
 const HUGE_LINES: f64 = 32_768.0;
 
@@ -153,6 +161,7 @@ impl Region {
             refs: Some(Kind::Anonymous),
             reached: false,
             rate: None,
+            least: 0.0,
             pages: None,
         }
     }

@@ -106,6 +106,7 @@ impl ResidentSet {
             };
             let mut old = old.filter(|region| region.unit == unit && region.huge == row.huge);
             let reached = old.as_ref().is_some_and(|region| region.reached);
+            let least = old.as_ref().map_or(0.0, |region| region.least);
             let (rate, uncleared, pages) = match &mut old {
                 Some(old) => (old.rate, old.uncleared, old.pages.take()),
                 None => (None, false, None),
@@ -139,6 +140,7 @@ impl ResidentSet {
                 refs,
                 reached,
                 rate,
+                least,
                 pages,
             });
         }

@@ -12,7 +12,6 @@ use pagetide_policy::{
 use pagetide_scan::{End, ScanError};
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, NodeId, UnitId};
-use std::collections::HashSet;
 
 /// How a target is managed.
 #[derive(Clone, Debug)]
@@ -38,8 +37,8 @@ pub struct Manager<T, K> {
     tenant: Tenant,
     /// Units that refused to move.
     refused: BackOff<UnitId>,
-    /// Units that were watched in some epoch.
-    known: HashSet<UnitId>,
+    /// By unit, whether it was watched in some epoch.
+    known: Vec<bool>,
     assumed: Assumed,
     /// Whether pages moved since the last epoch.
     moved: bool,
@@ -76,7 +75,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             tiers,
             settings,
             refused: BackOff::default(),
-            known: HashSet::new(),
+            known: Vec::new(),
             assumed: Assumed::default(),
             moved: false,
             record: None,
@@ -233,15 +232,18 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         layout: &Layout,
         line: &mut EpochLine,
     ) -> Chosen {
-        let waits = |unit: &UnitId| self.refused.waits(unit);
-        line.backed_off = heat.unit.iter().filter(|unit| waits(unit)).count();
         // What nobody has watched yet is not cold. It goes down only where the tenant has too much.
-        let sampled = heat.flags.iter().map(|flags| flags.has(HeatFlags::SAMPLED));
-        let watched = heat.unit.iter().zip(sampled).filter(|(_, sampled)| *sampled);
-        self.known.extend(watched.map(|(unit, _)| *unit));
         let over = line.held > line.capacity;
-        let may = |unit: &UnitId| !waits(unit) && (over || self.known.contains(unit));
-        let movable: Vec<bool> = heat.unit.iter().map(may).collect();
+        let units = heat.unit.last().map_or(0, |last| last.index() + 1);
+        self.known.resize(units.max(self.known.len()), false);
+        let may = |(unit, flags): (&UnitId, &HeatFlags)| {
+            let known = &mut self.known[unit.index()];
+            *known |= flags.has(HeatFlags::SAMPLED);
+            let waits = self.refused.waits(unit);
+            line.backed_off += usize::from(waits);
+            !waits && (over || *known)
+        };
+        let movable: Vec<bool> = heat.unit.iter().zip(&heat.flags).map(may).collect();
         let process = layout.processes();
         let places = Places { fast: Some(fast), movable: Some(&movable), process: Some(&process) };
         let room = Room::Limited {

@@ -87,8 +87,8 @@ pub struct EpochHeat {
     pub touched: Vec<u16>,
     /// See [`HeatRow::node`].
     pub node: Vec<NodeId>,
-    /// What the rate is at least, but for one chance in ten: little is sure of what was seen once. Only of a live
-    /// run; else empty, and the rate is sure.
+    /// What the rate is at least, but for one chance in ten: little is sure of what was seen once. The
+    /// recorder tells it, and no recording holds it: there it is empty, and the rate is sure.
     pub least: Vec<f32>,
     /// Accesses per second past the CPU caches, measured in this epoch alone: what a plan charges.
     /// 0 for a unit that was not watched in it. Empty where the source does not measure it: the

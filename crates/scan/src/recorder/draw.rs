@@ -1,7 +1,7 @@
 //! Which regions an epoch visits, as far as its budget goes, and what that costs.
 
 use super::Recorder;
-use crate::survey::draw::{draw, each_once};
+use crate::survey::draw::{Draw, draw, each_once};
 use crate::survey::estimate::wanted;
 use crate::survey::{Outcome, WAVE};
 use crate::target::region::Region;
@@ -18,15 +18,6 @@ const LEARN: f64 = 0.5;
 const BUSY: f32 = 0.25;
 /// What fewer visits cost says little.
 const FEW_VISITS: usize = 8;
-
-/// What an epoch visits.
-pub(super) struct Drawn {
-    pub(super) waves: Vec<Vec<usize>>,
-    /// How often each region is visited on average over all draws.
-    pub(super) expected: Vec<f64>,
-    /// With few looks each.
-    pub(super) coarse: bool,
-}
 
 /// What a visit costs in all, CPU time, ns, with all looks and with few; none before the first.
 #[derive(Debug, Default)]
@@ -51,8 +42,8 @@ impl VisitCost {
 
 impl Recorder {
     /// Draws as many visits as `budget_ns` of CPU time pays for, and finds out which pages of what
-    /// was drawn cannot be cleared.
-    pub(super) fn draw(&mut self, budget_ns: f64) -> Drawn {
+    /// was drawn cannot be cleared. Says whether visits are to have few looks each.
+    pub(super) fn draw(&mut self, budget_ns: f64) -> (Draw, bool) {
         let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
         let can = |region: &Region| {
             !region.uncleared && region.weight() > 0 && self.known[region.process].alive
@@ -78,11 +69,8 @@ impl Recorder {
             // afterwards, of those that were visited.
             unvisited.iter().for_each(|region| drawn.expected[*region] += 1.0);
             let first = each_once(&unvisited, WAVE);
-            return Drawn {
-                waves: [first, drawn.waves].concat(),
-                expected: drawn.expected,
-                coarse,
-            };
+            drawn.waves.splice(..0, first);
+            return (drawn, coarse);
         }
         for wave in &mut drawn.waves {
             for region in wave.iter() {
@@ -96,7 +84,7 @@ impl Recorder {
                 !region.uncleared && region.weight() > 0
             });
         }
-        Drawn { waves: drawn.waves, expected: drawn.expected, coarse }
+        (drawn, coarse)
     }
 
     /// Learns what a visit costs in all, waking up and bookkeeping included.

@@ -259,7 +259,7 @@ impl Recorder {
 
         // Writing heat down at the end costs what it cost last time.
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
-        let drawn = self.draw((budget - used).max(budget * 0.1));
+        let (drawn, coarse) = self.draw((budget - used).max(budget * 0.1));
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
         let limits = Limits {
             end_ns,
@@ -285,7 +285,7 @@ impl Recorder {
         let cpu_from = self.live.now();
         let gaps = ladder::gaps(self.gap_of_target_ns());
         let mut survey = Survey::new(&mut self.live, &self.regions, gaps, limits);
-        if drawn.coarse {
+        if coarse {
             survey = survey.coarse();
         }
         cleared.iter().for_each(|cleared| survey.adopt(cleared));
@@ -298,8 +298,8 @@ impl Recorder {
                 self.known[process].cores = used as f32 / cpu_seconds;
             }
         }
-        tracing::debug!(epoch = self.epoch, coarse = drawn.coarse, visits = outcome.visits.len(), ?outcome.tally);
-        self.learn_cost(&outcome, drawn.coarse);
+        tracing::debug!(epoch = self.epoch, coarse, visits = outcome.visits.len(), ?outcome.tally);
+        self.learn_cost(&outcome, coarse);
         let end_of_epoch = self.live.now();
         let record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch, all_cpu);
         self.crowded |= 2.0 * self.ending_ns as f64 > budget;

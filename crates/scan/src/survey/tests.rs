@@ -114,20 +114,19 @@ fn waves_in_turn_wait_for_the_budget_and_none_is_left_out() {
     let regions = regions(256, false);
     let waves: Vec<Vec<usize>> =
         crate::survey::draw::each_once(&(0..256).collect::<Vec<_>>(), WAVE);
-    let visited = |budget_ns: f64, in_turn: bool| {
+    let visited = |budget_ns: f64| {
         let mut world = Simulated::new(false, vec![20.0; 256 * 512]);
         let limits = Limits { end_ns: world.now + 1_000 * MS, budget_ns, single_pages: false };
-        let survey = Survey::new(&mut world, &regions, ladder::gaps(None), limits);
-        let survey = if in_turn { survey.coarse() } else { survey };
+        let survey = Survey::new(&mut world, &regions, ladder::gaps(None), limits).coarse();
         let outcome = survey.run(&waves, random(1), &|| false);
         let visited: Vec<usize> = outcome.visits.iter().map(|visit| visit.region).collect();
         (visited, outcome.tally)
     };
-    let (all, tally) = visited(1e12, true);
+    let (all, tally) = visited(1e12);
     assert_eq!((all.len(), tally.waves), (256, 8));
     // Half of what that took: half of the waves, those that come first.
     let half = tally.spent_ns as f64 / 2.0;
-    let (some, tally) = visited(half, true);
+    let (some, tally) = visited(half);
     assert_eq!(some, all[..some.len()]);
     assert!((3..=6).contains(&tally.waves), "{tally:?}");
     assert!(tally.spent_ns as f64 <= 1.5 * half, "{tally:?}");

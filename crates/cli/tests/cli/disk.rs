@@ -1,5 +1,6 @@
 //! Full disks: what was complete stays readable, and the target goes on.
 
+use crate::live::one_node;
 use crate::run::{PAGETIDE, command, finish, heat, info, pagetide, recording, scratch, skip, turn};
 use std::fs;
 use std::process::Command;
@@ -52,6 +53,24 @@ fn a_disk_that_fills_up_leaves_complete_spans_and_the_target() {
     assert!(plan.err.contains("x.heat: recording ended early: the disk was full"), "{plan:?}");
     let words = pagetide(&format!("trace info {}", path.display())).succeeds().out;
     assert!(words.contains("recording ended early: the disk was full"), "{words}");
+}
+
+#[test]
+fn a_run_goes_on_where_its_recording_cannot() {
+    let name = "a_run_goes_on_where_its_recording_cannot";
+    let Some(_turn) = turn(name).filter(|_| one_node(name)) else { return };
+    let Some(small) = Small::mount(name, "48k") else { return };
+    let path = heat(&small.0, "x");
+    let mut run =
+        command(["run", "-q", "--dry-run", "--fast", "64M", "--epoch", "200ms", "--json"]);
+    run.arg("--record").arg(&path).args(["--", "sh", "-c", "sleep 4"]);
+    let outcome = finish(run).succeeds();
+    for word in ["the disk is full", "x.heat", "the run goes on without"] {
+        assert!(outcome.err.contains(word), "no '{word}' in {}", outcome.err);
+    }
+    let (run, info) = (outcome.json(), info(&path));
+    assert!(info["finished"] == false && info["epochs"].as_u64() >= Some(1), "{info}");
+    assert!(run["epochs"].as_u64() > info["epochs"].as_u64(), "{run} {info}");
 }
 
 #[test]

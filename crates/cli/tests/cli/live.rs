@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 
 /// Whether this machine has one memory node; said aloud if not.
-fn one_node(test: &str) -> bool {
+pub(crate) fn one_node(test: &str) -> bool {
     let online = fs::read_to_string("/sys/devices/system/node/online").unwrap_or_default();
     let one = !online.contains([',', '-']);
     if !one {

@@ -37,6 +37,17 @@ fn locked_memory_is_marked() {
 }
 
 #[test]
+fn memory_that_is_locked_in_the_midst_is_marked_from_then_on() {
+    let name = "memory_that_is_locked_in_the_midst_is_marked_from_then_on";
+    let Some(_turn) = turn(name) else { return };
+    // Most likely within an epoch: some of its visits are refused then, some are not.
+    let late = "my $t = time + 2; 1 while time < $t; syscall(151, 1) == 0 or die $!";
+    let Some(info) = recorded(name, late) else { return };
+    assert!(uncleared(&info) >= 32 << 20, "{info}");
+    assert!(info["watched_share"].as_f64() > Some(0.02), "watched before: {info}");
+}
+
+#[test]
 fn memory_mapped_by_several_processes_is_marked() {
     let name = "memory_mapped_by_several_processes_is_marked";
     let Some(_turn) = turn(name) else { return };

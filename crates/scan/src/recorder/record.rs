@@ -60,7 +60,8 @@ impl Recorder {
             region.uncleared |= visits.visits.iter().any(|visit| visit.refused);
             *seen = seen.filter(|_| !outcome.lost.contains(&region.process));
             if let Some(seen) = seen {
-                region.reached = region.uncleared;
+                // Not by visits before it was locked or shared, in the same epoch.
+                region.reached = visits.visits.iter().any(|visit| visit.late);
                 watched_pages += u64::from(seen.pages);
             }
         }

@@ -101,6 +101,10 @@ pub struct Tlb {
     /// Walks that a core has under way at most; Intel's Haswell has 1 page walker, Skylake and later
     /// have 2.
     pub walkers: u32,
+    /// The last cache, in which entries of page tables stay until as many lines have come into it;
+    /// 0: walks find all entries in caches.
+    #[serde(deserialize_with = "size")]
+    pub last_cache: Bytes,
 }
 
 impl Default for Tlb {
@@ -117,6 +121,7 @@ impl Default for Tlb {
             walk_4k_ns: 30.0,
             walk_2m_ns: 12.0,
             walkers: 1,
+            last_cache: Bytes(0),
         }
     }
 }
@@ -221,6 +226,7 @@ impl Tlb {
         "walk_4k_ns",
         "walk_2m_ns",
         "walkers",
+        "last_cache",
     ];
 
     pub(crate) fn problem(&self) -> Option<String> {

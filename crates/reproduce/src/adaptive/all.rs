@@ -2,7 +2,8 @@
 //! the same accesses.
 
 use super::runs::{
-    LINUX, MEMTIS, MEMTIS_2, NOMAD, NONE, OURS, System, TPP, TPP_MOD, grid, programs, threads,
+    LINUX, MEMTIS, MEMTIS_2, NOMAD, NONE, OURS, PAGETIDE, System, TPP, TPP_MOD, grid, programs,
+    threads,
 };
 use crate::simulated::geomean;
 use crate::{Context, Figure, Outcome, ReproduceError, Row};
@@ -20,8 +21,9 @@ const GOVERNED: System =
     System::of("TPP-mod, governed", "name = \"tpp-mod\"\ngovernor = \"adaptive\"");
 const LFU: System = System::of("LFU", "name = \"lfu\"");
 const AMP: System = System::of("AMP", "name = \"amp\"");
-const SYSTEMS: [System; 12] =
-    [NONE, LINUX, TPP, TPP_MOD, GOVERNED, REFAULT, NOMAD, MEMTIS, MEMTIS_2, OURS, LFU, AMP];
+const SYSTEMS: [System; 13] = [
+    NONE, PAGETIDE, LINUX, TPP, TPP_MOD, GOVERNED, REFAULT, NOMAD, MEMTIS, MEMTIS_2, OURS, LFU, AMP,
+];
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let systems = if context.small { &SYSTEMS[..4] } else { &SYSTEMS };
@@ -32,14 +34,16 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         let mean = geomean(found.speedups(*system, NONE));
         outcome.rows.push(Row::new(what, "x", mean));
     }
-    // By the best system of its row.
-    for (at, system) in systems.iter().enumerate() {
-        let worst = found.rows.iter().map(|(_, _, rates)| {
-            rates[at] / rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max)
-        });
+    let worst = |shares: Vec<f64>| shares.into_iter().fold(f64::INFINITY, f64::min);
+    for system in systems {
         let what = format!("{}: of the best system of a row, at worst", system.name);
-        outcome.rows.push(Row::new(what, "%", 100.0 * worst.fold(1.0, f64::min)));
+        outcome.rows.push(Row::new(what, "%", 100.0 * worst(found.of_best(*system))));
     }
+    let near = found.of_best(PAGETIDE).into_iter().filter(|share| *share >= 0.98).count();
+    let what = format!("Pagetide: 2 % behind the best at most, of {} rows", found.rows.len());
+    outcome.rows.push(Row::new(what, "", near as f64));
+    let least = worst(found.speedups(PAGETIDE, NONE));
+    outcome.rows.push(Row::new("Pagetide: speed-up over no migration, at worst", "x", least));
     found.draw(&mut outcome);
     Ok(outcome)
 }

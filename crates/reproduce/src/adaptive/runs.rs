@@ -44,6 +44,8 @@ pub(super) const NOMAD: System = System::of("NOMAD", "name = \"nomad\"");
 pub(super) const MEMTIS: System = System::of("MEMTIS", "name = \"memtis\"").with_cores(0);
 pub(super) const MEMTIS_2: System =
     System::of("MEMTIS (+2 core)", "name = \"memtis\"").with_cores(2);
+/// This project's, as `pagetide run` does it.
+pub(super) const PAGETIDE: System = System::of("Pagetide", "name = \"pagetide\"");
 pub(super) const OURS: System = System::of("Adaptive", "name = \"adaptive\"");
 
 /// What each scenario came to: of its tenant `accesses_per_s`, `fast_share`, `promoted`, `demoted` (bytes),
@@ -177,7 +179,16 @@ impl Grid {
         self.rows.iter().map(|(_, _, rates)| rates[one] / rates[other]).collect()
     }
 
-    /// The geometric mean of that over rows of which something holds; none without one.
+    /// By row, how fast a program is under this system, of the best one.
+    pub(super) fn of_best(&self, system: System) -> Vec<f64> {
+        let Some(at) = self.systems.iter().position(|one| *one == system) else {
+            return Vec::new();
+        };
+        let best = |rates: &[f64]| rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
+        self.rows.iter().map(|(_, _, rates)| rates[at] / best(rates)).collect()
+    }
+
+    /// The geometric mean of [`Self::speedups`] over rows of which something holds; none without one.
     pub(super) fn mean(
         &self,
         (system, over): (System, System),

@@ -35,6 +35,7 @@ pub(crate) const PAPER: Paper = Paper {
         figure_12::FIGURE,
         figure_12::LATENCY,
         figure_12::INDEPENDENT,
+        figure_12::WALKS,
         figure_12::BATCHES,
         figure_13::FIGURE,
         threads::FIGURE,

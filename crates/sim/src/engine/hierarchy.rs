@@ -64,7 +64,9 @@ impl Hierarchy for Core {
         if let Some(translations) = &mut self.translations {
             let huge = entry & bit::HUGE != 0;
             let flushes = world.cores.flushes(tenant);
-            let translated = translations.translate(page, huge, (flushes, now_ns), &world.pages);
+            let World { tables, pages, memory, .. } = world;
+            let waits = || tables.walk((page, huge), now_ns, pages, memory);
+            let translated = translations.translate(page, huge, (flushes, now_ns), pages, waits);
             takes_ns = translated.takes_ns;
             // Only a walk reads the entry, and so sets the bit.
             seen |= if translated.walked { bit::ACCESSED } else { 0 };
@@ -78,6 +80,7 @@ impl Hierarchy for Core {
         // The channel is asked at once and the translation added afterwards: asked at a later time,
         // it would stand idle until then.
         let Some(caches) = &mut self.caches else {
+            world.tables.came();
             world.count(tenant, page, tier, access.write);
             return takes_ns + world.memory[tier].serve(now_ns, LINE, access.write);
         };
@@ -86,6 +89,7 @@ impl Hierarchy for Core {
             write_back(caches, now_ns, world);
             return now_ns + takes_ns + hit_ns;
         }
+        world.tables.came();
         world.count(tenant, page, tier, access.write);
         // Also of a write: the line is brought in, and written back later.
         let done = takes_ns + world.memory[tier].serve(now_ns, LINE, false);
@@ -109,6 +113,8 @@ pub struct Hardware {
     /// Of every core; none if all accesses go to memory.
     pub(super) core: Option<Core>,
     pub(super) shared: Option<Level>,
+    /// Lines of the last cache, which page tables share with data; 0: walks need no memory.
+    pub(super) table_lines: u64,
 }
 
 impl Hardware {
@@ -126,7 +132,8 @@ impl Hardware {
         let shared = caches.iter().find(|cache| cache.shared).map(level).transpose()?;
         let caches = (!caches.is_empty()).then(|| Caches::new(own));
         let any = translations.is_some() || caches.is_some();
-        Ok(Self { core: any.then_some(Core { translations, caches }), shared })
+        let table_lines = tlb.map_or(0, |tlb| table_lines(tlb, scale));
+        Ok(Self { core: any.then_some(Core { translations, caches }), shared, table_lines })
     }
 
     /// More bytes of memory than these cannot be told apart.
@@ -140,4 +147,10 @@ impl Hardware {
         let pages = pages.map(|pages| bytes(pages, 4096));
         pages.into_iter().chain(lines.map(|lines| bytes(lines, 64))).min().unwrap_or(u64::MAX)
     }
+}
+
+/// Lines of the last cache over `scale`.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lines")]
+fn table_lines(tlb: &Tlb, scale: f64) -> u64 {
+    (tlb.last_cache.0 as f64 / LINE / scale).ceil() as u64
 }

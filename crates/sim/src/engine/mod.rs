@@ -10,6 +10,7 @@ mod copier;
 mod cores;
 mod events;
 mod hierarchy;
+mod page_tables;
 mod pages;
 mod stale;
 mod streams;

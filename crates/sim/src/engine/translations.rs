@@ -53,7 +53,7 @@ impl Translations {
     }
 
     /// Translates a page that is mapped by a huge page or is not, at `now_ns`, when its tenant was
-    /// flushed so many times.
+    /// flushed so many times. `waits` says how long a walk waits for memory, ns.
     #[inline]
     pub(super) fn translate(
         &mut self,
@@ -61,6 +61,7 @@ impl Translations {
         huge: bool,
         (flushes, now_ns): (u64, f64),
         pages: &Pages,
+        waits: impl FnOnce() -> f64,
     ) -> Translated {
         if self.flushes != flushes || self.notes != pages.stale().count() {
             self.follow(flushes, pages);
@@ -68,20 +69,23 @@ impl Translations {
         match self.tlb.lookup(page as u64, huge) {
             Translation::First => Translated { takes_ns: 0.0, walked: false },
             Translation::Second => Translated { takes_ns: self.second_ns, walked: false },
-            Translation::Walk => Translated { takes_ns: self.walk(huge, now_ns), walked: true },
+            Translation::Walk => {
+                let walk_ns = self.walk_ns[usize::from(huge)] + waits();
+                Translated { takes_ns: self.walk(walk_ns, now_ns), walked: true }
+            }
         }
     }
 
     /// Walks the page tables, once a walker is free; how long that takes, ns.
     #[inline]
-    fn walk(&mut self, huge: bool, now_ns: f64) -> f64 {
+    fn walk(&mut self, walk_ns: f64, now_ns: f64) -> f64 {
         let (mut first, mut free_ns) = (0, f64::INFINITY);
         for (walker, ns) in self.walkers.iter().enumerate() {
             if *ns < free_ns {
                 (first, free_ns) = (walker, *ns);
             }
         }
-        let done_ns = free_ns.max(now_ns) + self.walk_ns[usize::from(huge)];
+        let done_ns = free_ns.max(now_ns) + walk_ns;
         self.walkers[first] = done_ns;
         done_ns - now_ns
     }

@@ -6,6 +6,7 @@ use super::channel::Channel;
 use super::cores::Cores;
 use super::events::Events;
 use super::hierarchy::{Core, Hardware};
+use super::page_tables::PageTables;
 use super::pages::Pages;
 use super::pages::bit;
 use super::system::{Fault, System};
@@ -24,6 +25,7 @@ pub struct World {
     /// What each core has before memory, empty, and the cache that all share.
     core: Option<Core>,
     pub(super) shared: Option<Level>,
+    pub(super) tables: PageTables,
     /// By tenant, where its threads wait for each other.
     barriers: Vec<Option<Barrier>>,
     /// By tenant, accesses that each tier served, and that caches did.
@@ -47,6 +49,7 @@ impl World {
             system: None,
             core: None,
             shared: None,
+            tables: PageTables::default(),
             barriers: Vec::new(),
             served: Vec::new(),
             hits: Vec::new(),
@@ -58,7 +61,8 @@ impl World {
     /// The same with TLBs and caches, for threads that are added from now on.
     #[must_use]
     pub fn behind(self, hardware: Hardware) -> Self {
-        Self { core: hardware.core, shared: hardware.shared, ..self }
+        let tables = PageTables::new(self.pages.len(), hardware.table_lines);
+        Self { core: hardware.core, shared: hardware.shared, tables, ..self }
     }
 
     /// The same with a system on it.

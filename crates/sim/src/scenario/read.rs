@@ -59,6 +59,7 @@ fn problem(scenario: &Scenario) -> Option<String> {
             let limit = system.promote_rate_limit.unwrap_or(0.0);
             above("system.promote_rate_limit", limit, 0.0, 1e9)
         })
+        .or_else(|| above("system.payback", system.payback.unwrap_or(0.0), 0.0, 3.2e8))
         .or_else(|| above("system.sample_ns", system.sample_ns.unwrap_or(0.0), 0.0, 1e9))
         .or_else(|| {
             (system.threads == Some(0))

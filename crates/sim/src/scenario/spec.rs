@@ -61,6 +61,9 @@ pub struct SystemSpec {
     pub policy: Option<String>,
     /// Whether pages move at all, for systems that rank units by a policy, e.g. `adaptive`.
     pub governor: Option<String>,
+    /// Seconds in which a move must bring what it costs, for the same systems; 0: whatever is wanted
+    /// moves.
+    pub payback: Option<f64>,
     /// What watches accesses.
     pub tracker: Option<Tracking>,
     /// Huge pages are split before they move.
@@ -184,6 +187,7 @@ impl SystemSpec {
         [
             (self.policy.is_some(), "policy"),
             (self.governor.is_some(), "governor"),
+            (self.payback.is_some(), "payback"),
             (self.tracker.is_some(), "tracker"),
             (self.split.is_some(), "split"),
             (self.threads.is_some(), "threads"),

@@ -1,15 +1,15 @@
 //! AMP and its fixed policies (sections 3 and 4): accessed bits of 2 MiB pages every 5 s, moved by
 //! Nimble's exchange (section 5). And every other rank policy in the same frame.
 
-use super::ranked::Ranked;
+use super::ranked::{Parts, Ranked};
 use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use crate::engine::System;
 use crate::movers::Mechanism;
 use pagetide_policy::SpecError;
 
-fn build(given: &Given, policy: &str) -> Result<Box<dyn System>, SpecError> {
-    Ranked::build(given, policy, Mechanism::EXCHANGE_HUGE)
+fn build(given: &Given, policy: &'static str) -> Result<Box<dyn System>, SpecError> {
+    Ranked::build(given, &Parts::of(policy), Mechanism::EXCHANGE_HUGE)
 }
 
 pub(super) const AMP: SystemInfo = SystemInfo {

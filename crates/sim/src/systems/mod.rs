@@ -12,6 +12,7 @@ mod linux_tiering;
 mod memtis;
 mod nimble;
 mod nomad;
+mod pagetide;
 mod ranked;
 mod refault_distance;
 mod registry;

@@ -1,7 +1,7 @@
 //! Nimble (section 4.3): two-list hotness every 5 s, and its pages moved in four ways. With
 //! `all-slow` and `all-fast` these are the paper's six configurations.
 
-use super::ranked::Ranked;
+use super::ranked::{Parts, Ranked};
 use super::registry::{SystemInfo, keys};
 use super::setup::Given;
 use crate::engine::System;
@@ -10,7 +10,7 @@ use pagetide_policy::SpecError;
 
 fn build(given: &Given, mechanism: Mechanism) -> Result<Box<dyn System>, SpecError> {
     // The period is the system's; the policy decides whenever it is asked.
-    Ranked::build(given, "two-lists:interval=0", mechanism)
+    Ranked::build(given, &Parts::of("two-lists:interval=0"), mechanism)
 }
 
 pub(super) const BASE: SystemInfo = SystemInfo {

@@ -2,14 +2,15 @@
 //! a simulated tracker before it and a simulated mover behind it. It decides in intervals; while its
 //! moves are under way it waits for them, and decides late.
 
-use super::setup::{DecisionLog, Given, Period, TenantSetup, Told};
+use super::setup::{DecisionLog, Given, Period, TenantSetup, Told, Tracking};
 use crate::engine::{Fault, LOOK_AGAIN_NS, System, World};
 use crate::kernel::{FirstTouch, Units};
 use crate::movers::{Mechanism, Mover};
 use crate::trackers::{Interval, Tracker};
 use pagetide_machine::{Kernel, Machine};
 use pagetide_policy::{
-    CostBenefit, Decider, Decision, Outcome, Places, PolicySpec, Room, SpecError, Tenant,
+    CostBenefit, Decider, Decision, GovernorSpec, Outcome, Places, PolicySpec, Room, SpecError,
+    Tenant,
 };
 use pagetide_types::{Bytes, EpochHeat};
 
@@ -22,11 +23,30 @@ pub struct Ranked {
     told: Told,
 }
 
+/// What decides and watches, unless the scenario names others.
+pub(super) struct Parts {
+    pub(super) policy: &'static str,
+    /// Nobody is stopped without one.
+    pub(super) governor: Option<&'static str>,
+    pub(super) tracking: Tracking,
+    /// Seconds in which a move must bring what it costs; 0: whatever the policy wants moves.
+    pub(super) payback_s: f64,
+}
+
+impl Parts {
+    /// A policy alone, by accessed bits.
+    pub(super) const fn of(policy: &'static str) -> Self {
+        Self { policy, governor: None, tracking: Tracking::AccessedBits, payback_s: 0.0 }
+    }
+}
+
 struct Managed {
     number: usize,
     units: Units,
     capacity: Bytes,
     tenant: Tenant,
+    /// Moves must pay.
+    selective: bool,
     tracker: Box<dyn Tracker>,
     mover: Mover,
     epoch: u32,
@@ -42,10 +62,14 @@ impl Ranked {
     /// One policy for all tenants, each with its own state; the scenario may name other parts.
     pub(super) fn build(
         given: &Given,
-        policy: &str,
+        parts: &Parts,
         mechanism: Mechanism,
     ) -> Result<Box<dyn System>, SpecError> {
-        let policy = given.policy.clone().map_or_else(|| policy.parse::<PolicySpec>(), Ok)?;
+        let policy = given.policy.clone().map_or_else(|| parts.policy.parse::<PolicySpec>(), Ok)?;
+        let own = parts.governor.map_or_else(|| Ok(GovernorSpec::default()), str::parse)?;
+        let governor = given.governor.clone().unwrap_or(own);
+        let tracking = given.tracking.unwrap_or(parts.tracking);
+        let within_s = given.payback_s.unwrap_or(parts.payback_s);
         let mechanism = given.mechanism.of(mechanism);
         let costs = given.kernel();
         let whole = given.huge_pages && !mechanism.split;
@@ -55,10 +79,11 @@ impl Ranked {
             capacity: setup.fast,
             tenant: Tenant::new(
                 Decider::new(&policy),
-                (&given.governor.clone().unwrap_or_default()).into(),
-                Some(prices(&given.machine, given.period.scale)),
+                (&governor).into(),
+                Some(CostBenefit { within_s, ..prices(&given.machine, given.period.scale) }),
             ),
-            tracker: given.tracking.unwrap_or_default().build(given, &costs),
+            selective: within_s > 0.0,
+            tracker: tracking.build(given, &costs),
             mover: Mover::new(number, mechanism, costs.clone()).scaled(given.period.scale),
             epoch: 0,
             begun_ns: 0.0,
@@ -135,7 +160,7 @@ impl Managed {
         self.tenant.arrive(heat);
         let fast: Vec<bool> = heat.node.iter().map(|node| node.0 == 0).collect();
         let places = Places { fast: Some(&fast), ..Places::default() };
-        let room = Room::Ledger(self.capacity);
+        let room = self.room(&fast);
         let nominal_s = period.interval_s * period.scale;
         self.tenant.watched(looked.cpu_ns * 1e-9 * period.scale);
         let decision = self.tenant.decide(heat, nominal_s, places, room, (false, None));
@@ -144,6 +169,18 @@ impl Managed {
         self.epoch += 1;
         self.begun_ns = now_ns;
         self.due_ns = (self.due_ns + period.interval_s * 1e9).max(now_ns + 1.0);
+    }
+
+    /// Room for what is to be fast, of which the tenant has some.
+    fn room(&self, fast: &[bool]) -> Room {
+        let capacity = self.capacity;
+        if !self.selective {
+            return Room::Ledger(capacity);
+        }
+        let heat = &self.heat;
+        let of = |row: usize| heat.bytes(row).0;
+        let used = Bytes((0..heat.len()).filter(|row| fast[*row]).map(of).sum());
+        Room::Limited { capacity, used, move_budget: Bytes(u64::MAX) }
     }
 
     /// Orders the moves: of equal sizes in pairs, the most wanted with the least.
@@ -193,7 +230,6 @@ fn prices(machine: &Machine, scale: f64) -> CostBenefit {
         gain_ns: machine.slow().read_latency_ns - machine.fast().read_latency_ns,
         base_us: machine.migration.page_4k_us * scale,
         huge_us: machine.migration.page_2m_us * scale,
-        // Whatever the policy wants moves.
         within_s: 0.0,
     }
 }

@@ -2,8 +2,8 @@
 
 use super::setup::Given;
 use super::{
-    adaptive, amp, demotion, fixed, linux_tiering, memtis, nimble, nomad, refault_distance, tpp,
-    tpp_mod,
+    adaptive, amp, demotion, fixed, linux_tiering, memtis, nimble, nomad, pagetide,
+    refault_distance, tpp, tpp_mod,
 };
 use crate::engine::System;
 use pagetide_policy::SpecError;
@@ -28,8 +28,17 @@ pub(super) mod keys {
     /// Of all that move pages.
     pub(in crate::systems) const MOVING: &[&str] = &["split", "threads", "together", "exchange"];
     /// Of those that rank units.
-    pub(in crate::systems) const RANKED: &[&str] =
-        &["policy", "governor", "tracker", "sample_ns", "split", "threads", "together", "exchange"];
+    pub(in crate::systems) const RANKED: &[&str] = &[
+        "policy",
+        "governor",
+        "payback",
+        "tracker",
+        "sample_ns",
+        "split",
+        "threads",
+        "together",
+        "exchange",
+    ];
     /// Of those that ask a governor.
     pub(in crate::systems) const GOVERNED: &[&str] =
         &["governor", "split", "threads", "together", "exchange"];
@@ -61,6 +70,7 @@ pub static REGISTRY: &[&SystemInfo] = &[
     &amp::LFU,
     &amp::RANDOM,
     &amp::POLICY,
+    &pagetide::PAGETIDE,
 ];
 
 /// There is no such system.

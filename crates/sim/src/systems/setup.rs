@@ -2,7 +2,7 @@
 
 use crate::kernel::{FirstTouch, Nodes, Share, Watermarks};
 use crate::movers::MechanismChange;
-use crate::trackers::{AccessedBits, EventSampling, Exact, HintFaults, SAMPLE_NS, Tracker};
+use crate::trackers::{AccessedBits, EventSampling, Exact, HintFaults, SAMPLE_NS, Survey, Tracker};
 use pagetide_machine::{Kernel, Machine};
 use pagetide_policy::{Change, Decision, GovernorSpec, Observation, PolicySpec};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
@@ -50,6 +50,8 @@ pub struct Given {
     pub tracking: Option<Tracking>,
     /// What a sample of events takes, where they are sampled, ns.
     pub sample_ns: Option<f64>,
+    /// Seconds of the program in which a move must have brought what it costs, of systems that ask for it.
+    pub payback_s: Option<f64>,
     /// What may be promoted, MiB a second, where that is limited.
     pub promote_rate_limit: Option<f64>,
     /// Parts of each tenant's memory that a manual placement has fast, as shares of it.
@@ -78,6 +80,8 @@ pub enum Tracking {
     HintFaults,
     /// [`EventSampling`].
     EventSampling,
+    /// [`Survey`].
+    Survey,
     /// [`Exact`].
     Exact,
 }
@@ -88,6 +92,10 @@ impl Tracking {
             Self::AccessedBits => Box::new(AccessedBits::new(kernel.scan_ns)),
             Self::HintFaults => Box::new(HintFaults::new(kernel.scan_ns)),
             Self::EventSampling => Box::new(given.event_sampling()),
+            Self::Survey => {
+                let Period { interval_s, scale } = given.period;
+                Box::new(Survey::new(kernel, interval_s, scale))
+            }
             Self::Exact => Box::new(Exact),
         }
     }

@@ -5,11 +5,13 @@ mod accessed_bits;
 mod event_sampling;
 mod exact;
 mod hint_faults;
+mod survey;
 
 pub use accessed_bits::AccessedBits;
 pub use event_sampling::{EventSampling, SAMPLE_NS};
 pub use exact::Exact;
 pub use hint_faults::HintFaults;
+pub use survey::Survey;
 
 use crate::engine::{World, bit};
 use crate::kernel::Units;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::movers::{Mechanism, Mover};
 use pagetide_machine::{Kernel, Tlb};
+use pagetide_types::Bytes;
 
 /// 64 and 32 entries, 1,024 behind; 3 ns, and walks of 30 and 12 ns.
 fn tlb() -> Hardware {
@@ -48,6 +49,44 @@ fn independent_accesses_overlap_their_walks() {
     engine.thread(visit(2048, 4096, 100_000, false), 0, core, 0.0);
     near(engine.run(f64::INFINITY), 100_000.0 * 130.0 / 4.0);
     assert_eq!(engine.world().served(0), [100_000, 0, 0, 0]);
+}
+
+#[test]
+fn a_walk_waits_for_memory_once_a_line_of_entries_where_the_last_cache_is_too_small() {
+    // 4,096 pages have 512 lines of entries; a round brings in 4,096 lines of data beside them.
+    for (holds, waits) in [(0, 0.0), (16_384, 0.0), (4096, 1.0), (64, 1.0)] {
+        for (step, of_walks) in [(4096, 1.0 / 8.0), (32 << 10, 1.0)] {
+            let tlb = Tlb { last_cache: Bytes(holds * 64), ..Tlb::default() };
+            let world = World::new(&machine(), Pages::all_in(0, 4096 * step));
+            let mut engine =
+                Engine::new(world.behind(Hardware::new(Some(&tlb), &[], 1.0).unwrap()));
+            let count = 4096 * 100;
+            engine.thread(visit(4096, step, count, true), 0, Core::default(), 0.0);
+            let each = 130.0 + 100.0 * waits * of_walks;
+            near(engine.run(f64::INFINITY), count as f64 * each);
+        }
+    }
+}
+
+#[test]
+fn tables_stay_where_their_first_page_was() {
+    let tlb = Tlb { last_cache: Bytes(64), ..Tlb::default() };
+    let mut engine = Engine::new(
+        World::new(&machine(), Pages::all_in(1, 8 << 21))
+            .behind(Hardware::new(Some(&tlb), &[], 1.0).unwrap()),
+    );
+    let mut pages = visit(4096, 32 << 10, u64::MAX, true);
+    let pages = move |now| pages(now).map(|one| Access { address: one.address % (8 << 21), ..one });
+    engine.thread(pages, 0, Core::default(), 0.0);
+    engine.run(1e6);
+    let slow = engine.world().served(0)[1];
+    engine.world().pages.transfer(0..8 * HUGE_PAGES, 0);
+    engine.run(2e6);
+    let [fast, still, ..] = engine.world().served(0);
+    assert!(still - slow < 2, "all is fast now");
+    // A walk of 30 ns and the slow tier's latency for its entry, and the page's own.
+    let latency = |tier: usize| machine().tiers[tier].read_latency_ns;
+    near(1e6 / fast as f64, latency(0) + 30.0 + latency(1));
 }
 
 #[test]

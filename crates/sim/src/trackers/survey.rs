@@ -1,0 +1,242 @@
+//! A survey as Pagetide's recorder makes it: waves that clear accessed bits, flush translations, and
+//! look at growing gaps how many of them are set again, so that it is seen how often units are accessed,
+//! not only whether. It keeps to a share of a CPU: where that does not reach for all units, waves take
+//! them in turn.
+//!
+//! A huge page has one bit: a visit sees when it was first accessed. Base pages have one each, of which a
+//! visit sees some hundred; where memory is scaled down one of them stands for many, so that accesses
+//! are counted, up to as many as those would have bits.
+//!
+//! Simpler than the recorder: the waves of an interval follow each other, what is expected of a unit is
+//! what its own visits saw, not a mixture of rates, and a line that is accessed again counts again.
+
+use super::{Interval, Looked, Tracker, heat};
+use crate::engine::{HUGE_PAGES, World, bit};
+use crate::kernel::Units;
+use pagetide_machine::Kernel;
+use pagetide_types::HeatFlags;
+use std::ops::Range;
+
+/// The recorder's share of a CPU in `pagetide run`.
+const BUDGET: f64 = 0.03;
+/// Waves in an interval.
+const WAVES: f64 = 4.0;
+/// Looks of a wave; each gap is twice the one before.
+const LOOKS: u32 = 14;
+/// The last gap, of a wave's time.
+const LAST: f64 = 0.9;
+/// Looking at an entry, over clearing it: a row of 512 takes about a microsecond.
+const LOOK: f64 = 1.0 / 30.0;
+/// How much of what was seen counts on, from visit to visit.
+const KEEP: f64 = 0.8;
+/// A visit ends once this share of the bits is set: with more of them set less is learned.
+const ENOUGH: f64 = 0.5;
+/// The normal quantile of 90 %.
+const NINE_IN_TEN: f64 = 1.2816;
+
+/// What was seen of a unit, fading.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    /// Accesses, and for how long they were watched for, ns.
+    accesses: f64,
+    watched_ns: f64,
+    /// In this interval: whether it was watched, and seen accessed.
+    now: Option<bool>,
+}
+
+/// A unit whose bits were cleared.
+#[derive(Clone, Copy, Debug)]
+struct Visit {
+    unit: usize,
+    /// Bits that it has, and those set again.
+    bits: f64,
+    set: f64,
+}
+
+/// Units under watch.
+#[derive(Clone, Debug)]
+struct Wave {
+    open: Vec<Visit>,
+    cleared_ns: f64,
+    /// Looks taken, and the gap of the last one.
+    looks: u32,
+    gap_ns: f64,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    scan_ns: f64,
+    interrupt_ns: f64,
+    /// Base pages that one stands for.
+    scale: f64,
+    /// From wave to wave, ns.
+    every_ns: f64,
+    seen: Vec<Seen>,
+    /// The unit that is next.
+    at: usize,
+    wave: Option<Wave>,
+}
+
+impl Survey {
+    /// One with a kernel's costs, in intervals of so many seconds, where a base page stands for `scale`.
+    #[must_use]
+    pub fn new(costs: &Kernel, interval_s: f64, scale: f64) -> Self {
+        Self {
+            scan_ns: costs.scan_ns,
+            interrupt_ns: costs.interrupt_us * 1e3,
+            scale,
+            every_ns: interval_s * 1e9 / WAVES,
+            seen: Vec::new(),
+            at: 0,
+            wave: None,
+        }
+    }
+
+    /// Begins a wave: clears as many units as can be paid for, the next ones; what that takes, ns.
+    fn clear(&mut self, tenant: usize, units: &Units, now_ns: f64, world: &mut World) -> f64 {
+        let count = units.len();
+        self.seen.resize(count, Seen::default());
+        let mut wave = Wave { open: Vec::new(), cleared_ns: now_ns, looks: 0, gap_ns: 0.0 };
+        let (mut takes_ns, mut cleared) = (0.0, 0);
+        let looks = LOOK * f64::from(LOOKS);
+        for _ in 0..count {
+            if takes_ns * (1.0 + looks) >= BUDGET * self.every_ns {
+                break;
+            }
+            let unit = self.at % count;
+            self.at = unit + 1;
+            let pages = units.range(unit);
+            let entries = entries(pages.clone(), world);
+            if entries > 0 {
+                world.pages.clear_all(pages.clone(), bit::ACCESSED);
+                world.take_count(pages.clone());
+                takes_ns += entries as f64 * self.scan_ns;
+                cleared += pages.len();
+                let bits = if is_huge(&pages, world) { 1.0 } else { entries as f64 * self.scale };
+                wave.open.push(Visit { unit, bits, set: 0.0 });
+            }
+        }
+        // A flush for each 2 MiB.
+        world.cores.flush(tenant);
+        world.cores.interrupt(tenant, self.interrupt_ns * cleared as f64 / HUGE_PAGES as f64);
+        self.wave = Some(wave);
+        takes_ns
+    }
+
+    /// Looks at the wave's units; what that takes, ns.
+    fn look_again(&mut self, units: &Units, now_ns: f64, world: &mut World) -> f64 {
+        let Some(mut wave) = self.wave.take() else { return 0.0 };
+        let before_ns = std::mem::replace(&mut wave.gap_ns, now_ns - wave.cleared_ns);
+        wave.looks += 1;
+        let (gap_ns, last) = (wave.gap_ns, wave.looks == LOOKS);
+        let mut looked = 0;
+        wave.open.retain_mut(|visit| {
+            let pages = units.range(visit.unit);
+            looked += entries(pages.clone(), world);
+            let seen = &mut self.seen[visit.unit];
+            if is_huge(&pages, world) {
+                let accessed =
+                    pages.into_iter().any(|page| world.pages.entry(page) & bit::ACCESSED != 0);
+                if accessed {
+                    // At some time since the last look.
+                    seen.watched(1.0, f64::midpoint(before_ns, gap_ns));
+                } else if last {
+                    seen.watched(0.0, gap_ns);
+                }
+                return !accessed;
+            }
+            visit.set = (visit.set + world.take_count(pages) as f64).min(visit.bits);
+            let enough = last || visit.set >= ENOUGH * visit.bits;
+            if enough {
+                seen.watched(visit.set, gap_ns);
+            }
+            !enough
+        });
+        if !last {
+            self.wave = Some(wave);
+        }
+        looked as f64 * self.scan_ns * LOOK
+    }
+}
+
+impl Tracker for Survey {
+    fn begin(&mut self, world: &mut World) {
+        world.count_pages();
+    }
+
+    fn look(&mut self, interval: &Interval<'_>, world: &mut World) -> Looked {
+        let seen = &mut self.seen;
+        seen.resize(interval.units.len(), Seen::default());
+        let mut heat = heat(interval, world, |unit, _| (seen[unit].now.take(), seen[unit].rate()));
+        let least = |row: usize| {
+            let seen = &seen[heat.unit[row].index()];
+            // Of one bit, for base pages have many.
+            if heat.flags[row].has(HeatFlags::HUGE) { seen.least() } else { seen.rate() }
+        };
+        let least = (0..heat.len()).map(least).collect();
+        heat.least = least;
+        // Its thread's time is taken as it works.
+        Looked { heat, cpu_ns: 0.0 }
+    }
+
+    fn has_thread(&self) -> bool {
+        true
+    }
+
+    fn work(&mut self, tenant: usize, units: &Units, now_ns: f64, world: &mut World) -> f64 {
+        let takes_ns = if self.wave.is_none() {
+            self.clear(tenant, units, now_ns, world)
+        } else {
+            self.look_again(units, now_ns, world)
+        };
+        world.cores.kernel(now_ns, takes_ns);
+        let next_ns = self.wave.as_ref().map_or(0.0, |wave| {
+            let gap = LAST * self.every_ns / 2_f64.powi((LOOKS - 1 - wave.looks).cast_signed());
+            wave.cleared_ns + gap
+        });
+        // The next wave begins in the rest of this one's time.
+        let next_ns =
+            if self.wave.is_none() { now_ns + (1.0 - LAST) * self.every_ns } else { next_ns };
+        next_ns.max(now_ns + takes_ns)
+    }
+}
+
+impl Seen {
+    fn watched(&mut self, accesses: f64, for_ns: f64) {
+        self.accesses = KEEP * self.accesses + accesses;
+        self.watched_ns = KEEP * self.watched_ns + for_ns;
+        self.now = Some(self.now == Some(true) || accesses > 0.0);
+    }
+
+    /// Accesses a second.
+    #[expect(clippy::cast_possible_truncation, reason = "a rate")]
+    fn rate(&self) -> f32 {
+        if self.watched_ns > 0.0 { (self.accesses / self.watched_ns * 1e9) as f32 } else { 0.0 }
+    }
+
+    /// At least, but for one chance in ten: the gamma distribution of as many sightings (Wilson and
+    /// Hilferty 1931).
+    #[expect(clippy::cast_possible_truncation, reason = "a rate")]
+    fn least(&self) -> f32 {
+        let of = (9.0 * self.accesses.max(1e-9)).recip();
+        let part = (1.0 - of - NINE_IN_TEN * of.sqrt()).max(0.0).powi(3);
+        (f64::from(self.rate()) * part) as f32
+    }
+}
+
+fn is_huge(pages: &Range<usize>, world: &World) -> bool {
+    world.pages.entry(pages.start) & bit::HUGE != 0
+}
+
+/// Entries that map something.
+fn entries(pages: Range<usize>, world: &World) -> usize {
+    if is_huge(&pages, world) {
+        return 1;
+    }
+    pages.filter(|page| world.pages.entry(*page) & bit::ABSENT == 0).count()
+}
+
+#[cfg(test)]
+#[path = "survey_tests.rs"]
+mod tests;

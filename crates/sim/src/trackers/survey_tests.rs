@@ -1,0 +1,132 @@
+//! What a survey sees of known programs, and what that takes.
+
+use super::*;
+use crate::engine::{Access, Core, Engine, Fault, Pages, System};
+use pagetide_machine::Machine;
+use pagetide_types::EpochHeat;
+use std::sync::{Arc, Mutex};
+
+const UNITS: usize = 64;
+const INTERVAL_S: f64 = 0.1;
+/// Base pages that one stands for.
+const SCALE: f64 = 1000.0;
+/// Between two accesses of the program, ns.
+const EACH_NS: f32 = 1000.0;
+/// It waits for nothing but what it computes.
+const WIDE: Core =
+    Core { outstanding: 1000, reorder: 1000, issue_ns: 0.0, ahead_ns: f64::INFINITY };
+
+/// A system that does nothing but watch.
+#[derive(Clone)]
+struct Watched(Arc<Mutex<Survey>>, Units);
+
+impl System for Watched {
+    fn fault(&mut self, fault: Fault, _: &mut World) -> f64 {
+        fault.now_ns
+    }
+
+    fn daemons(&self) -> usize {
+        1
+    }
+
+    fn wake(&mut self, _: usize, now_ns: f64, world: &mut World) -> f64 {
+        let mut survey = self.0.lock().unwrap();
+        if now_ns == 0.0 {
+            survey.begin(world);
+        }
+        survey.work(0, &self.1, now_ns, world)
+    }
+}
+
+/// What each of `intervals` shows of a program on huge or base pages that accesses units at random, the
+/// first eight of them ten times as often as the others, the last eight never; and the survey's
+/// share of a CPU.
+fn surveyed(huge: bool, intervals: u32, scan_ns: f64) -> (Vec<EpochHeat>, f64) {
+    let size = if huge { HUGE_PAGES } else { 1 };
+    let mut pages = Pages::all_in(1, ((UNITS * size) as u64) << 12);
+    if huge {
+        (0..UNITS).for_each(|unit| pages.put_huge(unit * size, 1));
+    }
+    let units = Units::new(0..UNITS * size, huge);
+    let costs = Kernel { scan_ns, interrupt_us: 0.0, ..Kernel::default() };
+    let survey = Arc::new(Mutex::new(Survey::new(&costs, INTERVAL_S, SCALE)));
+    let system = Watched(Arc::clone(&survey), units.clone());
+    let world = World::new(&Machine::load("cxl").unwrap(), pages).with(Box::new(system));
+    let mut engine = Engine::new(world);
+    engine.world().cores.set_spare(1);
+    let mut state = 1u64;
+    let program = move |_: f64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let drawn = (state >> 33) % (80 + 48);
+        // The last eight are never accessed.
+        let unit = if drawn < 80 { drawn % 8 } else { drawn - 72 };
+        // Somewhere in it.
+        let address = ((unit * size as u64) << 12) + (state >> 50) % ((size as u64) << 12);
+        Some(Access { address, write: false, dependent: false, compute_ns: EACH_NS })
+    };
+    engine.thread(program, 0, WIDE, 1.0);
+    let mut heats = Vec::new();
+    for epoch in 0..intervals {
+        engine.run(f64::from(epoch + 1) * INTERVAL_S * 1e9);
+        let interval = Interval { tenant: 0, units: &units, epoch, length_s: INTERVAL_S };
+        heats.push(survey.lock().unwrap().look(&interval, engine.world()).heat);
+    }
+    let all_ns = f64::from(intervals) * INTERVAL_S * 1e9;
+    (heats, engine.world().cores.kernel_ns() / all_ns)
+}
+
+/// The mean rate of units, over the true one.
+fn over_truth(heat: &EpochHeat, units: Range<usize>, weight: f32) -> f32 {
+    let truth = weight / 128.0 * 1e9 / EACH_NS;
+    heat.rate[units.clone()].iter().sum::<f32>() / units.len() as f32 / truth
+}
+
+#[test]
+fn rates_are_what_they_are() {
+    // Over few waits for one bit the mean is too high.
+    for (huge, within) in [(false, 1.05), (true, 1.4)] {
+        let (heats, _) = surveyed(huge, 4, 1.0);
+        for (units, weight) in [(0..8, 10.0), (8..56, 1.0)] {
+            let ratio = over_truth(&heats[3], units, weight);
+            assert!((1.0 / within..within).contains(&ratio), "{huge} {weight}: {ratio}");
+        }
+        assert_eq!(over_truth(&heats[3], 56..64, 1.0), 0.0);
+        assert!(heats[3].flags[60].has(HeatFlags::UNSEEN));
+        assert!(heats[3].flags[0].has(HeatFlags::ACCESSED));
+    }
+}
+
+#[test]
+fn of_one_bit_little_is_sure_of_many_all() {
+    let (huge, _) = surveyed(true, 1, 1.0);
+    let (base, _) = surveyed(false, 1, 1.0);
+    for unit in 0..56 {
+        assert!(huge[0].least_rate(unit) < 0.6 * huge[0].rate[unit]);
+        assert_eq!(base[0].least_rate(unit), base[0].rate[unit]);
+    }
+    let once = Seen { accesses: 1.0, watched_ns: 1e9, now: None };
+    let often = Seen { accesses: 100.0, watched_ns: 1e11, now: None };
+    // Of the gamma distribution: 0.105 and 0.875 of the mean.
+    assert!((0.07..0.14).contains(&once.least()), "{}", once.least());
+    assert!((0.86..0.89).contains(&often.least()), "{}", often.least());
+}
+
+#[test]
+fn a_share_of_a_cpu_is_kept_and_all_come_in_turn() {
+    // Clearing all takes four times what a wave may cost.
+    let scan_ns = 4.0 * BUDGET * INTERVAL_S / WAVES * 1e9 / UNITS as f64;
+    let (heats, share) = surveyed(false, 4, scan_ns);
+    assert!((0.5 * BUDGET..1.2 * BUDGET).contains(&share), "{share}");
+    let watched = |heat: &EpochHeat| heat.watched.iter().filter(|pages| **pages > 0).count();
+    assert!((30..=56).contains(&watched(&heats[0])), "{}", watched(&heats[0]));
+    assert!(heats[3].rate[..56].iter().all(|rate| *rate > 0.0));
+}
+
+#[test]
+fn what_is_no_longer_accessed_cools_down() {
+    let mut seen = Seen::default();
+    (0..40).for_each(|_| seen.watched(100.0, 1e9));
+    assert!((seen.rate() - 100.0).abs() < 1.0);
+    (0..10).for_each(|_| seen.watched(0.0, 1e9));
+    assert!((5.0..15.0).contains(&seen.rate()), "{}", seen.rate());
+}

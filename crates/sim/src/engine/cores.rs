@@ -2,6 +2,10 @@
 //! that are spare, and where none is, they take time from programs. An interrupt does the same to
 //! every core of a tenant.
 
+/// What a thread runs for before another one has its turn, ns: Linux's `base_slice_ns` on eight cores or
+/// more. A page of a machine that is scaled down stands for many, and the work on it for as much.
+const SLICE_NS: f64 = 3e6;
+
 /// A core with a program's thread on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seat {
@@ -23,6 +27,8 @@ pub struct Cores {
     spare: Vec<f64>,
     /// Whose turn it is to lose time.
     turn: usize,
+    /// Memory and times are so many times smaller than what is modelled; 0: they are not.
+    scale: f64,
     kernel_ns: f64,
     stolen_ns: f64,
 }
@@ -51,23 +57,49 @@ impl Cores {
         self.spare = vec![0.0; cores];
     }
 
+    /// Memory and times are so many times smaller than what is modelled.
+    pub fn set_scale(&mut self, scale: f64) {
+        self.scale = scale;
+    }
+
     #[inline]
     pub(super) fn at(&self, core: usize) -> Seat {
         self.seats[core]
     }
 
     /// The kernel works for so long from `now_ns` on: on a spare core, or on one of a program, whose
-    /// thread waits meanwhile.
+    /// thread waits meanwhile; for more than a time slice on as many of these in turn.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cores")]
     pub fn kernel(&mut self, now_ns: f64, for_ns: f64) {
         self.kernel_ns += for_ns;
         if let Some(free) = self.spare.iter_mut().find(|free| **free <= now_ns) {
             *free = now_ns + for_ns;
         } else if !self.seats.is_empty() {
-            self.turn = self.turn.wrapping_add(1);
-            let core = self.turn % self.seats.len();
-            self.seats[core].stolen_ns += for_ns;
+            let slices = (for_ns * self.scale.max(1.0) / SLICE_NS).ceil();
+            let slices = slices.clamp(1.0, self.seats.len() as f64);
+            for _ in 0..slices as usize {
+                self.turn = self.turn.wrapping_add(1);
+                let core = self.turn % self.seats.len();
+                self.seats[core].stolen_ns += for_ns / slices;
+            }
             self.stolen_ns += for_ns;
         }
+    }
+
+    /// So many threads of a tenant, and one at least, share what one of them does in a fault: on a machine
+    /// that is scaled down a page stands for many, on which all of them fault.
+    #[must_use]
+    pub fn faulting(&self, tenant: usize) -> f64 {
+        (self.count(tenant) as f64).min(self.scale).max(1.0)
+    }
+
+    /// Takes time from all threads of a tenant alike, ns in all.
+    pub fn spread(&mut self, tenant: usize, for_ns: f64) {
+        let cores = self.of_tenant.get(tenant).map_or(&[][..], Vec::as_slice);
+        for core in cores {
+            self.seats[*core].stolen_ns += for_ns / cores.len() as f64;
+        }
+        self.stolen_ns += if cores.is_empty() { 0.0 } else { for_ns };
     }
 
     /// Every core of a tenant handles an interrupt, as for a flush of translations.
@@ -147,6 +179,41 @@ mod tests {
         assert!((0..3).all(|core| cores.at(core).stolen_ns == 10.0), "in turn");
         cores.kernel(100.0, 10.0);
         assert_eq!(cores.stolen_ns(), 30.0, "the spare cores are free again");
+    }
+
+    #[test]
+    fn scaled_down_work_for_more_than_a_time_slice_is_several_cores() {
+        for (scale, cores_of_work) in [(0.0, 1), (10.0, 1), (100.0, 2), (1e6, 3)] {
+            let mut cores = Cores::default();
+            (0..3).for_each(|_| _ = cores.seat(0));
+            cores.set_scale(scale);
+            cores.kernel(0.0, 50_000.0);
+            let hit: Vec<f64> = (0..3)
+                .map(|core| cores.at(core).stolen_ns)
+                .filter(|stolen| *stolen > 0.0)
+                .collect();
+            assert_eq!(hit.len(), cores_of_work, "{scale}");
+            assert_eq!((hit.iter().sum::<f64>(), cores.stolen_ns()), (50_000.0, 50_000.0));
+        }
+    }
+
+    #[test]
+    fn faults_on_a_scaled_page_are_those_of_all_threads() {
+        let mut cores = Cores::default();
+        (0..4).for_each(|_| _ = cores.seat(0));
+        cores.seat(1);
+        assert_eq!(cores.faulting(0), 1.0, "a page is a page");
+        for (scale, right) in [(3.0, 3.0), (1000.0, 4.0)] {
+            cores.set_scale(scale);
+            assert_eq!(
+                (cores.faulting(0), cores.faulting(1), cores.faulting(7)),
+                (right, 1.0, 1.0)
+            );
+        }
+        cores.spread(0, 400.0);
+        cores.spread(7, 400.0);
+        let stolen: Vec<f64> = (0..5).map(|core| cores.at(core).stolen_ns).collect();
+        assert_eq!((stolen, cores.stolen_ns()), (vec![100.0, 100.0, 100.0, 100.0, 0.0], 400.0));
     }
 
     #[test]

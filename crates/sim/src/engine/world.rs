@@ -88,7 +88,8 @@ impl World {
         self.system.as_ref().map_or(0, |system| system.daemons())
     }
 
-    /// Handles a fault; when the thread tries again, ns. None: it goes on at once. Without a system
+    /// Handles a fault; when the thread tries again, ns. On a machine that is scaled down others of its
+    /// tenant take their share of that. None: it goes on at once. Without a system
     /// pages are mapped where they are said to be, for nothing.
     #[cold]
     pub(super) fn fault(&mut self, fault: Fault) -> Option<f64> {
@@ -96,7 +97,14 @@ impl World {
             let again = self.with_system(|system, world| system.wait(fault, world)).flatten();
             return again.map(|again| again.max(fault.now_ns));
         }
-        let done = self.with_system(|system, world| system.fault(fault, world));
+        let done = self.with_system(|system, world| system.fault(fault, world)).map(|done_ns| {
+            let takes_ns = (done_ns - fault.now_ns).max(0.0);
+            let own_ns = takes_ns / self.cores.faulting(fault.tenant);
+            if own_ns < takes_ns {
+                self.cores.spread(fault.tenant, takes_ns - own_ns);
+            }
+            fault.now_ns + own_ns
+        });
         let mapped = self.pages.mapped_with(fault.page);
         if fault.entry & bit::HINT != 0 {
             self.pages.forget(mapped.clone());

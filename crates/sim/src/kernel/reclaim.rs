@@ -9,7 +9,7 @@
 //! there is no swap, so that a full slow node ends it.
 
 use super::{FirstTouch, Kind, Lru, Shadows};
-use crate::engine::World;
+use crate::engine::{LOOK_AGAIN_NS, World};
 use crate::movers::{Mechanism, Mover};
 use pagetide_machine::Kernel;
 use std::ops::Range;
@@ -112,7 +112,7 @@ impl Kswapd {
     /// Whether a page that it is moving blocks who meets it on a core: see [`Mover::blocks`].
     pub fn blocks(&mut self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
         let busy = self.movers.iter_mut().find(|mover| !mover.is_idle());
-        busy.map_or(Some(now_ns), |mover| mover.blocks(page, core, now_ns))
+        busy.map_or(Some(now_ns + LOOK_AGAIN_NS), |mover| mover.blocks(page, core, now_ns))
     }
 
     /// Works at `now_ns`; when it goes on, ns.

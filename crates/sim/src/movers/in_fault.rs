@@ -29,6 +29,9 @@ struct Move {
     core: usize,
     pages: Range<usize>,
     state: State,
+    /// Threads that share the work, and when it began, ns.
+    sharers: f64,
+    begun_ns: f64,
     /// Its number, and who else comes to it.
     number: usize,
     meetings: Meetings,
@@ -54,8 +57,8 @@ impl InFaultMover {
         Self { costs: costs.clone(), scale: 1.0, moves: Vec::new(), moved: None, begun: 0 }
     }
 
-    /// The same where memory is so many times smaller than what is modelled: of the visits to a page
-    /// while it moves only a share blocks.
+    /// The same where memory is so many times smaller than what is modelled: a visit to a page while it
+    /// moves waits for a share of the time.
     #[must_use]
     pub fn scaled(self, scale: f64) -> Self {
         Self { scale: scale.max(1.0), ..self }
@@ -68,9 +71,17 @@ impl InFaultMover {
         let Fault { tenant, core, .. } = *fault;
         self.begun += 1;
         let mut meetings = Meetings::default();
-        meetings.begin(1.0 / self.scale);
-        let state = State::Faulting;
-        self.moves.push(Move { tenant, core, pages, state, number: self.begun, meetings });
+        meetings.begin(1.0 / self.scale, fault.now_ns);
+        self.moves.push(Move {
+            tenant,
+            core,
+            pages,
+            state: State::Faulting,
+            sharers: world.cores.faulting(tenant),
+            begun_ns: 0.0,
+            number: self.begun,
+            meetings,
+        });
     }
 
     /// Whether a page is on its way.
@@ -95,8 +106,8 @@ impl InFaultMover {
         if matches!(one.state, State::Faulting) {
             return None;
         }
-        let blocked = one.meetings.blocks(|| one.number, fault.page, fault.core, now_ns);
-        blocked.then(|| one.there_ns(now_ns).max(now_ns + LOOK_AGAIN_NS))
+        let there_ns = one.there_ns(now_ns).max(now_ns + LOOK_AGAIN_NS);
+        one.meetings.waits(|| one.number, fault.page, fault.core, (now_ns, there_ns))
     }
 
     /// What is in its new place now, after a thread was asked to wait; once.
@@ -106,9 +117,10 @@ impl InFaultMover {
 }
 
 impl Move {
-    /// The thread works at `now_ns`; when it goes on with it, ns, or none at the end.
+    /// The thread works at `now_ns`, as do others if a scaled page stands for theirs; when it goes on with it, ns, or none at the end.
     fn step(&mut self, now_ns: f64, costs: &Kernel, world: &mut World) -> Option<f64> {
-        let until = |part: f64| now_ns + costs.page_us * part * 1e3;
+        let sharers = self.sharers;
+        let until = |part: f64| now_ns + costs.page_us / sharers * part * 1e3;
         loop {
             self.state = match &mut self.state {
                 State::Unmapping(until) | State::Copied(until) | State::Mapping(until)
@@ -117,6 +129,7 @@ impl Move {
                     return Some(*until);
                 }
                 State::Faulting => {
+                    self.begun_ns = now_ns;
                     // No core has a base page's translation while its entry asks for a hint fault
                     // (`pte_accessible`); a huge page's is flushed all the same.
                     if world.pages.entry(self.pages.start) & bit::HUGE != 0 {
@@ -126,7 +139,7 @@ impl Move {
                 }
                 State::Unmapping(_) => {
                     let bytes = (self.pages.len() * 4096) as f64;
-                    State::Copying(Copy::in_fault(bytes, costs.copy_gb_s, now_ns))
+                    State::Copying(Copy::in_fault(bytes, costs.copy_gb_s * sharers, now_ns))
                 }
                 State::Copying(copy) => match copy.step(now_ns, world) {
                     Step::At(next) => return Some(next),
@@ -134,6 +147,10 @@ impl Move {
                 },
                 State::Copied(_) => State::Mapping(until(1.0 - BEFORE_COPY)),
                 State::Mapping(_) => {
+                    if sharers > 1.0 {
+                        let others_ns = (now_ns - self.begun_ns) * (sharers - 1.0);
+                        world.cores.spread(self.tenant, others_ns);
+                    }
                     world.pages.transfer(self.pages.clone(), 0);
                     world.pages.clear_all(self.pages.clone(), bit::MOVING | bit::HINT);
                     return None;

@@ -1,9 +1,12 @@
-//! Whether a page that is under way blocks who comes to it, on a machine that is scaled down.
+//! How long a page that is under way blocks who comes to it, on a machine that is scaled down.
 //!
-//! There a page stands for many that are moved one after the other, and while one is under way a share of
-//! the memory is that is as many times too large. A thread meets it as many times too often: of its visits
-//! only that share blocks. A visit is a stay in the page, line after line; who comes back later, as random
-//! accesses do, visits it again.
+//! There a page stands for many, which are moved one batch after the other, and what is one batch here
+//! is so many of them: each lasts for that share of the time. A thread comes to the page as many times
+//! too often as memory is too small, and waits each time for the batch that would be under way just
+//! then, which is as many times too short. So there are as many waits as on the large machine, each as
+//! long as there: of few long ones threads that meet at barriers would make more than of many short ones.
+//! Who has waited goes on. A visit is a stay in the page, line after line; who comes back later, as
+//! random accesses do, visits it again.
 
 use std::collections::HashMap;
 
@@ -13,9 +16,11 @@ const AWAY_NS: f64 = 5_000.0;
 /// Visits to the pages of one batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Meetings {
-    /// Batches so far, and the share of the visits to the one under way that block.
-    batch: u64,
+    /// The share of the batch's time that one of those lasts for which it stands.
     share: f64,
+    /// When the batch began, and how long the one before lasted, ns; 0: there was none.
+    begun_ns: f64,
+    lasted_ns: f64,
     /// By job and core, the last visit.
     visits: HashMap<(usize, usize), Visit>,
 }
@@ -25,56 +30,52 @@ struct Visit {
     /// The base page that was accessed last, and when.
     page: usize,
     at_ns: f64,
-    /// Of this core to this job.
-    number: u64,
-    blocked: bool,
 }
 
 impl Meetings {
-    /// The next batch begins, which blocks this share of the visits.
-    pub(super) fn begin(&mut self, share: f64) {
-        self.batch += 1;
-        self.share = share;
+    /// The next batch begins.
+    pub(super) fn begin(&mut self, share: f64, now_ns: f64) {
+        (self.share, self.begun_ns) = (share, now_ns);
         self.visits.clear();
     }
 
-    /// Whether an access of a core to a page waits for the job that it is of. Who waits goes on waiting.
-    pub(super) fn blocks(
+    /// It has ended.
+    pub(super) fn end(&mut self, now_ns: f64) {
+        self.lasted_ns = now_ns - self.begun_ns;
+    }
+
+    /// Until when an access of a core to a page waits for the job that it is of, ns, if it does.
+    /// `there_ns`: when that is there, at the soonest.
+    pub(super) fn waits(
         &mut self,
         job: impl FnOnce() -> usize,
         page: usize,
         core: usize,
-        now_ns: f64,
-    ) -> bool {
+        (now_ns, there_ns): (f64, f64),
+    ) -> Option<f64> {
         if self.share >= 1.0 {
-            return true;
+            return Some(there_ns);
         }
-        let job = job();
-        let before = self.visits.get(&(job, core)).copied();
-        let goes_on = |visit: &Visit| {
-            let near = visit.page.abs_diff(page) <= 1 && now_ns - visit.at_ns <= AWAY_NS;
-            near || visit.blocked
+        let visited = self.visits.entry((job(), core));
+        let mut is_new = true;
+        let visit = visited
+            .and_modify(|visit| {
+                is_new = visit.page.abs_diff(page) > 1 || now_ns - visit.at_ns > AWAY_NS;
+            })
+            .or_insert(Visit { page, at_ns: now_ns });
+        *visit = Visit { page, at_ns: now_ns };
+        if !is_new {
+            return None;
+        }
+        let until_ns = if self.lasted_ns > 0.0 {
+            // They follow each other.
+            let each_ns = self.share * self.lasted_ns;
+            now_ns + each_ns - (now_ns - self.begun_ns) % each_ns
+        } else {
+            now_ns + self.share * (there_ns - now_ns).max(0.0)
         };
-        let visit = match before {
-            Some(visit) if goes_on(&visit) => Visit { page, at_ns: now_ns, ..visit },
-            _ => {
-                let number = before.map_or(0, |visit| visit.number + 1);
-                let blocked = self.drawn(job, core, number) < self.share;
-                Visit { page, at_ns: now_ns, number, blocked }
-            }
-        };
-        self.visits.insert((job, core), visit);
-        visit.blocked
-    }
-
-    /// From 0 to 1, the same for the same visit.
-    fn drawn(&self, job: usize, core: usize, number: u64) -> f64 {
-        let visit = self.batch << 40 ^ number << 24 ^ (job as u64) << 12 ^ core as u64;
-        // The finaliser of splitmix64.
-        let mut mixed = visit.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) >> 11) as f64 / (1u64 << 53) as f64
+        visit.at_ns = until_ns;
+        Some(until_ns)
     }
 }
 
@@ -86,22 +87,25 @@ mod tests {
     /// while: the share of the time that it waits. `next` is the base page after one.
     fn waits(pages: usize, scale: f64, each_ns: f64, mut next: impl FnMut(usize) -> usize) -> f64 {
         let mut meetings = Meetings::default();
-        let (mut page, mut waited) = (0, 0.0);
+        let (mut page, mut waited, mut now) = (0, 0.0, 0.0);
         let batches = 400;
         for batch in 0..batches {
-            meetings.begin(1.0 / scale);
+            meetings.begin(1.0 / scale, now);
             let moving = batch * 389 % pages;
-            let mut now = 0.0;
-            while now < 1e6 {
+            let end = f64::from(u32::try_from(batch + 1).unwrap()) * 1e6;
+            while now < end {
                 page = next(page) % (pages * 512);
-                if page / 512 == moving && meetings.blocks(|| 0, page, 0, now) {
-                    waited += 1e6 - now;
-                    break;
+                if page / 512 == moving
+                    && let Some(until) = meetings.waits(|| 0, page, 0, (now, end))
+                {
+                    waited += until.min(end) - now;
+                    now = until;
                 }
                 now += each_ns;
             }
+            meetings.end(end);
         }
-        waited / (f64::from(u32::try_from(batches).unwrap()) * 1e6)
+        waited / now
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use super::copy::{BEFORE_COPY, Copy, Step};
 use super::mechanism::{Exchange, Mechanism};
 use super::meetings::Meetings;
-use crate::engine::{World, bit};
+use crate::engine::{LOOK_AGAIN_NS, World, bit};
 use pagetide_machine::Kernel;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -83,7 +83,7 @@ impl Mover {
     }
 
     /// The same where memory is so many times smaller than what is modelled: a page stands for so
-    /// many that are moved one after the other, and of the visits to it only a share blocks.
+    /// many that are moved one after the other, and a visit to it waits for one of them.
     #[must_use]
     pub fn scaled(self, scale: f64) -> Self {
         Self { scale: scale.max(1.0), ..self }
@@ -148,11 +148,12 @@ impl Mover {
     }
 
     /// Whether a page that is under way blocks who accesses it on a core, and if so until when at
-    /// least, ns. On a machine that is scaled down a share of the visits is blocked.
+    /// least, ns. On a machine that is scaled down a visit waits for a share of the time.
     pub fn blocks(&mut self, page: usize, core: usize, now_ns: f64) -> Option<f64> {
+        let there_ns = self.there_ns(now_ns).max(now_ns + LOOK_AGAIN_NS);
         let holds = |job: &Job| job.up.iter().chain(&job.down).any(|pages| pages.contains(&page));
         let job = || self.batch.iter().position(holds).unwrap_or(0);
-        self.meetings.blocks(job, page, core, now_ns).then(|| self.there_ns(now_ns))
+        self.meetings.waits(job, page, core, (now_ns, there_ns))
     }
 
     /// When what is under way is there, at the soonest, ns.
@@ -199,6 +200,7 @@ impl Mover {
                 }
                 State::Mapping(_) => {
                     self.map(world);
+                    self.meetings.end(now_ns);
                     State::Idle
                 }
             };
@@ -233,7 +235,7 @@ impl Mover {
             0 => list,
             pages => f64::from(pages).min(list),
         };
-        self.meetings.begin(bound / (together.max(1) as f64 * self.scale));
+        self.meetings.begin(bound / (together.max(1) as f64 * self.scale), now_ns);
         self.batch.clear();
         self.batch.extend(self.jobs.drain(..together));
         let mut splits = 0.0;

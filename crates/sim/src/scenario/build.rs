@@ -75,6 +75,7 @@ pub fn run_watched(
     let mut running = Running { scenario, engine: Engine::new(world), actors: Vec::new() };
     let spare = scenario.spare_cores.unwrap_or_else(|| spare(&layout, &machine));
     running.engine.world().cores.set_spare(spare as usize);
+    running.engine.world().cores.set_scale(scenario.scale);
     let core = machine.core.clone().unwrap_or_default();
     let core = Core {
         outstanding: core.outstanding,

@@ -4,7 +4,7 @@
 
 use super::registry::{SystemInfo, keys};
 use super::setup::{Given, Told};
-use crate::engine::{Fault, LOOK_AGAIN_NS, System, World};
+use crate::engine::{Fault, System, World};
 use crate::kernel::{FirstTouch, Kswapd, Lru, Rules};
 use pagetide_policy::SpecError;
 
@@ -29,8 +29,7 @@ impl System for Demotion {
     }
 
     fn wait(&mut self, fault: Fault, _: &mut World) -> Option<f64> {
-        let there = self.kswapd.blocks(fault.page, fault.core, fault.now_ns)?;
-        Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
+        self.kswapd.blocks(fault.page, fault.core, fault.now_ns)
     }
 
     fn daemons(&self) -> usize {

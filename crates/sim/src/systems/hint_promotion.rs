@@ -3,7 +3,7 @@
 //! demotes from the inactive list's tail of the fast node, which all tenants share.
 
 use super::setup::{Given, TenantSetup, Told};
-use crate::engine::{Fault, HUGE_PAGES, LOOK_AGAIN_NS, System, World};
+use crate::engine::{Fault, HUGE_PAGES, System, World};
 use crate::kernel::{
     Attempt, Demoted, FirstTouch, HintFaultCounts, HintScanner, Kind, Kswapd, Lru, Nodes, Rules,
     ScanPeriod,
@@ -179,8 +179,7 @@ impl<R: PromotionRule> System for HintPromotion<R> {
             }
             return again;
         }
-        let there = self.kswapd.blocks(fault.page, fault.core, fault.now_ns)?;
-        Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
+        self.kswapd.blocks(fault.page, fault.core, fault.now_ns)
     }
 
     /// `kswapd`, and a scanner for each tenant.

@@ -14,7 +14,7 @@
 
 use super::registry::SystemInfo;
 use super::setup::{DecisionLog, Given, TenantSetup, Told};
-use crate::engine::{Fault, LOOK_AGAIN_NS, System, World, bit};
+use crate::engine::{Fault, System, World, bit};
 use crate::kernel::{FirstTouch, Units};
 use crate::movers::{Mechanism, Mover};
 use crate::trackers::{EventSampling, Interval, Tracker};
@@ -94,8 +94,7 @@ impl System for Memtis {
     fn wait(&mut self, fault: Fault, world: &mut World) -> Option<f64> {
         let goes_up = world.pages.tier(fault.page) > 0;
         let mover = &mut self.tenants[fault.tenant].migrator(goes_up).mover;
-        let there = mover.blocks(fault.page, fault.core, fault.now_ns)?;
-        Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
+        mover.blocks(fault.page, fault.core, fault.now_ns)
     }
 
     fn daemons(&self) -> usize {

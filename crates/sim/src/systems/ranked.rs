@@ -3,7 +3,7 @@
 //! moves are under way it waits for them, and decides late.
 
 use super::setup::{DecisionLog, Given, Period, TenantSetup, Told, Tracking};
-use crate::engine::{Fault, LOOK_AGAIN_NS, System, World};
+use crate::engine::{Fault, System, World};
 use crate::kernel::{FirstTouch, Units};
 use crate::movers::{Mechanism, Mover};
 use crate::trackers::{Interval, Tracker};
@@ -112,9 +112,7 @@ impl System for Ranked {
     }
 
     fn wait(&mut self, fault: Fault, _: &mut World) -> Option<f64> {
-        let there =
-            self.tenants[fault.tenant].mover.blocks(fault.page, fault.core, fault.now_ns)?;
-        Some(there.max(fault.now_ns + LOOK_AGAIN_NS))
+        self.tenants[fault.tenant].mover.blocks(fault.page, fault.core, fault.now_ns)
     }
 
     /// One for each tenant, and one for its tracker if that has one.

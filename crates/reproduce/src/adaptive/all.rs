@@ -39,6 +39,12 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         let what = format!("{}: of the best system of a row, at worst", system.name);
         outcome.rows.push(Row::new(what, "%", 100.0 * worst(found.of_best(*system))));
     }
+    for ((program, gb, rates), share) in found.rows.iter().zip(found.of_best(PAGETIDE)) {
+        let best = systems.iter().zip(rates).max_by(|one, other| one.1.total_cmp(other.1));
+        let best = best.map_or("", |(system, _)| system.name);
+        let what = format!("{}, {gb} GB: best is {best}; Pagetide of it", program.name);
+        outcome.rows.push(Row::new(what, "%", 100.0 * share));
+    }
     let near = found.of_best(PAGETIDE).into_iter().filter(|share| *share >= 0.98).count();
     let what = format!("Pagetide: 2 % behind the best at most, of {} rows", found.rows.len());
     outcome.rows.push(Row::new(what, "", near as f64));

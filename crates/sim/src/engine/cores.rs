@@ -8,9 +8,9 @@ const SLICE_NS: f64 = 3e6;
 
 /// A core with a program's thread on it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Seat {
+pub(crate) struct Seat {
     /// Time that was taken from its thread so far, ns.
-    pub(super) stolen_ns: f64,
+    pub(crate) stolen_ns: f64,
     /// Its thread does not go on before.
     pub(super) until_ns: f64,
 }
@@ -63,12 +63,13 @@ impl Cores {
     }
 
     #[inline]
-    pub(super) fn at(&self, core: usize) -> Seat {
+    pub(crate) fn at(&self, core: usize) -> Seat {
         self.seats[core]
     }
 
     /// The kernel works for so long from `now_ns` on: on a spare core, or on one of a program, whose
-    /// thread waits meanwhile; for more than a time slice on as many of these in turn.
+    /// thread waits meanwhile; for more than a time slice on as many of these as it is
+    /// slices, in equal parts.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cores")]
     pub fn kernel(&mut self, now_ns: f64, for_ns: f64) {
         self.kernel_ns += for_ns;
@@ -93,13 +94,12 @@ impl Cores {
         (self.count(tenant) as f64).min(self.scale).max(1.0)
     }
 
-    /// Takes time from all threads of a tenant alike, ns in all.
+    /// All threads of a tenant alike work in faults of their own, for so many ns in all.
     pub fn spread(&mut self, tenant: usize, for_ns: f64) {
         let cores = self.of_tenant.get(tenant).map_or(&[][..], Vec::as_slice);
         for core in cores {
             self.seats[*core].stolen_ns += for_ns / cores.len() as f64;
         }
-        self.stolen_ns += if cores.is_empty() { 0.0 } else { for_ns };
     }
 
     /// Every core of a tenant handles an interrupt, as for a flush of translations.
@@ -213,7 +213,7 @@ mod tests {
         cores.spread(0, 400.0);
         cores.spread(7, 400.0);
         let stolen: Vec<f64> = (0..5).map(|core| cores.at(core).stolen_ns).collect();
-        assert_eq!((stolen, cores.stolen_ns()), (vec![100.0, 100.0, 100.0, 100.0, 0.0], 400.0));
+        assert_eq!((stolen, cores.stolen_ns()), (vec![100.0, 100.0, 100.0, 100.0, 0.0], 0.0));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Where page walks find entries: in the last cache, or in memory if as many lines have come into that
-//! cache as it holds since the entry's own line was last read (Mattson 1970: the distance in an LRU
-//! stack; who else shares it does not matter).
+//! cache as it holds since the entry's own line was last read. What hits in it pushes nothing out here,
+//! and where no caches are simulated every access is a line that comes: then entries leave too early, if
+//! lines are accessed again.
 //!
 //! Tables lie where the first page lay that they were walked for, and are not moved, as Linux does
 //! it.

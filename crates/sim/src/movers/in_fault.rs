@@ -93,7 +93,7 @@ impl InFaultMover {
     /// A thread meets a page on its way. Who moves it goes on with that; others wait or go on: see
     /// [`crate::engine::System::wait`].
     pub fn wait(&mut self, fault: &Fault, world: &mut World) -> Option<f64> {
-        let Self { costs, moves, moved, .. } = self;
+        let Self { costs, scale, moves, moved, .. } = self;
         let at = moves.iter().position(|one| one.pages.contains(&fault.page))?;
         let (one, now_ns) = (&mut moves[at], fault.now_ns);
         if one.core == fault.core {
@@ -106,7 +106,13 @@ impl InFaultMover {
         if matches!(one.state, State::Faulting) {
             return None;
         }
-        let there_ns = one.there_ns(now_ns).max(now_ns + LOOK_AGAIN_NS);
+        let there_ns = if *scale > 1.0 {
+            // On average half of what one thread takes for it. As many times as threads share the work it
+            // is met too rarely.
+            now_ns + one.sharers * one.alone_ns(costs) / 2.0
+        } else {
+            one.there_ns(now_ns).max(now_ns + LOOK_AGAIN_NS)
+        };
         one.meetings.waits(|| one.number, fault.page, fault.core, (now_ns, there_ns))
     }
 
@@ -148,7 +154,8 @@ impl Move {
                 State::Copied(_) => State::Mapping(until(1.0 - BEFORE_COPY)),
                 State::Mapping(_) => {
                     if sharers > 1.0 {
-                        let others_ns = (now_ns - self.begun_ns) * (sharers - 1.0);
+                        let own_ns = now_ns - self.begun_ns;
+                        let others_ns = (self.alone_ns(costs) - own_ns).max(0.0);
                         world.cores.spread(self.tenant, others_ns);
                     }
                     world.pages.transfer(self.pages.clone(), 0);
@@ -157,6 +164,11 @@ impl Move {
                 }
             };
         }
+    }
+
+    /// What one thread takes for it, but for memory's latency, ns.
+    fn alone_ns(&self, costs: &Kernel) -> f64 {
+        costs.page_us * 1e3 + (self.pages.len() * 4096) as f64 / costs.copy_gb_s
     }
 
     /// When it is there, at the soonest, ns.

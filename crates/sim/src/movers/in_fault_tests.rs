@@ -95,39 +95,46 @@ fn others_go_on_until_the_page_is_unmapped_and_then_wait_until_it_is_there() {
 #[test]
 fn scaled_down_others_wait_for_a_share_of_the_time_and_go_on() {
     let (_, mut world) = begun(&Machine::load("cxl").unwrap(), &costs(), false);
-    let until = |scale: f64, world: &mut World| {
-        let mut mover = InFaultMover::new(&costs()).scaled(scale);
-        mover.begin(&fault(0, 7, 0.0), 7..8, world);
-        mover.wait(&fault(0, 7, 5e3), world);
-        let until = mover.wait(&fault(1, 7, 6e3), world).unwrap();
-        let again = mover.wait(&fault(1, 7, until), world);
-        assert_eq!(again.is_some(), scale == 1.0, "{scale}");
-        until
-    };
-    let whole = until(1.0, &mut world) - 6e3;
-    let short = until(16.0, &mut world) - 6e3;
-    assert!((16.0 * short / whole - 1.0).abs() < 1e-9, "{short} {whole}");
+    // 7 us and 4 KiB at 4 GB/s; half of that on average, for one of 16 pages.
+    let right = (7e3 + 1024.0) / 2.0 / 16.0;
+    let mut mover = InFaultMover::new(&costs()).scaled(16.0);
+    mover.begin(&fault(0, 7, 0.0), 7..8, &mut world);
+    mover.wait(&fault(0, 7, 5e3), &mut world);
+    let until = mover.wait(&fault(1, 7, 6e3), &mut world).unwrap();
+    assert!((until - 6e3 - right).abs() < 1e-6, "{until}");
+    assert_eq!(mover.wait(&fault(1, 7, until), &mut world), None, "who has waited goes on");
 }
 
 #[test]
 fn scaled_down_all_threads_share_what_one_does_in_a_fault() {
-    let took = |threads: usize, scale: f64| {
-        let mut world = World::new(&Machine::load("cxl").unwrap(), Pages::all_in(1, 2 << 21));
+    // What the one that faulted takes, and the others.
+    let took = |huge: bool, threads: usize, scale: f64| {
+        let mut pages = Pages::all_in(1, 2 << 21);
+        if huge {
+            pages.put_huge(0, 1);
+        }
+        let mut world = World::new(&Machine::load("cxl").unwrap(), pages);
+        let mapped = world.pages.mapped_with(7);
         (0..threads).for_each(|_| _ = world.cores.seat(0));
         world.cores.set_scale(scale);
         let mut mover = InFaultMover::new(&costs()).scaled(scale);
-        mover.begin(&fault(0, 7, 0.0), 7..8, &mut world);
+        mover.begin(&fault(0, 7, 0.0), mapped, &mut world);
         let own_ns = finish(&mut mover, 0.0, &mut world).0;
-        (own_ns, world.cores.stolen_ns())
+        let charged: f64 = (0..threads).map(|core| world.cores.at(core).stolen_ns).sum();
+        (own_ns, charged - world.cores.stolen_ns())
     };
-    let (alone_ns, stolen_ns) = took(1, 100.0);
-    assert_eq!(stolen_ns, 0.0, "nobody else is there");
-    assert_eq!(took(4, 1.0), (alone_ns, 0.0), "a page is a page");
-    let (own_ns, others_ns) = took(4, 100.0);
-    // But for the latency of what it copies.
-    let ratio = 4.0 * own_ns / alone_ns;
-    assert!((1.0..1.25).contains(&ratio), "{own_ns} of {alone_ns}");
-    assert!((others_ns / (3.0 * own_ns) - 1.0).abs() < 1e-9, "{others_ns}");
+    for huge in [false, true] {
+        let (alone_ns, none) = took(huge, 1, 100.0);
+        assert_eq!(none, 0.0, "nobody else is there");
+        assert_eq!(took(huge, 4, 1.0), (alone_ns, 0.0), "a page is a page");
+        for threads in [4, 16, 32] {
+            let (own_ns, others_ns) = took(huge, threads, 100.0);
+            assert!(own_ns < alone_ns && others_ns > 0.0, "{huge} {threads}");
+            // But for the latency of what it copies.
+            let ratio = (own_ns + others_ns) / alone_ns;
+            assert!((0.9..1.05).contains(&ratio), "{huge} {threads}: {ratio}");
+        }
+    }
 }
 
 /// Promotes what faults.

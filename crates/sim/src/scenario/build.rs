@@ -63,7 +63,7 @@ pub fn run_watched(
         governor: governor(scenario, meant, origin)?,
         mechanism: scenario.system.mechanism(),
         tracking: scenario.system.tracker,
-        payback_s: scenario.system.payback,
+        payback_s: scenario.system.payback.filter(|_| meant),
         sample_ns: scenario.system.sample_ns,
         promote_rate_limit: scenario.system.promote_rate_limit,
         bind: scenario.system.bind.clone(),

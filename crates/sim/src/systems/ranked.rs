@@ -160,7 +160,7 @@ impl Managed {
         let places = Places { fast: Some(&fast), ..Places::default() };
         let room = self.room(&fast);
         let nominal_s = period.interval_s * period.scale;
-        self.tenant.watched(looked.cpu_ns * 1e-9 * period.scale);
+        self.tenant.watched((looked.cpu_ns + looked.thread_ns) * 1e-9 * period.scale);
         let decision = self.tenant.decide(heat, nominal_s, places, room, (false, None));
         self.tell(now_ns, &fast, &decision, told);
         self.request(&decision);

@@ -46,6 +46,6 @@ impl Tracker for AccessedBits {
             (Some(seen[unit]), if seen[unit] { interval.rate(1) } else { 0.0 })
         });
         world.cores.flush(interval.tenant);
-        Looked { heat, cpu_ns }
+        Looked { heat, cpu_ns, thread_ns: 0.0 }
     }
 }

@@ -44,6 +44,8 @@ pub struct EventSampling {
     /// What its thread took since the periods were looked at, and when that was, ns.
     busy_ns: f64,
     since_ns: f64,
+    /// What it took since the last look, ns.
+    spent_ns: f64,
 }
 
 impl EventSampling {
@@ -51,7 +53,15 @@ impl EventSampling {
     /// what is modelled.
     #[must_use]
     pub fn new(sample_ns: f64, scale: f64) -> Self {
-        Self { sample_ns, scale, step: (0, 0), counts: Vec::new(), busy_ns: 0.0, since_ns: 0.0 }
+        Self {
+            sample_ns,
+            scale,
+            step: (0, 0),
+            counts: Vec::new(),
+            busy_ns: 0.0,
+            since_ns: 0.0,
+            spent_ns: 0.0,
+        }
     }
 
     /// Of how many events one leaves a record now.
@@ -88,8 +98,7 @@ impl Tracker for EventSampling {
             let count = std::mem::take(&mut counts[unit]);
             (Some(count > 0), interval.rate(u64::from(count)))
         });
-        // Its thread's time is taken as it works.
-        Looked { heat, cpu_ns: 0.0 }
+        Looked { heat, cpu_ns: 0.0, thread_ns: std::mem::take(&mut self.spent_ns) }
     }
 
     fn has_thread(&self) -> bool {
@@ -117,6 +126,7 @@ impl Tracker for EventSampling {
         let takes_ns = records.len() as f64 * self.sample_ns;
         world.cores.kernel(now_ns, takes_ns);
         self.busy_ns += takes_ns;
+        self.spent_ns += takes_ns;
         let done = now_ns + takes_ns;
         if self.adapt(done) {
             let periods = self.periods();

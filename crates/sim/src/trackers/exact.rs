@@ -18,6 +18,6 @@ impl Tracker for Exact {
             let count = world.take_count(interval.units.range(unit));
             (Some(count > 0), interval.rate(count))
         });
-        Looked { heat, cpu_ns: 0.0 }
+        Looked { heat, cpu_ns: 0.0, thread_ns: 0.0 }
     }
 }

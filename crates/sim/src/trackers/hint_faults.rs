@@ -48,7 +48,7 @@ impl Tracker for HintFaults {
         self.marked.fill(false);
         self.touched.fill(false);
         let entries = self.mark(interval, world);
-        Looked { heat, cpu_ns: entries as f64 * self.scan_ns }
+        Looked { heat, cpu_ns: entries as f64 * self.scan_ns, thread_ns: 0.0 }
     }
 
     fn fault(&mut self, unit: usize) {

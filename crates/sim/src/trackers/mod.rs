@@ -72,8 +72,10 @@ impl Interval<'_> {
 pub struct Looked {
     /// Mapped units and their heat.
     pub heat: EpochHeat,
-    /// CPU time of the kernel that it took, ns.
+    /// CPU time of the kernel that the look took, ns.
     pub cpu_ns: f64,
+    /// What its own thread took since the last one, which it has taken from cores already, ns.
+    pub thread_ns: f64,
 }
 
 /// The heat of all mapped units; `seen` says of a unit whether it was accessed (none: not watched),

@@ -14,7 +14,6 @@ use super::{Interval, Looked, Tracker, heat};
 use crate::engine::{HUGE_PAGES, World, bit};
 use crate::kernel::Units;
 use pagetide_machine::Kernel;
-use pagetide_types::HeatFlags;
 use std::ops::Range;
 
 /// The recorder's share of a CPU in `pagetide run`.
@@ -76,6 +75,8 @@ pub struct Survey {
     /// The unit that is next.
     at: usize,
     wave: Option<Wave>,
+    /// What it took since the last look, ns.
+    spent_ns: f64,
 }
 
 impl Survey {
@@ -90,6 +91,7 @@ impl Survey {
             seen: Vec::new(),
             at: 0,
             wave: None,
+            spent_ns: 0.0,
         }
     }
 
@@ -169,15 +171,9 @@ impl Tracker for Survey {
         let seen = &mut self.seen;
         seen.resize(interval.units.len(), Seen::default());
         let mut heat = heat(interval, world, |unit, _| (seen[unit].now.take(), seen[unit].rate()));
-        let least = |row: usize| {
-            let seen = &seen[heat.unit[row].index()];
-            // Of one bit, for base pages have many.
-            if heat.flags[row].has(HeatFlags::HUGE) { seen.least() } else { seen.rate() }
-        };
-        let least = (0..heat.len()).map(least).collect();
+        let least = heat.unit.iter().map(|unit| seen[unit.index()].least()).collect();
         heat.least = least;
-        // Its thread's time is taken as it works.
-        Looked { heat, cpu_ns: 0.0 }
+        Looked { heat, cpu_ns: 0.0, thread_ns: std::mem::take(&mut self.spent_ns) }
     }
 
     fn has_thread(&self) -> bool {
@@ -191,6 +187,7 @@ impl Tracker for Survey {
             self.look_again(units, now_ns, world)
         };
         world.cores.kernel(now_ns, takes_ns);
+        self.spent_ns += takes_ns;
         let next_ns = self.wave.as_ref().map_or(0.0, |wave| {
             let gap = LAST * self.every_ns / 2_f64.powi((LOOKS - 1 - wave.looks).cast_signed());
             wave.cleared_ns + gap

@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::{Access, Core, Engine, Fault, Pages, System};
 use pagetide_machine::Machine;
-use pagetide_types::EpochHeat;
+use pagetide_types::{EpochHeat, HeatFlags};
 use std::sync::{Arc, Mutex};
 
 const UNITS: usize = 64;
@@ -97,12 +97,12 @@ fn rates_are_what_they_are() {
 }
 
 #[test]
-fn of_one_bit_little_is_sure_of_many_all() {
+fn of_one_bit_little_is_sure_of_many_much() {
     let (huge, _) = surveyed(true, 1, 1.0);
     let (base, _) = surveyed(false, 1, 1.0);
     for unit in 0..56 {
         assert!(huge[0].least_rate(unit) < 0.6 * huge[0].rate[unit]);
-        assert_eq!(base[0].least_rate(unit), base[0].rate[unit]);
+        assert!(base[0].least_rate(unit) > 0.9 * base[0].rate[unit]);
     }
     let once = Seen { accesses: 1.0, watched_ns: 1e9, now: None };
     let often = Seen { accesses: 100.0, watched_ns: 1e11, now: None };

@@ -174,16 +174,18 @@ pub(super) fn grid_of(
 impl Grid {
     /// How many times faster than under another system a program is under this one, by row.
     pub(super) fn speedups(&self, system: System, over: System) -> Vec<f64> {
-        let at = |wanted: System| self.systems.iter().position(|one| *one == wanted);
-        let (Some(one), Some(other)) = (at(system), at(over)) else { return Vec::new() };
+        let (Some(one), Some(other)) = (self.at(system), self.at(over)) else { return Vec::new() };
         self.rows.iter().map(|(_, _, rates)| rates[one] / rates[other]).collect()
+    }
+
+    /// The place of a system in its rows.
+    fn at(&self, system: System) -> Option<usize> {
+        self.systems.iter().position(|one| *one == system)
     }
 
     /// By row, how fast a program is under this system, of the best one.
     pub(super) fn of_best(&self, system: System) -> Vec<f64> {
-        let Some(at) = self.systems.iter().position(|one| *one == system) else {
-            return Vec::new();
-        };
+        let Some(at) = self.at(system) else { return Vec::new() };
         let best = |rates: &[f64]| rates.iter().copied().fold(f64::MIN_POSITIVE, f64::max);
         self.rows.iter().map(|(_, _, rates)| rates[at] / best(rates)).collect()
     }

@@ -20,10 +20,7 @@ pub(super) const LATENCY: Figure = Figure {
     title: "figure 12 on cores with 3 misses under way in place of 10",
     source: "section 4.3",
     slow: true,
-    run: |context| {
-        let machine = table(|machine| machine["core"]["outstanding"] = 3.into())?;
-        configurations(context, &Variant { machine: Some(machine), ..Variant::default() })
-    },
+    run: |context| on_machine(context, |machine| machine["core"]["outstanding"] = 3.into()),
 };
 
 /// The other one: threads whose slices are fast do not wait for those whose are slow.
@@ -42,11 +39,10 @@ pub(super) const WALKS: Figure = Figure {
     source: "section 4.3",
     slow: true,
     run: |context| {
-        let machine = table(|machine| {
+        on_machine(context, |machine| {
             let tlb = machine.get_mut("tlb").and_then(toml::Value::as_table_mut);
             tlb.map(|tlb| tlb.insert("last_cache".into(), "25M".into()));
-        })?;
-        configurations(context, &Variant { machine: Some(machine), ..Variant::default() })
+        })
     },
 };
 
@@ -114,6 +110,15 @@ pub(super) fn speedups(performance: &[Vec<f64>]) -> Vec<Vec<f64>> {
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     configurations(context, &Variant::default())
+}
+
+/// On the paper's machine after a change.
+fn on_machine(
+    context: &Context,
+    change: impl FnOnce(&mut toml::Table),
+) -> Result<Outcome, ReproduceError> {
+    let machine = Some(table(change)?);
+    configurations(context, &Variant { machine, ..Variant::default() })
 }
 
 fn run_batches(context: &Context) -> Result<Outcome, ReproduceError> {

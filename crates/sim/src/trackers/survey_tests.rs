@@ -65,14 +65,18 @@ fn surveyed(huge: bool, intervals: u32, scan_ns: f64) -> (Vec<EpochHeat>, f64) {
         Some(Access { address, write: false, dependent: false, compute_ns: EACH_NS })
     };
     engine.thread(program, 0, WIDE, 1.0);
-    let mut heats = Vec::new();
+    let (mut heats, mut told_ns) = (Vec::new(), 0.0);
     for epoch in 0..intervals {
         engine.run(f64::from(epoch + 1) * INTERVAL_S * 1e9);
         let interval = Interval { tenant: 0, units: &units, epoch, length_s: INTERVAL_S };
-        heats.push(survey.lock().unwrap().look(&interval, engine.world()).heat);
+        let looked = survey.lock().unwrap().look(&interval, engine.world());
+        told_ns += looked.thread_ns;
+        heats.push(looked.heat);
     }
     let all_ns = f64::from(intervals) * INTERVAL_S * 1e9;
-    (heats, engine.world().cores.kernel_ns() / all_ns)
+    let took_ns = engine.world().cores.kernel_ns();
+    assert!(took_ns > 0.0 && (told_ns / took_ns - 1.0).abs() < 1e-9, "what it took is told");
+    (heats, took_ns / all_ns)
 }
 
 /// The mean rate of units, over the true one.

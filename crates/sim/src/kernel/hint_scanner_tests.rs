@@ -10,7 +10,7 @@ fn world(pages: Pages) -> World {
 }
 
 fn scanner(pages: usize) -> HintScanner {
-    HintScanner::new(0, 0..pages, &[1], &Kernel::default())
+    HintScanner::new(0, 0..pages, &[1], &Kernel { scan_ns: 0.0, ..Kernel::default() })
 }
 
 #[test]
@@ -52,7 +52,8 @@ fn a_huge_page_is_one_entry_and_what_is_not_there_none() {
     world.cores.seat(0);
     world.cores.seat(0);
     let costs = Kernel::default();
-    let done = scanner(4 * 512).with_size(4 * 512).scan(5e3, &mut world);
+    let scanner = HintScanner::new(0, 0..4 * 512, &[1], &costs);
+    let done = scanner.with_size(4 * 512).scan(5e3, &mut world);
     assert_eq!(done, Scan { entries: 2, marked: 513, wrapped: true });
     // Both entries on one core, and a flush on both.
     let right = 2.0 * costs.scan_ns + 2.0 * costs.interrupt_us * 1e3;
@@ -129,4 +130,21 @@ fn faults_adapt_the_period_at_the_end_of_every_walk() {
     world.pages.clear_all(0..1024, bit::HINT);
     assert_eq!(scanner.wake(0.0, &mut world), 1e9);
     assert_eq!(scanner.wake(0.0, &mut world), 1.3e9);
+}
+
+#[test]
+fn a_thread_scans_for_a_thirty_third_of_its_time_at_most() {
+    let costs = Kernel { scan_ns: 1e6, ..Kernel::default() };
+    let period = ScanPeriod::between(1e9, 60e9);
+    let next = |threads| {
+        let mut world = world(Pages::all_in(1, 1024 << 12));
+        (0..threads).for_each(|_| _ = world.cores.seat(0));
+        let scanner = HintScanner::new(0, 0..1024, &[1], &costs).with_size(512);
+        scanner.with_period(period).wake(0.0, &mut world)
+    };
+    // Half a second, and 32 times 512 entries of a millisecond; threads take turns.
+    assert_eq!(next(1), 0.5e9 + 32.0 * 0.512e9);
+    assert_eq!(next(2), next(1) / 2.0);
+    assert_eq!(next(24), next(1) / 24.0);
+    assert_eq!(next(48), 0.5e9, "no sooner than the period of all");
 }

@@ -1,11 +1,12 @@
 //! Which regions an epoch visits, as far as its budget goes, and what that costs.
 
-use super::Recorder;
+use super::{Recorder, whole};
 use crate::survey::draw::{Draw, draw, each_once};
 use crate::survey::estimate::wanted;
 use crate::survey::{Outcome, WAVE};
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
+use std::time::Duration;
 
 /// What a visit is taken to cost before the first was made, CPU time, ns; to a huge page, and with few looks,
 /// a part of that.
@@ -45,23 +46,12 @@ impl Recorder {
     /// was drawn cannot be cleared. Says whether visits are to have few looks each.
     pub(super) fn draw(&mut self, budget_ns: f64) -> (Draw, bool) {
         let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
-        let can = |region: &Region| {
-            !region.uncleared && region.weight() > 0 && self.known[region.process].alive
-        };
-        let wanted = wanted(&self.regions, &cores, can);
+        let wanted = wanted(&self.regions, &cores, |region| self.can_visit(region));
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
-        let regions = || self.regions.iter().enumerate().filter(|(_, region)| can(region));
-        let huge = regions().filter(|(_, region)| region.huge).count() as f64;
-        let huge = huge / regions().count().max(1) as f64;
-        let opening = self.options.opening.is_some();
-        // Who sleeps shows nothing, however often it is visited.
-        let ran = |region: &Region| self.epoch == 0 || cores[region.process] > 0.0;
-        let unvisited: Vec<usize> = regions()
-            .filter(|(_, region)| opening && !region.history.known() && ran(region))
-            .map(|(at, _)| at)
-            .collect();
+        let unvisited = self.unvisited();
         let coarse = !unvisited.is_empty();
-        let visits = budget_ns / self.visit_cost.of(coarse, huge) - unvisited.len() as f64;
+        let cost = self.visit_cost.of(coarse, self.huge_share());
+        let visits = budget_ns / cost - unvisited.len() as f64;
         let mut random = random(&mut self.random);
         let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random);
         if coarse {
@@ -85,6 +75,35 @@ impl Recorder {
             });
         }
         (drawn, coarse)
+    }
+
+    fn can_visit(&self, region: &Region) -> bool {
+        !region.uncleared && region.weight() > 0 && self.known[region.process].alive
+    }
+
+    /// For who wants a first answer soon: regions that nobody has visited.
+    fn unvisited(&self) -> Vec<usize> {
+        if self.options.opening.is_none() {
+            return Vec::new();
+        }
+        // Who sleeps shows nothing, however often it is visited.
+        let ran = |region: &Region| self.epoch == 0 || self.known[region.process].cores > 0.0;
+        let new = |region: &Region| !region.history.known() && self.can_visit(region);
+        let regions = self.regions.iter().enumerate();
+        regions.filter(|(_, region)| new(region) && ran(region)).map(|(at, _)| at).collect()
+    }
+
+    /// CPU time that visiting those takes; none where nobody is left.
+    pub(super) fn first_visits(&self) -> Option<Duration> {
+        let left = self.unvisited().len();
+        let cost_ns = self.visit_cost.of(true, self.huge_share());
+        (left > 0).then(|| Duration::from_nanos(whole(left as f64 * cost_ns)))
+    }
+
+    /// Which part of the regions are huge pages.
+    fn huge_share(&self) -> f64 {
+        let regions = || self.regions.iter().filter(|region| self.can_visit(region));
+        regions().filter(|region| region.huge).count() as f64 / regions().count().max(1) as f64
     }
 
     /// Learns what a visit costs in all, waking up and bookkeeping included.

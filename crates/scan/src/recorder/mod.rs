@@ -5,6 +5,7 @@ mod clear_shared;
 mod counters;
 mod draw;
 pub(crate) mod heat;
+mod pace;
 mod places;
 mod record;
 mod resident;
@@ -18,6 +19,7 @@ use crate::error::ScanError;
 use crate::observer::Observer;
 use crate::pages::PageHeat;
 use crate::recorder::heat::HeatTable;
+use crate::recorder::pace::Pace;
 use crate::recorder::stalls::Stalls;
 use crate::survey::estimate::Estimator;
 use crate::survey::{Limits, Outcome, Survey, ladder};
@@ -45,12 +47,14 @@ const LATEST_FIRST_WALK_NS: f64 = 1e9;
 pub struct Options {
     /// Length of an epoch.
     pub epoch: Duration,
-    /// For who wants a first answer soon: the first epoch is so long, each next one twice as long, up to
-    /// `epoch`; and what was never visited comes first, with few looks. None: all epochs are alike.
+    /// For who wants a first answer soon: the first two epochs are so long, each next one twice as long, up
+    /// to `epoch`; and what was never visited comes first, with few looks: an epoch in which the budget
+    /// reaches for all that is left of it is no longer than that takes. None: all epochs are alike.
     pub opening: Option<Duration>,
     /// What gets a rate of its own.
     pub unit: UnitSize,
-    /// Share of one core that clearing and scanning may use.
+    /// Share of one core that clearing and scanning may use; an epoch may also use that of the time since
+    /// the last one, up to as much again.
     pub budget: f64,
     /// Ends the recording; else it goes on until the target ends.
     pub limit: Option<Duration>,
@@ -129,6 +133,8 @@ pub struct Recorder {
     turns: clear_shared::Turns,
     epoch: u32,
     resident_set_ns: u64,
+    /// When the last epoch ended.
+    ended_ns: Option<u64>,
     /// CPU time that the last epoch took to turn what was seen into a record and to write it.
     ending_ns: u64,
     crowded: bool,
@@ -179,6 +185,7 @@ impl Recorder {
             turns: clear_shared::Turns::default(),
             epoch: 0,
             resident_set_ns: 0,
+            ended_ns: None,
             ending_ns: 0,
             crowded: false,
             moved: false,
@@ -241,21 +248,20 @@ impl Recorder {
     ) -> Result<(Option<EpochRecord>, Option<End>), ScanError> {
         let start_ns = self.live.now();
         let (start_cpu, all_cpu) = (self.live.cpu(), process_cpu());
-        let epoch = self.length();
+        let pace = self.pace(start_ns);
+        let whole_epoch = pace.length(self.first_visits());
+        let passed = Duration::from_nanos(start_ns - self.started_ns);
+        let left = self.options.limit.map(|limit| limit.saturating_sub(passed));
+        let epoch = left.map_or(whole_epoch, |left| left.min(whole_epoch));
         let length = epoch.as_nanos() as f64;
-        let budget = length * self.options.budget;
+        let budget = pace.budget_ns(epoch);
         if self.epoch == 0 && self.began_with_target {
             self.live.wait_until(start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)));
         }
         self.refresh()?;
         self.walk_resident_set(budget);
         let cleared = self.clear_shared(budget);
-        let mut end_ns =
-            start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
-        if let Some(limit) = self.options.limit {
-            let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-            end_ns = end_ns.min(self.started_ns.saturating_add(limit));
-        }
+        let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 
         // Writing heat down at the end costs what it cost last time.
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
@@ -301,6 +307,7 @@ impl Recorder {
         tracing::debug!(epoch = self.epoch, coarse, visits = outcome.visits.len(), ?outcome.tally);
         self.learn_cost(&outcome, coarse);
         let end_of_epoch = self.live.now();
+        self.ended_ns = Some(end_of_epoch);
         let record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch, all_cpu);
         self.crowded |= 2.0 * self.ending_ns as f64 > budget;
         for process in &outcome.lost {
@@ -320,17 +327,22 @@ impl Recorder {
         } else {
             None
         };
-        let short = ((end_of_epoch - start_ns) as f64) < SHORTEST_LAST * length;
+        let short =
+            ((end_of_epoch - start_ns) as f64) * 1e-9 < SHORTEST_LAST * whole_epoch.as_secs_f64();
         self.epoch += 1;
         Ok((Some(record).filter(|_| !(short && self.epoch > 1)), end))
     }
 
-    /// How long the epoch that begins is to be.
-    fn length(&self) -> Duration {
-        let usual = self.options.epoch;
-        self.options.opening.map_or(usual, |first| {
-            first.saturating_mul(1_u32.checked_shl(self.epoch).unwrap_or(u32::MAX)).min(usual)
-        })
+    /// What is known of an epoch that begins now.
+    fn pace(&self, start_ns: u64) -> Pace {
+        let paused = self.ended_ns.map_or(0, |ended| start_ns.saturating_sub(ended));
+        Pace {
+            epoch: self.epoch,
+            usual: self.options.epoch,
+            opening: self.options.opening,
+            paused: Duration::from_nanos(paused),
+            budget: self.options.budget,
+        }
     }
 
     /// With nothing to watch (not yet, or all gone) an epoch still lasts.

@@ -1,0 +1,88 @@
+//! How long an epoch is, and what may be spent in it.
+
+use std::time::Duration;
+
+/// Visits, and what else an epoch does, take so many times the visits.
+const BESIDE: f64 = 1.15;
+
+/// What is known of an epoch that begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    /// Its number.
+    pub(super) epoch: u32,
+    /// Length of an epoch, and of the first two for who wants an answer soon.
+    pub(super) usual: Duration,
+    pub(super) opening: Option<Duration>,
+    /// How long nothing was watched before it.
+    pub(super) paused: Duration,
+    /// Share of one core.
+    pub(super) budget: f64,
+}
+
+impl Pace {
+    /// How long it is to be, where a first visit to what nobody has visited yet takes so much CPU time;
+    /// none is needed where everything was.
+    pub(super) fn length(&self, left: Option<Duration>) -> Duration {
+        let Some(first) = self.opening else { return self.usual };
+        let doublings = self.epoch.saturating_sub(1);
+        let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
+        let longest = longer.min(self.usual);
+        let needed = left.and_then(|left| {
+            Duration::try_from_secs_f64(BESIDE * left.as_secs_f64() / self.budget).ok()
+        });
+        needed.map_or(longest, |needed| {
+            (needed - self.paused.min(needed / 2)).clamp(first.min(longest), longest)
+        })
+    }
+
+    /// CPU time that may be used in so long an epoch, ns: what was not used before it counts, but no
+    /// more than that of the epoch.
+    pub(super) fn budget_ns(&self, length: Duration) -> f64 {
+        (length + self.paused.min(length)).as_nanos() as f64 * self.budget
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    fn pace(epoch: u32) -> Pace {
+        let paused = Duration::ZERO;
+        Pace { epoch, usual: 5 * SECOND, opening: Some(SECOND), paused, budget: 0.5 }
+    }
+
+    #[test]
+    fn two_short_epochs_then_each_twice_as_long() {
+        let lengths: Vec<u64> = (0..6).map(|epoch| pace(epoch).length(None).as_secs()).collect();
+        assert_eq!(lengths, [1, 1, 2, 4, 5, 5]);
+        assert_eq!(pace(u32::MAX).length(None), 5 * SECOND);
+        let usual = SECOND / 10;
+        assert_eq!(
+            Pace { usual, ..pace(0) }.length(Some(SECOND)),
+            usual,
+            "never longer than usual"
+        );
+        assert_eq!(Pace { opening: None, ..pace(0) }.length(Some(SECOND)), 5 * SECOND);
+    }
+
+    #[test]
+    fn what_nobody_has_visited_shortens_an_epoch_to_what_that_takes() {
+        let length = |epoch, ms| pace(epoch).length(Some(Duration::from_millis(ms))).as_secs_f64();
+        assert!((length(3, 1_000) - 2.3).abs() < 1e-9, "half a core");
+        assert!((length(3, 100) - 1.0).abs() < 1e-9, "no shorter than the first");
+        assert!((length(3, 60_000) - 4.0).abs() < 1e-9, "no longer than without");
+        let after_a_pause = |paused| Pace { paused, ..pace(3) }.length(Some(SECOND)).as_secs_f64();
+        assert!((after_a_pause(SECOND) - 1.3).abs() < 1e-9);
+        assert!((after_a_pause(60 * SECOND) - 1.15).abs() < 1e-9, "half of it at most");
+    }
+
+    #[test]
+    fn the_budget_of_a_pause_may_be_used_after_it_up_to_as_much_again() {
+        let budget = |paused| Pace { paused, ..pace(2) }.budget_ns(2 * SECOND);
+        assert_eq!(budget(Duration::ZERO), 1e9);
+        assert_eq!(budget(SECOND), 1.5e9);
+        assert_eq!(budget(10 * SECOND), 2e9);
+    }
+}

@@ -2,7 +2,7 @@
 # The work is in scripts/.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lab lab check bench measure reproduce release deps truth
+.PHONY: help demo test test-lab lab check bench measure reproduce release deps truth compare
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ measure: ## Measure the figures of docs/measurements.md on this machine (about a
 
 truth: ## Real programs counted exactly and sampled in the same run, plans compared (resumes; an hour)
 	@scripts/truth.sh
+
+compare: ## Pagetide beside the kernel's own tiering, programs in QEMU guests (resumes; an hour)
+	@scripts/compare.sh
 
 reproduce: ## Published figures beside ours into docs/reproduction (resumes); PAPER=amp: of one paper
 	@scripts/reproduce.sh $(PAPER)

@@ -96,8 +96,11 @@ mod tests {
         same(&HotCold { hot, ratio: 50.0, place: Place::Random, granule }, "hot-cold");
         // What changes with time does not, in these.
         let (every, access, elsewhere) = (1e6, Within::Random, 0.2);
-        let phases = Phases { sets: 4, set_size: None, sizes: vec![], every, access, elsewhere };
-        same(&phases, "phases");
+        for scattered in [false, true] {
+            let (set_size, sizes) = (None, vec![]);
+            let phases = Phases { sets: 4, set_size, sizes, every, access, elsewhere, scattered };
+            same(&phases, "phases");
+        }
         let (favour, source) = (vec![Favour::Lfu], Origin::Text);
         same(&Amp { favour, each: 1e6, source, scale: 1e6, cold: 0.1 }, "amp");
         let (pick, order, page) = (Pick::Random, Order::Random, UnitSize::Base);

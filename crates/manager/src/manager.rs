@@ -7,11 +7,11 @@ use crate::room::NodesRoom;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Turn};
 use pagetide_migrate::{BackOff, Kernel, Mover, Report, Work};
 use pagetide_policy::{
-    Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant,
+    Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant, Watch,
 };
 use pagetide_scan::{End, ScanError};
 use pagetide_trace::EpochRecord;
-use pagetide_types::{Bytes, EpochHeat, HeatFlags, NodeId, UnitId};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, NodeId, Pid, UnitId};
 
 /// How a target is managed.
 #[derive(Clone, Debug)]
@@ -257,6 +257,9 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
+        let sparse = decision.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
+        let sparse: Vec<Pid> = sparse.map(Pid).collect();
+        self.tracker.watch_sparsely(&sparse, Watch::Sparse.budget_share());
         let chosen = decision.chosen;
         (line.unworthy, line.without_room) = (chosen.unprofitable, chosen.without_room);
         chosen

@@ -2,6 +2,7 @@
 
 use pagetide_scan::{End, Place, Recorder, ScanError};
 use pagetide_trace::EpochRecord;
+use pagetide_types::Pid;
 
 /// One epoch, as it was observed.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +24,10 @@ pub trait Tracker {
     /// # Errors
     /// When the machine refuses; a target that ends is no error.
     fn epoch(&mut self, stop: &dyn Fn() -> bool, moved: bool) -> Result<Watched, ScanError>;
+
+    /// From the next epoch on these processes may take so large a part of what watching them takes
+    /// otherwise; all others as much as ever.
+    fn watch_sparsely(&mut self, processes: &[Pid], share: f64);
 }
 
 impl Tracker for Recorder {
@@ -32,5 +37,9 @@ impl Tracker for Recorder {
         }
         let (record, end) = Self::epoch(self, stop)?;
         Ok(Watched { record, places: self.places(), end })
+    }
+
+    fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {
+        Self::watch_sparsely(self, processes, share);
     }
 }

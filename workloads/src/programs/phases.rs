@@ -39,6 +39,9 @@ pub struct Phases {
     /// Share of accesses that go anywhere in the memory
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub elsewhere: f64,
+    /// The base pages of each working set lie all over the memory
+    #[arg(long)]
+    pub scattered: bool,
     /// See [`Common`].
     #[command(flatten)]
     pub common: Common,
@@ -46,9 +49,10 @@ pub struct Phases {
 
 impl Program for Phases {
     fn run(&self, session: &mut Session<'_>) -> Result<()> {
-        let Self { sets, set_size, sizes, every, access, elsewhere, .. } = self.clone();
+        let Self { sets, set_size, sizes, every, access, elsewhere, scattered, .. } = self.clone();
         let count = if sizes.is_empty() { sets } else { sizes.len() as u64 };
-        let pattern = patterns::Phases { sets, set_size, sizes, every, access, elsewhere };
+        let pattern =
+            patterns::Phases { sets, set_size, sizes, every, access, elsewhere, scattered };
         let more = |_: &_| format!("sets={count} every={every}");
         let (did, more) = play(session, "phases", &pattern, self.size, &self.common, more)?;
         session.done("phases", &did, more)

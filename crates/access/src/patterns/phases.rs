@@ -6,13 +6,14 @@
 use super::{Memory, Pattern, Setup, Walk, pattern::each};
 use crate::{
     choice::choice,
-    generators::{Rng, index, threshold},
+    generators::{Rng, Shuffle, index, threshold},
     parameter::{Result, TEN_YEARS, positive, refuse, share},
 };
 use pagetide_types::Bytes;
 use std::{sync::Arc, time::Duration};
 
 const LINE: u64 = 64;
+const PAGE: u64 = 4096;
 
 /// Works on one part of the memory for some seconds, then on another, in turn.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub struct Phases {
     pub access: Within,
     /// Share of accesses that go anywhere in the memory.
     pub elsewhere: f64,
+    /// The base pages of each lie all over the memory, by a permutation that the seed chooses.
+    pub scattered: bool,
 }
 
 choice! {
@@ -51,6 +54,8 @@ pub struct PhasesWalk {
     access: Within,
     anywhere: u64,
     len: u64,
+    /// Which page another one is.
+    pages: Option<Shuffle>,
     /// The line that was read last, in any set.
     line: u64,
 }
@@ -108,6 +113,7 @@ impl Pattern for Phases {
             access: self.access,
             anywhere: threshold(self.elsewhere),
             len: setup.size().0,
+            pages: self.scattered.then(|| Shuffle::new(setup.size().0 / PAGE, setup.seed())),
             line: 0,
         }))
     }
@@ -130,7 +136,20 @@ impl Walk for PhasesWalk {
                     self.line * LINE
                 }
             };
-            memory.read(first + within);
+            memory.read(self.at(first + within));
+        }
+    }
+}
+
+impl PhasesWalk {
+    /// Where a byte lies. What follows the last whole page stays in place.
+    #[inline]
+    fn at(&self, byte: u64) -> u64 {
+        match &self.pages {
+            Some(pages) if byte < self.len / PAGE * PAGE => {
+                pages.at(byte / PAGE) * PAGE + byte % PAGE
+            }
+            _ => byte,
         }
     }
 }
@@ -158,6 +177,7 @@ mod tests {
         every: 2.0,
         access: Within::Random,
         elsewhere: 0.0,
+        scattered: false,
     };
 
     /// What is touched from a second on.
@@ -194,6 +214,22 @@ mod tests {
         let steps = at(&Phases { elsewhere: 0.2, ..PHASES }, 2.0, 100_000);
         let inside = steps.iter().filter(|s| s.offset >> 18 == 1).count() as f64 / 1e5;
         assert!((inside - 0.85).abs() < 0.005, "{inside}");
+    }
+
+    #[test]
+    fn scattered_sets_are_the_same_pages_elsewhere() {
+        let (plain, scattered) = (at(&PHASES, 2.0, 5000), {
+            let phases = Phases { scattered: true, ..PHASES };
+            at(&phases, 2.0, 5000)
+        });
+        let shuffle = Shuffle::new((1 << 20) / PAGE, setup(1 << 20, 1).seed());
+        for (plain, scattered) in plain.iter().zip(&scattered) {
+            assert_eq!(scattered.offset / PAGE, shuffle.at(plain.offset / PAGE));
+            assert_eq!(scattered.offset % PAGE, plain.offset % PAGE);
+        }
+        let quarters =
+            [0, 1, 2, 3].map(|set| scattered.iter().filter(|s| s.offset >> 18 == set).count());
+        assert!(quarters.iter().all(|count| (800..1700).contains(count)), "{quarters:?}");
     }
 
     #[test]

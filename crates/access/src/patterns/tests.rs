@@ -68,10 +68,17 @@ fn all(setup: &Setup) -> Vec<(&'static str, Threads)> {
         let hot_cold = HotCold { hot, ratio: 10.0, place, granule: UnitSize::Huge };
         all.push(("hot-cold", threads(&hot_cold, setup)));
     }
-    for access in [Within::Random, Within::Sequential] {
+    for (access, scattered) in [(Within::Random, false), (Within::Sequential, true)] {
         let set_size = Some(Bytes::mib(50));
-        let phases =
-            Phases { sets: 3, set_size, sizes: vec![], every: 0.5, access, elsewhere: 0.1 };
+        let phases = Phases {
+            sets: 3,
+            set_size,
+            sizes: vec![],
+            every: 0.5,
+            access,
+            elsewhere: 0.1,
+            scattered,
+        };
         all.push(("phases", threads(&phases, setup)));
     }
     for source in [Origin::Text, Origin::Code] {

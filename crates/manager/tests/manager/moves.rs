@@ -1,6 +1,6 @@
 //! What is decided is done, and what cannot be done is left alone.
 
-use crate::world::{EVERYTHING, FAST, SLOW, Unit, World, settings, unit};
+use crate::world::{EVERYTHING, FAST, PID, SLOW, Unit, World, settings, unit};
 use pagetide_manager::{Amount, Budget, Settings, Turn};
 use pagetide_migrate::{Refusal, SimPage};
 use pagetide_policy::{CostBenefit, Counters, Governor, GovernorSpec, Governors, Verdict};
@@ -87,6 +87,12 @@ fn the_governor_stands_outside_and_stops_promotions() {
     assert_eq!((summary.stood_still, summary.governor.as_str()), (3, "once-only"));
     let turn = Turn { at_s: 2.0, pid: 42, stopped: true, reason: "once is enough".to_owned() };
     assert_eq!(summary.turns, [turn]);
+    let told = &world.manager.tracker().sparse;
+    assert_eq!(
+        *told,
+        [vec![], vec![PID], vec![PID], vec![PID]],
+        "who stands still is watched less"
+    );
 }
 
 /// Every epoch another half is hot, and changes places with the one before.

@@ -46,14 +46,20 @@ impl Recorder {
     /// was drawn cannot be cleared. Says whether visits are to have few looks each.
     pub(super) fn draw(&mut self, budget_ns: f64) -> (Draw, bool) {
         let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
-        let wanted = wanted(&self.regions, &cores, |region| self.can_visit(region));
+        let left_out = self.left_out();
+        let mut wanted = wanted(&self.regions, &cores, |region| self.can_visit(region));
+        wanted
+            .iter_mut()
+            .zip(left_out)
+            .filter(|(_, out)| *out)
+            .for_each(|(wanted, _)| *wanted = 0.0);
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
         let unvisited = self.unvisited();
         let coarse = !unvisited.is_empty();
         let cost = self.visit_cost.of(coarse, self.huge_share());
         let visits = budget_ns / cost - unvisited.len() as f64;
-        let mut random = random(&mut self.random);
-        let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random);
+        let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random(&mut self.random));
+        self.thin(&mut drawn);
         if coarse {
             // First what nobody knows, each once. Which of its pages cannot be cleared is found out
             // afterwards, of those that were visited.
@@ -86,8 +92,11 @@ impl Recorder {
         if self.options.opening.is_none() {
             return Vec::new();
         }
-        // Who sleeps shows nothing, however often it is visited.
-        let ran = |region: &Region| self.epoch == 0 || self.known[region.process].cores > 0.0;
+        // Who sleeps shows nothing, however often it is visited; who is watched sparsely waits.
+        let ran = |region: &Region| {
+            let known = &self.known[region.process];
+            (self.epoch == 0 || known.cores > 0.0) && known.watch >= 1.0
+        };
         let new = |region: &Region| !region.history.known() && self.can_visit(region);
         let regions = self.regions.iter().enumerate();
         regions.filter(|(_, region)| new(region) && ran(region)).map(|(at, _)| at).collect()

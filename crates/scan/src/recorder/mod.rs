@@ -9,6 +9,7 @@ mod pace;
 mod places;
 mod record;
 mod resident;
+mod sparse;
 mod stalls;
 
 pub use places::Place;
@@ -111,6 +112,8 @@ struct Known {
     cores: f32,
     /// Epochs in which it was met.
     epochs: u32,
+    /// The part of the budget that watching it may take.
+    watch: f64,
 }
 
 /// Watches one target. Create it, then call [`Recorder::epoch`] until it says that it ended.
@@ -254,7 +257,7 @@ impl Recorder {
         let left = self.options.limit.map(|limit| limit.saturating_sub(passed));
         let epoch = left.map_or(whole_epoch, |left| left.min(whole_epoch));
         let length = epoch.as_nanos() as f64;
-        let budget = pace.budget_ns(epoch);
+        let budget = pace.budget_ns(epoch) * self.watched_part();
         if self.epoch == 0 && self.began_with_target {
             self.live.wait_until(start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)));
         }

@@ -71,6 +71,7 @@ impl Recorder {
                 cpu: 0,
                 cores: 0.0,
                 epochs: 1,
+                watch: 1.0,
             });
         }
         let alive = self.known.iter().filter(|known| known.alive).map(|known| known.pid);

@@ -7,4 +7,5 @@ mod dirty;
 mod opening;
 mod recorded;
 mod shared;
+mod sparse;
 mod uncleared;

@@ -130,12 +130,14 @@ pub struct PhasesKeys {
     access: Within,
     #[serde(default)]
     elsewhere: f64,
+    #[serde(default)]
+    scattered: bool,
 }
 
 impl PhasesKeys {
     fn pattern(&self) -> Phases {
-        let Self { sets, every, access, elsewhere } = *self;
-        Phases { sets, set_size: None, sizes: Vec::new(), every, access, elsewhere }
+        let Self { sets, every, access, elsewhere, scattered } = *self;
+        Phases { sets, set_size: None, sizes: Vec::new(), every, access, elsewhere, scattered }
     }
 }
 

@@ -1,0 +1,1 @@
+"""Programs and ways of tiering that benches/compare.py compares."""

@@ -18,11 +18,11 @@ class Program:
     needs: tuple = ()
 
 
-SIZE = 560
+SIZE = 720
 PROGRAMS = [
     Program(
         "hot-cold",
-        "random reads, 96 of 560 MiB 400 times as often as the rest, scattered",
+        "random reads, 96 of 720 MiB 400 times as often as the rest, scattered",
         f"hot-cold --size {SIZE}M --hot 96M --ratio 400 --page-size {{page}} --seconds 9999",
         SIZE,
     ),
@@ -52,12 +52,12 @@ PROGRAMS = [
     ),
     Program(
         "redis",
-        "redis-server, 480,000 values of 1,000 bytes, zipf 0.99, popular keys scattered",
-        "demo-redis --keys 480000 --popular scattered --exponent 0.99 --seconds 9999",
-        560,
+        "redis-server, 600,000 values of 1,000 bytes, zipf 0.99, popular keys scattered",
+        "demo-redis --keys 600000 --popular scattered --exponent 0.99 --seconds 9999",
+        720,
         ("redis-server",),
     ),
 ]
-# Fast memory, MiB, of which the kernel and what the lab takes along have about 110.
+# Fast memory, MiB, of which the kernel and what the lab takes along have about 70.
 DRAM = (256, 384)
 MODES = ("none", "kernel", "pagetide")

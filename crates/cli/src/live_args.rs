@@ -23,8 +23,8 @@ pub(crate) struct RunArgs {
     /// all that is free).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) fast: Option<Amount>,
-    /// What stays free of the fast tier (default: 1% and at least 16 MiB, above the kernel's own
-    /// reserve).
+    /// What stays free of the fast tier (default: 1% and at least 16 MiB, of small tiers 3%, above the
+    /// kernel's own reserve).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
     /// Length of an epoch, the time between two decisions: 5s, 200ms, 2min; a number alone is
@@ -69,6 +69,11 @@ pub(crate) struct RunArgs {
     /// Move huge pages in pieces where no free huge page is left for them.
     #[arg(long)]
     pub(crate) split_huge: bool,
+    /// What base pages move by: 4K, each by its own rate, or 2M, together with their neighbours. Huge pages
+    /// move whole, and so do the base pages of 2 MiB beyond the first 2 GiB of them (default: 4K;
+    /// with --record 2M).
+    #[arg(long, value_name = "4K|2M", conflicts_with = "record")]
+    pub(crate) unit: Option<UnitSize>,
     /// Share of one core that observing may cost, in percent.
     #[arg(long, default_value = "3%", value_parser = percent, value_name = "PERCENT",
         allow_hyphen_values = true)]

@@ -1,12 +1,12 @@
 //! What dry runs assume: that every decision was carried out.
 
 use pagetide_types::{Bytes, EpochHeat, UnitId};
-use std::collections::BTreeMap;
 
 /// Where units would be had every decision been carried out: for dry runs.
 #[derive(Debug, Default)]
 pub(crate) struct Assumed {
-    fast: BTreeMap<UnitId, bool>,
+    /// By unit; none of those that were not there in the last epoch.
+    fast: Vec<Option<bool>>,
 }
 
 impl Assumed {
@@ -19,7 +19,9 @@ impl Assumed {
         first_touch: Option<Bytes>,
     ) -> Vec<bool> {
         let before = std::mem::take(&mut self.fast);
-        let known = |unit: &UnitId| before.get(unit).copied();
+        let known = |unit: &UnitId| before.get(unit.index()).copied().flatten();
+        let units = heat.unit.last().map_or(0, |last| last.index() + 1);
+        self.fast = vec![None; units];
         let mut held: Bytes = (0..heat.len())
             .filter(|row| known(&heat.unit[*row]) == Some(true))
             .map(|row| heat.bytes(row))
@@ -35,13 +37,15 @@ impl Assumed {
                 }
             });
             fast.push(is);
-            self.fast.insert(*unit, is);
+            self.fast[unit.index()] = Some(is);
         }
         fast
     }
 
     /// A decision was made.
     pub(crate) fn moved(&mut self, unit: UnitId, fast: bool) {
-        self.fast.insert(unit, fast);
+        if let Some(known) = self.fast.get_mut(unit.index()) {
+            *known = Some(fast);
+        }
     }
 }

@@ -47,7 +47,7 @@ pub struct Budget {
     /// At most so much; none: all that nobody else uses.
     pub fast: Option<Amount>,
     /// What stays free of the fast tier, for new memory and for exchanges; none: a hundredth of
-    /// it, at least 16 MiB (a batch of huge pages), above the mark where the kernel reclaims.
+    /// it, at least 16 MiB (a batch of huge pages) or a 32nd, above the mark where the kernel reclaims.
     pub reserve: Option<Amount>,
     /// Bytes that may move in one second; none: no limit.
     pub rate: Option<Bytes>,
@@ -71,7 +71,7 @@ impl Budget {
     pub(crate) fn reserve(&self, total: Bytes, floor: Bytes) -> Bytes {
         match self.reserve {
             Some(amount) => amount.of(total).max(floor),
-            None => floor + Bytes(total.0 / 100).max(Bytes::mib(16)),
+            None => floor + Bytes(total.0 / 100).max(Bytes::mib(16).min(Bytes(total.0 / 32))),
         }
     }
 
@@ -123,6 +123,7 @@ mod tests {
     fn all_that_is_free_but_the_reserve_or_the_budget_if_that_is_less() {
         // A hundredth of 1 GiB is less than 16 MiB; 8 MiB are the kernel's.
         assert_eq!(NO_LIMIT.reserve(Bytes::gib(1), Bytes::mib(8)), Bytes::mib(24));
+        assert_eq!(NO_LIMIT.reserve(Bytes::mib(256), Bytes::mib(8)), Bytes::mib(16));
         assert_eq!(NO_LIMIT.reserve(Bytes::gib(100), Bytes::mib(8)), Bytes::mib(1032));
         assert_eq!(NO_LIMIT.capacity(&now(224, 300)), Bytes::mib(500));
         let budget = Budget { fast: Some(Amount::Share(0.25)), ..NO_LIMIT };

@@ -88,7 +88,7 @@ impl Layout {
 
 fn fast_part(places: &[Place], tiers: &Tiers) -> f64 {
     let (mut fast, mut all) = (0.0, 0.0);
-    for (node, pages) in places.iter().flat_map(|place| &place.nodes) {
+    for (node, pages) in places.iter().flat_map(|place| place.nodes.iter()) {
         all += f64::from(*pages);
         fast += if tiers.is_fast(*node) { f64::from(*pages) } else { 0.0 };
     }

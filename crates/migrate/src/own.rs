@@ -5,6 +5,7 @@ use std::{io, ptr};
 
 // linux/mempolicy.h
 const MPOL_DEFAULT: libc::c_int = 0;
+const MPOL_PREFERRED: libc::c_int = 1;
 const MPOL_BIND: libc::c_int = 2;
 /// Most nodes of a kernel.
 const MAX_NODES: usize = 1024;
@@ -16,13 +17,26 @@ const MAX_NODES: usize = 1024;
 /// # Errors
 /// When there is no such node, or the kernel does not let us choose.
 pub fn on_node<T>(node: NodeId, make: impl FnOnce() -> T) -> io::Result<T> {
-    let mut mask = [0u64; MAX_NODES / 64];
-    let at = usize::from(node.0);
-    *mask.get_mut(at / 64).ok_or(io::ErrorKind::InvalidInput)? = 1 << (at % 64);
-    set(MPOL_BIND, mask.as_ptr())?;
+    set(MPOL_BIND, only(node)?.as_ptr())?;
     let made = make();
     set(MPOL_DEFAULT, ptr::null())?;
     Ok(made)
+}
+
+/// From now on new memory of this thread, and of threads and processes that it starts, comes from a node
+/// as long as that has some.
+///
+/// # Errors
+/// As [`on_node`].
+pub fn prefer_node(node: NodeId) -> io::Result<()> {
+    set(MPOL_PREFERRED, only(node)?.as_ptr())
+}
+
+fn only(node: NodeId) -> io::Result<[u64; MAX_NODES / 64]> {
+    let mut mask = [0u64; MAX_NODES / 64];
+    let at = usize::from(node.0);
+    *mask.get_mut(at / 64).ok_or(io::ErrorKind::InvalidInput)? = 1 << (at % 64);
+    Ok(mask)
 }
 
 /// `mask`: [`MAX_NODES`] bits, or null.

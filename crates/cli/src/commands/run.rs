@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use pagetide_host::Host;
 use pagetide_machine::Machine;
 use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers};
-use pagetide_migrate::{LiveKernel, Mover};
+use pagetide_migrate::{LiveKernel, Mover, prefer_node};
 use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
 use pagetide_report::Style;
 use pagetide_scan::{End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError};
@@ -25,6 +25,10 @@ use std::time::Duration;
 
 /// The first epoch, after which pages move, if epochs are not shorter in any case.
 const FIRST_EPOCH: Duration = Duration::from_secs(1);
+
+/// So many base pages have rates of their own at most, 2 GiB: each takes some 150 bytes of ours, and in
+/// every epoch 0.1 us to decide.
+const SINGLE_PAGES: u64 = 1 << 19;
 
 pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     if arguments.machine == "list" {
@@ -65,7 +69,13 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let options = Options {
         epoch: arguments.epoch,
         opening: Some(FIRST_EPOCH),
-        unit: UnitSize::Huge,
+        // A recording holds units of one size.
+        unit: arguments.unit.unwrap_or(if output.is_some() {
+            UnitSize::Huge
+        } else {
+            UnitSize::Base
+        }),
+        pages_at_most: Some(SINGLE_PAGES),
         budget: arguments.budget,
         limit: arguments.limit,
         output_aside: arguments.json,
@@ -85,6 +95,12 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             return Err(error.into());
         }
     };
+    if let (false, Some(slow)) = (arguments.dry_run, tiers.slow.first()) {
+        // Fast memory is the target's. Only now: a command that was started must not inherit it.
+        if let Err(error) = prefer_node(*slow) {
+            tracing::debug!(%error, "our own memory lies anywhere");
+        }
+    }
     let mut writing = writer.zip(output).map(|(writer, to)| Writing::start(writer, to.path));
     let mover = Mover::new(LiveKernel::new(host), moving(arguments));
     let mut manager = Manager::new(recorder, mover, tiers, (&governor).into(), settings);

@@ -70,7 +70,7 @@ impl Tracker for Truth {
                 pid: PID,
                 range: Range { start, end: start + HUGE },
                 huge: true,
-                nodes: vec![(node, 512)],
+                nodes: [(node, 512)].into_iter().collect(),
             });
         }
         let epoch = Epoch {

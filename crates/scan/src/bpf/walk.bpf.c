@@ -177,15 +177,23 @@ static __always_inline __u32 node_of(__u64 entry)
 
 struct node_walk {
 	struct walk_row *row;
+	struct walk_bits *bit;
 	__u32 from;
 };
 
 static long count_node(__u64 i, struct node_walk *walk)
 {
-	__u64 entry = pte_table[(walk->from + i) & 511];
+	__u32 at = (walk->from + i) & 511, node;
+	__u64 entry = pte_table[at];
 
-	if (entry & (PRESENT | PROTNONE))
-		walk->row->node[node_of(entry)]++;
+	if (!(entry & (PRESENT | PROTNONE)))
+		return 0;
+	node = node_of(entry);
+	walk->row->node[node]++;
+	if (want_bits)
+		for (int i = 0; i < NODE_BITS; i++)
+			if (node >> i & 1)
+				walk->bit->node[i][at / 64] |= 1ULL << (at % 64);
 	return 0;
 }
 
@@ -231,7 +239,7 @@ static __always_inline void read_base_pages(struct walk_row *row, struct walk_bi
 	row->dirty = n_dirty;
 	row->level = 1;
 	if (nr_ranges > 1) {
-		struct node_walk walk = { .row = row, .from = from };
+		struct node_walk walk = { .row = row, .bit = bit, .from = from };
 
 		bpf_loop(to - from, count_node, &walk, 0);
 	}

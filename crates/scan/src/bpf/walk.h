@@ -8,6 +8,7 @@
 #define MAX_ROWS 8192
 #define MAX_NODES 8
 #define MAX_RANGES 32
+#define NODE_BITS 3	/* MAX_NODES in binary */
 #define BITMAP_WORDS 8
 
 /* A range of user addresses to look at, aligned to 4 KiB. */
@@ -35,6 +36,8 @@ struct walk_bits {
 	__u64 present[BITMAP_WORDS];
 	__u64 accessed[BITMAP_WORDS];
 	__u64 dirty[BITMAP_WORDS];
+	/* The number of the page's node range owner, a bit each; of base pages, and only with several nodes. */
+	__u64 node[NODE_BITS][BITMAP_WORDS];
 };
 
 /* Physical page frames [start, next start) belong to slot `node`. */

@@ -3,7 +3,7 @@
 //! numbers follow each other, and looks at nothing but a rate and some bits of each.
 
 use super::{Mask, Pages, REGION, turned};
-use crate::recorder::heat::{concluded, may_be_accessed};
+use crate::recorder::heat::{HeatTable, concluded, may_be_accessed};
 use crate::survey::measured::Measured;
 use crate::target::region::Region;
 use crate::target::units::{Run, Units};
@@ -28,6 +28,27 @@ struct Part<'a> {
     shared: Mask,
     cores: f32,
     node: NodeId,
+    /// The walk's nodes, where not all pages lie on one.
+    nodes: &'a [NodeId],
+}
+
+/// What a region adds: its pages, or a part of its unit.
+struct Piece<'a> {
+    unit: UnitId,
+    region: usize,
+    cores: f32,
+    part: Option<Part<'a>>,
+}
+
+/// What is known of the regions of an epoch.
+pub(crate) struct Seen<'a, M, C> {
+    pub(crate) regions: &'a [Region],
+    /// What was measured of a region.
+    pub(crate) measured: M,
+    /// CPU time that a process used per second of the epoch, None if it is lost.
+    pub(crate) cores: C,
+    /// The walk's nodes.
+    pub(crate) nodes: &'a [NodeId],
 }
 
 /// Accumulates the heat of one epoch.
@@ -36,54 +57,85 @@ pub(crate) struct PageHeat {
     /// Units of the last epoch.
     last: usize,
     uncleared: u64,
+    /// Of regions that are one unit.
+    whole: HeatTable,
 }
 
 impl PageHeat {
-    /// The epoch's heat of all resident pages of the regions. `measured`: what was seen of a
-    /// region; `cores`: CPU time that its process used per second of the epoch, None if it is lost.
-    pub(crate) fn collect<'a>(
+    /// The epoch's heat of all resident pages of the regions. Regions without pages, and those of the
+    /// same unit, have one row together.
+    pub(crate) fn collect<'a, M, C>(
         &mut self,
         epoch: EpochId,
-        regions: &'a [Region],
+        seen: &Seen<'a, M, C>,
         units: &mut Units,
-        measured: impl Fn(usize) -> Option<&'a Measured>,
-        cores: impl Fn(usize) -> Option<f32>,
-    ) -> EpochHeat {
-        let mut parts: Vec<(UnitId, Part<'a>)> = regions
-            .iter()
-            .enumerate()
-            .filter_map(|(i, region)| {
-                Some((region.unit, Part::of(region, measured(i), cores(region.process)?)?))
-            })
-            .collect();
-        parts.sort_by_key(|(region, _)| *region);
+    ) -> EpochHeat
+    where
+        M: Fn(usize) -> Option<&'a Measured>,
+        C: Fn(usize) -> Option<f32>,
+    {
+        let piece = |(region, of): (usize, &'a Region)| {
+            let cores = (seen.cores)(of.process)?;
+            let part = Part::of(of, (seen.measured)(region), cores, seen.nodes);
+            Some(Piece { unit: of.unit, region, cores, part })
+        };
+        let mut pieces: Vec<Piece<'a>> =
+            seen.regions.iter().enumerate().filter_map(piece).collect();
+        pieces.sort_by_key(|piece| piece.unit);
         let mut of_region = vec![0..0; units.len()];
         let mut end = 0;
-        for group in parts.chunk_by(|a, b| a.0 == b.0) {
-            of_region[group[0].0.index()] = end..end + group.len();
+        self.whole.begin(units.len());
+        for group in pieces.chunk_by(|a, b| a.unit == b.unit) {
+            let unit = group[0].unit;
+            of_region[unit.index()] = end..end + group.len();
             end += group.len();
-            units.number_pages(group[0].0, &union(group));
-        }
-        let mut heat = EpochHeat::with_capacity(epoch, self.last + self.last / 16);
-        for run in units.runs() {
-            let group = &parts[of_region[run.region.index()].clone()];
-            match group {
-                [] => {}
-                [(_, part)] => part.add_run(run, &mut heat),
-                _ => add_shared_run(group, run, &mut heat),
+            if is_whole(group) {
+                units.number_whole(unit);
+                for piece in group {
+                    let measured = (seen.measured)(piece.region);
+                    self.whole.add(&seen.regions[piece.region], measured, piece.cores);
+                }
+            } else {
+                units.number_pages(unit, &union(group));
             }
         }
+        let mut heat = EpochHeat::with_capacity(epoch, self.last + self.last / 16);
+        self.uncleared = self.whole.uncleared_pages();
+        let mut added = vec![false; units.len()];
+        for run in units.runs() {
+            let group = &pieces[of_region[run.region.index()].clone()];
+            if group.is_empty() {
+                continue;
+            }
+            if is_whole(group) {
+                // Under the number of the first page that has one.
+                if !std::mem::replace(&mut added[run.region.index()], true) {
+                    self.whole.add_row(run.region, run.first, &mut heat);
+                }
+                continue;
+            }
+            match group {
+                [Piece { part: Some(part), .. }] => part.add_run(run, &mut heat),
+                _ => add_shared_run(group, run, &mut heat),
+            }
+            self.complete(&mut heat);
+        }
         self.last = heat.len();
+        heat
+    }
+
+    /// What follows from the flags of single pages that were added last.
+    fn complete(&mut self, heat: &mut EpochHeat) {
+        let from = heat.pages.len();
         heat.pages.resize(heat.unit.len(), 1);
-        self.uncleared = 0;
-        for flags in &mut heat.flags {
+        for flags in &mut heat.flags[from..] {
             *flags = concluded(*flags, false);
             self.uncleared += u64::from(flags.has(HeatFlags::UNCLEARED));
         }
-        let count = |flag| heat.flags.iter().map(move |flags| u16::from(flags.has(flag)));
+        let count = |flag| heat.flags[from..].iter().map(move |flags| u16::from(flags.has(flag)));
         heat.watched.extend(count(HeatFlags::SAMPLED));
         heat.touched.extend(count(HeatFlags::ACCESSED));
-        heat
+        heat.least.extend_from_slice(&heat.rate[from..]);
     }
 
     /// Resident pages of this epoch whose bits could not be cleared.
@@ -92,13 +144,27 @@ impl PageHeat {
     }
 }
 
-fn union(group: &[(UnitId, Part<'_>)]) -> Mask {
-    std::array::from_fn(|i| group.iter().fold(0, |all, (_, part)| all | part.resident[i]))
+/// Whether the regions of a unit are one row.
+fn is_whole(group: &[Piece<'_>]) -> bool {
+    group.iter().any(|piece| piece.part.is_none())
+}
+
+fn parts<'a, 'b>(group: &'b [Piece<'a>]) -> impl Iterator<Item = &'b Part<'a>> {
+    group.iter().filter_map(|piece| piece.part.as_ref())
+}
+
+fn union(group: &[Piece<'_>]) -> Mask {
+    std::array::from_fn(|i| parts(group).fold(0, |all, part| all | part.resident[i]))
 }
 
 impl<'a> Part<'a> {
     /// None where single pages are not recorded.
-    fn of(region: &'a Region, measured: Option<&Measured>, cores: f32) -> Option<Self> {
+    fn of(
+        region: &'a Region,
+        measured: Option<&Measured>,
+        cores: f32,
+        nodes: &'a [NodeId],
+    ) -> Option<Self> {
         let pages = region.pages.as_deref()?;
         let measured = measured.filter(|_| !region.unknown());
         let mut flags = HeatFlags::default();
@@ -134,6 +200,11 @@ impl<'a> Part<'a> {
             shared: if region.unknown() { all } else { pages.shared },
             cores,
             node: region.node,
+            nodes: if region.huge || region.spread.iter().filter(|pages| **pages > 0).count() < 2 {
+                &[]
+            } else {
+                nodes
+            },
         })
     }
 
@@ -159,36 +230,41 @@ impl<'a> Part<'a> {
         (of(self.rates, self.rate), of(self.traffics, base), flags)
     }
 
-    /// The number in [`Pages`] of a page of the region.
-    fn number(&self, page: usize) -> usize {
-        (page + REGION - self.pages.skew) % REGION
+    /// Where a page lies, by its number in [`Pages`].
+    fn node(&self, page: usize) -> NodeId {
+        if self.nodes.is_empty() {
+            return self.node;
+        }
+        self.nodes.get(self.pages.node(page)).copied().unwrap_or(self.node)
     }
 
     /// Appends the pages of a run of which this is the only region.
     fn add_run(&self, run: &Run, heat: &mut EpochHeat) {
         each(run, self.resident[run.word], |unit, page| {
-            let (rate, traffic, flags) = self.page(self.number(page));
+            let page = self.pages.in_table(page);
+            let (rate, traffic, flags) = self.page(page);
             heat.unit.push(unit);
             heat.rate.push(rate);
             heat.traffic.push(traffic);
             heat.flags.push(flags);
+            heat.node.push(self.node(page));
         });
-        heat.node.resize(heat.unit.len(), self.node);
     }
 }
 
 /// Appends the pages of a run of which several regions hold some.
-fn add_shared_run(group: &[(UnitId, Part<'_>)], run: &Run, heat: &mut EpochHeat) {
+fn add_shared_run(group: &[Piece<'_>], run: &Run, heat: &mut EpochHeat) {
     each(run, union(group)[run.word], |unit, page| {
         let (mut sum, mut past, mut all, mut node) = (0.0, 0.0, HeatFlags::default(), NodeId(0));
         let mut open = false;
-        for (_, part) in group {
+        for part in parts(group) {
             if part.resident[run.word] >> (page % 64) & 1 != 0 {
-                let (rate, traffic, flags) = part.page(part.number(page));
+                let page = part.pages.in_table(page);
+                let (rate, traffic, flags) = part.page(page);
                 sum += rate;
                 past += traffic;
                 all |= flags;
-                node = part.node;
+                node = part.node(page);
                 let watched = flags.has(HeatFlags::SAMPLED);
                 open |= !watched && may_be_accessed(part.known.then_some(rate), part.cores);
             }
@@ -234,7 +310,8 @@ mod tests {
     }
 
     fn collect(regions: &[Region], units: &mut Units) -> EpochHeat {
-        PageHeat::default().collect(EpochId(0), regions, units, |_| None, |_| Some(2.0))
+        let seen = Seen { regions, measured: |_| None, cores: |_| Some(2.0), nodes: &[] };
+        PageHeat::default().collect(EpochId(0), &seen, units)
     }
 
     fn places(units: &mut Units) -> Vec<u64> {
@@ -276,13 +353,10 @@ mod tests {
         let mut idle = Region { rate: Some(0.0), ..region(1, 7, &[4, 5], &mut units) };
         idle.pages.as_mut().unwrap().watched = [0b11_0000, 0, 0, 0, 0, 0, 0, 0];
         let sample = Measured { pages: 2, ..Measured::default() };
-        let heat = PageHeat::default().collect(
-            EpochId(0),
-            &[busy, idle],
-            &mut units,
-            |region| (region == 1).then_some(&sample),
-            |_| Some(2.0),
-        );
+        let regions = [busy, idle];
+        let measured = |region| (region == 1).then_some(&sample);
+        let seen = Seen { regions: &regions, measured, cores: |_| Some(2.0), nodes: &[] };
+        let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
         let unseen = HeatFlags::SAMPLED | HeatFlags::UNSEEN;
         assert_eq!(heat.flags, [HeatFlags::default(), HeatFlags::default(), unseen]);
         assert_eq!(heat.watched, [0, 0, 1]);
@@ -294,16 +368,56 @@ mod tests {
         let all: Vec<usize> = (0..512).collect();
         let huge = Region { huge: true, rate: Some(1024.0), ..region(0, 7, &all, &mut units) };
         let sample = Measured { pages: 512, accessed: true, ..Measured::default() };
-        let heat = PageHeat::default().collect(
-            EpochId(0),
-            &[huge],
-            &mut units,
-            |_| Some(&sample),
-            |_| Some(1.0),
-        );
+        let measured = |_| Some(&sample);
+        let seen = Seen { regions: &[huge], measured, cores: |_| Some(1.0), nodes: &[] };
+        let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
         assert_eq!(heat.len(), 512);
         let flags = HeatFlags::HUGE | HeatFlags::SAMPLED | HeatFlags::ACCESSED;
         assert!(heat.rows().all(|row| row.rate == 2.0 && row.flags == flags && row.touched == 1));
+    }
+
+    #[test]
+    fn a_region_without_pages_is_one_row_among_single_pages() {
+        let mut units = Units::of(UnitSize::Base);
+        let whole = |units: &mut Units| {
+            let region = region(0, 9, &[0, 1, 2], units);
+            Region { pages: None, rate: Some(7.0), least: 5.0, ..region }
+        };
+        let regions = [region(0, 7, &[0, 2], &mut units), whole(&mut units)];
+        let heat = collect(&regions, &mut units);
+        assert_eq!(heat.unit, [0, 1, 2].map(UnitId));
+        assert_eq!(heat.pages, [1, 1, 3]);
+        assert_eq!(heat.rate[2], 14.0, "per second of CPU time, two of them per second");
+        assert_eq!(heat.least[2], 10.0);
+        assert_eq!(
+            places(&mut units),
+            [7 * 512, 7 * 512 + 2, 9 * 512],
+            "the number of its first page"
+        );
+        // Its pages differ, as it turns out: the first one keeps the number, the others are new.
+        let regions = [region(0, 7, &[0, 2], &mut units), region(0, 9, &[0, 1, 2], &mut units)];
+        let heat = collect(&regions, &mut units);
+        assert_eq!((heat.unit.len(), heat.pages), (5, vec![1; 5]));
+        assert_eq!(places(&mut units), [9 * 512 + 1, 9 * 512 + 2]);
+        // And another process maps them, of which no pages are known: one row, once.
+        let other = Region { process: 1, ..whole(&mut units) };
+        let regions = [region(0, 9, &[0, 1, 2], &mut units), other];
+        let heat = collect(&regions, &mut units);
+        assert_eq!((heat.unit, heat.pages), (vec![UnitId(2)], vec![3]));
+    }
+
+    #[test]
+    fn pages_of_a_region_on_two_nodes_lie_each_on_its_own() {
+        let mut units = Units::of(UnitSize::Base);
+        let mut region = region(0, 7, &[0, 1, 2], &mut units);
+        region.spread[..2].copy_from_slice(&[2, 1]);
+        region.pages.as_mut().unwrap().node[0][0] = 0b10;
+        let nodes = [NodeId(3), NodeId(5)];
+        let regions = [region];
+        let seen =
+            Seen { regions: &regions, measured: |_| None, cores: |_| Some(1.0), nodes: &nodes };
+        let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
+        assert_eq!(heat.node, [3, 5, 3].map(NodeId));
     }
 
     #[test]
@@ -313,7 +427,9 @@ mod tests {
         some.pages.as_mut().unwrap().found_shared(&[2, 0, 0, 0, 0, 0, 0, 0]);
         let whole = Region { uncleared: true, ..region(0, 8, &[0], &mut units) };
         let mut table = PageHeat::default();
-        let heat = table.collect(EpochId(0), &[some, whole], &mut units, |_| None, |_| Some(1.0));
+        let regions = [some, whole];
+        let seen = Seen { regions: &regions, measured: |_| None, cores: |_| Some(1.0), nodes: &[] };
+        let heat = table.collect(EpochId(0), &seen, &mut units);
         assert_eq!(heat.rate, [3.0, 0.0, 0.0]);
         assert_eq!(heat.flags[1..], [HeatFlags::UNCLEARED; 2]);
         assert_eq!(table.uncleared_pages(), 2);

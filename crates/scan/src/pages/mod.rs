@@ -4,10 +4,11 @@
 mod heat;
 mod memory;
 
-pub(crate) use heat::PageHeat;
+pub(crate) use heat::{PageHeat, Seen};
 
 use crate::survey::mixture::Weights;
 use crate::survey::visit::{NEVER, Visit};
+use crate::walk::nodes::NODE_BITS;
 use memory::Memory;
 
 /// Base pages of a 2 MiB region of the page table.
@@ -61,6 +62,8 @@ pub(crate) struct OfRegion<'a> {
 pub(crate) struct Pages {
     pub(crate) resident: Mask,
     pub(crate) dirty: Mask,
+    /// Where each lies: see [`crate::RowBits::node`].
+    pub(crate) node: [Mask; NODE_BITS],
     /// The number in its unit's region of page 0 of the region of the page table; not 0 where a
     /// file is mapped at an address that is not aligned as its offset.
     pub(crate) skew: usize,
@@ -97,6 +100,16 @@ impl Pages {
             }
         }
         self.accessed = both(&self.accessed, &self.watched);
+    }
+
+    /// The place of a page's node in the walk's nodes.
+    pub(crate) fn node(&self, page: usize) -> usize {
+        (0..NODE_BITS).map(|bit| usize::from(has(&self.node[bit], page)) << bit).sum()
+    }
+
+    /// The number in the region of the page table of a page of the unit's region.
+    pub(crate) fn in_table(&self, page: usize) -> usize {
+        (page + REGION - self.skew) % REGION
     }
 
     /// The rates of all base pages; None until some were watched.

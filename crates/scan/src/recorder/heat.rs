@@ -95,23 +95,33 @@ impl HeatTable {
     /// The epoch's heat, units ascending.
     pub(crate) fn finish(&self, epoch: EpochId) -> EpochHeat {
         let mut heat = EpochHeat::new(epoch);
-        for (unit, sum) in (0u32..).zip(&self.sums).filter(|(_, sum)| sum.seen && sum.most > 0) {
-            let flags = concluded(sum.flags, sum.open);
-            let sampled = flags.has(HeatFlags::SAMPLED);
-            heat.push(HeatRow {
-                unit: UnitId(unit),
-                rate: sum.rate,
-                flags,
-                pages: sum.most,
-                watched: if sampled { sum.watched.min(sum.most) } else { 0 },
-                touched: if sampled { sum.touched.min(sum.most) } else { 0 },
-                node: sum.node,
-            });
-            heat.least.push(sum.least);
-            #[expect(clippy::cast_possible_truncation, reason = "a rate")]
-            heat.traffic.push(sum.traffic as f32);
-        }
+        (0u32..)
+            .map(UnitId)
+            .take(self.sums.len())
+            .for_each(|unit| self.add_row(unit, unit, &mut heat));
         heat
+    }
+
+    /// Appends the row of a unit, if it has one, under a number.
+    pub(crate) fn add_row(&self, unit: UnitId, number: UnitId, heat: &mut EpochHeat) {
+        let sum = &self.sums[unit.index()];
+        if !sum.seen || sum.most == 0 {
+            return;
+        }
+        let flags = concluded(sum.flags, sum.open);
+        let sampled = flags.has(HeatFlags::SAMPLED);
+        heat.push(HeatRow {
+            unit: number,
+            rate: sum.rate,
+            flags,
+            pages: sum.most,
+            watched: if sampled { sum.watched.min(sum.most) } else { 0 },
+            touched: if sampled { sum.touched.min(sum.most) } else { 0 },
+            node: sum.node,
+        });
+        heat.least.push(sum.least);
+        #[expect(clippy::cast_possible_truncation, reason = "a rate")]
+        heat.traffic.push(sum.traffic as f32);
     }
 
     /// Resident pages of this epoch whose bits could not be cleared.

@@ -12,7 +12,7 @@ mod resident;
 mod sparse;
 mod stalls;
 
-pub use places::Place;
+pub use places::{PerNode, Place};
 
 use crate::bits::eyes::Eyes;
 use crate::bits::live::{self, Live, monotonic_ns, process_cpu};
@@ -54,6 +54,9 @@ pub struct Options {
     pub opening: Option<Duration>,
     /// What gets a rate of its own.
     pub unit: UnitSize,
+    /// With units of 4 KiB: so many base pages have rows of their own at most. A huge page, and the base
+    /// pages of 2 MiB beyond that, have one row together. None: every page has a row.
+    pub pages_at_most: Option<u64>,
     /// Share of one core that clearing and scanning may use; an epoch may also use that of the time since
     /// the last one, up to as much again.
     pub budget: f64,
@@ -79,6 +82,7 @@ impl Default for Options {
             epoch: Duration::from_secs(5),
             opening: None,
             unit: UnitSize::default(),
+            pages_at_most: None,
             budget: 0.01,
             limit: None,
             output_aside: false,

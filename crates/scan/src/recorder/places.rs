@@ -1,11 +1,19 @@
 //! Where the units of an epoch lie: what a mover needs to find them.
 
 use super::Recorder;
+use crate::pages::has;
+use crate::target::region::Region;
+use crate::target::units::Run;
+use crate::walk::nodes::MAX_NODES;
 use crate::walk::row::Range;
-use pagetide_types::{NodeId, Pid, UnitId};
+use pagetide_types::{NodeId, Pid, UnitId, UnitSize};
+use std::ops::Deref;
 
-/// The part of a unit of 2 MiB that one mapping of one process holds. A unit that is mapped
-/// several times has several.
+const PAGE: u64 = 4096;
+const HUGE: u64 = 2 << 20;
+
+/// The part of a unit that one mapping of one process holds. A unit that is mapped several times has
+/// several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Which unit.
@@ -17,30 +25,102 @@ pub struct Place {
     /// Mapped by a huge page.
     pub huge: bool,
     /// Resident base pages on each node that holds some.
-    pub nodes: Vec<(NodeId, u16)>,
+    pub nodes: PerNode,
+}
+
+/// Nodes and their pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerNode {
+    all: [(NodeId, u16); MAX_NODES],
+    len: usize,
+}
+
+impl Deref for PerNode {
+    type Target = [(NodeId, u16)];
+
+    fn deref(&self) -> &Self::Target {
+        &self.all[..self.len]
+    }
+}
+
+impl FromIterator<(NodeId, u16)> for PerNode {
+    /// As many as the walk knows nodes.
+    fn from_iter<I: IntoIterator<Item = (NodeId, u16)>>(nodes: I) -> Self {
+        let mut per_node = Self::default();
+        for (slot, node) in per_node.all.iter_mut().zip(nodes) {
+            *slot = node;
+            per_node.len += 1;
+        }
+        per_node
+    }
 }
 
 impl Recorder {
-    /// Where the units of the last epoch lay at its beginning, by process and address. In
-    /// recordings of single pages the units named are the regions that the pages lie in.
+    /// Where the units of the last epoch lay at its beginning.
     #[must_use]
     pub fn places(&self) -> Vec<Place> {
-        let nodes = self.live.walker.nodes();
         let alive = self.regions.iter().filter(|region| self.known[region.process].alive);
-        alive
-            .map(|region| Place {
-                unit: region.unit,
-                pid: self.known[region.process].pid,
-                range: region.range,
-                huge: region.huge,
-                nodes: nodes
-                    .iter()
-                    .copied()
-                    .zip(region.spread)
-                    .filter(|(_, pages)| *pages > 0)
-                    .collect(),
-            })
-            .collect()
+        if self.options.unit == UnitSize::Huge {
+            return alive.map(|region| self.whole(region, region.unit)).collect();
+        }
+        let mut regions: Vec<&Region> = alive.collect();
+        regions.sort_by_key(|region| region.unit);
+        let mut of_unit = vec![0..0; self.units.len()];
+        let mut end = 0;
+        for group in regions.chunk_by(|a, b| a.unit == b.unit) {
+            of_unit[group[0].unit.index()] = end..end + group.len();
+            end += group.len();
+        }
+        let mut places = Vec::with_capacity(regions.len());
+        let mut named = vec![false; self.units.len()];
+        for run in self.units.runs() {
+            let group = &regions[of_unit[run.region.index()].clone()];
+            if group.iter().all(|region| region.pages.is_some()) {
+                group.iter().for_each(|region| self.single(region, run, &mut places));
+            } else if !std::mem::replace(&mut named[run.region.index()], true) {
+                places.extend(group.iter().map(|region| self.whole(region, run.first)));
+            }
+        }
+        places
+    }
+
+    /// A region that is one unit, or a part of one.
+    fn whole(&self, region: &Region, unit: UnitId) -> Place {
+        let nodes = self.live.walker.nodes().iter().copied().zip(region.spread);
+        Place {
+            unit,
+            pid: self.known[region.process].pid,
+            range: region.range,
+            huge: region.huge,
+            nodes: nodes.filter(|(_, pages)| *pages > 0).collect(),
+        }
+    }
+
+    /// Pages of a region that got their numbers together.
+    fn single(&self, region: &Region, run: &Run, places: &mut Vec<Place>) {
+        let Some(pages) = region.pages.as_deref() else { return };
+        let nodes = self.live.walker.nodes();
+        let table = region.range.start & !(HUGE - 1);
+        let mut rest = run.pages;
+        for number in 0u32.. {
+            if rest == 0 {
+                break;
+            }
+            let page = pages.in_table(run.word * 64 + rest.trailing_zeros() as usize);
+            rest &= rest - 1;
+            let start = table + page as u64 * PAGE;
+            let inside = (region.range.start..region.range.end).contains(&start);
+            if inside && has(&pages.resident, page) {
+                let node = nodes.get(pages.node(page)).copied().unwrap_or(region.node);
+                places.push(Place {
+                    unit: UnitId(run.first.0 + number),
+                    pid: self.known[region.process].pid,
+                    range: Range { start, end: start + PAGE },
+                    huge: false,
+                    nodes: [(node, 1)].into_iter().collect(),
+                });
+            }
+        }
     }
 
     /// Pages were moved: the next epoch walks what is resident, whatever it costs.

@@ -3,6 +3,7 @@
 use super::Recorder;
 use crate::bits::eyes::Eyes;
 use crate::bits::live::process_cpu;
+use crate::pages::Seen;
 use crate::survey::Outcome;
 use crate::survey::estimate::Visits;
 use crate::survey::measured::Measured;
@@ -107,13 +108,13 @@ impl Recorder {
             return self.heat.finish(EpochId(self.epoch));
         }
         let known = &self.known;
-        self.page_heat.collect(
-            EpochId(self.epoch),
-            &self.regions,
-            &mut self.units,
-            |region| measured[region].as_ref(),
-            |process| (!lost.contains(&process)).then(|| known[process].cores),
-        )
+        let seen = Seen {
+            regions: &self.regions,
+            measured: |region: usize| measured[region].as_ref(),
+            cores: |process| (!lost.contains(&process)).then(|| known[process].cores),
+            nodes: self.live.walker.nodes(),
+        };
+        self.page_heat.collect(EpochId(self.epoch), &seen, &mut self.units)
     }
 
     fn epoch_record(

@@ -5,7 +5,7 @@ use crate::bits::eyes::Eyes;
 use crate::bits::live::Followed;
 use crate::error::ScanError;
 use crate::target::region::Region;
-use crate::target::resident_set::Subject;
+use crate::target::resident_set::{PagesLeft, Subject};
 use crate::target::sharing::Sharing;
 use pagetide_types::EpochId;
 
@@ -95,6 +95,7 @@ impl Recorder {
         }
         let cpu = self.live.cpu();
         let mut before = std::mem::take(&mut self.regions);
+        self.resident_set.pages_left = PagesLeft(self.options.pages_at_most);
         let mut regions = Vec::with_capacity(before.len() + before.len() / 8);
         for process in 0..self.known.len() {
             if !self.known[process].alive {

@@ -1,7 +1,7 @@
 //! What is known of a region from all visits so far: pages by the looks between which they were
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
-use super::mixture::{Brackets, RATES, Weights, flat, mean};
+use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
 use super::visit::Slope;
 
 /// What was seen counts for so much one epoch with visits later.
@@ -16,6 +16,18 @@ const FIRST_STEPS: usize = 30;
 const CHANGED: f64 = 2.0;
 const DEVIATIONS: f64 = 4.0;
 const FEW: f64 = 8.0;
+/// A region is uneven where the hottest of its pages, so many of them, are accessed so many times as often
+/// as half of them, and so often a second that it may be worth a move. Visits tell rates only roughly: pages
+/// that are all alike look up to four times as hot.
+const HOT: f64 = 0.05;
+const UNEVEN: f64 = 8.0;
+/// And so much likelier, as a logarithm, than if all of them had one rate.
+const SURE: f64 = 6.0;
+/// Not where so large a part of its pages was seen between the same two looks, nor of so few pages.
+const ALIKE: f32 = 0.95;
+const FEW_PAGES: f32 = 64.0;
+const SHARP_STEPS: usize = 100;
+const MATTERS: f64 = 16.0;
 /// Visits to a huge page that make a change.
 const ODD_VISITS: f32 = 2.0;
 
@@ -28,11 +40,19 @@ pub(crate) struct History {
     came_in: Slope,
     /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
     odd: f32,
+    /// See [`Self::uneven`]; none: not found out since the last visit.
+    uneven: Option<bool>,
 }
 
 impl Default for History {
     fn default() -> Self {
-        Self { brackets: Brackets::default(), weights: flat(), came_in: Slope::default(), odd: 0.0 }
+        Self {
+            brackets: Brackets::default(),
+            weights: flat(),
+            came_in: Slope::default(),
+            odd: 0.0,
+            uneven: None,
+        }
     }
 }
 
@@ -58,6 +78,7 @@ impl History {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
             self.odd = 0.0;
         }
+        self.uneven = None;
         self.brackets.fade(KEEP);
         self.brackets.add_all(epoch);
         let steps = if first || changed {
@@ -104,6 +125,29 @@ impl History {
         &self.weights
     }
 
+    /// Whether some of its base pages are so much hotter than the others that it matters which of them
+    /// lie in fast memory.
+    pub(crate) fn uneven(&mut self) -> bool {
+        let found = self.uneven.unwrap_or_else(|| self.looks_uneven());
+        self.uneven = Some(found);
+        found
+    }
+
+    fn looks_uneven(&self) -> bool {
+        let uneven = |weights: &Weights| {
+            let [hot, usual] = [HOT, 0.5].map(|share| reached_by(weights, share));
+            hot >= MATTERS && hot >= UNEVEN * usual
+        };
+        // The usual fit ends early, and is held towards what is usual: both are no matter for a mean, but
+        // make all regions look a little uneven.
+        let (all, alike) = self.brackets.alike();
+        all >= FEW_PAGES && alike < ALIKE * all && uneven(&self.weights) && {
+            let mut weights = self.weights;
+            self.brackets.fit(&mut weights, &flat(), 0.0, SHARP_STEPS);
+            uneven(&weights) && self.brackets.likelier_than_alike(&weights) >= SURE
+        }
+    }
+
     /// All that was seen of it.
     pub(crate) fn brackets(&self) -> &Brackets {
         &self.brackets
@@ -121,6 +165,25 @@ mod tests {
     use super::super::mixture::{counts, mean_rate};
     use super::super::visit::Visit;
     use super::*;
+
+    #[test]
+    fn a_region_is_uneven_where_some_pages_are_much_hotter_than_the_rest() {
+        let uneven = |looks: &[(f64, u16)]| {
+            let mut visit = Visit { pages: 512, ..Visit::default() };
+            looks.iter().for_each(|(gap_ns, seen)| visit.take(*gap_ns, *seen, None));
+            let (mut brackets, mut history) = (Brackets::default(), History::default());
+            brackets.add(&visit);
+            history.learn(&brackets, &flat(), false);
+            history.uneven()
+        };
+        assert!(!History::default().uneven(), "nobody knows");
+        // A tenth at once, the others never; all of them after some milliseconds; nearly none.
+        assert!(uneven(&[(5e4, 51), (4e5, 52), (3.2e6, 52), (2.5e7, 53), (2e8, 55)]));
+        assert!(!uneven(&[(5e4, 5), (4e5, 39), (3.2e6, 240), (2.5e7, 510), (2e8, 512)]));
+        assert!(!uneven(&[(5e4, 0), (4e5, 0), (3.2e6, 0), (2.5e7, 0), (2e8, 1)]));
+        // Whatever is accessed before the first look may be alike.
+        assert!(!uneven(&[(5e4, 500), (4e5, 512), (3.2e6, 512), (2.5e7, 512), (2e8, 512)]));
+    }
 
     fn seen(pages: u16) -> Brackets {
         let mut visit = Visit { pages: 512, ..Visit::default() };

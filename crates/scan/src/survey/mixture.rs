@@ -170,6 +170,37 @@ impl Brackets {
         odd
     }
 
+    /// Pages, each once a visit and older ones for less; and the most that were seen between the same looks.
+    pub(crate) fn alike(&self) -> (f32, f32) {
+        let counts = || self.counts.iter().map(|(.., count)| *count);
+        (counts().sum(), counts().fold(0.0, f32::max))
+    }
+
+    /// By how much likelier (as a logarithm) what was seen is if the rates are distributed so than if all
+    /// pages had the one rate that fits best (a likelihood ratio: Wilks 1938).
+    pub(crate) fn likelier_than_alike(&self, weights: &Weights) -> f64 {
+        let unseen = |rate: f64, edge: u8| {
+            if edge == NEVER { 0.0 } else { (-rate * edge_s(edge.into())).exp() }
+        };
+        let sum = |chance: &dyn Fn(u8, u8) -> f64| -> f64 {
+            let of = |(from, to, count): &(u8, u8, f32)| {
+                f64::from(*count) * chance(*from, *to).max(1e-12).ln()
+            };
+            self.counts.iter().map(of).sum()
+        };
+        let one = |rate: f64| sum(&|from, to| unseen(rate, from) - unseen(rate, to));
+        // In eighths of the grid's steps.
+        let alike = (1..RATES * 8).map(|step| one((step as f64 / 8.0 - 5.0).exp2()));
+        let alike = alike.fold(f64::NEG_INFINITY, f64::max);
+        let mixed = sum(&|from, to| {
+            let part = |(place, weight): (usize, &f32)| {
+                f64::from(*weight) * (unseen(rate(place), from) - unseen(rate(place), to))
+            };
+            weights.iter().enumerate().map(part).sum()
+        });
+        mixed - alike
+    }
+
     /// Fits a mixture, beginning with `weights`: `steps` of expectation and maximization, held
     /// towards `prior` by so many `pages`.
     pub(crate) fn fit(&self, weights: &mut Weights, prior: &Weights, pages: f32, steps: usize) {
@@ -239,6 +270,18 @@ pub(crate) fn counts(gap_s: f64) -> [f64; RATES] {
 /// What the pages of a mixture count for, on average.
 pub(crate) fn mean(weights: &Weights, counts: &[f64; RATES]) -> f64 {
     weights.iter().zip(counts).map(|(weight, count)| f64::from(*weight) * count).sum()
+}
+
+/// The rate that this share of the pages reach, the hottest of them.
+pub(crate) fn reached_by(weights: &Weights, share: f64) -> f64 {
+    let mut left = share;
+    for place in (1..RATES).rev() {
+        left -= f64::from(weights[place]);
+        if left <= 0.0 {
+            return rate(place);
+        }
+    }
+    0.0
 }
 
 /// Their mean rate, those that the caches hold included.

@@ -250,7 +250,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
     /// A visit that has not begun.
     fn visit(&self, region: usize) -> Visit {
         let at = &self.regions[region];
-        let single = self.limits.single_pages && !at.huge;
+        let single = self.limits.single_pages && !at.huge && at.pages.is_some();
         Visit {
             region,
             pages: at.weight(),

@@ -4,6 +4,7 @@ use crate::bits::clear_refs::Kind;
 use crate::bits::eyes::{Eyes, Lost};
 use crate::bits::live::Live;
 use crate::pages::REGION;
+use crate::survey::history::History;
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use crate::target::units::{Mapping, Units};
@@ -23,6 +24,23 @@ pub(crate) struct ResidentSet {
     /// Per range: its mapping, and how `clear_refs` reaches it (not the hugetlb pool).
     mappings: Vec<(Mapping, Option<Kind>)>,
     rows: Vec<Row>,
+    /// Which regions are watched page by page, of those that could be.
+    pub(crate) pages_left: PagesLeft,
+}
+
+/// How many base pages may still be watched one by one; none: all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PagesLeft(pub(crate) Option<u64>);
+
+impl PagesLeft {
+    /// Whether a region of so many pages is watched page by page. With a limit only those are of which
+    /// `one` unit would not do, and none beyond it.
+    fn take(&mut self, pages: u16, one: bool) -> bool {
+        let Some(left) = &mut self.0 else { return true };
+        let rest = left.checked_sub(u64::from(pages)).filter(|_| !one);
+        *left = rest.unwrap_or(*left);
+        rest.is_some()
+    }
 }
 
 /// Whose memory is counted, and how.
@@ -111,7 +129,7 @@ impl ResidentSet {
                 Some(old) => (old.rate, old.uncleared, old.pages.take()),
                 None => (None, false, None),
             };
-            let (history, mut sharing) = match &mut old {
+            let (mut history, mut sharing): (Box<History>, _) = match &mut old {
                 Some(old) => (take(&mut old.history), take(&mut old.sharing)),
                 None => Default::default(),
             };
@@ -119,9 +137,12 @@ impl ResidentSet {
             if old.is_none_or(|old| old.present != row.present) && refs == Some(Kind::Files) {
                 sharing = Sharing::Unknown;
             }
+            let uneven = self.pages_left.0.is_some() && (pages.is_some() || history.uneven());
+            let bits = bits.filter(|_| self.pages_left.take(row.present, row.huge || !uneven));
             let pages = bits.map(|bits| {
                 let mut pages = pages.unwrap_or_default();
                 (pages.resident, pages.dirty) = (bits.present, bits.dirty);
+                pages.node = bits.node;
                 pages.skew = (mapping.shift / PAGE % REGION as u64) as usize;
                 pages
             });
@@ -145,5 +166,20 @@ impl ResidentSet {
             });
         }
         Ok(same)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_watched_one_by_one_where_one_unit_would_not_do_up_to_a_limit() {
+        assert!(PagesLeft(None).take(512, true), "a recording of pages holds all of them");
+        let mut left = PagesLeft(Some(1000));
+        let taken = [(512, true), (512, false), (512, false), (400, false), (100, false)]
+            .map(|(pages, one)| left.take(pages, one));
+        assert_eq!(taken, [false, true, false, true, false]);
+        assert_eq!(left.0, Some(88));
     }
 }

@@ -115,6 +115,13 @@ impl Units {
         }
     }
 
+    /// Gives one number to a region that has none, as that of its first page: it is one unit.
+    pub(crate) fn number_whole(&mut self, region: UnitId) {
+        if self.regions[region.index()].numbered == Mask::default() {
+            self.number_pages(region, &[1, 0, 0, 0, 0, 0, 0, 0]);
+        }
+    }
+
     /// All numbered pages, in the order of their numbers.
     pub(crate) fn runs(&self) -> &[Run] {
         &self.runs

@@ -5,6 +5,7 @@ use pagetide_types::NodeId;
 
 // As in walk.h.
 pub(crate) const MAX_NODES: usize = 8;
+pub(crate) const NODE_BITS: usize = 3;
 const MAX_RANGES: usize = 32;
 
 /// Physical page frames from `start_pfn` up to the next entry's belong to `node`.

@@ -1,6 +1,6 @@
 //! What is asked of the page-table walk, and what it answers.
 
-use crate::walk::nodes::MAX_NODES;
+use crate::walk::nodes::{MAX_NODES, NODE_BITS};
 use pagetide_types::NodeId;
 
 /// A range of user addresses, both ends multiples of 4 KiB.
@@ -48,4 +48,7 @@ pub struct RowBits {
     pub accessed: [u64; 8],
     /// Dirty.
     pub dirty: [u64; 8],
+    /// Of base pages, the place of the node in the walk's nodes ([`crate::Walker::nodes`]), a bit each,
+    /// the lowest first; 0 with one node.
+    pub node: [[u64; 8]; NODE_BITS],
 }

@@ -280,6 +280,7 @@ impl Walker {
                     present: bit.present,
                     accessed: bit.accessed,
                     dirty: bit.dirty,
+                    node: bit.node,
                 }));
             }
         });

@@ -9,3 +9,4 @@ mod recorded;
 mod shared;
 mod sparse;
 mod uncleared;
+mod uneven;

@@ -170,10 +170,9 @@ impl Brackets {
         odd
     }
 
-    /// Pages, each once a visit and older ones for less; and the most that were seen between the same looks.
-    pub(crate) fn alike(&self) -> (f32, f32) {
-        let counts = || self.counts.iter().map(|(.., count)| *count);
-        (counts().sum(), counts().fold(0.0, f32::max))
+    /// Pages, each once a visit and older ones for less.
+    pub(crate) fn pages(&self) -> f32 {
+        self.counts.iter().map(|(.., count)| count).sum()
     }
 
     /// By how much likelier (as a logarithm) what was seen is if the rates are distributed so than if all

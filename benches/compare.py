@@ -169,7 +169,7 @@ def cases(folder):
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0][0], 99), item[0][1])))
 
 
-def show(folder):
+def show(folder, markdown):
     """The table of all cases, and how the goals stand."""
     found = cases(folder)
     lines, goals = [], Goals()
@@ -188,7 +188,11 @@ def show(folder):
             )
         goals.add(program, dram, share, clairvoyant, mib)
     header = ["program", "fast", "tiering", "last third", "clairvoyant", "moved", "observer", "stall over none's"]
-    common.table(header, lines)
+    if markdown:
+        rows = [header, ["---"] * len(header), *lines]
+        print("\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows))
+    else:
+        common.table(header, lines)
     goals.say()
 
 
@@ -216,12 +220,12 @@ class Goals:
             return
         good = sum(part >= 0.95 for _, part in self.reached)
         least = min(self.reached, key=lambda row: row[1], default=("none", 1.0))
-        print(f"\n0.95 of what a placement can gain: {good} of {len(self.reached)} rows (goal: two thirds); least {least[1]:.2f}, {least[0]}")
+        print(f"\n- 0.95 of what a placement can gain: {good} of {len(self.reached)} rows (goal: two thirds); least {least[1]:.2f}, {least[0]}")
         worst = max(self.behind, key=lambda row: row[1])
-        print(f"points behind the better other: at most {worst[1]:.1f} (goal: 2), {worst[0]}")
-        print(f"bytes moved over the kernel's: median {statistics.median(part for _, part in self.bytes):.2f} (goal: 0.5)")
+        print(f"- points behind the better other: at most {worst[1]:.1f} (goal: 2), {worst[0]}")
+        print(f"- bytes moved over the kernel's: median {statistics.median(part for _, part in self.bytes):.2f} (goal: 0.5)")
         worst = max(self.worse, key=lambda row: row[1])
-        print(f"points below no migration: at most {worst[1]:.1f} (goal: 1), {worst[0]}")
+        print(f"- points below no migration: at most {worst[1]:.1f} (goal: 1), {worst[0]}")
 
 
 def main():
@@ -233,6 +237,7 @@ def main():
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
     parser.add_argument("--budget", type=int, default=3 * DILATION, help="of pagetide run, percent of an emulated CPU")
     parser.add_argument("--options", default="", help="more options of pagetide run")
+    parser.add_argument("--markdown", action="store_true", help="print the table for docs/comparison.md")
     parser.add_argument("--name", default="compare", help="folder below the results")
     args = parser.parse_args()
     args.folder = args.results / args.name
@@ -244,7 +249,7 @@ def main():
             path = args.folder / f"{program.name}-{dram}-{mode}.json"
             if re.search(args.only, path.stem) and not path.exists():
                 run(args, program, dram, mode, path)
-    show(args.folder)
+    show(args.folder, args.markdown)
 
 
 if __name__ == "__main__":

@@ -101,15 +101,13 @@ impl PageHeat {
         }
         let mut heat = EpochHeat::with_capacity(epoch, self.last + self.last / 16);
         self.uncleared = self.whole.uncleared_pages();
-        let mut added = vec![false; units.len()];
         for run in units.runs() {
             let group = &pieces[of_region[run.region.index()].clone()];
             if group.is_empty() {
                 continue;
             }
             if is_whole(group) {
-                // Under the number of the first page that has one.
-                if !std::mem::replace(&mut added[run.region.index()], true) {
+                if run.pages == 0 {
                     self.whole.add_row(run.region, run.first, &mut heat);
                 }
                 continue;
@@ -389,16 +387,12 @@ mod tests {
         assert_eq!(heat.pages, [1, 1, 3]);
         assert_eq!(heat.rate[2], 14.0, "per second of CPU time, two of them per second");
         assert_eq!(heat.least[2], 10.0);
-        assert_eq!(
-            places(&mut units),
-            [7 * 512, 7 * 512 + 2, 9 * 512],
-            "the number of its first page"
-        );
-        // Its pages differ, as it turns out: the first one keeps the number, the others are new.
+        assert_eq!(places(&mut units), [7 * 512, 7 * 512 + 2, 9 * 512]);
+        // Its pages differ, as it turns out: what was known of all of them is not true of any.
         let regions = [region(0, 7, &[0, 2], &mut units), region(0, 9, &[0, 1, 2], &mut units)];
         let heat = collect(&regions, &mut units);
-        assert_eq!((heat.unit.len(), heat.pages), (5, vec![1; 5]));
-        assert_eq!(places(&mut units), [9 * 512 + 1, 9 * 512 + 2]);
+        assert_eq!((heat.unit, heat.pages), ([0, 1, 3, 4, 5].map(UnitId).to_vec(), vec![1; 5]));
+        assert_eq!(places(&mut units), [9 * 512, 9 * 512 + 1, 9 * 512 + 2]);
         // And another process maps them, of which no pages are known: one row, once.
         let other = Region { process: 1, ..whole(&mut units) };
         let regions = [region(0, 9, &[0, 1, 2], &mut units), other];

@@ -59,7 +59,6 @@ impl Recorder {
         let cost = self.visit_cost.of(coarse, self.huge_share());
         let visits = budget_ns / cost - unvisited.len() as f64;
         let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random(&mut self.random));
-        self.thin(&mut drawn);
         if coarse {
             // First what nobody knows, each once. Which of its pages cannot be cleared is found out
             // afterwards, of those that were visited.

@@ -260,6 +260,10 @@ impl Recorder {
         let passed = Duration::from_nanos(start_ns - self.started_ns);
         let left = self.options.limit.map(|limit| limit.saturating_sub(passed));
         let epoch = left.map_or(whole_epoch, |left| left.min(whole_epoch));
+        if epoch.is_zero() {
+            // Time passed since the last one.
+            return Ok((None, Some(End::Limit)));
+        }
         let length = epoch.as_nanos() as f64;
         let budget = pace.budget_ns(epoch) * self.watched_part();
         if self.epoch == 0 && self.began_with_target {
@@ -314,8 +318,8 @@ impl Recorder {
         tracing::debug!(epoch = self.epoch, coarse, visits = outcome.visits.len(), ?outcome.tally);
         self.learn_cost(&outcome, coarse);
         let end_of_epoch = self.live.now();
-        self.ended_ns = Some(end_of_epoch);
         let record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch, all_cpu);
+        self.ended_ns = Some(self.live.now());
         self.crowded |= 2.0 * self.ending_ns as f64 > budget;
         for process in &outcome.lost {
             self.lose(*process);

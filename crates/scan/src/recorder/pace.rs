@@ -26,13 +26,13 @@ impl Pace {
         let Some(first) = self.opening else { return self.usual };
         let doublings = self.epoch.saturating_sub(1);
         let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
-        let longest = longer.min(self.usual);
+        if longer >= self.usual {
+            return self.usual;
+        }
         let needed = left.and_then(|left| {
             Duration::try_from_secs_f64(BESIDE * left.as_secs_f64() / self.budget).ok()
         });
-        needed.map_or(longest, |needed| {
-            (needed - self.paused.min(needed / 2)).clamp(first.min(longest), longest)
-        })
+        needed.map_or(longer, |needed| (needed - self.paused.min(needed / 2)).clamp(first, longer))
     }
 
     /// CPU time that may be used in so long an epoch, ns: what was not used before it counts, but no
@@ -73,6 +73,7 @@ mod tests {
         assert!((length(3, 1_000) - 2.3).abs() < 1e-9, "half a core");
         assert!((length(3, 100) - 1.0).abs() < 1e-9, "no shorter than the first");
         assert!((length(3, 60_000) - 4.0).abs() < 1e-9, "no longer than without");
+        assert!((length(4, 100) - 5.0).abs() < 1e-9, "and only at first");
         let after_a_pause = |paused| Pace { paused, ..pace(3) }.length(Some(SECOND)).as_secs_f64();
         assert!((after_a_pause(SECOND) - 1.3).abs() < 1e-9);
         assert!((after_a_pause(60 * SECOND) - 1.15).abs() < 1e-9, "half of it at most");

@@ -72,12 +72,11 @@ impl Recorder {
             end += group.len();
         }
         let mut places = Vec::with_capacity(regions.len());
-        let mut named = vec![false; self.units.len()];
         for run in self.units.runs() {
             let group = &regions[of_unit[run.region.index()].clone()];
             if group.iter().all(|region| region.pages.is_some()) {
                 group.iter().for_each(|region| self.single(region, run, &mut places));
-            } else if !std::mem::replace(&mut named[run.region.index()], true) {
+            } else if run.pages == 0 {
                 places.extend(group.iter().map(|region| self.whole(region, run.first)));
             }
         }

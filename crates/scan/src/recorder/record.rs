@@ -7,6 +7,7 @@ use crate::pages::Seen;
 use crate::survey::Outcome;
 use crate::survey::estimate::Visits;
 use crate::survey::measured::Measured;
+use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{EpochId, Pid, UnitSize};
@@ -38,13 +39,14 @@ impl Recorder {
         start_cpu: u64,
     ) -> EpochRecord {
         let record_from = self.live.cpu();
-        let mut visits: Vec<Visits<'_>> = expected
-            .iter()
-            .map(|expected| Visits {
-                visits: Vec::new(),
-                chance: chance(*expected, outcome.tally.done()).clamp(1e-6, 1.0),
-            })
-            .collect();
+        let chance_of = |(region, expected): (&Region, &f64)| {
+            // Most regions of a process that is watched sparsely were left out.
+            let watch = self.known[region.process].watch;
+            (watch * chance(*expected, outcome.tally.done())).clamp(1e-6, 1.0)
+        };
+        let chances = self.regions.iter().zip(expected).map(chance_of);
+        let mut visits: Vec<Visits<'_>> =
+            chances.map(|chance| Visits { visits: Vec::new(), chance }).collect();
         for visit in &outcome.visits {
             let of_region = &mut visits[visit.region];
             of_region.visits.push(visit);
@@ -111,7 +113,9 @@ impl Recorder {
         let seen = Seen {
             regions: &self.regions,
             measured: |region: usize| measured[region].as_ref(),
-            cores: |process| (!lost.contains(&process)).then(|| known[process].cores),
+            cores: |process: usize| {
+                (known[process].alive && !lost.contains(&process)).then(|| known[process].cores)
+            },
             nodes: self.live.walker.nodes(),
         };
         self.page_heat.collect(EpochId(self.epoch), &seen, &mut self.units)
@@ -151,7 +155,9 @@ impl Recorder {
             stall_share: self.stalls.share(),
         };
         self.last_cpu = cpu;
-        self.ending_ns = self.live.cpu() - record_from + heat.len() as u64 * WRITE_ROW_NS;
+        // Units of two sizes are written nowhere.
+        let written = if self.options.pages_at_most.is_none() { heat.len() as u64 } else { 0 };
+        self.ending_ns = self.live.cpu() - record_from + written * WRITE_ROW_NS;
         tracing::debug!(epoch = self.epoch, rows = heat.len(), ending_ns = self.ending_ns);
         EpochRecord {
             epoch,

@@ -2,7 +2,6 @@
 //! the next, each whole, and they bring a part of the budget only. Enough to see that accesses change.
 
 use super::Recorder;
-use crate::survey::draw::Draw;
 use pagetide_types::Pid;
 
 impl Recorder {
@@ -34,12 +33,5 @@ impl Recorder {
             watch < 1.0 && passed[process].floor() <= before
         };
         self.regions.iter().map(|region| left_out(region.process)).collect()
-    }
-
-    /// How often a region is to be visited on average over epochs, left out or not.
-    pub(super) fn thin(&self, drawn: &mut Draw) {
-        for (region, expected) in self.regions.iter().zip(&mut drawn.expected) {
-            *expected *= self.known[region.process].watch;
-        }
     }
 }

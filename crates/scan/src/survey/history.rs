@@ -28,7 +28,10 @@ const LITTLE: f64 = 0.25;
 /// Of so few pages it does not matter.
 const FEW_PAGES: f32 = 64.0;
 /// Steps of a fit that is to tell.
-const SHARP_STEPS: usize = 100;
+const SHARP_STEPS: usize = 60;
+/// It is found out again when so many times as much was seen, of which so much counts an epoch later.
+const MORE: f32 = 1.5;
+const FADES: f32 = 0.95;
 const MATTERS: f64 = 16.0;
 /// Visits to a huge page that make a change.
 const ODD_VISITS: f32 = 2.0;
@@ -42,8 +45,10 @@ pub(crate) struct History {
     came_in: Slope,
     /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
     odd: f32,
-    /// See [`Self::uneven`]; none: not found out since the last visit.
+    /// See [`Self::uneven`]; none: to be found out.
     uneven: Option<bool>,
+    /// By how much it was found out, pages as in [`Brackets::pages`], which fade.
+    judged: f32,
 }
 
 impl Default for History {
@@ -54,6 +59,7 @@ impl Default for History {
             came_in: Slope::default(),
             odd: 0.0,
             uneven: None,
+            judged: 0.0,
         }
     }
 }
@@ -78,11 +84,15 @@ impl History {
             };
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
-            self.odd = 0.0;
+            (self.odd, self.judged) = (0.0, 0.0);
         }
-        self.uneven = None;
         self.brackets.fade(KEEP);
         self.brackets.add_all(epoch);
+        // Not after every visit: to find it out takes about as long as one.
+        self.judged *= FADES;
+        if self.brackets.pages() > MORE * self.judged {
+            self.uneven = None;
+        }
         let steps = if first || changed {
             self.weights = *prior;
             FIRST_STEPS
@@ -131,6 +141,9 @@ impl History {
     /// lie in fast memory.
     pub(crate) fn uneven(&mut self) -> bool {
         let found = self.uneven.unwrap_or_else(|| self.looks_uneven());
+        if self.uneven.is_none() {
+            self.judged = self.brackets.pages();
+        }
         self.uneven = Some(found);
         found
     }

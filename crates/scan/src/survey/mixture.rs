@@ -188,9 +188,12 @@ impl Brackets {
             self.counts.iter().map(of).sum()
         };
         let one = |rate: f64| sum(&|from, to| unseen(rate, from) - unseen(rate, to));
-        // In eighths of the grid's steps.
-        let alike = (1..RATES * 8).map(|step| one((step as f64 / 8.0 - 5.0).exp2()));
-        let alike = alike.fold(f64::NEG_INFINITY, f64::max);
+        // The best of the grid, and then in eighths of its steps around that.
+        let at = |place: f64| one((place - 5.0).exp2());
+        let likelier = |a: &f64, b: &f64| at(*a).total_cmp(&at(*b));
+        let near = (1..RATES).map(|place| place as f64).max_by(likelier).unwrap_or(1.0);
+        let around = (-8..=8).map(|step| at(near + f64::from(step) / 8.0));
+        let alike = around.fold(f64::NEG_INFINITY, f64::max);
         let mixed = sum(&|from, to| {
             let part = |(place, weight): (usize, &f32)| {
                 f64::from(*weight) * (unseen(rate(place), from) - unseen(rate(place), to))

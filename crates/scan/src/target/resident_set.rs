@@ -3,7 +3,7 @@
 use crate::bits::clear_refs::Kind;
 use crate::bits::eyes::{Eyes, Lost};
 use crate::bits::live::Live;
-use crate::pages::REGION;
+use crate::pages::{Pages, REGION};
 use crate::survey::history::History;
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
@@ -137,10 +137,19 @@ impl ResidentSet {
             if old.is_none_or(|old| old.present != row.present) && refs == Some(Kind::Files) {
                 sharing = Sharing::Unknown;
             }
-            let uneven = self.pages_left.0.is_some() && (pages.is_some() || history.uneven());
-            let bits = bits.filter(|_| self.pages_left.take(row.present, row.huge || !uneven));
+            let bits = bits.filter(|_| {
+                let uneven = |history: &mut History| pages.is_some() || history.uneven();
+                let one = self.pages_left.0.is_some() && (row.huge || !uneven(&mut history));
+                self.pages_left.take(row.present, one)
+            });
             let pages = bits.map(|bits| {
-                let mut pages = pages.unwrap_or_default();
+                let mut pages = pages.unwrap_or_else(|| {
+                    let mut pages = Box::<Pages>::default();
+                    if let Sharing::Some(shared) = &sharing {
+                        pages.found_shared(shared);
+                    }
+                    pages
+                });
                 (pages.resident, pages.dirty) = (bits.present, bits.dirty);
                 pages.node = bits.node;
                 pages.skew = (mapping.shift / PAGE % REGION as u64) as usize;

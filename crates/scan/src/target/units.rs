@@ -20,6 +20,8 @@ enum Thing {
 struct Region {
     key: UnitKey,
     numbered: Mask,
+    /// It has a number as one unit, too.
+    whole: bool,
 }
 
 /// Pages of one word of a region's mask that got their numbers together, one after the other.
@@ -27,6 +29,7 @@ struct Region {
 pub(crate) struct Run {
     pub(crate) region: UnitId,
     pub(crate) word: usize,
+    /// None: the number is that of the region as one unit.
     pub(crate) pages: u64,
     /// The number of the first of them.
     pub(crate) first: UnitId,
@@ -87,7 +90,7 @@ impl Units {
         let next = UnitId(u32::try_from(self.numbers.len()).unwrap_or(u32::MAX));
         *self.numbers.entry(key).or_insert_with(|| {
             if self.single_pages {
-                self.regions.push(Region { key, numbered: Mask::default() });
+                self.regions.push(Region { key, numbered: Mask::default(), whole: false });
             } else {
                 self.new_units.push(key);
             }
@@ -97,7 +100,7 @@ impl Units {
 
     /// Gives numbers to those of these pages of a region that have none.
     pub(crate) fn number_pages(&mut self, region: UnitId, pages: &Mask) {
-        let Region { key, numbered } = &mut self.regions[region.index()];
+        let Region { key, numbered, .. } = &mut self.regions[region.index()];
         for (word, (pages, numbered)) in pages.iter().zip(numbered).enumerate() {
             let pages = pages & !*numbered;
             if pages == 0 {
@@ -115,10 +118,15 @@ impl Units {
         }
     }
 
-    /// Gives one number to a region that has none, as that of its first page: it is one unit.
+    /// Gives a number to a region as one unit, if it has none: another than those of its pages, for what is
+    /// known of one is not true of the other.
     pub(crate) fn number_whole(&mut self, region: UnitId) {
-        if self.regions[region.index()].numbered == Mask::default() {
-            self.number_pages(region, &[1, 0, 0, 0, 0, 0, 0, 0]);
+        let Region { key, whole, .. } = &mut self.regions[region.index()];
+        if !std::mem::replace(whole, true) {
+            let index = key.index * REGION as u64;
+            self.new_units.push(UnitKey { object: key.object, index });
+            self.runs.push(Run { region, word: 0, pages: 0, first: UnitId(self.pages) });
+            self.pages += 1;
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::child::{Area, Child, HUGE, PAGE};
 use crate::recorded::alone;
 use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, Target};
-use pagetide_types::UnitSize;
+use pagetide_scan::{Observer, Options, Place, Recorder, Target};
+use pagetide_types::{UnitId, UnitSize};
 use std::time::Duration;
 
 /// Regions of which a fifth of the pages are read all the time, more than the CPU caches hold, and the others never; and as many of which
@@ -34,25 +34,27 @@ fn pages_that_differ_in_heat_are_told_apart_others_are_one_unit() {
     };
     let target = Target::Pids(vec![child.pid()]);
     let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let inside = area.start as u64..area.start as u64 + area.len as u64;
     let mut found = (0, 0);
     for _ in 0..20 {
-        let record = recorder.epoch(&|| false).unwrap().0.unwrap();
-        let heat = &record.heat;
-        let single: Vec<usize> = (0..heat.len()).filter(|row| heat.pages[*row] == 1).collect();
-        let whole = heat.pages.iter().filter(|pages| **pages == 512).count();
-        let mut rates: Vec<f32> = single.iter().map(|row| heat.rate[*row]).collect();
-        rates.sort_by(|a, b| b.total_cmp(a));
-        let hot = UNEVEN * HOT;
-        if rates.len() >= UNEVEN * 512 && whole == UNEVEN && rates[hot - 1] > 8.0 * rates[hot + 50]
-        {
-            // Every row has its place, and pages are places of their own.
-            let places = recorder.places();
-            assert!(heat.unit.iter().all(|unit| places.iter().any(|place| place.unit == *unit)));
-            let sizes = places.iter().map(|place| place.range.end - place.range.start);
-            assert!(sizes.filter(|size| *size == PAGE as u64).count() >= UNEVEN * 512);
-            return;
+        let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
+        let rate = |unit: &UnitId| heat.unit.binary_search(unit).map(|row| heat.rate[row]).unwrap();
+        let places = recorder.places();
+        let places = places.iter().filter(|place| inside.contains(&place.range.start));
+        let (single, whole): (Vec<_>, Vec<_>) =
+            places.partition(|place| place.range.end - place.range.start == PAGE as u64);
+        found = (single.len(), whole.len());
+        if found == (UNEVEN * 512, UNEVEN) {
+            let hot = |place: &Place| place.range.start % HUGE as u64 / (PAGE as u64) < HOT as u64;
+            let mean = |which: bool| {
+                let rates = single.iter().filter(|place| hot(place) == which);
+                let rates: Vec<f32> = rates.map(|place| rate(&place.unit)).collect();
+                rates.iter().sum::<f32>() / rates.len() as f32
+            };
+            if mean(true) > 8.0 * mean(false) {
+                return;
+            }
         }
-        found = (single.len(), whole);
     }
     panic!("{} single pages and {} whole regions", found.0, found.1);
 }

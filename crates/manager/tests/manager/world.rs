@@ -1,7 +1,7 @@
 //! A process on a simulated machine of two tiers, and the tracker that sees it.
 
 use pagetide_host::Host;
-use pagetide_manager::{Budget, EpochLine, Manager, Settings, Tiers, Tracker, Watched};
+use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, Tiers, Tracker, Watched};
 use pagetide_migrate::{Mover, Options, SimPage, SimulatedKernel};
 use pagetide_policy::{GovernorSpec, Governors};
 use pagetide_scan::{Place, Range, ScanError};
@@ -110,8 +110,9 @@ pub(crate) fn tiers(fast: u64, slow: u64) -> Tiers {
     Tiers::read(&Host::new(root.path()), &[], &[]).unwrap()
 }
 
-/// All that is free, and nothing kept back.
-pub(crate) const EVERYTHING: Budget = Budget { fast: None, reserve: None, rate: None };
+/// All that is free but 16 MiB.
+pub(crate) const EVERYTHING: Budget =
+    Budget { fast: None, reserve: Some(Amount::Bytes(Bytes::mib(16))), rate: None };
 
 /// Rates as they are seen, at once.
 pub(crate) fn settings(budget: Budget) -> Settings {

@@ -21,7 +21,8 @@ fn a_stream_is_not_promoted_but_for_what_it_reaches_just_after_the_scan() {
 fn the_rate_limit_binds() {
     let promoted = |limit: f64| {
         let keys = format!("promote_rate_limit = {limit}");
-        let found = Trial { seconds: 20.0, keys: &keys, ..TRIAL }.under("linux-tiering");
+        let found =
+            Trial { seconds: 20.0, threads: 4, keys: &keys, ..TRIAL }.under("linux-tiering");
         found.promoted as f64 / MIB
     };
     let (free, bound, tight) = (promoted(65_536.0), promoted(20.0), promoted(5.0));

@@ -45,7 +45,7 @@ fn what_is_used_once_stays_and_what_is_used_again_goes_up() {
 #[test]
 fn a_fiftieth_of_the_fast_node_is_kept_free_whether_anything_is_promoted_or_not() {
     let demoted = |system| {
-        Trial { pattern: STREAM, seconds: 20.0, ..TRIAL }.under(system).demoted as f64
+        Trial { pattern: STREAM, seconds: 20.0, threads: 2, ..TRIAL }.under(system).demoted as f64
             / 4_294_967_296.0
     };
     assert!((0.017..0.021).contains(&demoted("tpp")), "{}", demoted("tpp"));

@@ -179,7 +179,7 @@ def show(folder, markdown):
         clairvoyant = statistics.median(100 * case["last_third"]["clairvoyant"] for case in modes.values())
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
         none = stall_ns(modes["none"]) if "none" in modes else None
-        for mode, case in modes.items():
+        for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
             stall = f"{stall_ns(case) / none:.2f}" if none else ""
             free = f"{case['free_kib'] / 1024:.0f} MiB"
             observer = case.get("run", {}).get("observer_s")

@@ -14,6 +14,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+# The emulated CPU with the meter takes so many times as long for the same computation (docs/lab.md).
+DILATION = 11
 
 
 def arguments(doc):
@@ -38,6 +40,17 @@ def arguments(doc):
         help="where recordings lie while they are measured",
     )
     parser.add_argument("--show", action="store_true", help="measure nothing, print the table")
+    return parser
+
+
+def lab_arguments(doc, name):
+    """The same for scripts that boot guests and put what they find into a folder of that name."""
+    parser = arguments(doc)
+    parser.add_argument("--lab", type=pathlib.Path, default=ROOT / "target/release/pagetide-lab")
+    # The default, 3 %, where everything takes so many times as long.
+    parser.add_argument("--budget", type=int, default=3 * DILATION, help="of pagetide run, percent of an emulated CPU")
+    parser.add_argument("--options", default="", help="more options of pagetide run")
+    parser.add_argument("--name", default=name, help="folder below the results")
     return parser
 
 

@@ -40,8 +40,6 @@ FAST_NS, SLOW_NS = 100, 350
 # What moving a base page of 4 KiB, or 512 of them at once as a huge page, takes (`pagetide bench migrate`), us.
 PAGE_US, HUGE_US = 2.0, 120.0
 UNIT = 2 << 20
-# The emulated CPU with the meter takes so many times as long for the same computation (docs/lab.md).
-DILATION = 11
 # A case counts where the best placement serves so many points more than none.
 MATTERS = 5.0
 
@@ -156,7 +154,7 @@ def stall_ns(found):
     fast, all_ = found["fast_misses"], max(found["misses"], 1)
     waiting = fast * FAST_NS + (all_ - fast) * SLOW_NS
     base, huge = moved_pages(found)
-    observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / DILATION
+    observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / common.DILATION
     return (waiting + (base * PAGE_US + huge * HUGE_US) * 1e3 + observing) / all_
 
 
@@ -232,20 +230,15 @@ class Goals:
 
 def main():
     """Measures what is not there yet, prints the table."""
-    parser = common.arguments(__doc__)
-    parser.add_argument("--lab", type=pathlib.Path, default=common.ROOT / "target/release/pagetide-lab")
+    parser = common.lab_arguments(__doc__, "compare")
     parser.add_argument("--only", default="", help="cases whose names match this, e.g. 'redis-.*-pagetide'")
-    parser.add_argument("--seconds", type=int, default=60, help="how long each is watched")
+    parser.add_argument("--seconds", type=int, default=50, help="how long each is watched")
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
-    parser.add_argument("--budget", type=int, default=3 * DILATION, help="of pagetide run, percent of an emulated CPU")
-    parser.add_argument("--options", default="", help="more options of pagetide run")
     parser.add_argument("--markdown", action="store_true", help="print the table for docs/comparison.md")
-    parser.add_argument("--name", default="compare", help="folder below the results")
     args = parser.parse_args()
     args.folder = args.results / args.name
     if not args.show:
-        common.open_results(args)
-        args.folder.mkdir(exist_ok=True)
+        common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
         args.pagetide = stripped(args.pagetide, args.scratch)
         for dram, program, mode in ((d, p, m) for d in DRAM for p in PROGRAMS for m in MODES):
             path = args.folder / f"{program.name}-{dram}-{mode}.json"

@@ -167,22 +167,16 @@ def show(folder, by):
 
 def main():
     """Measures what is not there yet, prints the table."""
-    parser = common.arguments(__doc__)
-    parser.add_argument("--lab", type=pathlib.Path, default=common.ROOT / "target/release/pagetide-lab")
+    parser = common.lab_arguments(__doc__, "tiering")
     parser.add_argument("--repeat", type=int, default=1, help="guests per case")
     parser.add_argument("--only", default="", help="cases whose names hold this, e.g. 2M-pagetide")
     parser.add_argument("--scale", type=int, default=1, help="multiplies the time constants of both tierings")
-    # The default, 3 %, where everything takes 11 times as long.
-    parser.add_argument("--budget", type=int, default=33, help="of pagetide run, percent of an emulated CPU")
-    parser.add_argument("--options", default="", help="more options of pagetide run")
     parser.add_argument("--truth", action="store_true", help="show what the workload counted")
     parser.add_argument("--unmetered", action="store_true", help="boot without the meter: half as slow")
-    parser.add_argument("--name", default="tiering", help="folder below the results")
     args = parser.parse_args()
     args.folder = args.results / args.name
     if not args.show:
-        common.open_results(args)
-        args.folder.mkdir(exist_ok=True)
+        common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
         for number in range(1, args.repeat + 1):
             for page, mode in CASES:
                 name = f"{page}-{mode}-{number}"

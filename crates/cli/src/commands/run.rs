@@ -26,8 +26,8 @@ use std::time::Duration;
 /// The first epoch, after which pages move, if epochs are not shorter in any case.
 const FIRST_EPOCH: Duration = Duration::from_secs(1);
 
-/// So many base pages have rates of their own at most, 2 GiB: each takes some 150 bytes of ours, and in
-/// every epoch 0.1 us to decide.
+/// So many base pages have rates of their own at most, 2 GiB: each takes memory of ours, and time in every
+/// epoch.
 const SINGLE_PAGES: u64 = 1 << 19;
 
 pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
@@ -66,16 +66,14 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         );
     }
     let observer = Observer::start(&host, &features)?;
+    // A recording holds units of one size.
+    let one_size = if output.is_some() { UnitSize::Huge } else { UnitSize::Base };
+    let unit = arguments.unit.unwrap_or(one_size);
     let options = Options {
         epoch: arguments.epoch,
         opening: Some(FIRST_EPOCH),
-        // A recording holds units of one size.
-        unit: arguments.unit.unwrap_or(if output.is_some() {
-            UnitSize::Huge
-        } else {
-            UnitSize::Base
-        }),
-        pages_at_most: Some(SINGLE_PAGES),
+        unit,
+        pages_at_most: (unit == UnitSize::Base).then_some(SINGLE_PAGES),
         budget: arguments.budget,
         limit: arguments.limit,
         output_aside: arguments.json,

@@ -22,6 +22,7 @@ const FEW: f64 = 8.0;
 /// how often the one rate doubles to the other, reaches so much. In trials pages of one rate reached 5, pages
 /// by Zipf's law 10 to 300 after a visit or two.
 const HOT: f64 = 0.02;
+const MATTERS: f64 = 16.0;
 const SURE: f64 = 8.0;
 /// Rates below this are all alike.
 const LITTLE: f64 = 0.25;
@@ -32,7 +33,6 @@ const SHARP_STEPS: usize = 60;
 /// It is found out again when so many times as much was seen, of which so much counts an epoch later.
 const MORE: f32 = 1.5;
 const FADES: f32 = 0.95;
-const MATTERS: f64 = 16.0;
 /// Visits to a huge page that make a change.
 const ODD_VISITS: f32 = 2.0;
 

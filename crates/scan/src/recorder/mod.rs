@@ -256,7 +256,7 @@ impl Recorder {
         let start_ns = self.live.now();
         let (start_cpu, all_cpu) = (self.live.cpu(), process_cpu());
         let pace = self.pace(start_ns);
-        let whole_epoch = pace.length(self.first_visits());
+        let whole_epoch = pace.length(|| self.first_visits());
         let passed = Duration::from_nanos(start_ns - self.started_ns);
         let left = self.options.limit.map(|limit| limit.saturating_sub(passed));
         let epoch = left.map_or(whole_epoch, |left| left.min(whole_epoch));

@@ -22,14 +22,14 @@ pub(super) struct Pace {
 impl Pace {
     /// How long it is to be, where a first visit to what nobody has visited yet takes so much CPU time;
     /// none is needed where everything was.
-    pub(super) fn length(&self, left: Option<Duration>) -> Duration {
+    pub(super) fn length(&self, left: impl FnOnce() -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
         let doublings = self.epoch.saturating_sub(1);
         let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
         if longer >= self.usual {
             return self.usual;
         }
-        let needed = left.and_then(|left| {
+        let needed = left().and_then(|left| {
             Duration::try_from_secs_f64(BESIDE * left.as_secs_f64() / self.budget).ok()
         });
         needed.map_or(longer, |needed| (needed - self.paused.min(needed / 2)).clamp(first, longer))
@@ -55,26 +55,28 @@ mod tests {
 
     #[test]
     fn two_short_epochs_then_each_twice_as_long() {
-        let lengths: Vec<u64> = (0..6).map(|epoch| pace(epoch).length(None).as_secs()).collect();
+        let lengths: Vec<u64> = (0..6).map(|epoch| pace(epoch).length(|| None).as_secs()).collect();
         assert_eq!(lengths, [1, 1, 2, 4, 5, 5]);
-        assert_eq!(pace(u32::MAX).length(None), 5 * SECOND);
+        assert_eq!(pace(u32::MAX).length(|| None), 5 * SECOND);
         let usual = SECOND / 10;
         assert_eq!(
-            Pace { usual, ..pace(0) }.length(Some(SECOND)),
+            Pace { usual, ..pace(0) }.length(|| Some(SECOND)),
             usual,
             "never longer than usual"
         );
-        assert_eq!(Pace { opening: None, ..pace(0) }.length(Some(SECOND)), 5 * SECOND);
+        assert_eq!(Pace { opening: None, ..pace(0) }.length(|| Some(SECOND)), 5 * SECOND);
     }
 
     #[test]
     fn what_nobody_has_visited_shortens_an_epoch_to_what_that_takes() {
-        let length = |epoch, ms| pace(epoch).length(Some(Duration::from_millis(ms))).as_secs_f64();
+        let length =
+            |epoch, ms| pace(epoch).length(|| Some(Duration::from_millis(ms))).as_secs_f64();
         assert!((length(3, 1_000) - 2.3).abs() < 1e-9, "half a core");
         assert!((length(3, 100) - 1.0).abs() < 1e-9, "no shorter than the first");
         assert!((length(3, 60_000) - 4.0).abs() < 1e-9, "no longer than without");
         assert!((length(4, 100) - 5.0).abs() < 1e-9, "and only at first");
-        let after_a_pause = |paused| Pace { paused, ..pace(3) }.length(Some(SECOND)).as_secs_f64();
+        let after_a_pause =
+            |paused| Pace { paused, ..pace(3) }.length(|| Some(SECOND)).as_secs_f64();
         assert!((after_a_pause(SECOND) - 1.3).abs() < 1e-9);
         assert!((after_a_pause(60 * SECOND) - 1.15).abs() < 1e-9, "half of it at most");
     }

@@ -14,8 +14,6 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The emulated CPU with the meter takes so many times as long for the same computation (docs/lab.md).
-DILATION = 11
 
 
 def arguments(doc):
@@ -40,17 +38,6 @@ def arguments(doc):
         help="where recordings lie while they are measured",
     )
     parser.add_argument("--show", action="store_true", help="measure nothing, print the table")
-    return parser
-
-
-def lab_arguments(doc, name):
-    """The same for scripts that boot guests and put what they find into a folder of that name."""
-    parser = arguments(doc)
-    parser.add_argument("--lab", type=pathlib.Path, default=ROOT / "target/release/pagetide-lab")
-    # The default, 3 %, where everything takes so many times as long.
-    parser.add_argument("--budget", type=int, default=3 * DILATION, help="of pagetide run, percent of an emulated CPU")
-    parser.add_argument("--options", default="", help="more options of pagetide run")
-    parser.add_argument("--name", default=name, help="folder below the results")
     return parser
 
 
@@ -177,8 +164,12 @@ def quantile(values, share):
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def table(header, rows):
-    """Prints aligned columns."""
+def table(header, rows, markdown=False):
+    """Prints aligned columns, or a table of Markdown."""
+    if markdown:
+        for row in [header, ["---"] * len(header), *rows]:
+            print("| " + " | ".join(str(cell) for cell in row) + " |")
+        return
     text = [[str(cell) for cell in row] for row in [header, *rows]]
     widths = [max(len(row[i]) for row in text) for i in range(len(header))]
     for row in text:

@@ -4,92 +4,86 @@ their cache misses fast memory serves in the last third, beside what the best pl
 Boots guests (make lab), one per case; what was measured before is kept.
 
 The lab's meter counts misses from outside the guest. Memory is where the kernel put it at first, fast first.
-The clairvoyant has on the fast tier those units of 2 MiB with the most misses in the last third, as many as
-were free before the program started; it moves nothing and costs nothing. Where popular objects are scattered, base
-pages that are moved one by one reach more."""
+The clairvoyant has on the fast tier those base pages with the most misses in the last third, as many as were free
+before the program started; it moves nothing and costs nothing. Another guest counts misses by page for it. Pages are
+chosen by every other interval and judged by the rest, and the other way round, or it would be praised for luck."""
 
-import csv
-import io
+import itertools
 import json
-import pathlib
 import re
 import statistics
-import subprocess
 
 import common
+import guest
 from compare.programs import DRAM, MODES, PROGRAMS
 
-LAB = pathlib.Path(__file__).resolve().parent / "lab"
-TOPOLOGY = """name = "compare"
-title = "two tiers"
-
-[[node]]
-name = "DRAM"
-cpus = 2
-memory = "{dram}M"
-latency_ns = {fast}
-bandwidth_gb_s = 100
-
-[[node]]
-name = "CXL"
-memory = "2G"
-latency_ns = {slow}
-bandwidth_gb_s = 15
-"""
-FAST_NS, SLOW_NS = 100, 350
 # What moving a base page of 4 KiB, or 512 of them at once as a huge page, takes (`pagetide bench migrate`), us.
 PAGE_US, HUGE_US = 2.0, 120.0
-UNIT = 2 << 20
+PAGES_PER_MIB = 256
+# Between rows of the meter by page.
+EVERY_S = 4
 # A case counts where the best placement serves so many points more than none.
 MATTERS = 5.0
 
 
 def run(args, program, dram, mode, path):
     """One guest; writes what came out of it."""
-    out = args.scratch / f"pagetide-compare-{path.stem}"
-    topology = out.with_suffix(".toml")
-    topology.write_text(TOPOLOGY.format(dram=dram, fast=FAST_NS, slow=SLOW_NS), encoding="utf-8")
-    options = f"--budget {args.budget}% {args.options}"
     variables = {
-        "PAGETIDE": args.pagetide,
-        "LAB": args.lab,
         "MODE": mode,
         "PROGRAM": f"{args.pagetide} workload {program.words.format(page=args.page)}",
         "SECONDS_": args.seconds,
-        "OPTIONS": options,
+        "OPTIONS": guest.run_options(args, guest.PAYBACK),
     }
-    command = [args.lab, "run", "-t", topology, "--boot-timeout", "300", "--timeout", "1800", "--out", out]
-    command += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
-    command += ["--copy", f"{LAB / 'compare.sh'}:/compare.sh"]
-    for each in (args.pagetide, args.lab, *program.needs):
-        command += ["--with", each]
-    for key, value in variables.items():
-        command += ["--env", f"{key}={value}"]
-    load = common.load()
-    command += ["--", "sh", "/compare.sh"]
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        print(f"{path.stem}: the guest ended with {done.returncode}\n{done.stdout}")
-        return
     found = {"program": program.name, "about": program.about, "dram_mib": dram, "mode": mode, "page": args.page}
-    found |= {"commit": common.commit(), "load_before": load, "load_after": common.load()}
-    found |= printed(done.stdout)
+    found |= {"commit": common.commit(), "load_before": common.load()}
+    text, out = guest.run(args, path.stem, "compare.sh", dram, variables, program.needs)
+    if text is None:
+        return
+    found |= {"load_after": common.load()} | printed(text)
     if mode.startswith("pagetide"):
-        found["options"] = options
+        found["options"] = variables["OPTIONS"]
         found["run"] = json.loads(common.read(out / "run.json"))
         (path.with_suffix(".jsonl")).write_text(common.read(out / "log.jsonl"), encoding="utf-8")
-    found |= metered(common.read(out.with_suffix(".units")), found["areas"], found["free_kib"] * 1024)
+    found |= metered(guest.misses(out, found["areas"]))
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    for suffix in (".toml", ".meter", ".units"):
-        out.with_suffix(suffix).unlink(missing_ok=True)
+    guest.forget(out)
 
 
-def stripped(program, scratch):
-    """The program without its debug information, which would lie in the guest's fast memory."""
-    folder = scratch / "pagetide-compare"
-    folder.mkdir(exist_ok=True)
-    subprocess.run(["objcopy", "--strip-debug", program, folder / "pagetide"], check=True)
-    return folder / "pagetide"
+def run_pages(args, program, path):
+    """One guest without migration in which misses are counted by page; writes what the best so many MiB serve."""
+    variables = {
+        "MODE": "none",
+        "PROGRAM": f"{args.pagetide} workload {program.words.format(page=args.page)}",
+        "SECONDS_": args.seconds,
+        "OPTIONS": "",
+    }
+    found = {"program": program.name, "page": args.page, "commit": common.commit(), "load_before": common.load()}
+    text, out = guest.run(args, path.stem, "compare.sh", DRAM[0], variables, program.needs, meter=("4K", EVERY_S))
+    if text is None:
+        return
+    found |= {"load_after": common.load(), "best_by_mib": best_by_mib(guest.misses(out, printed(text)["areas"]))}
+    path.write_text(json.dumps(found) + "\n", encoding="utf-8")
+    guest.forget(out)
+
+
+def best_by_mib(rows):
+    """Share of the misses in the last third that the best pages serve, by how many MiB of them there are."""
+    end = max(seconds for seconds, *_ in rows)
+    times = sorted({seconds for seconds, *_ in rows if seconds > 2 * end / 3})
+    half = {seconds: at % 2 for at, seconds in enumerate(times)}
+    counts = ({}, {})
+    for seconds, address, count, _ in rows:
+        if seconds in half:
+            counted = counts[half[seconds]]
+            counted[address] = counted.get(address, 0) + count
+    served = []
+    for chosen_by, judged_by in (counts, counts[::-1]):
+        pages = sorted(chosen_by.keys() | judged_by.keys(), key=lambda page: chosen_by.get(page, 0), reverse=True)
+        sums = list(itertools.accumulate(judged_by.get(page, 0) for page in pages))
+        mibs = range(0, len(pages) + PAGES_PER_MIB, PAGES_PER_MIB)
+        served.append([sums[min(n, len(sums)) - 1] if n else 0 for n in mibs])
+    all_ = sum(counts[0].values()) + sum(counts[1].values())
+    return [round(sum(both) / all_, 5) for both in zip(*served, strict=True)]
 
 
 def printed(text):
@@ -112,34 +106,22 @@ def printed(text):
     return found
 
 
-def metered(text, areas, fast_bytes):
+def metered(rows):
     """Misses between the marks over time, and in the last third by whom they were served."""
-    rows = [row for row in csv.DictReader(io.StringIO(text)) if not row["seconds"].startswith("#")]
-    begin = max((float(row["seconds"]) for row in rows if row["mark"] == "0"), default=0.0)
-    own = [row for row in rows if row["mark"] == "1" and inside(int(row["address"], 16), areas)]
-    end = max((float(row["seconds"]) for row in own), default=begin)
-    over_time, last, fast = {}, {}, 0
-    for row in own:
-        count, at = int(row["reads"]) + int(row["writes"]), float(row["seconds"])
-        sums = over_time.setdefault(at, [0, 0])
+    end = max((seconds for seconds, *_ in rows), default=0.0)
+    over_time = {}
+    for seconds, _, count, is_fast in rows:
+        sums = over_time.setdefault(seconds, [0, 0])
         sums[0] += count
-        sums[1] += count if row["node"] == "0" else 0
-        if at > begin + 2 * (end - begin) / 3:
-            last[row["address"]] = last.get(row["address"], 0) + count
-            fast += count if row["node"] == "0" else 0
-    all_ = max(sum(last.values()), 1)
-    best = sum(sorted(last.values(), reverse=True)[: fast_bytes // UNIT])
+        sums[1] += count if is_fast else 0
+    last = [sums for seconds, sums in over_time.items() if seconds > 2 * end / 3]
+    misses, fast = (sum(sums[at] for sums in last) for at in (0, 1))
     return {
         "misses": sum(sums[0] for sums in over_time.values()),
         "fast_misses": sum(sums[1] for sums in over_time.values()),
-        "last_third": {"misses": all_, "fast_share": fast / all_, "clairvoyant": best / all_},
-        "over_time": [[round(at - begin, 2), *sums] for at, sums in sorted(over_time.items())],
+        "last_third": {"misses": misses, "fast_share": fast / max(misses, 1)},
+        "over_time": [[round(at, 2), *sums] for at, sums in sorted(over_time.items())],
     }
-
-
-def inside(address, areas):
-    """Whether a unit holds part of one of the areas."""
-    return any(address < end and address + UNIT > start for start, end in areas)
 
 
 def moved_pages(found):
@@ -152,9 +134,9 @@ def moved_pages(found):
 def stall_ns(found):
     """Modelled stall per miss: waiting for memory, moving, observing."""
     fast, all_ = found["fast_misses"], max(found["misses"], 1)
-    waiting = fast * FAST_NS + (all_ - fast) * SLOW_NS
+    waiting = fast * guest.FAST_NS + (all_ - fast) * guest.SLOW_NS
     base, huge = moved_pages(found)
-    observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / common.DILATION
+    observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / guest.DILATION
     return (waiting + (base * PAGE_US + huge * HUGE_US) * 1e3 + observing) / all_
 
 
@@ -163,9 +145,20 @@ def cases(folder):
     found = {}
     for path in sorted(folder.glob("*.json")):
         case = json.loads(path.read_text(encoding="utf-8"))
+        if "best_by_mib" in case:
+            continue
         found.setdefault((case["program"], case["dram_mib"]), {})[case["mode"]] = case
     order = {program.name: at for at, program in enumerate(PROGRAMS)}
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0][0], 99), item[0][1])))
+
+
+def best(folder, program, free_kib):
+    """What the clairvoyant serves with so much fast memory, percent; none where it was not counted."""
+    path = folder / f"{program}-pages.json"
+    if not path.exists():
+        return None
+    by_mib = json.loads(path.read_text(encoding="utf-8"))["best_by_mib"]
+    return 100 * by_mib[min(free_kib // 1024, len(by_mib) - 1)]
 
 
 def show(folder, markdown):
@@ -174,7 +167,7 @@ def show(folder, markdown):
     lines, goals = [], Goals()
     for (program, dram), modes in found.items():
         share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
-        clairvoyant = statistics.median(100 * case["last_third"]["clairvoyant"] for case in modes.values())
+        clairvoyant = best(folder, program, next(iter(modes.values()))["free_kib"])
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
         none = stall_ns(modes["none"]) if "none" in modes else None
         for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
@@ -182,16 +175,12 @@ def show(folder, markdown):
             free = f"{case['free_kib'] / 1024:.0f} MiB"
             observer = case.get("run", {}).get("observer_s")
             lines.append(
-                [program, free, mode, f"{share[mode]:.1f} %", f"{clairvoyant:.1f} %", f"{mib[mode]:.0f} MiB"]
+                [program, free, mode, f"{share[mode]:.1f} %", "" if clairvoyant is None else f"{clairvoyant:.1f} %", f"{mib[mode]:.0f} MiB"]
                 + ["" if observer is None else f"{observer:.1f} s", stall]
             )
         goals.add(program, dram, share, clairvoyant, mib)
     header = ["program", "fast", "tiering", "last third", "clairvoyant", "moved", "observer", "stall over none's"]
-    if markdown:
-        rows = [header, ["---"] * len(header), *lines]
-        print("\n".join("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows))
-    else:
-        common.table(header, lines)
+    common.table(header, lines, markdown)
     goals.say()
 
 
@@ -207,8 +196,7 @@ class Goals:
             return
         name = f"{program} {dram}"
         ours, none = share["pagetide"], share["none"]
-        # Where base pages of one unit differ, more is possible than this clairvoyant reaches.
-        if clairvoyant - none >= MATTERS and clairvoyant >= max(share.values()):
+        if clairvoyant is not None and clairvoyant - none >= MATTERS:
             self.reached.append((name, (ours - none) / (clairvoyant - none)))
         self.behind.append((name, max(none, share["kernel"]) - ours))
         self.bytes.append((name, mib["pagetide"] / max(mib["kernel"], 1e-9)))
@@ -230,20 +218,22 @@ class Goals:
 
 def main():
     """Measures what is not there yet, prints the table."""
-    parser = common.lab_arguments(__doc__, "compare")
-    parser.add_argument("--only", default="", help="cases whose names match this, e.g. 'redis-.*-pagetide'")
+    parser = guest.arguments(__doc__, "compare")
     parser.add_argument("--seconds", type=int, default=50, help="how long each is watched")
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
-    parser.add_argument("--markdown", action="store_true", help="print the table for docs/comparison.md")
     args = parser.parse_args()
     args.folder = args.results / args.name
     if not args.show:
         common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
-        args.pagetide = stripped(args.pagetide, args.scratch)
+        args.pagetide = guest.stripped(args.pagetide, args.scratch)
         for dram, program, mode in ((d, p, m) for d in DRAM for p in PROGRAMS for m in MODES):
             path = args.folder / f"{program.name}-{dram}-{mode}.json"
             if re.search(args.only, path.stem) and not path.exists():
                 run(args, program, dram, mode, path)
+        for program in PROGRAMS:
+            path = args.folder / f"{program.name}-pages.json"
+            if re.search(args.only, path.stem) and not path.exists():
+                run_pages(args, program, path)
     show(args.folder, args.markdown)
 
 

@@ -22,7 +22,7 @@ as_root "$venv/bin/python" benches/accuracy.py --results "$results" --pages 2M -
 # Two tiers of memory, in guests.
 scripts/deps.sh lab
 cargo build --release --quiet -p pagetide-lab
-for script in migrate tiering felt; do
+for script in migrate tiering felt governor; do
     say "benches/$script.py"
     "$venv/bin/python" "benches/$script.py" --results "$results"
 done

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later
  *
  * A plugin for QEMU that counts the guest's memory accesses that miss a model of the caches, by
- * node, by unit of 2 MiB and by interval; with machine times it also makes them felt (felt.h).
+ * node, by unit of memory and by interval; with machine times it also makes them felt (felt.h).
  * The guest's software cannot influence it. docs/lab.md describes its files and marks.
  *
- * Arguments: out=FILE, interval_ms=N, units=FILE, units_every=INTERVALS, cache=BYTES (per vCPU),
+ * Arguments: out=FILE, interval_ms=N, units=FILE, units_every=INTERVALS, base_units=1 (units are
+ * base pages, not 2 MiB), cache=BYTES (per vCPU),
  * node=NUMBER:START:SIZE (where the node's memory lies in what
  * qemu_plugin_hwaddr_phys_addr returns; several), felt=FILE (of times, read when it appears).
  */
@@ -44,11 +45,13 @@ static struct {
 	/* Of the output; under the lock. */
 	pthread_mutex_t lock;
 	FILE *out, *units;
+	struct unit_size unit_size;
 	const char *felt_path;
 	int64_t started;
 	unsigned int mark, interval_ms, units_every;
 	uint64_t before[NODES + 1][2][2];
-} meter = { .lock = PTHREAD_MUTEX_INITIALIZER, .interval_ms = 100, .units_every = 10 };
+} meter = { .lock = PTHREAD_MUTEX_INITIALIZER, .interval_ms = 100, .units_every = 10,
+	    .unit_size = HUGE_UNITS };
 
 static unsigned int node_of(uint64_t address)
 {
@@ -87,7 +90,7 @@ static void write_units(double seconds)
 	for (int i = 0; i < meter.cpu_count; i++) {
 		struct cpu *cpu = meter.cpus[i];
 
-		for (unsigned int at = 0; at < UNITS; at++) {
+		for (uint64_t at = 0; at < units_of(meter.unit_size); at++) {
 			struct unit *unit = &cpu->table.units[at];
 			uint64_t key = atomic_load_explicit(&unit->key, memory_order_acquire);
 
@@ -99,7 +102,7 @@ static void write_units(double seconds)
 				continue;
 			unsigned int node = key & 0x7f;
 			fprintf(meter.units, "%.6f,%u,%#lx,%d,%lu,%lu\n", seconds, meter.mark,
-				key >> 8 << UNIT_SHIFT, node == ELSEWHERE ? -1 : (int)node,
+				key >> 8 << meter.unit_size.shift, node == ELSEWHERE ? -1 : (int)node,
 				reads - before[0], writes - before[1]);
 			before[0] = reads;
 			before[1] = writes;
@@ -236,6 +239,8 @@ static bool take_argument(char *argument, uint64_t *cache)
 		return (meter.out = fopen(value, "w"));
 	if (!strcmp(argument, "units"))
 		return (meter.units = fopen(value, "w"));
+	if (!strcmp(argument, "base_units"))
+		return (meter.unit_size = (struct unit_size)BASE_UNITS, true);
 	if (!strcmp(argument, "felt"))
 		return (meter.felt_path = value);
 	if (!strcmp(argument, "interval_ms"))
@@ -257,9 +262,9 @@ static struct cpu *new_cpu(uint64_t cache)
 {
 	struct cpu *cpu = calloc(1, sizeof *cpu);
 
-	if (!cpu || !cache_init(&cpu->cache, cache) || !table_init(&cpu->table))
+	if (!cpu || !cache_init(&cpu->cache, cache) || !table_init(&cpu->table, meter.unit_size))
 		return NULL;
-	cpu->units_before = calloc(UNITS, sizeof *cpu->units_before);
+	cpu->units_before = calloc(units_of(meter.unit_size), sizeof *cpu->units_before);
 	return cpu->units_before ? cpu : NULL;
 }
 

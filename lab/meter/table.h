@@ -14,8 +14,6 @@
 #define NODES 16
 /* The last "node" takes what lies in none: firmware, devices' memory. */
 #define ELSEWHERE NODES
-#define UNIT_SHIFT 21
-#define UNITS (1u << 16)
 
 typedef _Atomic uint64_t counter;
 
@@ -37,7 +35,20 @@ struct node_counts {
 	counter misses[2][2];
 };
 
-/* One 2 MiB region of user addresses in one node. Key 0: free. */
+/* What the units of a table are: 2 MiB of user addresses each, or a base page; and how many it has room for. */
+struct unit_size {
+	unsigned int shift, bits;
+};
+
+#define HUGE_UNITS { .shift = 21, .bits = 16 }
+#define BASE_UNITS { .shift = 12, .bits = 21 }
+
+static inline uint64_t units_of(struct unit_size size)
+{
+	return (uint64_t)1 << size.bits;
+}
+
+/* One unit in one node. Key 0: free. */
 struct unit {
 	counter key;
 	counter misses[2];
@@ -46,28 +57,25 @@ struct unit {
 struct table {
 	struct node_counts nodes[NODES + 1];
 	struct unit *units;
+	struct unit_size size;
 	/* Misses to units beyond the table's room. */
 	counter lost;
 };
 
-static bool table_init(struct table *table)
+static bool table_init(struct table *table, struct unit_size size)
 {
-	table->units = calloc(UNITS, sizeof *table->units);
+	table->size = size;
+	table->units = calloc(units_of(size), sizeof *table->units);
 	return table->units != NULL;
-}
-
-static inline uint64_t unit_key(uint64_t vaddr, unsigned int node)
-{
-	return (vaddr >> UNIT_SHIFT) << 8 | node | 0x80;
 }
 
 static void count_unit(struct table *table, uint64_t vaddr, unsigned int node, bool store)
 {
-	uint64_t key = unit_key(vaddr, node);
-	uint64_t at = key * 0x9e3779b97f4a7c15u >> 48;
+	uint64_t key = (vaddr >> table->size.shift) << 8 | node | 0x80;
+	uint64_t at = key * 0x9e3779b97f4a7c15u >> (64 - table->size.bits);
 
 	for (unsigned int tries = 0; tries < 64; tries++, at++) {
-		struct unit *unit = &table->units[at & (UNITS - 1)];
+		struct unit *unit = &table->units[at & (units_of(table->size) - 1)];
 		uint64_t there = value_of(&unit->key);
 
 		if (there == 0)

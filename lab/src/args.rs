@@ -1,7 +1,7 @@
 //! The command line; doc comments are the help.
 
 use clap::{Args, Parser, Subcommand};
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, UnitSize};
 use std::path::PathBuf;
 
 /// Boots a stock kernel in QEMU with tiers of memory, and runs commands in it
@@ -61,9 +61,16 @@ pub(crate) struct Run {
     /// Count misses of the caches by node and interval into this CSV file
     #[arg(long, value_name = "FILE")]
     pub(crate) meter: Option<PathBuf>,
-    /// Count them also by unit of 2 MiB, into this CSV file, every tenth interval
+    /// Count them also by unit of memory, into this CSV file
     #[arg(long, value_name = "FILE", requires = "meter")]
     pub(crate) units: Option<PathBuf>,
+    /// What a unit is: 2M or 4K
+    #[arg(long, default_value = "2M", value_name = "2M|4K", requires = "units")]
+    pub(crate) unit_size: UnitSize,
+    /// Intervals between the rows of units
+    #[arg(long, default_value_t = 10, value_name = "N", requires = "units",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) units_every: u32,
     /// Milliseconds of an interval
     #[arg(long, default_value_t = 100, value_name = "MS", requires = "meter",
           value_parser = clap::value_parser!(u32).range(10..))]

@@ -7,7 +7,7 @@ use crate::{
     topology::Topology,
 };
 use pagetide_exact::{BuildError, PLUGIN, QEMU_HEADER, build};
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, UnitSize};
 use std::path::PathBuf;
 
 /// The plugin's files by name; the first is the one to compile.
@@ -28,6 +28,10 @@ pub(crate) struct Meter {
     pub(crate) out: PathBuf,
     /// Where rows of units go.
     pub(crate) units: Option<PathBuf>,
+    /// What a unit is.
+    pub(crate) unit_size: UnitSize,
+    /// Intervals between rows of units.
+    pub(crate) units_every: u32,
     /// Where it looks for the times that are to be felt.
     pub(crate) felt: Option<PathBuf>,
     /// Milliseconds between rows.
@@ -40,12 +44,16 @@ impl Meter {
     /// The value of QEMU's option `-plugin`.
     pub(crate) fn option(&self, topology: &Topology) -> String {
         let mut value = format!(
-            "file={},out={},interval_ms={},cache={}",
+            "file={},out={},interval_ms={},units_every={},cache={}",
             in_option(&self.plugin),
             in_option(&self.out),
             self.interval_ms,
+            self.units_every,
             self.cache.0
         );
+        if self.unit_size == UnitSize::Base {
+            value += ",base_units=1";
+        }
         for (key, path) in [("units", &self.units), ("felt", &self.felt)] {
             if let Some(path) = path {
                 value += &format!(",{key}={}", in_option(path));

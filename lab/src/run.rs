@@ -137,6 +137,8 @@ impl Lab<'_> {
                 plugin: plugin.clone(),
                 out: home.join("meter"),
                 units: self.run.units.as_ref().map(|_| home.join("units")),
+                unit_size: self.run.unit_size,
+                units_every: self.run.units_every,
                 felt: self.machine.as_ref().map(|_| home.join("felt")),
                 interval_ms: self.run.interval,
                 cache: self.run.cache,

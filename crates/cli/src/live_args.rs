@@ -16,8 +16,8 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "rate", value_name = "NAME")]
     pub(crate) policy: String,
     /// The governor that says whether a process's pages move at all, with options as in
-    /// adaptive:theta=0.5 (`pagetide governors` lists them).
-    #[arg(long, default_value = "none", value_name = "NAME")]
+    /// adaptive:theta=0.5, or none (`pagetide governors` lists them).
+    #[arg(long, default_value = "gain", value_name = "NAME")]
     pub(crate) governor: String,
     /// Most fast memory that the target may have, as bytes or a share of the fast tier (default:
     /// all that is free).

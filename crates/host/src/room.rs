@@ -17,7 +17,8 @@ pub struct Room {
     /// Free aligned blocks of 2 MiB above the marks of their zones: so many huge pages fit without
     /// splitting or compacting. Lists of single CPUs may hold some more.
     pub huge_blocks: u64,
-    /// With less free than this the kernel reclaims (the sum of the zones' high watermarks).
+    /// With less free than this the kernel reclaims (the sum of the zones' low watermarks: then it
+    /// reclaims up to the high ones).
     pub floor: Bytes,
 }
 
@@ -34,9 +35,9 @@ impl Host {
                 continue;
             }
             room.free += Bytes(usable.saturating_mul(4096));
-            room.floor += Bytes(zone.high.saturating_mul(4096));
+            room.floor += Bytes(zone.low.saturating_mul(4096));
             let there = blocks.get(&name).copied().unwrap_or(0);
-            room.huge_blocks += there.min(usable.saturating_sub(zone.high) >> HUGE_ORDER);
+            room.huge_blocks += there.min(usable.saturating_sub(zone.low) >> HUGE_ORDER);
         }
         room
     }
@@ -80,7 +81,8 @@ fn huge_blocks(text: &str, node: NodeId) -> BTreeMap<String, u64> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Zone {
     free: u64,
-    high: u64,
+    /// Its low watermark.
+    low: u64,
     /// Kept from memory that could as well lie in a higher zone.
     protected: u64,
 }
@@ -89,7 +91,7 @@ struct Zone {
 /// (`ZONE_MOVABLE`); after it comes that of devices.
 const MOVABLE: usize = 3;
 
-/// The zones of a node: lines `pages free 12`, `high 1234` (those of CPUs' lists end in a colon) and
+/// The zones of a node: lines `pages free 12`, `low 1234` and
 /// `protection: (0, 1, 2, 3, 4)`.
 fn zones(text: &str, node: NodeId) -> Vec<(String, Zone)> {
     let mut zones: Vec<(String, Zone)> = Vec::new();
@@ -107,8 +109,8 @@ fn zones(text: &str, node: NodeId) -> Vec<(String, Zone)> {
         let line = line.trim_start();
         if let Some(value) = line.strip_prefix("pages free ") {
             zone.free = number(value);
-        } else if let Some(value) = line.strip_prefix("high ") {
-            zone.high = number(value);
+        } else if let Some(value) = line.strip_prefix("low ") {
+            zone.low = number(value);
         } else if let Some(values) = line.strip_prefix("protection: (") {
             let values = values.trim_end_matches(')').split(',').take(MOVABLE + 1);
             zone.protected = values.last().map_or(0, number);
@@ -151,14 +153,15 @@ Node 0, zone      DMA
               high:     63
 Node 0, zone   Normal
   pages free     20000
-        high     1000
+        low      1000
+        high     2000
         protection: (0, 0, 0, 0, 0)
 Node 0, zone  Movable
   pages free     0
-        high     32
+        low      32
 Node 1, zone   Normal
   pages free     1030
-        high     7
+        low      7
 ";
 
     #[test]
@@ -171,7 +174,7 @@ Node 1, zone   Normal
         // whole blocks are free, and the mark leaves room for 37.
         assert_eq!(room.free, Bytes((300 + 20000) * 4096));
         assert_eq!(room.huge_blocks, 34);
-        assert_eq!(room.floor, Bytes((31 + 1000) * 4096));
+        assert_eq!(room.floor, Bytes((26 + 1000) * 4096));
         // Two blocks are free there; the mark leaves room for one.
         assert_eq!(host.room(NodeId(1)).huge_blocks, 1);
         assert_eq!(host.room(NodeId(2)), Room::default());
@@ -200,7 +203,7 @@ Node 1, zone   Normal
 
     proptest! {
         #[test]
-        fn never_panics(text in "((Node [0-9]{0,6},|high|pages free|protection: .) [ ,0-9a-z)]{0,60}\n){0,6}") {
+        fn never_panics(text in "((Node [0-9]{0,6},|low|pages free|protection: .) [ ,0-9a-z)]{0,60}\n){0,6}") {
             let _ = (huge_blocks(&text, NodeId(0)), zones(&text, NodeId(0)));
         }
     }

@@ -83,6 +83,17 @@ impl Budget {
         self.fast.map_or(possible, |fast| fast.of(now.total).min(possible))
     }
 
+    /// What it may have rather than give back what is worth its place. A reserve that nobody asked for is not
+    /// made of that.
+    pub(crate) fn most(&self, now: &FastNow) -> Bytes {
+        let capacity = self.capacity(now);
+        if self.reserve.is_some() {
+            return capacity;
+        }
+        let held = self.fast.map_or(now.held, |fast| fast.of(now.total).min(now.held));
+        held.max(capacity)
+    }
+
     /// Bytes that one decision may move.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(crate) fn per_epoch(&self, length_s: f64) -> Bytes {
@@ -138,6 +149,16 @@ mod tests {
         let reserve = Some(Amount::Bytes(Bytes::mib(1)));
         let own = Budget { reserve, ..NO_LIMIT };
         assert_eq!(own.capacity(&now(108, 0)), Bytes::mib(100), "never below the kernel's mark");
+    }
+
+    #[test]
+    fn a_reserve_that_nobody_asked_for_is_not_made_of_what_is_worth_its_place() {
+        assert_eq!(NO_LIMIT.most(&now(4, 300)), Bytes::mib(300));
+        assert_eq!(NO_LIMIT.most(&now(224, 300)), Bytes::mib(500));
+        let budget = Budget { fast: Some(Amount::Bytes(Bytes::mib(290))), ..NO_LIMIT };
+        assert_eq!(budget.most(&now(4, 300)), Bytes::mib(290));
+        let asked = Budget { reserve: Some(Amount::Bytes(Bytes::mib(24))), ..NO_LIMIT };
+        assert_eq!(asked.most(&now(4, 300)), Bytes::mib(280));
     }
 
     #[test]

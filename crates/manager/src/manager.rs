@@ -164,7 +164,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
                 layout.fast_part[row]
             }
         });
-        let chosen = self.decide(heat, &fast, layout, &mut line);
+        let most = self.settings.budget.most(&now);
+        let chosen = self.decide(heat, &fast, layout, most, &mut line);
         let bytes = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row)).sum::<Bytes>();
         (line.promote, line.demote) = (bytes(&chosen.promote), bytes(&chosen.demote));
         if self.settings.dry_run {
@@ -173,7 +174,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             // Nobody is left to profit from moves after the last epoch.
             let work = self.orders(&chosen, layout, &room);
             if !work.is_empty() {
-                self.mover.options_mut().reserve = room.kept(&self.tiers, &now, capacity);
+                self.mover.options_mut().reserve =
+                    room.kept(&self.tiers, &now, capacity + chosen.beyond);
                 let report = self.mover.run(&work, stop);
                 self.learn(heat, &work, &report);
                 self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
@@ -230,10 +232,11 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         heat: &EpochHeat,
         fast: &[bool],
         layout: &Layout,
+        most: Bytes,
         line: &mut EpochLine,
     ) -> Chosen {
         // What nobody has watched yet is not cold. It goes down only where the tenant has too much.
-        let over = line.held > line.capacity;
+        let over = line.held > most;
         let units = heat.unit.last().map_or(0, |last| last.index() + 1);
         self.known.resize(units.max(self.known.len()), false);
         let may = |(unit, flags): (&UnitId, &HeatFlags)| {
@@ -248,6 +251,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let places = Places { fast: Some(fast), movable: Some(&movable), process: Some(&process) };
         let room = Room::Limited {
             capacity: line.capacity,
+            most,
             used: line.held,
             move_budget: self.settings.budget.per_epoch(line.length_s),
         };

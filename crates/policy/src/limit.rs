@@ -45,6 +45,11 @@ impl CostBenefit {
         self.waits(f64::from(heat.least_rate(row))) * self.within_s
     }
 
+    /// Whether it would be promoted, were it in slow memory.
+    fn is_worth_its_place(&self, heat: &EpochHeat, row: usize) -> bool {
+        self.within_s > 0.0 && self.gain(heat, row) > self.cost(heat, row)
+    }
+
     /// What moving it takes, seconds.
     fn cost(&self, heat: &EpochHeat, row: usize) -> f64 {
         self.moving(heat.flags[row].has(HeatFlags::HUGE), heat.bytes(row))
@@ -54,8 +59,10 @@ impl CostBenefit {
 /// The limits of one decision.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Fast memory that the tenant may have.
+    /// Fast memory that the tenant is to have.
     pub capacity: Bytes,
+    /// What it may have rather than give back what is worth its place; at least the capacity.
+    pub most: Bytes,
     /// What it has.
     pub used: Bytes,
     /// Bytes that may move, either way.
@@ -71,6 +78,8 @@ pub struct Chosen {
     pub promote: Vec<usize>,
     /// To slow memory, the least wanted first.
     pub demote: Vec<usize>,
+    /// What it keeps beyond the capacity.
+    pub beyond: Bytes,
     /// Promotions that would not bring what they cost.
     pub unprofitable: usize,
     /// Promotions for which there was no room, no movable unit to make some, or that were over
@@ -111,13 +120,24 @@ fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> 
     let mut room = i128::from(limits.capacity.0) - i128::from(limits.used.0);
     let mut left = i128::from(limits.move_budget.0);
     let mut downs = downs.iter().copied().peekable();
-    // More is used than may be: that comes first, whatever it costs.
+    // More is used than should be: that comes first. Beyond `most` whatever it costs, else what is not worth it.
+    let mut over = i128::from(limits.used.0) - i128::from(limits.most.0);
+    let may_go = |row: usize, over: i128| {
+        over > 0 || !limits.cost_benefit.is_some_and(|terms| terms.is_worth_its_place(heat, row))
+    };
     while room < 0
-        && let Some(row) = downs.next_if(|row| bytes(*row) <= left)
+        && let Some(row) = downs.next_if(|row| bytes(*row) <= left && may_go(*row, over))
     {
         room += bytes(row);
+        over -= bytes(row);
         left -= bytes(row);
         chosen.demote.push(row);
+    }
+    if room < 0 {
+        // What is kept is no debt of those that go up.
+        let debt = over.max(0);
+        chosen.beyond = Bytes(u64::try_from(-room - debt).unwrap_or(0));
+        room = -debt;
     }
     for (at, up) in ups.iter().copied().enumerate() {
         // The demotions that make room for it.
@@ -206,7 +226,8 @@ mod tests {
         };
         let moves = decider.decide(heat, &now);
         let move_budget = Bytes(move_budget * PAGE);
-        let limits = Limits { capacity, used: used(heat, fast), move_budget, cost_benefit };
+        let used = used(heat, fast);
+        let limits = Limits { capacity, most: capacity, used, move_budget, cost_benefit };
         apply_limits(&decider, &moves, heat, &limits)
     }
 
@@ -225,6 +246,31 @@ mod tests {
         let heat = heat(&[(1, 1.0), (1, 4.0), (1, 64.0)]);
         let found = chosen(&heat, &[true; 3], &[true; 3], (1, 99), None);
         assert_eq!((found.promote, found.demote), (vec![], vec![0, 1]));
+    }
+
+    #[test]
+    fn what_is_worth_its_place_is_given_back_only_beyond_what_the_tenant_may_have() {
+        let heat = heat(&[(1, 1.0), (1, 200.0), (1, 300.0), (1, 900.0), (1, 100.0)]);
+        // 10 us a move, 100 ns an access: 100 accesses pay for one.
+        let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 1.0 };
+        let found = |most: u64, ups: &[usize]| {
+            let limits = Limits {
+                capacity: Bytes(PAGE),
+                most: Bytes(most * PAGE),
+                used: Bytes(3 * PAGE),
+                move_budget: Bytes(99 * PAGE),
+                cost_benefit: Some(terms),
+            };
+            choose(ups, &[0, 1, 2], &heat, &limits)
+        };
+        assert_eq!((found(3, &[]).demote, found(3, &[]).beyond), (vec![0], Bytes(PAGE)));
+        assert_eq!((found(1, &[]).demote, found(1, &[]).beyond), (vec![0, 1], Bytes(0)));
+        let exchanged = found(3, &[3, 4]);
+        assert_eq!(
+            (exchanged.promote, exchanged.demote, exchanged.unprofitable),
+            (vec![3], vec![0, 1], 1),
+            "one for one, and what brings less than it costs stays"
+        );
     }
 
     #[test]

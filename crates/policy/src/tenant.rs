@@ -28,8 +28,10 @@ pub enum Room {
     Ledger(Bytes),
     /// Within limits, for somebody else lives there, too.
     Limited {
-        /// Fast memory that the tenant may have.
+        /// Fast memory that the tenant is to have.
         capacity: Bytes,
+        /// What it may have rather than give back what is worth its place.
+        most: Bytes,
         /// What it has.
         used: Bytes,
         /// Bytes that may move, either way.
@@ -152,9 +154,9 @@ impl Tenant {
         let moves = self.decider.decide(heat, &now);
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),
-            Room::Limited { capacity, used, move_budget } => {
+            Room::Limited { capacity, most, used, move_budget } => {
                 let cost_benefit = self.cost_benefit;
-                let limits = Limits { capacity, used, move_budget, cost_benefit };
+                let limits = Limits { capacity, most, used, move_budget, cost_benefit };
                 apply_limits(&self.decider, &moves, heat, &limits)
             }
         };

@@ -26,7 +26,7 @@ fn rows(path: &Path) -> Vec<Vec<String>> {
 
 /// Runs `probe touch` with each of `touches`, under marks from 1 on, and compares.
 #[expect(clippy::unwrap_used, reason = "a test's own rows")]
-fn counted_exactly(topology: &str, setup: &str, touches: &[(i32, &str)]) {
+fn counted_exactly(topology: &str, setup: &str, touches: &[(i32, &str)], unit_size: &str) {
     let folder = tempfile::tempdir().unwrap();
     let [meter, units] = ["meter", "units"].map(|name| folder.path().join(name));
     let mut script = format!("{setup}\n");
@@ -38,6 +38,7 @@ fn counted_exactly(topology: &str, setup: &str, touches: &[(i32, &str)]) {
         .arg(&meter)
         .arg("--units")
         .arg(&units)
+        .args(["--unit-size", unit_size])
         .args(["--with", LAB, "--", "sh", "-ec", &script]));
     assert_eq!(run.code, 0, "{run:?}");
     let (sums, unit_rows) = (sums(&meter), rows(&units));
@@ -93,7 +94,8 @@ fn known_accesses_are_counted_exactly_on_each_of_two_tiers() {
         (0, "--size 32M --base-pages"),
         (1, "--size 32M --base-pages --write"),
     ];
-    counted_exactly("two-tiers", "", &touches);
+    counted_exactly("two-tiers", "", &touches, "2M");
+    counted_exactly("two-tiers", "", &touches[..2], "4K");
 }
 
 #[test]
@@ -103,9 +105,9 @@ fn every_block_of_memory_is_known_to_the_meter() {
     }
     // Nearly all of each node, so that the borders of its block are met.
     let three = [(0, "--size 600M"), (1, "--size 800M"), (2, "--size 800M")];
-    counted_exactly("three-tiers", "", &three);
+    counted_exactly("three-tiers", "", &three, "2M");
     let pairs = [(0, "--size 300M"), (1, "--size 500M"), (2, "--size 800M"), (3, "--size 800M")];
-    counted_exactly("two-pairs", "", &pairs);
+    counted_exactly("two-pairs", "", &pairs, "2M");
     let online = "echo online >/sys/devices/system/memory/auto_online_blocks
         daxctl reconfigure-device --mode=system-ram --force dax0.0 >/dev/null";
     counted_exactly("nvdimm", online, &[(0, "--size 600M"), (1, "--size 800M")]);

@@ -6,7 +6,7 @@
 //! or below the cost for `patience` seconds. A hot set in place moves nothing any more, so that
 //! watching alone costs more than it brings. Stopped, a process is looked at again when its accesses
 //! change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
-//! memory), and after `again` seconds in any case.
+//! memory, as long as nothing of it goes down for room), and after `again` seconds in any case.
 //!
 //! It takes for true that
 //! - had nothing moved within the horizon, the process would make the same accesses, and all of its
@@ -22,6 +22,7 @@ use super::access_change::{self, AccessChange, ChangeRule, Changed};
 use super::books::{Account, Books};
 use super::{Balance, Counters, Governor, GovernorInfo, Verdict};
 use crate::options::OptionInfo;
+use pagetide_types::Bytes;
 
 const OPTIONS: [OptionInfo; 9] = [
     OptionInfo {
@@ -99,6 +100,8 @@ enum State {
 struct Watched {
     accessed: AccessChange,
     accessed_fast: AccessChange,
+    /// What of it had moved.
+    moved: Bytes,
     until_s: f64,
 }
 
@@ -111,7 +114,7 @@ impl Governor for Gain {
                 let stop = books.look(counters, &balance, self.horizon_s, self.patience_s);
                 if let Some(account) = stop {
                     let paid = books.paid();
-                    self.stop(&account, paid, counters.now_s);
+                    self.stop(&account, paid, counters);
                 }
             }
             State::Stopped(watched) => {
@@ -136,7 +139,7 @@ impl Governor for Gain {
 }
 
 impl Gain {
-    fn stop(&mut self, account: &Account, paid: bool, now_s: f64) {
+    fn stop(&mut self, account: &Account, paid: bool, counters: &Counters) {
         if self.restarted {
             self.change.learn(paid);
             let doubled = (2.0 * self.waits_s).min(LONGEST_S);
@@ -146,7 +149,8 @@ impl Gain {
         self.state = State::Stopped(Watched {
             accessed: AccessChange::new(&self.change),
             accessed_fast: AccessChange::new(&self.change),
-            until_s: now_s + self.waits_s,
+            moved: moved(counters),
+            until_s: counters.now_s + self.waits_s,
         });
     }
 
@@ -161,6 +165,10 @@ impl Watched {
     /// Why to migrate again, if it is time to.
     fn look(&mut self, rule: &ChangeRule, counters: &Counters) -> Option<String> {
         let (entries, fast) = (counters.accessed_entries(), counters.accessed_fast_entries());
+        if moved(counters) != self.moved {
+            // Its memory went down for room: other entries are in fast memory now, whatever it accesses.
+            (self.moved, self.accessed_fast) = (moved(counters), AccessChange::new(rule));
+        }
         let accessed = self.accessed.look(rule, entries, counters.length_s);
         let accessed_fast = self.accessed_fast.look(rule, fast, counters.length_s);
         let changed = |what: &str, Changed { mean, count }: Changed| {
@@ -171,6 +179,10 @@ impl Watched {
             .or(accessed_fast.map(|is| changed("seen accessed in fast memory", is)))
             .or((counters.now_s >= self.until_s).then(|| "tries again after a while".to_owned()))
     }
+}
+
+fn moved(counters: &Counters) -> Bytes {
+    counters.promoted + counters.demoted
 }
 
 fn why(account: &Account) -> String {

@@ -69,6 +69,16 @@ fn accesses_that_leave_fast_memory_restart_it_though_they_are_as_many() {
 }
 
 #[test]
+fn memory_of_a_stopped_process_that_goes_down_for_room_is_no_change_of_its_accesses() {
+    let program = |second: u32, migrates: bool| {
+        let accessed_fast = if second < 300 { 0.3 } else { 0.1 };
+        let again = if second == 300 { 100.0 } else { 0.0 };
+        Second { accessed_fast, again, ..brings(0.0, migrates) }
+    };
+    assert_eq!(times(&turns("gain", 400, 1, program)).1, []);
+}
+
+#[test]
 fn it_tries_again_after_a_while_and_after_twice_as_long_if_that_brought_nothing() {
     let found = turns("gain:again=100", 1000, 1, |_, migrates| brings(0.0, migrates));
     let (stops, restarts) = times(&found);

@@ -60,6 +60,7 @@ pub(crate) fn turns(
             now_s: f64::from(epoch * epoch_s),
             length_s: f64::from(epoch_s),
             promoted: mib(up),
+            demoted: mib(again),
             promoted_then_demoted: mib(again),
             resident: RESIDENT,
             watched: RESIDENT,

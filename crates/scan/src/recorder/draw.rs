@@ -82,7 +82,7 @@ impl Recorder {
         (drawn, coarse)
     }
 
-    fn can_visit(&self, region: &Region) -> bool {
+    pub(super) fn can_visit(&self, region: &Region) -> bool {
         !region.uncleared && region.weight() > 0 && self.known[region.process].alive
     }
 

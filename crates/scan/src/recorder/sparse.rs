@@ -1,8 +1,9 @@
-//! Processes that are watched sparsely: of their regions only some are visited in an epoch, others in
-//! the next, each whole, and they bring a part of the budget only. Enough to see that accesses change.
+//! Processes that are watched sparsely: of their regions only some are visited, each whole, and they bring
+//! a part of the budget only. Enough to see that accesses change: the same regions in every epoch, for
+//! others would show other accesses.
 
-use super::Recorder;
-use pagetide_types::Pid;
+use super::{Recorder, whole};
+use pagetide_types::{Bytes, Pid};
 
 impl Recorder {
     /// Watches these processes with so large a part of the budget that they would have; all others
@@ -20,18 +21,44 @@ impl Recorder {
         if self.regions.is_empty() { 1.0 } else { parts.sum::<f64>() / self.regions.len() as f64 }
     }
 
-    /// Which regions are left out of this epoch: of a process that is watched sparsely, all but every
-    /// n-th, from a random one on.
-    pub(super) fn left_out(&mut self) -> Vec<bool> {
-        let from = super::draw::random(&mut self.random)();
-        let known = &self.known;
-        let mut passed: Vec<f64> = known.iter().map(|_| from).collect();
-        let mut left_out = |process: usize| {
-            let watch = known[process].watch;
-            let before = passed[process].floor();
-            passed[process] += watch;
-            watch < 1.0 && passed[process].floor() <= before
-        };
-        self.regions.iter().map(|region| left_out(region.process)).collect()
+    /// Which regions are left out of this epoch: of a process that is watched sparsely, all but a part.
+    pub(super) fn left_out(&self) -> Vec<bool> {
+        let mut left_out = vec![false; self.regions.len()];
+        let mut sparse: Vec<Vec<(u64, usize)>> = self.known.iter().map(|_| Vec::new()).collect();
+        for (at, region) in self.regions.iter().enumerate().filter(|(_, it)| self.can_visit(it)) {
+            if self.known[region.process].watch < 1.0 {
+                sparse[region.process].push((spread(region.range.start), at));
+            }
+        }
+        for (known, mut regions) in self.known.iter().zip(sparse) {
+            let stay = whole((regions.len() as f64 * known.watch).ceil()) as usize;
+            if stay < regions.len() {
+                regions.select_nth_unstable(stay);
+                regions[stay..].iter().for_each(|(_, at)| left_out[*at] = true);
+            }
+        }
+        left_out
+    }
+}
+
+/// Orders regions so that the first ones lie all over memory, and so that one more or less changes little:
+/// multiples of the golden ratio (Knuth, The Art of Computer Programming 3, 6.4).
+fn spread(address: u64) -> u64 {
+    (address / Bytes::mib(2).0).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn what_stays_lies_all_over_memory() {
+        let units: Vec<u64> = (1000..2000).collect();
+        let mut order = units.clone();
+        order.sort_by_key(|unit| spread(unit << 21));
+        let mut stay = order[..100].to_vec();
+        stay.sort_unstable();
+        let gaps: Vec<u64> = stay.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| (5..=20).contains(gap)), "{gaps:?}");
     }
 }

@@ -1,0 +1,130 @@
+"""Guests in which tiering is measured: what the scripts that boot them share.
+
+A virtual CPU with the meter takes `DILATION` times as long for the same work: so many seconds of a guest are one of
+a machine's. What decides whether a move pays is given in the guest's seconds: latencies in a topology, prices of
+moves in a machine file, the budget for observing, and the time within which moves must pay (`PAYBACK`). Epochs stay as
+long as they are by default, or a guest would have to run for an hour."""
+
+import csv
+import io
+import pathlib
+import re
+import subprocess
+import tomllib
+
+import common
+
+LAB = pathlib.Path(__file__).resolve().parent / "lab"
+# The emulated CPU with the meter takes so many times as long for the same computation (docs/lab.md).
+DILATION = 11
+# A unit of the meter.
+UNIT = 2 << 20
+# Exit codes: of a guest that has less free than others (common.sh), of the lab for one that did not come up. Then
+# it is booted again, so often in all.
+LESS_FREE, NOT_RUN, BOOTS = 77, 125, 5
+FAST_NS, SLOW_NS = 100, 350
+TOPOLOGY = f"""name = "tiers"
+title = "two tiers"
+
+[[node]]
+name = "DRAM"
+cpus = 2
+memory = "{{dram}}M"
+latency_ns = {FAST_NS * DILATION}
+bandwidth_gb_s = 100
+
+[[node]]
+name = "CXL"
+memory = "2G"
+latency_ns = {SLOW_NS * DILATION}
+bandwidth_gb_s = 15
+"""
+
+
+def arguments(doc, name):
+    """Options of scripts that boot guests and put what they find into a folder of that name."""
+    parser = common.arguments(doc)
+    parser.add_argument("--lab", type=pathlib.Path, default=common.ROOT / "target/release/pagetide-lab")
+    parser.add_argument("--budget", type=int, default=3 * DILATION, help="of pagetide run, percent of an emulated CPU")
+    parser.add_argument("--options", default="", help="more options of pagetide run")
+    parser.add_argument("--name", default=name, help="folder below the results")
+    parser.add_argument("--only", default="", help="cases whose names match this expression")
+    parser.add_argument("--markdown", action="store_true", help="print the table for the documentation")
+    return parser
+
+
+def stripped(program, scratch):
+    """The program without its debug information, which would lie in the guest's fast memory."""
+    folder = scratch / "pagetide-guest"
+    folder.mkdir(exist_ok=True)
+    subprocess.run(["objcopy", "--strip-debug", program, folder / "pagetide"], check=True)
+    return folder / "pagetide"
+
+
+def slow_machine(scratch):
+    """The default machine's file as it is for a dilated CPU."""
+    machine = (common.ROOT / "machines" / "cxl.toml").read_text(encoding="utf-8")
+    times = lambda found: f"{found[1]}{int(found[2]) * DILATION}"
+    text = re.sub(r"((?:latency_ns|page_4k_us|page_2m_us) = )(\d+)", times, machine)
+    assert tomllib.loads(text)["migration"]["page_4k_us"] == DILATION * tomllib.loads(machine)["migration"]["page_4k_us"]
+    path = scratch / "pagetide-guest-machine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
+    """Boots a guest with so much DRAM in MiB that runs a script of benches/lab. `meter`: its units, and seconds
+    between its rows; none: as no meter slows it down. Gives what the guest printed and the path to its folder, beside
+    which lies what the meter counted; none if it failed."""
+    out = args.scratch / f"pagetide-{args.name}-{name}"
+    topology = out.with_suffix(".toml")
+    topology.write_text(TOPOLOGY.format(dram=dram), encoding="utf-8")
+    command = [args.lab, "run", "-t", topology, "--boot-timeout", "300", "--timeout", "1800", "--out", out]
+    if meter:
+        command += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
+        command += ["--unit-size", meter[0], "--units-every", str(10 * meter[1])]
+    command += ["--copy", f"{LAB / script}:/script.sh", "--copy", f"{LAB / 'common.sh'}:/common.sh"]
+    command += ["--copy", f"{slow_machine(args.scratch)}:/machine.toml"]
+    for each in (args.pagetide, args.lab, *needs):
+        command += ["--with", each]
+    for key, value in (variables | {"PAGETIDE": args.pagetide, "LAB": args.lab, "DRAM": dram}).items():
+        command += ["--env", f"{key}={value}"]
+    for _ in range(BOOTS):
+        done = subprocess.run([*command, "--", "sh", "/script.sh"], text=True, stdout=subprocess.PIPE, check=False)
+        if done.returncode not in (LESS_FREE, NOT_RUN):
+            break
+    topology.unlink()
+    if done.returncode != 0:
+        print(f"{name}: the guest ended with {done.returncode}\n{done.stdout}")
+        return None, out
+    return done.stdout, out
+
+
+def run_options(args, more=""):
+    """Options of `pagetide run` in a guest."""
+    return " ".join(["--budget", f"{args.budget}%", "--machine", "/machine.toml", *more.split(), *args.options.split()])
+
+
+# The default times within which moves must pay: 10 s of a machine for each, and as `gain` judges them together.
+PAYBACK = f"--payback {10 * DILATION}s --governor gain:horizon={20 * DILATION},patience={10 * DILATION}"
+
+
+def misses(out, areas):
+    """What the meter counted between the marks 1 and 2 of units that hold part of an area: seconds since, address,
+    misses, whether served by fast memory."""
+    text = common.read(out.with_suffix(".units"))
+    rows = [row for row in csv.DictReader(io.StringIO(text)) if not row["seconds"].startswith("#")]
+    begin = max((float(row["seconds"]) for row in rows if row["mark"] == "0"), default=0.0)
+    found = []
+    for row in rows:
+        address = int(row["address"], 16)
+        if row["mark"] == "1" and any(address < end and address + UNIT > start for start, end in areas):
+            count = int(row["reads"]) + int(row["writes"])
+            found.append((float(row["seconds"]) - begin, address, count, row["node"] == "0"))
+    return found
+
+
+def forget(out):
+    """Removes what the meter left."""
+    for suffix in (".meter", ".units"):
+        out.with_suffix(suffix).unlink(missing_ok=True)

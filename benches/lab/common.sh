@@ -1,0 +1,20 @@
+# What the scripts in guests share.
+now() { cut -d ' ' -f 1 /proc/uptime; }
+counters() { sed -n "/^pg\(migrate\|promote\|demote\)\|^thp_migration\|^numa_\(hint\|pages\)/s/^/$1 /p" /proc/vmstat; }
+# Mappings of a process of which at least 2 MiB are resident.
+areas() {
+    awk '$1 ~ /^[0-9a-f]+-[0-9a-f]+$/ { range = $1 } $1 == "Rss:" && $2 >= 2048 { print "area", range, $2 }' /proc/$1/smaps
+}
+# Waits until the program of this number has said into its file that it is ready.
+until_ready() {
+    until grep -q ready $2; do
+        kill -0 $1 || { cat $2; exit 1; }
+        sleep 0.1
+    done
+}
+# One boot in five keeps the memory that its files were unpacked from: another one is to be taken.
+free=$(awk '/MemFree/ { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo)
+[ $free -ge $((DRAM - 80)) ] || exit 77
+echo 0 >/proc/sys/kernel/numa_balancing
+# The recorder's self-test runs once per boot, and takes long here.
+$PAGETIDE record -q --for 1s -o /tmp/first.heat -- sleep 1 2>/dev/null

@@ -5,20 +5,23 @@ Boots guests (make lab), one per case; what was measured before is kept.
 
 The lab's meter counts misses from outside the guest. Memory is where the kernel put it at first, fast first.
 The clairvoyant has on the fast tier those base pages with the most misses in the last third, as many as were free
-before the program started; it moves nothing and costs nothing. Another guest counts misses by page for it. Pages are
-chosen by every other interval and judged by the rest, and the other way round, or it would be praised for luck."""
+before the program started; it moves nothing and costs nothing. Another guest counts misses by page for it. Each miss
+is put into one of two halves by chance; pages are chosen by one half and judged by the other, or it would be praised
+for luck."""
 
 import itertools
 import json
+import random
 import re
 import statistics
+import tomllib
 
 import common
 import guest
 from compare.programs import DRAM, MODES, PROGRAMS
 
-# What moving a base page of 4 KiB, or 512 of them at once as a huge page, takes (`pagetide bench migrate`), us.
-PAGE_US, HUGE_US = 2.0, 120.0
+# What moving a base page of 4 KiB, or 512 of them at once as a huge page, takes, us: as `run` takes it to.
+MOVING = tomllib.loads((common.ROOT / "machines" / "cxl.toml").read_text(encoding="utf-8"))["migration"]
 PAGES_PER_MIB = 256
 # Between rows of the meter by page.
 EVERY_S = 4
@@ -61,28 +64,29 @@ def run_pages(args, program, path):
     text, out = guest.run(args, path.stem, "compare.sh", DRAM[0], variables, program.needs, meter=("4K", EVERY_S))
     if text is None:
         return
-    found |= {"load_after": common.load(), "best_by_mib": best_by_mib(guest.misses(out, printed(text)["areas"]))}
+    rows = guest.misses(out, printed(text)["areas"], unit=4096)
+    found |= {"load_after": common.load(), "best_by_mib": best_by_mib(rows)}
     path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 
 
 def best_by_mib(rows):
     """Share of the misses in the last third that the best pages serve, by how many MiB of them there are."""
-    end = max(seconds for seconds, *_ in rows)
-    times = sorted({seconds for seconds, *_ in rows if seconds > 2 * end / 3})
-    half = {seconds: at % 2 for at, seconds in enumerate(times)}
+    end = max((seconds for seconds, *_ in rows), default=0.0)
+    chance = random.Random(1)
     counts = ({}, {})
     for seconds, address, count, _ in rows:
-        if seconds in half:
-            counted = counts[half[seconds]]
-            counted[address] = counted.get(address, 0) + count
+        if seconds > 2 * end / 3:
+            first = chance.getrandbits(count).bit_count() if count else 0
+            for counted, part in zip(counts, (first, count - first), strict=True):
+                counted[address] = counted.get(address, 0) + part
     served = []
     for chosen_by, judged_by in (counts, counts[::-1]):
         pages = sorted(chosen_by.keys() | judged_by.keys(), key=lambda page: chosen_by.get(page, 0), reverse=True)
         sums = list(itertools.accumulate(judged_by.get(page, 0) for page in pages))
         mibs = range(0, len(pages) + PAGES_PER_MIB, PAGES_PER_MIB)
         served.append([sums[min(n, len(sums)) - 1] if n else 0 for n in mibs])
-    all_ = sum(counts[0].values()) + sum(counts[1].values())
+    all_ = max(sum(counts[0].values()) + sum(counts[1].values()), 1)
     return [round(sum(both) / all_, 5) for both in zip(*served, strict=True)]
 
 
@@ -137,7 +141,7 @@ def stall_ns(found):
     waiting = fast * guest.FAST_NS + (all_ - fast) * guest.SLOW_NS
     base, huge = moved_pages(found)
     observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / guest.DILATION
-    return (waiting + (base * PAGE_US + huge * HUGE_US) * 1e3 + observing) / all_
+    return (waiting + (base * MOVING["page_4k_us"] + huge * MOVING["page_2m_us"]) * 1e3 + observing) / all_
 
 
 def cases(folder):
@@ -167,18 +171,19 @@ def show(folder, markdown):
     lines, goals = [], Goals()
     for (program, dram), modes in found.items():
         share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
-        clairvoyant = best(folder, program, next(iter(modes.values()))["free_kib"])
+        clairvoyant = {mode: best(folder, program, case["free_kib"]) for mode, case in modes.items()}
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
         none = stall_ns(modes["none"]) if "none" in modes else None
         for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
             stall = f"{stall_ns(case) / none:.2f}" if none else ""
             free = f"{case['free_kib'] / 1024:.0f} MiB"
             observer = case.get("run", {}).get("observer_s")
+            best_ = clairvoyant[mode]
             lines.append(
-                [program, free, mode, f"{share[mode]:.1f} %", "" if clairvoyant is None else f"{clairvoyant:.1f} %", f"{mib[mode]:.0f} MiB"]
+                [program, free, mode, f"{share[mode]:.1f} %", "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
                 + ["" if observer is None else f"{observer:.1f} s", stall]
             )
-        goals.add(program, dram, share, clairvoyant, mib)
+        goals.add(program, dram, share, clairvoyant.get("pagetide"), mib)
     header = ["program", "fast", "tiering", "last third", "clairvoyant", "moved", "observer", "stall over none's"]
     common.table(header, lines, markdown)
     goals.say()

@@ -17,7 +17,7 @@ import common
 LAB = pathlib.Path(__file__).resolve().parent / "lab"
 # The emulated CPU with the meter takes so many times as long for the same computation (docs/lab.md).
 DILATION = 11
-# A unit of the meter.
+# A unit of the meter, if nothing else is said.
 UNIT = 2 << 20
 # Exit codes: of a guest that has less free than others (common.sh), of the lab for one that did not come up. Then
 # it is booted again, so often in all.
@@ -109,16 +109,18 @@ def run_options(args, more=""):
 PAYBACK = f"--payback {10 * DILATION}s --governor gain:horizon={20 * DILATION},patience={10 * DILATION}"
 
 
-def misses(out, areas):
+def misses(out, areas, unit=UNIT):
     """What the meter counted between the marks 1 and 2 of units that hold part of an area: seconds since, address,
     misses, whether served by fast memory."""
     text = common.read(out.with_suffix(".units"))
-    rows = [row for row in csv.DictReader(io.StringIO(text)) if not row["seconds"].startswith("#")]
+    rows = list(csv.DictReader(io.StringIO(text)))
+    lost = [row["seconds"] for row in rows if row["seconds"].startswith("#")]
+    assert not lost, f"the meter had no room: {lost[-1]}"
     begin = max((float(row["seconds"]) for row in rows if row["mark"] == "0"), default=0.0)
     found = []
     for row in rows:
         address = int(row["address"], 16)
-        if row["mark"] == "1" and any(address < end and address + UNIT > start for start, end in areas):
+        if row["mark"] == "1" and any(address < end and address + unit > start for start, end in areas):
             count = int(row["reads"]) + int(row["writes"])
             found.append((float(row["seconds"]) - begin, address, count, row["node"] == "0"))
     return found

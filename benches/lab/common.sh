@@ -7,14 +7,14 @@ areas() {
 }
 # Waits until the program of this number has said into its file that it is ready.
 until_ready() {
-    until grep -q ready $2; do
+    until grep -q ready $2 2>/dev/null; do
         kill -0 $1 || { cat $2; exit 1; }
         sleep 0.1
     done
 }
 # One boot in five keeps the memory that its files were unpacked from: another one is to be taken.
 free=$(awk '/MemFree/ { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo)
-[ $free -ge $((DRAM - 80)) ] || exit 77
+[ $free -ge $((DRAM * 15 / 16 - 64)) ] || exit 77
 echo 0 >/proc/sys/kernel/numa_balancing
 # The recorder's self-test runs once per boot, and takes long here.
 $PAGETIDE record -q --for 1s -o /tmp/first.heat -- sleep 1 2>/dev/null

@@ -17,9 +17,11 @@ pub struct Room {
     /// Free aligned blocks of 2 MiB above the marks of their zones: so many huge pages fit without
     /// splitting or compacting. Lists of single CPUs may hold some more.
     pub huge_blocks: u64,
-    /// With less free than this the kernel reclaims (the sum of the zones' low watermarks: then it
-    /// reclaims up to the high ones).
+    /// With less free than this nothing ordinary is allocated any more before the kernel has begun to reclaim
+    /// (the sum of the zones' low watermarks).
     pub floor: Bytes,
+    /// So much free the kernel makes once it reclaims (the sum of their high watermarks).
+    pub full: Bytes,
 }
 
 impl Host {
@@ -36,6 +38,7 @@ impl Host {
             }
             room.free += Bytes(usable.saturating_mul(4096));
             room.floor += Bytes(zone.low.saturating_mul(4096));
+            room.full += Bytes(zone.high.saturating_mul(4096));
             let there = blocks.get(&name).copied().unwrap_or(0);
             room.huge_blocks += there.min(usable.saturating_sub(zone.low) >> HUGE_ORDER);
         }
@@ -81,8 +84,9 @@ fn huge_blocks(text: &str, node: NodeId) -> BTreeMap<String, u64> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Zone {
     free: u64,
-    /// Its low watermark.
+    /// Its watermarks.
     low: u64,
+    high: u64,
     /// Kept from memory that could as well lie in a higher zone.
     protected: u64,
 }
@@ -91,7 +95,7 @@ struct Zone {
 /// (`ZONE_MOVABLE`); after it comes that of devices.
 const MOVABLE: usize = 3;
 
-/// The zones of a node: lines `pages free 12`, `low 1234` and
+/// The zones of a node: lines `pages free 12`, `low 1234`, `high 1234` (those of CPUs' lists end in a colon) and
 /// `protection: (0, 1, 2, 3, 4)`.
 fn zones(text: &str, node: NodeId) -> Vec<(String, Zone)> {
     let mut zones: Vec<(String, Zone)> = Vec::new();
@@ -111,6 +115,8 @@ fn zones(text: &str, node: NodeId) -> Vec<(String, Zone)> {
             zone.free = number(value);
         } else if let Some(value) = line.strip_prefix("low ") {
             zone.low = number(value);
+        } else if let Some(value) = line.strip_prefix("high ") {
+            zone.high = number(value);
         } else if let Some(values) = line.strip_prefix("protection: (") {
             let values = values.trim_end_matches(')').split(',').take(MOVABLE + 1);
             zone.protected = values.last().map_or(0, number);
@@ -174,7 +180,7 @@ Node 1, zone   Normal
         // whole blocks are free, and the mark leaves room for 37.
         assert_eq!(room.free, Bytes((300 + 20000) * 4096));
         assert_eq!(room.huge_blocks, 34);
-        assert_eq!(room.floor, Bytes((26 + 1000) * 4096));
+        assert_eq!((room.floor, room.full), (Bytes((26 + 1000) * 4096), Bytes((31 + 2000) * 4096)));
         // Two blocks are free there; the mark leaves room for one.
         assert_eq!(host.room(NodeId(1)).huge_blocks, 1);
         assert_eq!(host.room(NodeId(2)), Room::default());
@@ -203,7 +209,7 @@ Node 1, zone   Normal
 
     proptest! {
         #[test]
-        fn never_panics(text in "((Node [0-9]{0,6},|low|pages free|protection: .) [ ,0-9a-z)]{0,60}\n){0,6}") {
+        fn never_panics(text in "((Node [0-9]{0,6},|low|high|pages free|protection: .) [ ,0-9a-z)]{0,60}\n){0,6}") {
             let _ = (huge_blocks(&text, NodeId(0)), zones(&text, NodeId(0)));
         }
     }

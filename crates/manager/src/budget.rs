@@ -47,7 +47,7 @@ pub struct Budget {
     /// At most so much; none: all that nobody else uses.
     pub fast: Option<Amount>,
     /// What stays free of the fast tier, for new memory and for exchanges; none: a hundredth of
-    /// it, at least 16 MiB (a batch of huge pages) or a 32nd, above the mark where the kernel reclaims.
+    /// it, at least 16 MiB (a batch of huge pages) or a 32nd, above what the kernel makes free when it reclaims.
     pub reserve: Option<Amount>,
     /// Bytes that may move in one second; none: no limit.
     pub rate: Option<Bytes>,
@@ -60,7 +60,7 @@ pub(crate) struct FastNow {
     pub(crate) total: Bytes,
     /// Free of it.
     pub(crate) free: Bytes,
-    /// Below so much free the kernel reclaims.
+    /// So much is free after the kernel has reclaimed.
     pub(crate) floor: Bytes,
     /// The target's part.
     pub(crate) held: Bytes,

@@ -5,13 +5,14 @@ use crate::budget::{FastNow, describe};
 use crate::place::Layout;
 use crate::room::NodesRoom;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Turn};
-use pagetide_migrate::{BackOff, Kernel, Mover, Report, Work};
+use pagetide_migrate::{BackOff, Kernel, Mapping, Mover, Report, Work};
 use pagetide_policy::{
     Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant, Watch,
 };
 use pagetide_scan::{End, ScanError};
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, NodeId, Pid, UnitId};
+use std::collections::BTreeMap;
 
 /// How a target is managed.
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ pub struct Manager<T, K> {
     refused: BackOff<UnitId>,
     /// By unit, whether it was watched in some epoch.
     known: Vec<bool>,
+    /// Processes that are watched sparsely, ascending.
+    sparse: Vec<u32>,
     assumed: Assumed,
     /// Whether pages moved since the last epoch.
     moved: bool,
@@ -76,6 +79,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             settings,
             refused: BackOff::default(),
             known: Vec::new(),
+            sparse: Vec::new(),
             assumed: Assumed::default(),
             moved: false,
             record: None,
@@ -235,19 +239,21 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         most: Bytes,
         line: &mut EpochLine,
     ) -> Chosen {
-        // What nobody has watched yet is not cold. It goes down only where the tenant has too much.
+        // What nobody has watched yet is not cold. It goes down only where the tenant has too much, or of a process
+        // most of which nobody is going to watch.
         let over = line.held > most;
+        let process = layout.processes();
         let units = heat.unit.last().map_or(0, |last| last.index() + 1);
         self.known.resize(units.max(self.known.len()), false);
-        let may = |(unit, flags): (&UnitId, &HeatFlags)| {
+        let may = |((unit, flags), process): ((&UnitId, &HeatFlags), &u32)| {
             let known = &mut self.known[unit.index()];
             *known |= flags.has(HeatFlags::SAMPLED);
             let waits = self.refused.waits(unit);
             line.backed_off += usize::from(waits);
-            !waits && (over || *known)
+            !waits && (over || *known || self.sparse.binary_search(process).is_ok())
         };
-        let movable: Vec<bool> = heat.unit.iter().zip(&heat.flags).map(may).collect();
-        let process = layout.processes();
+        let rows = heat.unit.iter().zip(&heat.flags).zip(&process);
+        let movable: Vec<bool> = rows.map(may).collect();
         let places = Places { fast: Some(fast), movable: Some(&movable), process: Some(&process) };
         let room = Room::Limited {
             capacity: line.capacity,
@@ -261,7 +267,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
-        let sparse = decision.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
+        self.sparse = decision.sparse;
+        let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
         let sparse: Vec<Pid> = sparse.map(Pid).collect();
         self.tracker.watch_sparsely(&sparse, Watch::Sparse.budget_share());
         let chosen = decision.chosen;
@@ -289,13 +296,20 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
     }
 
     fn orders(&self, chosen: &Chosen, layout: &Layout, room: &NodesRoom) -> Work {
+        let tiers = &self.tiers;
+        // Once for all units of the same 2 MiB.
+        let mut known = BTreeMap::new();
+        let mut sharing = |mappings: &[Mapping]| {
+            let of = mappings.first().map(|mapping| (mapping.pid, mapping.start));
+            *known.entry(of).or_insert_with(|| self.mover.kernel().sharing(mappings))
+        };
         let mut room = room.above_floor();
         let mut work = Work::default();
         for row in &chosen.demote {
-            layout.orders(*row, &self.tiers.slow, &self.tiers, &mut room, &mut work.demote);
+            layout.orders(*row, (&tiers.slow, tiers), &mut sharing, &mut room, &mut work.demote);
         }
         for row in &chosen.promote {
-            layout.orders(*row, &self.tiers.fast, &self.tiers, &mut room, &mut work.promote);
+            layout.orders(*row, (&tiers.fast, tiers), &mut sharing, &mut room, &mut work.promote);
         }
         work
     }

@@ -1,7 +1,7 @@
 //! Where the units of an epoch lie, row by row, and the orders that move them.
 
 use crate::Tiers;
-use pagetide_migrate::Order;
+use pagetide_migrate::{Mapping, Order, Sharing};
 use pagetide_scan::Place;
 use pagetide_types::{Bytes, EpochHeat, NodeId, PageSize, VirtAddr};
 use std::collections::BTreeMap;
@@ -53,16 +53,27 @@ impl Layout {
     }
 
     /// Orders for a row: what of it is not on nodes of the tier moves to one of them. `room`: what
-    /// they could take, as far as is known; it is charged.
+    /// they could take, as far as is known; it is charged. `sharing`: asked of memory that several of the
+    /// tenant's processes map; where nobody else does it moves once, by who has most of it elsewhere.
     pub(crate) fn orders(
         &self,
         row: usize,
-        target: &[NodeId],
-        tiers: &Tiers,
+        (target, tiers): (&[NodeId], &Tiers),
+        sharing: &mut dyn FnMut(&[Mapping]) -> Sharing,
         room: &mut BTreeMap<NodeId, Bytes>,
         orders: &mut Vec<Order>,
     ) {
-        for place in &self.places[self.of_row[row].clone()] {
+        let places = &self.places[self.of_row[row].clone()];
+        let several = places.windows(2).any(|pair| pair[0].pid != pair[1].pid);
+        let mappings = || places.iter().map(mapping).collect::<Vec<_>>();
+        let shared = several && sharing(&mappings()) == Sharing::Among;
+        let elsewhere = |place: &Place| {
+            let pages = place.nodes.iter().filter(|(node, _)| !target.contains(node));
+            pages.map(|(_, pages)| u32::from(*pages)).sum::<u32>()
+        };
+        let most = places.iter().max_by_key(|place| elsewhere(place));
+        let once = most.filter(|_| shared).map(std::slice::from_ref);
+        for place in once.unwrap_or(places) {
             let elsewhere = place.nodes.iter().filter(|(node, _)| !target.contains(node));
             let Some((from, _)) = elsewhere.max_by_key(|(_, pages)| *pages).copied() else {
                 continue;
@@ -81,9 +92,16 @@ impl Layout {
                 *room += bytes;
             }
             let tag = u32::try_from(row).unwrap_or(u32::MAX);
-            orders.push(Order { tag, pid: place.pid, start, end, huge, from, to });
+            orders.push(Order { tag, pid: place.pid, start, end, huge, from, to, shared });
         }
     }
+}
+
+/// The 2 MiB that a place is in.
+fn mapping(place: &Place) -> Mapping {
+    let unit = PageSize::Huge.bytes().0;
+    let start = place.range.start & !(unit - 1);
+    Mapping { pid: place.pid, start: VirtAddr(start), end: VirtAddr(start + unit) }
 }
 
 fn fast_part(places: &[Place], tiers: &Tiers) -> f64 {
@@ -93,4 +111,60 @@ fn fast_part(places: &[Place], tiers: &Tiers) -> f64 {
         fast += if tiers.is_fast(*node) { f64::from(*pages) } else { 0.0 };
     }
     if all > 0.0 { fast / all } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_scan::Range;
+    use pagetide_types::{EpochId, HeatFlags, HeatRow, Pid, UnitId};
+
+    const UNIT: u64 = 2 << 20;
+
+    /// Pages of the unit on node 1, by a process at an address.
+    fn place(pid: i32, start: u64, pages: u16) -> Place {
+        let range = Range { start, end: start + UNIT / 2 };
+        let nodes = [(NodeId(1), pages)].into_iter().collect();
+        Place { unit: UnitId(0), pid: Pid(pid), range, huge: false, nodes }
+    }
+
+    /// Orders to node 0: whose, and whether shared.
+    fn orders(places: Vec<Place>, answer: Sharing) -> (Vec<(i32, bool)>, Vec<Vec<Mapping>>) {
+        let mut heat = EpochHeat::new(EpochId(0));
+        let (unit, node) = (UnitId(0), NodeId(1));
+        let flags = HeatFlags::SAMPLED;
+        heat.push(HeatRow { unit, rate: 1.0, flags, pages: 256, watched: 256, touched: 1, node });
+        let mut tiers = Tiers::default();
+        (tiers.fast, tiers.slow) = (vec![NodeId(0)], vec![NodeId(1)]);
+        let layout = Layout::new(places, &heat, &tiers);
+        let (mut asked, mut found) = (Vec::new(), Vec::new());
+        let mut sharing = |mappings: &[Mapping]| {
+            asked.push(mappings.to_vec());
+            answer
+        };
+        let target = (&tiers.fast[..], &tiers);
+        layout.orders(0, target, &mut sharing, &mut BTreeMap::new(), &mut found);
+        (found.into_iter().map(|order| (order.pid.0, order.shared)).collect(), asked)
+    }
+
+    #[test]
+    fn memory_that_only_the_tenants_processes_map_moves_once_by_who_has_most_of_it() {
+        let places = || vec![place(7, 10 * UNIT, 5), place(8, 30 * UNIT, 200)];
+        let (found, asked) = orders(places(), Sharing::Among);
+        assert_eq!(found, [(8, true)]);
+        let of = |pid, start: u64| Mapping {
+            pid: Pid(pid),
+            start: VirtAddr(start),
+            end: VirtAddr(start + UNIT),
+        };
+        assert_eq!(asked, [[of(7, 10 * UNIT), of(8, 30 * UNIT)]], "all of the 2 MiB");
+        assert_eq!(orders(places(), Sharing::Outside).0, [(7, false), (8, false)]);
+    }
+
+    #[test]
+    fn two_mappings_of_one_process_are_two_pieces_of_memory() {
+        let places = vec![place(7, 10 * UNIT, 5), place(7, 10 * UNIT + UNIT / 2, 200)];
+        let (found, asked) = orders(places, Sharing::Among);
+        assert_eq!((found, asked.len()), (vec![(7, false), (7, false)], 0));
+    }
 }

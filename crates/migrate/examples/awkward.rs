@@ -5,8 +5,10 @@
 
 use pagetide_host::Host;
 use pagetide_migrate::bench::BenchMemory;
-use pagetide_migrate::{Kernel, LiveKernel, Mover, Options, Refusal, Report, Work};
-use pagetide_types::{Bytes, NodeId, UnitSize};
+use pagetide_migrate::{
+    Kernel, LiveKernel, Mapping, Mover, Options, Order, Refusal, Report, Sharing, Work,
+};
+use pagetide_types::{Bytes, NodeId, Pid, UnitSize};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -71,7 +73,7 @@ impl Machine {
         say("unpinned", &report, &memory)
     }
 
-    /// After a fork two processes map each page.
+    /// After a fork two processes map each page. Who manages both moves them.
     fn shared(&self) -> Result {
         let memory = self.memory(self.slow, Bytes::mib(2), UnitSize::Base)?;
         let (reader, writer) = pipe()?;
@@ -86,11 +88,23 @@ impl Machine {
                 libc::_exit(0);
             }
         }
-        let report = self.mover(Options::default()).run(&self.up(&memory), &|| false);
+        let mut mover = self.mover(Options::default());
+        let report = mover.run(&self.up(&memory), &|| false);
+        say("shared", &report, &memory)?;
+        let order = memory.order(0, self.slow, self.fast);
+        let of = |pid| Mapping { pid, start: order.start, end: order.end };
+        let sharing = |of: &[Mapping]| LiveKernel::new(Host::live()).sharing(of);
+        let alone = sharing(&[of(order.pid)]);
+        let both = sharing(&[of(order.pid), of(Pid(child))]);
+        if (alone, both) != (Sharing::Outside, Sharing::Among) {
+            return Err(format!("one is {alone:?}, both are {both:?}").into());
+        }
+        let work = Work { promote: vec![Order { shared: true, ..order }], ..Work::default() };
+        let report = self.mover(Options::default()).run(&work, &|| false);
         drop(writer);
         // SAFETY: collects the child made above.
         unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) };
-        say("shared", &report, &memory)
+        say("managed", &report, &memory)
     }
 
     /// A thread throws pages away and writes them anew all the while.

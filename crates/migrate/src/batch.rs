@@ -39,6 +39,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) kernel: &'a dyn Kernel,
     pub(crate) pid: Pid,
     pub(crate) to: NodeId,
+    /// Whoever else maps them.
+    pub(crate) shared: bool,
 }
 
 impl Batch<'_> {
@@ -103,7 +105,7 @@ impl Batch<'_> {
     ) -> Vec<(usize, Page, NodeId)> {
         let addresses: Vec<VirtAddr> = todo.iter().map(|(_, page, _)| page.addr).collect();
         let start = self.kernel.now_ns();
-        let moved = self.kernel.relocate(self.pid, &addresses, self.to);
+        let moved = self.kernel.relocate(self.pid, &addresses, self.to, self.shared);
         let took = self.kernel.now_ns() - start;
         report.tally +=
             Tally { calls: 1, moving_ns: took, longest_call_ns: took, ..Tally::default() };

@@ -16,7 +16,7 @@ fn huge(at: u64) -> Page {
 }
 
 fn fates(kernel: &SimulatedKernel, pages: &[Page]) -> Vec<Fate> {
-    let mut done = Batch { kernel, pid: PID, to: FAST }.run(pages).done;
+    let mut done = Batch { kernel, pid: PID, to: FAST, shared: false }.run(pages).done;
     done.sort_by_key(|done| done.page.addr);
     done.into_iter().map(|done| done.fate).collect()
 }
@@ -93,7 +93,7 @@ fn a_node_without_memory_a_lost_process_and_a_refusal_of_all() {
 fn huge_pages_stay_whole_and_split_ones_are_finished_by_pieces() {
     let kernel = SimulatedKernel::two_tiers(4096, 4096);
     kernel.put(PID, huge(1), SimPage::on(SLOW));
-    let report = Batch { kernel: &kernel, pid: PID, to: FAST }.run(&[huge(1)]);
+    let report = Batch { kernel: &kernel, pid: PID, to: FAST, shared: false }.run(&[huge(1)]);
     assert_eq!((report.done.len(), report.tally.found_split), (1, 0));
     assert!(report.done[0].page.huge);
     // In pieces already, one of them shared, one not resident.
@@ -102,7 +102,7 @@ fn huge_pages_stay_whole_and_split_ones_are_finished_by_pieces() {
     }
     kernel.put(PID, base(2 * 512 + 7), SimPage { shared: true, ..SimPage::on(SLOW) });
     kernel.remove(PID, base(2 * 512 + 9));
-    let report = Batch { kernel: &kernel, pid: PID, to: FAST }.run(&[huge(2)]);
+    let report = Batch { kernel: &kernel, pid: PID, to: FAST, shared: false }.run(&[huge(2)]);
     assert_eq!(report.tally.found_split, 1);
     let count = |fate| report.done.iter().filter(|done| done.fate == fate).count();
     assert_eq!(report.done.len(), 512);

@@ -31,6 +31,30 @@ pub struct NodeRoom {
     pub huge_blocks: u64,
     /// Below this the kernel begins to reclaim: never fill a node further.
     pub floor: Bytes,
+    /// So much the kernel makes free then.
+    pub full: Bytes,
+}
+
+/// A piece of memory as one process maps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mapping {
+    /// Who.
+    pub pid: Pid,
+    /// First byte, page aligned.
+    pub start: VirtAddr,
+    /// One past the last byte.
+    pub end: VirtAddr,
+}
+
+/// Who maps the pages of some mappings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sharing {
+    /// Each page is in one of them, and in no other.
+    Apart,
+    /// Pages are in several of them, and in no other.
+    Among,
+    /// Somebody else maps some, or nobody can say.
+    Outside,
 }
 
 /// Moving pages, and looking where they are.
@@ -45,8 +69,11 @@ pub trait Kernel: Sync {
     /// When the process is gone or may not be asked.
     fn locate(&self, pid: Pid, pages: &[VirtAddr]) -> Result<Vec<Spot>, Errno>;
 
-    /// Moves pages to a node.
-    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId) -> Moved;
+    /// Moves pages to a node; `shared`: whoever else maps them.
+    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId, shared: bool) -> Moved;
+
+    /// Who maps the pages that are resident in these mappings just now.
+    fn sharing(&self, mappings: &[Mapping]) -> Sharing;
 
     /// What a node could take now.
     fn room(&self, node: NodeId) -> NodeRoom;
@@ -62,8 +89,11 @@ impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
     fn locate(&self, pid: Pid, pages: &[VirtAddr]) -> Result<Vec<Spot>, Errno> {
         (**self).locate(pid, pages)
     }
-    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId) -> Moved {
-        (**self).relocate(pid, pages, to)
+    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId, shared: bool) -> Moved {
+        (**self).relocate(pid, pages, to, shared)
+    }
+    fn sharing(&self, mappings: &[Mapping]) -> Sharing {
+        (**self).sharing(mappings)
     }
     fn room(&self, node: NodeId) -> NodeRoom {
         (**self).room(node)

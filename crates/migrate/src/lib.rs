@@ -18,13 +18,14 @@ mod own;
 mod queue;
 mod refusal;
 mod report;
+mod sharing;
 #[cfg(any(test, feature = "simulated"))]
 mod simulated;
 mod tally;
 mod workers;
 
 pub use backoff::BackOff;
-pub use kernel::{Kernel, Moved, NodeRoom, Spot};
+pub use kernel::{Kernel, Mapping, Moved, NodeRoom, Sharing, Spot};
 pub use live::LiveKernel;
 pub use mover::Mover;
 pub use nix::errno::Errno;

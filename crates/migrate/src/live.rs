@@ -1,14 +1,16 @@
 //! Linux: `move_pages(2)`, `/proc/buddyinfo`, `/proc/vmstat`.
 
-use crate::kernel::{Kernel, Moved, NodeRoom, Spot};
+use crate::kernel::{Kernel, Mapping, Moved, NodeRoom, Sharing, Spot};
+use crate::sharing;
 use nix::errno::Errno;
 use pagetide_host::Host;
 use pagetide_types::{NodeId, Pid, VirtAddr};
 use std::ptr;
 use std::time::Instant;
 
-/// Only pages that the process alone maps (linux/mempolicy.h).
+/// Only pages that the process alone maps, or all (linux/mempolicy.h).
 const MPOL_MF_MOVE: libc::c_int = 1 << 1;
+const MPOL_MF_MOVE_ALL: libc::c_int = 1 << 2;
 /// No status that the kernel writes.
 const UNSET: libc::c_int = libc::c_int::MIN;
 
@@ -30,20 +32,25 @@ impl LiveKernel {
 impl Kernel for LiveKernel {
     fn locate(&self, pid: Pid, pages: &[VirtAddr]) -> Result<Vec<Spot>, Errno> {
         let mut status = vec![UNSET; pages.len()];
-        call(pid, pages, None, &mut status)?;
+        call(pid, pages, None, MPOL_MF_MOVE, &mut status)?;
         Ok(status.into_iter().map(|status| spot(status).unwrap_or(UNKNOWN)).collect())
     }
 
-    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId) -> Moved {
+    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId, shared: bool) -> Moved {
         let mut status = vec![UNSET; pages.len()];
         let nodes = vec![libc::c_int::from(to.0); pages.len()];
-        let result = call(pid, pages, Some(&nodes), &mut status);
+        let which = if shared { MPOL_MF_MOVE_ALL } else { MPOL_MF_MOVE };
+        let result = call(pid, pages, Some(&nodes), which, &mut status);
         Moved { status: status.into_iter().map(spot).collect(), result }
     }
 
+    fn sharing(&self, mappings: &[Mapping]) -> Sharing {
+        sharing::of(mappings).unwrap_or(Sharing::Outside)
+    }
+
     fn room(&self, node: NodeId) -> NodeRoom {
-        let room = self.host.room(node);
-        NodeRoom { free: room.free, huge_blocks: room.huge_blocks, floor: room.floor }
+        let pagetide_host::Room { free, huge_blocks, floor, full } = self.host.room(node);
+        NodeRoom { free, huge_blocks, floor, full }
     }
 
     fn splits(&self) -> u64 {
@@ -71,6 +78,7 @@ fn call(
     pid: Pid,
     pages: &[VirtAddr],
     nodes: Option<&[libc::c_int]>,
+    which: libc::c_int,
     status: &mut [libc::c_int],
 ) -> Result<u64, Errno> {
     debug_assert!(pages.len() == status.len());
@@ -88,7 +96,7 @@ fn call(
             addresses.as_ptr(),
             nodes.map_or(ptr::null(), <[_]>::as_ptr),
             status.as_mut_ptr(),
-            MPOL_MF_MOVE,
+            which,
         )
     };
     Errno::result(left).map(i64::unsigned_abs)
@@ -122,7 +130,7 @@ mod tests {
     #[test]
     fn nobody_is_not_there_to_be_moved() {
         let kernel = LiveKernel::new(Host::live());
-        let moved = kernel.relocate(Pid(1 << 23), &[VirtAddr(0x1000)], NodeId(0));
+        let moved = kernel.relocate(Pid(1 << 23), &[VirtAddr(0x1000)], NodeId(0), false);
         assert!(matches!(moved.result, Err(Errno::ESRCH | Errno::ENOSYS | Errno::EPERM)));
         assert_eq!(moved.status, [None]);
     }

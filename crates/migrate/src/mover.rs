@@ -109,8 +109,8 @@ impl<K: Kernel> Mover<K> {
 /// The pages of orders, which are numbered from `first` on.
 fn entries(orders: &[Order], first: usize, direction: Direction) -> VecDeque<Entry> {
     let entry = |(order, of): (usize, &Order)| {
-        let Order { pid, to, from, .. } = *of;
-        of.pages().map(move |page| Entry { order, direction, pid, page, from, to })
+        let Order { pid, to, from, shared, .. } = *of;
+        of.pages().map(move |page| Entry { order, direction, pid, page, from, to, shared })
     };
     (first..).zip(orders).flat_map(entry).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::simulated::{SimPage, SimulatedKernel};
-use crate::{Amount, Errno, Moved, NodeRoom, Spot};
+use crate::{Amount, Errno, Mapping, Moved, NodeRoom, Sharing, Spot};
 use pagetide_types::{Bytes, NodeId};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ const HUGE: u64 = 2 << 20;
 
 fn order(tag: u32, start: u64, bytes: u64, huge: bool, from: NodeId, to: NodeId) -> Order {
     let (start, end) = (VirtAddr(start), VirtAddr(start + bytes));
-    Order { tag, pid: PID, start, end, huge, from, to }
+    Order { tag, pid: PID, start, end, huge, from, to, shared: false }
 }
 
 fn up(tag: u32, huge_page: u64) -> Order {
@@ -203,6 +203,19 @@ fn a_process_that_ends_meanwhile_and_a_request_to_stop() {
 }
 
 #[test]
+fn shared_pages_move_only_if_the_order_says_so() {
+    let kernel = SimulatedKernel::two_tiers(2048, 2048);
+    let page = SimPage { shared: true, ..SimPage::on(SLOW) };
+    kernel.map(PID, VirtAddr(0), VirtAddr(8 << 12), false, page);
+    let own = order(0, 0, 4 << 12, false, SLOW, FAST);
+    let all = Order { shared: true, ..order(1, 4 << 12, 4 << 12, false, SLOW, FAST) };
+    let work = Work { promote: vec![own, all], demote: Vec::new() };
+    let report = Mover::new(kernel, Options::default()).run(&work, &|| false);
+    assert_eq!((report.orders[0].moved, report.orders[1].moved), (0, 4));
+    assert_eq!(report.refused(Refusal::Shared).base_pages, 4);
+}
+
+#[test]
 fn what_is_moved_back_after_its_batch_is_found_by_the_last_look() {
     struct Meddler(SimulatedKernel, Mutex<u32>);
     impl Kernel for Meddler {
@@ -211,12 +224,15 @@ fn what_is_moved_back_after_its_batch_is_found_by_the_last_look() {
             let mut looks = self.1.lock().unwrap();
             *looks += 1;
             if *looks == 3 {
-                self.0.relocate(pid, &pages[..1], SLOW);
+                self.0.relocate(pid, &pages[..1], SLOW, false);
             }
             self.0.locate(pid, pages)
         }
-        fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId) -> Moved {
-            self.0.relocate(pid, pages, to)
+        fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId, shared: bool) -> Moved {
+            self.0.relocate(pid, pages, to, shared)
+        }
+        fn sharing(&self, mappings: &[Mapping]) -> Sharing {
+            self.0.sharing(mappings)
         }
         fn room(&self, node: NodeId) -> NodeRoom {
             self.0.room(node)

@@ -19,6 +19,8 @@ pub struct Order {
     pub from: NodeId,
     /// Where it is to lie.
     pub to: NodeId,
+    /// Other processes map it, too, and it moves all the same.
+    pub shared: bool,
 }
 
 impl Order {

@@ -22,6 +22,8 @@ pub(crate) struct Entry {
     /// Where it is thought to be.
     pub(crate) from: NodeId,
     pub(crate) to: NodeId,
+    /// Whoever else maps it.
+    pub(crate) shared: bool,
 }
 
 /// What became of a page.
@@ -37,7 +39,7 @@ pub(crate) struct Outcome {
 /// What a thread is to do next.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Move these: of one process, one size, to one node.
+    /// Move these: of one process, one size, to one node, shared or not.
     Batch(Vec<Entry>),
     /// Wait until another thread is through with its batch.
     Wait,
@@ -141,8 +143,8 @@ impl<'a> Queue<'a> {
         let first = *self.lanes[lane].front()?;
         let huge = first.page.huge;
         let most = if huge { self.sizes.huge } else { self.sizes.base }.max(1);
-        let alike =
-            |entry: &&Entry| (entry.pid, entry.to, entry.page.huge) == (first.pid, first.to, huge);
+        let kind = |entry: &Entry| (entry.pid, entry.to, entry.page.huge, entry.shared);
+        let alike = |entry: &&Entry| kind(entry) == kind(&first);
         let run = self.lanes[lane].iter().take(most).take_while(alike).count();
         let whole = huge && !self.sizes.split;
         let tank = self.tanks.get_mut(&first.to)?;

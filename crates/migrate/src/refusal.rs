@@ -7,7 +7,7 @@ use std::fmt;
 /// Why a page stayed where it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
-    /// Several processes map it (EACCES).
+    /// Several processes map it, and not all are managed (EACCES).
     Shared,
     /// The kernel holds it just now (EBUSY).
     Busy,
@@ -68,7 +68,9 @@ impl Refusal {
     #[must_use]
     pub fn meaning(self) -> String {
         match self {
-            Self::Shared => "several processes map them; such pages are left where they are".into(),
+            Self::Shared => {
+                "processes that are not managed map them, too; they are left where they are".into()
+            }
             Self::Busy => "the kernel held them just then; they are asked again later".into(),
             Self::Stuck => {
                 "pinned, locked or under I/O (the kernel does not say which); they are asked \

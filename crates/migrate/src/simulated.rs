@@ -2,7 +2,7 @@
 //! calls that end at the first list of pages that fails, as do_pages_move does (Linux 6.12,
 //! mm/migrate.c).
 
-use crate::kernel::{Kernel, Moved, NodeRoom, Spot};
+use crate::kernel::{Kernel, Mapping, Moved, NodeRoom, Sharing, Spot};
 use crate::order::Page;
 use nix::errno::Errno;
 use pagetide_types::{Bytes, NodeId, PageSize, Pid, VirtAddr};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct SimPage {
     /// Where it is.
     pub node: NodeId,
-    /// Mapped by several processes.
+    /// Mapped by several processes, by some that nobody manages, too.
     pub shared: bool,
     /// Somebody holds a reference: it cannot be moved, and the kernel does not say why.
     pub pinned: bool,
@@ -210,7 +210,7 @@ impl State {
 
     /// As do_pages_move: errors of single pages are written down and end the list so far; a list
     /// with a failure ends the call.
-    fn move_pages(&mut self, pid: Pid, pages: &[VirtAddr], to: NodeId) -> Moved {
+    fn move_pages(&mut self, pid: Pid, pages: &[VirtAddr], to: NodeId, shared: bool) -> Moved {
         let mut status = vec![None; pages.len()];
         let (mut list, mut first) = (Vec::new(), 0);
         let count = pages.len() as u64;
@@ -218,7 +218,7 @@ impl State {
             let answer = match self.page(pid, *addr) {
                 None => Spot::Not(Errno::ENOENT),
                 Some((_, page, _)) if page.node == to => Spot::On(to),
-                Some((_, page, _)) if page.shared => Spot::Not(Errno::EACCES),
+                Some((_, page, _)) if page.shared && !shared => Spot::Not(Errno::EACCES),
                 Some((_, page, _)) if page.busy => Spot::Not(Errno::EBUSY),
                 Some((start, ..)) => {
                     if list.is_empty() {
@@ -264,7 +264,7 @@ impl Kernel for SimulatedKernel {
         Ok(pages.iter().map(|addr| spot(*addr)).collect())
     }
 
-    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId) -> Moved {
+    fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId, shared: bool) -> Moved {
         {
             let mut state = self.state();
             state.calls += 1;
@@ -279,7 +279,13 @@ impl Kernel for SimulatedKernel {
         if let Some(errno) = state.failure {
             return Moved { status: vec![None; pages.len()], result: Err(errno) };
         }
-        state.move_pages(pid, pages, to)
+        state.move_pages(pid, pages, to, shared)
+    }
+
+    fn sharing(&self, mappings: &[Mapping]) -> Sharing {
+        let state = self.state();
+        let shared = |of: &Mapping| state.page(of.pid, of.start).is_some_and(|it| it.1.shared);
+        if mappings.iter().any(shared) { Sharing::Outside } else { Sharing::Apart }
     }
 
     fn room(&self, node: NodeId) -> NodeRoom {
@@ -287,7 +293,7 @@ impl Kernel for SimulatedKernel {
         let free = state.nodes.get(&node).map_or(0, |(_, free)| *free);
         let none = state.fragmented.contains(&node) && !state.deceiving.contains(&node);
         let huge_blocks = if none { 0 } else { free / HUGE };
-        NodeRoom { free: Bytes(free << 12), huge_blocks, floor: Bytes(0) }
+        NodeRoom { free: Bytes(free << 12), huge_blocks, floor: Bytes(0), full: Bytes(0) }
     }
 
     fn splits(&self) -> u64 {

@@ -3,7 +3,7 @@
 use crate::batch::Batch;
 use crate::kernel::Kernel;
 use crate::order::Page;
-use crate::queue::{Next, Outcome, Queue};
+use crate::queue::{Entry, Next, Outcome, Queue};
 use crate::tally::Tally;
 use crate::{Options, Refusal};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -62,8 +62,8 @@ impl Workers<'_> {
                 Next::Batch(entries) => {
                     drop(queue);
                     let pages: Vec<Page> = entries.iter().map(|entry| entry.page).collect();
-                    let (pid, to) = (entries[0].pid, entries[0].to);
-                    let did = Batch { kernel: self.kernel, pid, to }.run(&pages);
+                    let Entry { pid, to, shared: all, .. } = entries[0];
+                    let did = Batch { kernel: self.kernel, pid, to, shared: all }.run(&pages);
                     tally += did.tally;
                     queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
                     queue.finish(&entries, &did.done);

@@ -45,7 +45,7 @@ impl CostBenefit {
         self.waits(f64::from(heat.least_rate(row))) * self.within_s
     }
 
-    /// Whether it would be promoted, were it in slow memory.
+    /// Whether its being fast brings more than moving it takes.
     fn is_worth_its_place(&self, heat: &EpochHeat, row: usize) -> bool {
         self.within_s > 0.0 && self.gain(heat, row) > self.cost(heat, row)
     }
@@ -119,20 +119,22 @@ fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> 
     let mut chosen = Chosen::default();
     let mut room = i128::from(limits.capacity.0) - i128::from(limits.used.0);
     let mut left = i128::from(limits.move_budget.0);
-    let mut downs = downs.iter().copied().peekable();
     // More is used than should be: that comes first. Beyond `most` whatever it costs, else what is not worth it.
     let mut over = i128::from(limits.used.0) - i128::from(limits.most.0);
-    let may_go = |row: usize, over: i128| {
-        over > 0 || !limits.cost_benefit.is_some_and(|terms| terms.is_worth_its_place(heat, row))
-    };
-    while room < 0
-        && let Some(row) = downs.next_if(|row| bytes(*row) <= left && may_go(*row, over))
-    {
-        room += bytes(row);
-        over -= bytes(row);
-        left -= bytes(row);
-        chosen.demote.push(row);
+    let worth =
+        |row: usize| limits.cost_benefit.is_some_and(|terms| terms.is_worth_its_place(heat, row));
+    let mut stay = Vec::new();
+    for row in downs.iter().copied() {
+        if room < 0 && bytes(row) <= left && (over > 0 || !worth(row)) {
+            room += bytes(row);
+            over -= bytes(row);
+            left -= bytes(row);
+            chosen.demote.push(row);
+        } else {
+            stay.push(row);
+        }
     }
+    let mut downs = stay.into_iter();
     if room < 0 {
         // What is kept is no debt of those that go up.
         let debt = over.max(0);
@@ -211,6 +213,17 @@ mod tests {
         (capacity, move_budget): (u64, u64),
         cost_benefit: Option<CostBenefit>,
     ) -> Chosen {
+        within(heat, fast, movable, (capacity, capacity, move_budget), cost_benefit)
+    }
+
+    /// The same, which may keep more than its capacity.
+    fn within(
+        heat: &EpochHeat,
+        fast: &[bool],
+        movable: &[bool],
+        (capacity, most, move_budget): (u64, u64, u64),
+        cost_benefit: Option<CostBenefit>,
+    ) -> Chosen {
         let spec: PolicySpec = "rate:steps=256".parse().unwrap();
         let mut decider = Decider::new(&spec);
         decider.arrive(heat);
@@ -227,7 +240,8 @@ mod tests {
         let moves = decider.decide(heat, &now);
         let move_budget = Bytes(move_budget * PAGE);
         let used = used(heat, fast);
-        let limits = Limits { capacity, most: capacity, used, move_budget, cost_benefit };
+        let most = Bytes(most * PAGE);
+        let limits = Limits { capacity, most, used, move_budget, cost_benefit };
         apply_limits(&decider, &moves, heat, &limits)
     }
 
@@ -326,20 +340,32 @@ mod tests {
         fn never_over_the_limits_and_nothing_twice(
             units in vec((1u16..5, 0.0f32..100.0, any::<bool>(), any::<bool>()), 0..40),
             capacity in 0u64..60,
+            more in 0u64..20,
             move_budget in 0u64..60,
+            priced in any::<bool>(),
         ) {
             let heat = heat(&units.iter().map(|u| (u.0, u.1)).collect::<Vec<_>>());
             let fast: Vec<bool> = units.iter().map(|u| u.2).collect();
             let movable: Vec<bool> = units.iter().map(|u| u.3).collect();
-            let found = chosen(&heat, &fast, &movable, (capacity, move_budget), None);
+            let terms = CostBenefit { gain_ns: 100.0, base_us: 1.0, huge_us: 37.0, within_s: 1.0 };
+            let most = capacity + more;
+            let limits = (capacity, most, move_budget);
+            let found = within(&heat, &fast, &movable, limits, priced.then_some(terms));
             let sum = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row).0).sum::<u64>();
             let (up, down) = (sum(&found.promote), sum(&found.demote));
             prop_assert!(up + down <= move_budget * PAGE);
             let before = used(&heat, &fast).0;
-            // What is used falls to the capacity, or at least does not grow.
-            prop_assert!(before - down + up <= before.max(capacity * PAGE));
+            // What is used falls to the capacity, or at least does not grow; and what is kept beyond it is told.
+            let after = before - down + up;
+            prop_assert!(after <= before.max(capacity * PAGE));
+            prop_assert!(found.beyond.0 <= more * PAGE);
             if up > 0 {
-                prop_assert!(before - down + up <= capacity * PAGE);
+                prop_assert!(after <= capacity * PAGE + found.beyond.0);
+            }
+            // For the capacity alone nothing goes that is worth its place.
+            let worth = |row: &usize| priced && terms.is_worth_its_place(&heat, *row);
+            if before <= most * PAGE && up == 0 {
+                prop_assert!(!found.demote.iter().any(worth));
             }
             let mut all = [found.promote.clone(), found.demote.clone()].concat();
             all.sort_unstable();

@@ -1,7 +1,8 @@
 //! The meter against known truth.
 
 use crate::lab::{LAB, can_boot, lab, ran};
-use std::{collections::BTreeMap, fs, path::Path};
+use std::collections::{BTreeMap, BTreeSet};
+use std::{fs, path::Path};
 
 /// Sums of the meter's rows: user reads, user writes, kernel reads, kernel writes, by mark and
 /// node.
@@ -58,16 +59,20 @@ fn counted_exactly(topology: &str, setup: &str, touches: &[(i32, &str)], unit_si
 
         // At the program's addresses: exact, and all of it in the node.
         let mut counted = [0; 2];
+        let mut addresses = BTreeSet::new();
         for row in unit_rows.iter().filter(|row| row[1] == mark.to_string()) {
             let address = u64::from_str_radix(&row[2][2..], 16).unwrap();
             if (start..start + size).contains(&address) {
                 assert_eq!(row[3], node.to_string(), "{row:?}");
+                addresses.insert(address);
                 counted[0] += row[4].parse::<u64>().unwrap();
                 counted[1] += row[5].parse::<u64>().unwrap();
             }
         }
         let expected = [[lines, 0], [0, lines]][write];
         assert_eq!(counted, expected, "{topology}: {line}");
+        let unit = if unit_size == "4K" { 4096 } else { 2 << 20 };
+        assert_eq!(addresses.len() as u64, size / unit, "{topology}: a row for each unit");
 
         // By node, user addresses: the same, and what else ran (some lines of stack and code).
         for (at, sum) in sums.range((mark, -1)..=(mark, 16)) {

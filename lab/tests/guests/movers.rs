@@ -52,6 +52,7 @@ fn pages_that_refuse_are_counted_and_keep_their_contents() {
     assert_eq!((count("pinned", "stuck"), count("pinned", "base")), (8, 504));
     assert_eq!(count("unpinned", "base"), 8, "asked again after its time");
     assert_eq!((count("shared", "shared"), count("shared", "base")), (512, 0));
+    assert_eq!(count("managed", "base"), 512, "by who manages all that map them");
     assert!(count("unmapped", "base") > 0);
     assert_eq!((count("full", "huge"), count("full", "no-room")), (4, 12));
     assert_eq!((count("exchanged", "huge"), count("exchanged", "no-room")), (28, 0));

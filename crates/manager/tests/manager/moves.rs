@@ -31,6 +31,28 @@ fn the_hot_set_is_fast_after_one_epoch_and_then_nothing_moves() {
 }
 
 #[test]
+fn for_a_reserve_that_nobody_asked_for_nothing_goes_that_is_worth_its_place() {
+    let budget = Budget { reserve: None, ..EVERYTHING };
+    let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
+    // All twenty units of fast memory are in use, and the reserve is a 32nd.
+    let world = |fast: f32, slow: f32| {
+        let units = (0..40).map(|at| if at < 20 { unit(fast, FAST) } else { unit(slow, SLOW) });
+        let settings = Settings { cost_benefit: Some(terms), ..settings(budget) };
+        World::new(20, 64, &units.collect::<Vec<_>>(), settings)
+    };
+    let mut warm = world(1000.0, 1000.0);
+    assert!(warm.epoch().moves.is_none() && warm.fast().len() == 20);
+    // What is hotter takes the place of what is warm, one for one, in all that it is to have.
+    let mut hotter = world(1000.0, 9000.0);
+    hotter.epoch();
+    assert_eq!(hotter.fast(), [&[0][..], &(20..39).collect::<Vec<_>>()].concat());
+    // One that is not worth it makes room.
+    let mut cold = world(1.0, 1.0);
+    cold.epoch();
+    assert!(cold.fast().len() < 20 && cold.free() >= Bytes::mib(2), "{}", cold.free());
+}
+
+#[test]
 fn what_went_up_for_nothing_is_counted() {
     let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
     world.epoch();

@@ -166,6 +166,7 @@ impl BenchMemory {
             huge: self.page == UnitSize::Huge,
             from,
             to,
+            shared: false,
         }
     }
 

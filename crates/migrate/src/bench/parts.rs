@@ -54,10 +54,10 @@ pub fn parts(
         times[TRIES / 2]
     };
     let one = time(Box::new(|| {
-        black_box(kernel.relocate(me(), &pages[..1], fast));
+        black_box(kernel.relocate(me(), &pages[..1], fast, false));
     }));
     let all = time(Box::new(|| {
-        black_box(kernel.relocate(me(), &pages, fast));
+        black_box(kernel.relocate(me(), &pages, fast, false));
     }));
     let look = time(Box::new(|| {
         let _ = black_box(kernel.locate(me(), &pages));

@@ -91,6 +91,11 @@ impl ChangeRule {
         self.patience = if it_paid { 1.0 } else { (self.patience * self.backoff).min(LONGEST) };
     }
 
+    /// Share by which a count may be off the mean and still be the same.
+    pub(crate) fn settle(&self) -> f64 {
+        self.settle
+    }
+
     fn needed(&self) -> f64 {
         (self.restart * self.patience).ceil()
     }

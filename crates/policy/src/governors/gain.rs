@@ -6,7 +6,7 @@
 //! or below the cost for `patience` seconds. A hot set in place moves nothing any more, so that
 //! watching alone costs more than it brings. Stopped, a process is looked at again when its accesses
 //! change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
-//! memory, as long as nothing of it goes down for room), and after `again` seconds in any case.
+//! memory, counted anew where much of it went down for room), and after `again` seconds in any case.
 //!
 //! It takes for true that
 //! - had nothing moved within the horizon, the process would make the same accesses, and all of its
@@ -21,6 +21,7 @@
 use super::access_change::{self, AccessChange, ChangeRule, Changed};
 use super::books::{Account, Books};
 use super::{Balance, Counters, Governor, GovernorInfo, Verdict};
+use crate::Watch;
 use crate::options::OptionInfo;
 use pagetide_types::Bytes;
 
@@ -165,8 +166,9 @@ impl Watched {
     /// Why to migrate again, if it is time to.
     fn look(&mut self, rule: &ChangeRule, counters: &Counters) -> Option<String> {
         let (entries, fast) = (counters.accessed_entries(), counters.accessed_fast_entries());
-        if moved(counters) != self.moved {
-            // Its memory went down for room: other entries are in fast memory now, whatever it accesses.
+        // Where much went down for room other entries are in fast memory now, whatever it accesses.
+        let since = moved(counters).saturating_sub(self.moved).as_f64() / Watch::STRIDE.as_f64();
+        if fast.is_some_and(|fast| since > rule.settle() * fast) {
             (self.moved, self.accessed_fast) = (moved(counters), AccessChange::new(rule));
         }
         let accessed = self.accessed.look(rule, entries, counters.length_s);

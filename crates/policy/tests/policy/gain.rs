@@ -72,10 +72,15 @@ fn accesses_that_leave_fast_memory_restart_it_though_they_are_as_many() {
 fn memory_of_a_stopped_process_that_goes_down_for_room_is_no_change_of_its_accesses() {
     let program = |second: u32, migrates: bool| {
         let accessed_fast = if second < 300 { 0.3 } else { 0.1 };
-        let again = if second == 300 { 100.0 } else { 0.0 };
+        // Of 24 GiB that are accessed in fast memory.
+        let again = if second == 300 { 16384.0 } else { 0.0 };
         Second { accessed_fast, again, ..brings(0.0, migrates) }
     };
     assert_eq!(times(&turns("gain", 400, 1, program)).1, []);
+    let trickle =
+        |second: u32, migrates: bool| Second { again: 1.0, ..program(second + 1, migrates) };
+    let restarts = times(&turns("gain", 400, 1, trickle)).1;
+    assert_eq!(restarts.len(), 1, "a little hides no change");
 }
 
 #[test]

@@ -187,9 +187,12 @@ impl<'a> Part<'a> {
             known: region.rate.is_some(),
             rate: region.mean_rate() * cores,
             rates: pages.rates().filter(|_| !region.huge),
-            // A huge page is charged with what is expected of it: one bit measures no traffic.
-            traffic: region.mean_rate() * cores,
-            traffics: pages.traffic().filter(|_| !region.huge),
+            traffic: if region.charged_as_expected() { region.mean_rate() * cores } else { 0.0 },
+            traffics: match (region.huge, region.sparse) {
+                (true, _) => None,
+                (false, true) => pages.rates(),
+                (false, false) => pages.traffic(),
+            },
             watched: if region.huge || measured.is_none() {
                 Mask::default()
             } else {
@@ -224,8 +227,7 @@ impl<'a> Part<'a> {
         let of = |each: Option<&[f32; REGION]>, all: f32| {
             each.map_or(all, |each| each[page] * self.cores)
         };
-        let base = if self.flags.has(HeatFlags::HUGE) { self.traffic } else { 0.0 };
-        (of(self.rates, self.rate), of(self.traffics, base), flags)
+        (of(self.rates, self.rate), of(self.traffics, self.traffic), flags)
     }
 
     /// Where a page lies, by its number in [`Pages`].

@@ -66,8 +66,7 @@ impl HeatTable {
             let expected = region.rate.unwrap_or(0.0) * cores;
             sum.rate += expected;
             sum.least += if region.rate.is_some() { region.least * cores } else { 0.0 };
-            if region.huge {
-                // One bit measures no traffic: what is expected is charged, watched or not.
+            if region.charged_as_expected() {
                 sum.traffic += f64::from(expected);
             }
         }
@@ -81,7 +80,7 @@ impl HeatTable {
             if measured.saturated {
                 flags |= HeatFlags::SATURATED;
             }
-            if !region.huge {
+            if !region.charged_as_expected() {
                 sum.traffic += measured.traffic.lines * f64::from(cores);
             }
             sum.watched = (sum.watched + measured.pages).min(512);
@@ -173,6 +172,20 @@ mod tests {
         table.add(&locked(2, 300), None, 1.0);
         table.add(&locked(3, 200), None, 1.0);
         assert_eq!((table.finish(EpochId(0)).pages[0], table.uncleared_pages()), (300, 300));
+    }
+
+    #[test]
+    fn a_sample_that_stays_the_same_is_charged_as_the_rest_is() {
+        let seen = Measured { pages: 300, accessed: true, ..Measured::default() };
+        let charged = |sparse, measured| {
+            let mut table = HeatTable::default();
+            table.begin(1);
+            let region = Region { sparse, ..region(0, 0, 300, 5.0) };
+            table.add(&region, measured, 2.0);
+            table.finish(EpochId(0)).traffic[0]
+        };
+        assert_eq!((charged(true, None), charged(true, Some(&seen))), (10.0, 10.0), "as expected");
+        assert_eq!((charged(false, None), charged(false, Some(&seen))), (0.0, 0.0), "as measured");
     }
 
     #[test]

@@ -32,6 +32,7 @@ use crate::walk::row::Range;
 use pagetide_host::Host;
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, Pid, UnitSize};
+use std::hash::RandomState;
 use std::process::ExitStatus;
 use std::time::Duration;
 
@@ -136,6 +137,8 @@ pub struct Recorder {
     estimator: Estimator,
     visit_cost: draw::VisitCost,
     random: u64,
+    /// Orders regions by chance, the same way for as long as this lives.
+    sample: RandomState,
     stalls: Stalls,
     turns: clear_shared::Turns,
     epoch: u32,
@@ -188,6 +191,7 @@ impl Recorder {
             estimator,
             visit_cost: draw::VisitCost::default(),
             random: started_ns,
+            sample: RandomState::new(),
             stalls,
             turns: clear_shared::Turns::default(),
             epoch: 0,

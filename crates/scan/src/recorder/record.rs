@@ -7,7 +7,6 @@ use crate::pages::Seen;
 use crate::survey::Outcome;
 use crate::survey::estimate::Visits;
 use crate::survey::measured::Measured;
-use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{EpochId, Pid, UnitSize};
@@ -39,12 +38,11 @@ impl Recorder {
         start_cpu: u64,
     ) -> EpochRecord {
         let record_from = self.live.cpu();
-        let chance_of = |(region, expected): (&Region, &f64)| {
-            // Most regions of a process that is watched sparsely were left out.
-            let watch = self.known[region.process].watch;
-            (watch * chance(*expected, outcome.tally.done())).clamp(1e-6, 1.0)
-        };
-        let chances = self.regions.iter().zip(expected).map(chance_of);
+        for region in &mut self.regions {
+            region.sparse = self.known[region.process].watch < 1.0;
+        }
+        let chance_of = |expected: &f64| chance(*expected, outcome.tally.done()).clamp(1e-6, 1.0);
+        let chances = expected.iter().map(chance_of);
         let mut visits: Vec<Visits<'_>> =
             chances.map(|chance| Visits { visits: Vec::new(), chance }).collect();
         for visit in &outcome.visits {

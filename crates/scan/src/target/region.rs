@@ -25,6 +25,8 @@ pub(crate) struct Region {
     pub(crate) dirty: bool,
     /// Mapped by a huge page.
     pub(crate) huge: bool,
+    /// Its process is watched sparsely: this one is always visited, or never.
+    pub(crate) sparse: bool,
     /// Where most of them lie.
     pub(crate) node: NodeId,
     /// How many of them lie on each node.
@@ -57,6 +59,12 @@ impl Region {
     /// What is counted: a huge page has one accessed bit, a base page that can be cleared its own.
     pub(crate) fn weight(&self) -> u16 {
         if self.huge { 1 } else { self.own() }
+    }
+
+    /// Whether it is charged with what is expected of it, watched or not: one bit of a huge page measures no
+    /// traffic, and a sample that stays the same does not stand for the rest.
+    pub(crate) fn charged_as_expected(&self) -> bool {
+        self.huge || self.sparse
     }
 
     /// Resident pages that can be cleared.
@@ -153,6 +161,7 @@ impl Region {
             present: 512,
             dirty: false,
             huge,
+            sparse: false,
             node: NodeId(0),
             spread: [512, 0, 0, 0, 0, 0, 0, 0],
             uncleared: false,

@@ -162,6 +162,7 @@ impl ResidentSet {
                 present: row.present,
                 dirty: row.dirty > 0,
                 huge: row.huge,
+                sparse: false,
                 node: row.node,
                 spread: row.spread,
                 uncleared: refs.is_none() || uncleared,

@@ -80,7 +80,7 @@ mod tests {
         // SAFETY: a name, and a descriptor of our own.
         let file = unsafe {
             let file = libc::memfd_create(c"sharing".as_ptr(), 0);
-            assert_eq!(libc::ftruncate(file, LEN as i64), 0);
+            assert_eq!(libc::ftruncate(file, LEN.cast_signed() as libc::off_t), 0);
             file
         };
         let (first, second) = (mapped(Some(file)), mapped(Some(file)));

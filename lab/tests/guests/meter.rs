@@ -115,7 +115,7 @@ fn every_block_of_memory_is_known_to_the_meter() {
     counted_exactly("two-pairs", "", &pairs, "2M");
     let online = "echo online >/sys/devices/system/memory/auto_online_blocks
         daxctl reconfigure-device --mode=system-ram --force dax0.0 >/dev/null";
-    counted_exactly("nvdimm", online, &[(0, "--size 600M"), (1, "--size 800M")]);
+    counted_exactly("nvdimm", online, &[(0, "--size 600M"), (1, "--size 800M")], "2M");
 }
 
 #[test]

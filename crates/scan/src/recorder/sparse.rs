@@ -33,7 +33,8 @@ impl Recorder {
             }
         }
         for (known, mut regions) in self.known.iter().zip(sparse) {
-            let stay = whole((regions.len() as f64 * known.watch).ceil()) as usize;
+            let part = whole((regions.len() as f64 * known.watch).ceil());
+            let stay = usize::try_from(part).unwrap_or(usize::MAX);
             if stay < regions.len() {
                 regions.select_nth_unstable(stay);
                 regions[stay..].iter().for_each(|(_, at)| left_out[*at] = true);

@@ -23,8 +23,8 @@ pub(crate) struct RunArgs {
     /// all that is free).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) fast: Option<Amount>,
-    /// What stays free of the fast tier (default: 1% and at least 16 MiB, of small tiers 3%, above the
-    /// kernel's own reserve).
+    /// What stays free of the fast tier, whatever it costs (default: 1% and at least 16 MiB, of small
+    /// tiers 3%, above the kernel's own reserve, as far as no page worth its place must go for it).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
     /// Length of an epoch, the time between two decisions: 5s, 200ms, 2min; a number alone is

@@ -107,7 +107,7 @@ pub(crate) fn describe(budget: &Budget, total: Bytes, reserve: Bytes) -> String 
         Some(amount) => format!("at most {}", amount.of(total)),
         None => "what is free".to_owned(),
     };
-    format!("{most} of {total} of fast memory, {reserve} kept free")
+    format!("{most} of {total} of fast memory, {reserve} to stay free")
 }
 
 #[cfg(test)]

@@ -120,15 +120,17 @@ pub struct Summary {
     pub turns: Vec<Turn>,
     /// All moves together.
     pub moves: Report,
-    /// The first epoch.
+    /// The first epoch in which the target had memory.
     pub first: EpochLine,
-    /// The last epoch.
+    /// The last one.
     pub last: EpochLine,
 }
 
 impl Summary {
     pub(crate) fn add(&mut self, line: &EpochLine) {
-        if self.epochs == 0 {
+        // Before a command has its memory, and after its end, there is nothing to tell.
+        let tells = line.resident > Bytes(0) || self.epochs == 0;
+        if tells && self.first.resident == Bytes(0) {
             self.first = line.clone();
         }
         self.epochs += 1;
@@ -141,6 +143,23 @@ impl Summary {
         if let Some(moves) = &line.moves {
             self.moves.add(moves);
         }
-        self.last = line.clone();
+        if tells {
+            self.last = line.clone();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_and_last_are_epochs_in_which_there_was_memory() {
+        let mut summary = Summary::default();
+        for (epoch, mib) in (0..).zip([0, 40, 50, 60, 0]) {
+            let resident = Bytes::mib(mib);
+            summary.add(&EpochLine { epoch, resident, ..EpochLine::default() });
+        }
+        assert_eq!((summary.first.epoch, summary.last.epoch, summary.epochs), (1, 3, 5));
     }
 }

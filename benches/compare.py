@@ -199,7 +199,7 @@ class Goals:
         """One row; nothing where a mode was not measured."""
         if not {"none", "kernel", "pagetide"} <= share.keys():
             return
-        name = f"{program} {dram}"
+        name = f"{program} with {dram} MiB of DRAM"
         ours, none = share["pagetide"], share["none"]
         if clairvoyant is not None and clairvoyant - none >= MATTERS:
             self.reached.append((name, (ours - none) / (clairvoyant - none)))
@@ -213,12 +213,12 @@ class Goals:
             return
         good = sum(part >= 0.95 for _, part in self.reached)
         least = min(self.reached, key=lambda row: row[1], default=("none", 1.0))
-        print(f"\n- 0.95 of what a placement can gain: {good} of {len(self.reached)} rows (goal: two thirds); least {least[1]:.2f}, {least[0]}")
+        print(f"\n- Where the clairvoyant gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(self.reached)} programs (goal: two thirds); least {least[1]:.2f}, {least[0]}")
         worst = max(self.behind, key=lambda row: row[1])
-        print(f"- points behind the better other: at most {worst[1]:.1f} (goal: 2), {worst[0]}")
-        print(f"- bytes moved over the kernel's: median {statistics.median(part for _, part in self.bytes):.2f} (goal: 0.5)")
+        print(f"- Behind the better of none and the kernel: by {worst[1]:.1f} points at most (goal: 2), {worst[0]}")
+        print(f"- Bytes moved, divided by the kernel's: median {statistics.median(part for _, part in self.bytes):.2f} (goal: 0.5)")
         worst = max(self.worse, key=lambda row: row[1])
-        print(f"- points below no migration: at most {worst[1]:.1f} (goal: 1), {worst[0]}")
+        print(f"- Below no migration: by {worst[1]:.1f} points at most (goal: 1), {worst[0]}")
 
 
 def main():

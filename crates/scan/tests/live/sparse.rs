@@ -37,11 +37,12 @@ fn a_tenth_of_a_process_is_watched_in_an_epoch_if_that_is_asked_for() {
     let mut ever = BTreeSet::new();
     for _ in 0..3 {
         let (some, cheap) = watched(&mut recorder);
-        assert!((1..=UNITS / 10 + 1).contains(&some.len()), "{} of {UNITS}", some.len());
+        // A tenth of all regions, of which some lie elsewhere.
+        assert!((1..=UNITS / 5).contains(&some.len()), "{} of {UNITS}", some.len());
         assert!(cheap < dear / 2.0, "{cheap} s for {dear} s");
         ever.extend(some);
     }
-    assert!(ever.len() <= UNITS / 10 + 1, "the same ones each time: {ever:?}");
+    assert!(ever.len() <= UNITS / 5, "the same ones each time: {ever:?}");
     recorder.watch_sparsely(&[], 0.1);
     assert!(watched(&mut recorder).0.len() > 2 * UNITS / 10, "and in full again");
 }

@@ -77,6 +77,8 @@ def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
     between its rows; none: as no meter slows it down. Gives what the guest printed and the path to its folder, beside
     which lies what the meter counted; none if it failed."""
     out = args.scratch / f"pagetide-{args.name}-{name}"
+    # Of large memory it does not matter.
+    least = dram - 80 if dram < 512 else 0
     topology = out.with_suffix(".toml")
     topology.write_text(TOPOLOGY.format(dram=dram), encoding="utf-8")
     command = [args.lab, "run", "-t", topology, "--boot-timeout", "300", "--timeout", "1800", "--out", out]
@@ -87,7 +89,7 @@ def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
     command += ["--copy", f"{slow_machine(args.scratch)}:/machine.toml"]
     for each in (args.pagetide, args.lab, *needs):
         command += ["--with", each]
-    for key, value in (variables | {"PAGETIDE": args.pagetide, "LAB": args.lab, "DRAM": dram}).items():
+    for key, value in (variables | {"PAGETIDE": args.pagetide, "LAB": args.lab, "LEAST_FREE": least}).items():
         command += ["--env", f"{key}={value}"]
     for _ in range(BOOTS):
         done = subprocess.run([*command, "--", "sh", "/script.sh"], text=True, stdout=subprocess.PIPE, check=False)

@@ -23,6 +23,13 @@ pub struct CostBenefit {
 }
 
 impl CostBenefit {
+    /// How often a second a base page must be accessed so that its move, and that of another one which makes room
+    /// for it, pay.
+    #[must_use]
+    pub fn pays_from(&self) -> f64 {
+        2.0 * self.base_us * 1e-6 / (self.gain_ns * 1e-9 * self.within_s)
+    }
+
     /// Seconds a second by which so many accesses a second wait longer in slow memory.
     pub(crate) fn waits(&self, accesses_per_s: f64) -> f64 {
         accesses_per_s * self.gain_ns * 1e-9

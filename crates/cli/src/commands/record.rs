@@ -88,7 +88,7 @@ pub(crate) fn record(
     let settings = Options {
         epoch: options.epoch,
         opening: None,
-        pages_at_most: None,
+        single_pages: None,
         unit: options.unit,
         budget: options.budget,
         limit: options.limit,

@@ -13,7 +13,7 @@ use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, TierError, 
 use pagetide_migrate::{LiveKernel, Mover, prefer_node};
 use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
 use pagetide_report::Style;
-use pagetide_scan::{End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError};
+use pagetide_scan::{End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError, SinglePages};
 use pagetide_trace::{Owner, RecordingWriter};
 use pagetide_types::{NodeId, UnitSize};
 use std::fs::{File, OpenOptions};
@@ -69,11 +69,15 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     // A recording holds units of one size.
     let one_size = if output.is_some() { UnitSize::Huge } else { UnitSize::Base };
     let unit = arguments.unit.unwrap_or(one_size);
+    // A touch of a page brings in several lines; whatever is touched less than once a second is alike.
+    let pays_from = settings.cost_benefit.map_or(0.0, |terms| terms.pays_from());
+    let matters = (pays_from / LINES_OF_A_TOUCH).clamp(1.0, 1e6);
+    let single = SinglePages { at_most: SINGLE_PAGES, matters };
     let options = Options {
         epoch: arguments.epoch,
         opening: Some(FIRST_EPOCH),
         unit,
-        pages_at_most: (unit == UnitSize::Base).then_some(SINGLE_PAGES),
+        single_pages: (unit == UnitSize::Base).then_some(single),
         budget: arguments.budget,
         limit: arguments.limit,
         output_aside: arguments.json,

@@ -55,9 +55,9 @@ pub struct Options {
     pub opening: Option<Duration>,
     /// What gets a rate of its own.
     pub unit: UnitSize,
-    /// With units of 4 KiB: so many base pages have rows of their own at most. A huge page, and the base
-    /// pages of 2 MiB beyond that, have one row together. None: every page has a row.
-    pub pages_at_most: Option<u64>,
+    /// With units of 4 KiB: only base pages that differ in heat have rows of their own. A huge page, and the
+    /// base pages of 2 MiB that are alike or too many, have one row together. None: every page has a row.
+    pub single_pages: Option<SinglePages>,
     /// Share of one core that clearing and scanning may use; an epoch may also use that of the time since
     /// the last one, up to as much again.
     pub budget: f64,
@@ -74,6 +74,15 @@ pub struct Options {
     pub within: Range,
 }
 
+/// Which base pages have rows of their own.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SinglePages {
+    /// So many of them at most.
+    pub at_most: u64,
+    /// How often a page is accessed, per second of CPU time, for which it may be worth a move of its own.
+    pub matters: f64,
+}
+
 /// All addresses.
 const EVERYWHERE: Range = Range { start: 0, end: u64::MAX };
 
@@ -83,7 +92,7 @@ impl Default for Options {
             epoch: Duration::from_secs(5),
             opening: None,
             unit: UnitSize::default(),
-            pages_at_most: None,
+            single_pages: None,
             budget: 0.01,
             limit: None,
             output_aside: false,

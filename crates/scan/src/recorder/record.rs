@@ -154,7 +154,7 @@ impl Recorder {
         };
         self.last_cpu = cpu;
         // Units of two sizes are written nowhere.
-        let written = if self.options.pages_at_most.is_none() { heat.len() as u64 } else { 0 };
+        let written = if self.options.single_pages.is_none() { heat.len() as u64 } else { 0 };
         self.ending_ns = self.live.cpu() - record_from + written * WRITE_ROW_NS;
         tracing::debug!(epoch = self.epoch, rows = heat.len(), ending_ns = self.ending_ns);
         EpochRecord {

@@ -95,7 +95,9 @@ impl Recorder {
         }
         let cpu = self.live.cpu();
         let mut before = std::mem::take(&mut self.regions);
-        self.resident_set.pages_left = PagesLeft(self.options.pages_at_most);
+        let single = self.options.single_pages;
+        self.resident_set.pages_left = PagesLeft(single.map(|single| single.at_most));
+        self.resident_set.matters = single.map_or(0.0, |single| single.matters);
         let mut regions = Vec::with_capacity(before.len() + before.len() / 8);
         for process in 0..self.known.len() {
             if !self.known[process].alive {

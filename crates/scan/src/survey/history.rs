@@ -22,7 +22,6 @@ const FEW: f64 = 8.0;
 /// how often the one rate doubles to the other, reaches so much. In trials pages of one rate reached 5, pages
 /// by Zipf's law 10 to 300 after a visit or two.
 const HOT: f64 = 0.02;
-const MATTERS: f64 = 16.0;
 const SURE: f64 = 8.0;
 /// Rates below this are all alike.
 const LITTLE: f64 = 0.25;
@@ -138,9 +137,9 @@ impl History {
     }
 
     /// Whether some of its base pages are so much hotter than the others that it matters which of them
-    /// lie in fast memory.
-    pub(crate) fn uneven(&mut self) -> bool {
-        let found = self.uneven.unwrap_or_else(|| self.looks_uneven());
+    /// lie in fast memory, which it does from so many accesses a second on; always asked with the same number.
+    pub(crate) fn uneven(&mut self, matters: f64) -> bool {
+        let found = self.uneven.unwrap_or_else(|| self.looks_uneven(matters));
         if self.uneven.is_none() {
             self.judged = self.brackets.pages();
         }
@@ -148,10 +147,10 @@ impl History {
         found
     }
 
-    fn looks_uneven(&self) -> bool {
+    fn looks_uneven(&self, matters: f64) -> bool {
         let doublings = |weights: &Weights| {
             let [hot, usual] = [HOT, 0.5].map(|share| reached_by(weights, share));
-            if hot >= MATTERS { (hot / usual.max(LITTLE)).log2() } else { 0.0 }
+            if hot >= matters { (hot / usual.max(LITTLE)).log2() } else { 0.0 }
         };
         // The usual fit ends early, and is held towards what is usual: both are no matter for a mean, but
         // make all regions look a little uneven.
@@ -182,19 +181,23 @@ mod tests {
 
     #[test]
     fn a_region_is_uneven_where_some_pages_are_much_hotter_than_the_rest() {
-        let uneven = |looks: &[(f64, u16)]| {
+        let uneven_from = |matters: f64, looks: &[(f64, u16)]| {
             let mut visit = Visit { pages: 512, ..Visit::default() };
             looks.iter().for_each(|(gap_ns, seen)| visit.take(*gap_ns, *seen, None));
             let (mut brackets, mut history) = (Brackets::default(), History::default());
             brackets.add(&visit);
             history.learn(&brackets, &flat(), false);
-            history.uneven()
+            history.uneven(matters)
         };
-        assert!(!History::default().uneven(), "nobody knows");
+        let uneven = |looks: &[(f64, u16)]| uneven_from(16.0, looks);
+        assert!(!History::default().uneven(16.0), "nobody knows");
         // A tenth at once, the others never; all of them after some milliseconds; nearly none.
         assert!(uneven(&[(5e4, 51), (4e5, 52), (3.2e6, 52), (2.5e7, 53), (2e8, 55)]));
         assert!(!uneven(&[(5e4, 5), (4e5, 39), (3.2e6, 240), (2.5e7, 510), (2e8, 512)]));
         assert!(!uneven(&[(5e4, 0), (4e5, 0), (3.2e6, 0), (2.5e7, 0), (2e8, 1)]));
+        // Thirty pages fifteen times a second, the others never: that matters where moves pay soon.
+        let seldom = [(5e4, 0), (4e5, 0), (3.2e6, 1), (2.5e7, 9), (2e8, 29)];
+        assert!(!uneven(&seldom) && uneven_from(1.0, &seldom));
         // Whatever is accessed before the first look may be alike.
         assert!(!uneven(&[(5e4, 500), (4e5, 512), (3.2e6, 512), (2.5e7, 512), (2e8, 512)]));
     }

@@ -26,6 +26,8 @@ pub(crate) struct ResidentSet {
     rows: Vec<Row>,
     /// Which regions are watched page by page, of those that could be.
     pub(crate) pages_left: PagesLeft,
+    /// From so many accesses a second on it matters which of its pages lie in fast memory.
+    pub(crate) matters: f64,
 }
 
 /// How many base pages may still be watched one by one; none: all.
@@ -138,7 +140,8 @@ impl ResidentSet {
                 sharing = Sharing::Unknown;
             }
             let bits = bits.filter(|_| {
-                let uneven = |history: &mut History| pages.is_some() || history.uneven();
+                let uneven =
+                    |history: &mut History| pages.is_some() || history.uneven(self.matters);
                 let one = self.pages_left.0.is_some() && (row.huge || !uneven(&mut history));
                 self.pages_left.take(row.present, one)
             });

@@ -3,7 +3,7 @@
 use crate::child::{Area, Child, HUGE, PAGE};
 use crate::recorded::alone;
 use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Place, Recorder, Target};
+use pagetide_scan::{Observer, Options, Place, Recorder, SinglePages, Target};
 use pagetide_types::{UnitId, UnitSize};
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ fn pages_that_differ_in_heat_are_told_apart_others_are_one_unit() {
         epoch: Duration::from_secs(1),
         budget: 0.5,
         unit: UnitSize::Base,
-        pages_at_most: Some(1 << 19),
+        single_pages: Some(SinglePages { at_most: 1 << 19, matters: 16.0 }),
         ..Options::default()
     };
     let target = Target::Pids(vec![child.pid()]);

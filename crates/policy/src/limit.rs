@@ -141,7 +141,8 @@ fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> 
             stay.push(row);
         }
     }
-    let mut downs = stay.into_iter();
+    // A copy of it costs nothing, and each promotion takes one.
+    let mut downs = stay.iter().copied();
     if room < 0 {
         // What is kept is no debt of those that go up.
         let debt = over.max(0);

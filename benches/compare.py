@@ -29,14 +29,19 @@ EVERY_S = 4
 MATTERS = 5.0
 
 
-def run(args, program, dram, mode, path):
-    """One guest; writes what came out of it."""
-    variables = {
+def variables_of(args, program, mode):
+    """What the script in the guest is given."""
+    return {
         "MODE": mode,
         "PROGRAM": f"{args.pagetide} workload {program.words.format(page=args.page)}",
         "SECONDS_": args.seconds,
         "OPTIONS": guest.run_options(args, guest.PAYBACK),
     }
+
+
+def run(args, program, dram, mode, path):
+    """One guest; writes what came out of it."""
+    variables = variables_of(args, program, mode)
     found = {"program": program.name, "about": program.about, "dram_mib": dram, "mode": mode, "page": args.page}
     found |= {"commit": common.commit(), "load_before": common.load()}
     text, out = guest.run(args, path.stem, "compare.sh", dram, variables, program.needs)
@@ -54,12 +59,7 @@ def run(args, program, dram, mode, path):
 
 def run_pages(args, program, path):
     """One guest without migration in which misses are counted by page; writes what the best so many MiB serve."""
-    variables = {
-        "MODE": "none",
-        "PROGRAM": f"{args.pagetide} workload {program.words.format(page=args.page)}",
-        "SECONDS_": args.seconds,
-        "OPTIONS": "",
-    }
+    variables = variables_of(args, program, "none")
     found = {"program": program.name, "page": args.page, "commit": common.commit(), "load_before": common.load()}
     text, out = guest.run(args, path.stem, "compare.sh", DRAM[0], variables, program.needs, meter=("4K", EVERY_S))
     if text is None:
@@ -112,19 +112,13 @@ def printed(text):
 
 def metered(rows):
     """Misses between the marks over time, and in the last third by whom they were served."""
-    end = max((seconds for seconds, *_ in rows), default=0.0)
-    over_time = {}
-    for seconds, _, count, is_fast in rows:
-        sums = over_time.setdefault(seconds, [0, 0])
-        sums[0] += count
-        sums[1] += count if is_fast else 0
-    last = [sums for seconds, sums in over_time.items() if seconds > 2 * end / 3]
-    misses, fast = (sum(sums[at] for sums in last) for at in (0, 1))
+    times = guest.over_time(rows)
+    misses, share = guest.last_third(times)
     return {
-        "misses": sum(sums[0] for sums in over_time.values()),
-        "fast_misses": sum(sums[1] for sums in over_time.values()),
-        "last_third": {"misses": misses, "fast_share": fast / max(misses, 1)},
-        "over_time": [[round(at, 2), *sums] for at, sums in sorted(over_time.items())],
+        "misses": sum(row[1] for row in times),
+        "fast_misses": sum(row[2] for row in times),
+        "last_third": {"misses": misses, "fast_share": share},
+        "over_time": times,
     }
 
 

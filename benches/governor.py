@@ -75,8 +75,8 @@ def run(args, case, path):
         found["epochs"] = [{key: line[key] for key in keys} for line in lines]
     for name, tenant in found["tenants"].items():
         rows = guest.misses(out, tenant["areas"])
-        tenant["over_time"] = over_time(rows)
-        tenant["fast_share"] = last_third(tenant["over_time"])
+        tenant["over_time"] = guest.over_time(rows)
+        _, tenant["fast_share"] = guest.last_third(tenant["over_time"])
         print(f"{case.name}: {name} {100 * tenant['fast_share']:.1f} %")
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     guest.forget(out)
@@ -98,23 +98,6 @@ def printed(text):
     for tenant in tenants.values():
         tenant["fast_mib"] = [[round(at - start, 2), mib] for at, mib in tenant["fast_mib"]]
     return {"tenants": tenants}
-
-
-def over_time(rows):
-    """Seconds, misses, and those from fast memory."""
-    sums = {}
-    for seconds, _, count, fast in rows:
-        sum_ = sums.setdefault(seconds, [0, 0])
-        sum_[0] += count
-        sum_[1] += count if fast else 0
-    return [[round(seconds, 2), *sum_] for seconds, sum_ in sorted(sums.items())]
-
-
-def last_third(times):
-    """Share of misses from fast memory."""
-    end = times[-1][0] if times else 0.0
-    last = [row for row in times if row[0] > 2 * end / 3]
-    return sum(row[2] for row in last) / max(sum(row[1] for row in last), 1)
 
 
 def turns(found, tenant):

@@ -23,6 +23,8 @@ UNIT = 2 << 20
 # it is booted again, so often in all.
 LESS_FREE, NOT_RUN, BOOTS = 77, 125, 5
 FAST_NS, SLOW_NS = 100, 350
+# The default times within which moves must pay: 10 s of a machine for each, and as `gain` judges them together.
+PAYBACK = f"--payback {10 * DILATION}s --governor gain:horizon={20 * DILATION},patience={10 * DILATION}"
 TOPOLOGY = f"""name = "tiers"
 title = "two tiers"
 
@@ -107,10 +109,6 @@ def run_options(args, more=""):
     return " ".join(["--budget", f"{args.budget}%", "--machine", "/machine.toml", *more.split(), *args.options.split()])
 
 
-# The default times within which moves must pay: 10 s of a machine for each, and as `gain` judges them together.
-PAYBACK = f"--payback {10 * DILATION}s --governor gain:horizon={20 * DILATION},patience={10 * DILATION}"
-
-
 def misses(out, areas, unit=UNIT):
     """What the meter counted between the marks 1 and 2 of units that hold part of an area: seconds since, address,
     misses, whether served by fast memory."""
@@ -126,6 +124,24 @@ def misses(out, areas, unit=UNIT):
             count = int(row["reads"]) + int(row["writes"])
             found.append((float(row["seconds"]) - begin, address, count, row["node"] == "0"))
     return found
+
+
+def over_time(rows):
+    """Seconds, misses, and those from fast memory."""
+    sums = {}
+    for seconds, _, count, fast in rows:
+        sum_ = sums.setdefault(seconds, [0, 0])
+        sum_[0] += count
+        sum_[1] += count if fast else 0
+    return [[round(seconds, 2), *sum_] for seconds, sum_ in sorted(sums.items())]
+
+
+def last_third(times):
+    """Misses in the last third of the time, and the share of fast memory in them."""
+    end = times[-1][0] if times else 0.0
+    last = [row for row in times if row[0] > 2 * end / 3]
+    misses = sum(row[1] for row in last)
+    return misses, sum(row[2] for row in last) / max(misses, 1)
 
 
 def forget(out):

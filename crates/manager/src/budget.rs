@@ -61,24 +61,24 @@ pub(crate) struct FastNow {
     /// Free of it.
     pub(crate) free: Bytes,
     /// So much is free after the kernel has reclaimed.
-    pub(crate) floor: Bytes,
+    pub(crate) full: Bytes,
     /// The target's part.
     pub(crate) held: Bytes,
 }
 
 impl Budget {
     /// What stays free.
-    pub(crate) fn reserve(&self, total: Bytes, floor: Bytes) -> Bytes {
+    pub(crate) fn reserve(&self, total: Bytes, full: Bytes) -> Bytes {
         match self.reserve {
-            Some(amount) => amount.of(total).max(floor),
-            None => floor + Bytes(total.0 / 100).max(Bytes::mib(16).min(Bytes(total.0 / 32))),
+            Some(amount) => amount.of(total).max(full),
+            None => full + Bytes(total.0 / 100).max(Bytes::mib(16).min(Bytes(total.0 / 32))),
         }
     }
 
     /// What the target may have: what it holds and what is free beyond the reserve, up to its
     /// budget. Less than it holds if the reserve is not there.
     pub(crate) fn capacity(&self, now: &FastNow) -> Bytes {
-        let reserve = self.reserve(now.total, now.floor);
+        let reserve = self.reserve(now.total, now.full);
         let possible = (now.held + now.free).saturating_sub(reserve);
         self.fast.map_or(possible, |fast| fast.of(now.total).min(possible))
     }
@@ -117,8 +117,8 @@ mod tests {
     const NO_LIMIT: Budget = Budget { fast: None, reserve: None, rate: None };
 
     fn now(free: u64, held: u64) -> FastNow {
-        let (total, floor) = (Bytes::gib(1), Bytes::mib(8));
-        FastNow { total, floor, free: Bytes::mib(free), held: Bytes::mib(held) }
+        let (total, full) = (Bytes::gib(1), Bytes::mib(8));
+        FastNow { total, full, free: Bytes::mib(free), held: Bytes::mib(held) }
     }
 
     #[test]

@@ -146,7 +146,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let room = NodesRoom::look(self.mover.kernel(), &self.tiers);
         let (fast, now) = self.placement(heat, layout, &room);
         let capacity = self.settings.budget.capacity(&now);
-        let reserve = self.settings.budget.reserve(now.total, now.floor);
+        let reserve = self.settings.budget.reserve(now.total, now.full);
         self.summary.budget = describe(&self.settings.budget, now.total, reserve);
         self.tenant.arrive(heat);
         let mut line = EpochLine {
@@ -221,7 +221,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         if nowhere {
             // A tier of the size of the budget that nobody uses.
             let size = self.settings.budget.fast.map_or(Bytes(0), |fast| fast.of(heat.resident()));
-            now = FastNow { total: size, free: size, floor: Bytes(0), held: Bytes(0) };
+            now = FastNow { total: size, free: size, full: Bytes(0), held: Bytes(0) };
         }
         let first_touch = nowhere.then(|| self.settings.budget.capacity(&now));
         let fast = self.assumed.fast(heat, &found, first_touch);

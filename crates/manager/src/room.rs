@@ -22,8 +22,8 @@ impl NodesRoom {
         let sum = |what: fn(&NodeRoom) -> Bytes| {
             tiers.fast.iter().filter_map(|node| self.nodes.get(node)).map(what).sum::<Bytes>()
         };
-        let (free, floor) = (sum(|room| room.free), sum(|room| room.full));
-        FastNow { total: tiers.fast_total(), free, floor, held }
+        let (free, full) = (sum(|room| room.free), sum(|room| room.full));
+        FastNow { total: tiers.fast_total(), free, full, held }
     }
 
     /// What each node could take before the kernel reclaims.

@@ -24,9 +24,12 @@ pub struct CostBenefit {
 
 impl CostBenefit {
     /// How often a second a base page must be accessed so that its move, and that of another one which makes room
-    /// for it, pay.
+    /// for it, pay; 0 where every one does.
     #[must_use]
     pub fn pays_from(&self) -> f64 {
+        if self.within_s <= 0.0 {
+            return 0.0;
+        }
         2.0 * self.base_us * 1e-6 / (self.gain_ns * 1e-9 * self.within_s)
     }
 
@@ -320,6 +323,13 @@ mod tests {
             CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
         let found = chosen(&heat, &[false; 2], &[true; 2], (2, 99), Some(cost_benefit));
         assert_eq!((found.promote, found.unprofitable), (vec![1], 1));
+    }
+
+    #[test]
+    fn an_exchange_of_base_pages_pays_from_some_rate_on() {
+        let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
+        assert!((terms.pays_from() - 100.0).abs() < 1e-9, "20 us, and 100 ns for each access");
+        assert_eq!(CostBenefit { within_s: 0.0, ..terms }.pays_from(), 0.0, "whatever is wanted");
     }
 
     #[test]

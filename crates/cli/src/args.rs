@@ -1,5 +1,6 @@
 //! The command line. Doc comments are the help texts.
 
+use crate::account_args::AccountArgs;
 use crate::curve_args::CurveArgs;
 use crate::exact_args::ExactOptions;
 use crate::live_args::{BenchCommand, RunArgs};
@@ -164,6 +165,8 @@ pub(crate) struct RecordOptions {
 pub(crate) struct RecordArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) account: AccountArgs,
     /// The recording to write: a directory that does not exist yet.
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
@@ -190,6 +193,8 @@ pub(crate) struct PlanArgs {
     pub(crate) recordings: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) account: AccountArgs,
     /// Keep the recording here (default: it is removed after planning).
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

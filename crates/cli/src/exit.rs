@@ -1,6 +1,8 @@
 //! Exit codes: what a script can tell from them. Documented in docs/exit-codes.md.
 
+use crate::tell::tell;
 use pagetide_manager::TierError;
+use pagetide_privilege::AccountError;
 use pagetide_scan::ScanError;
 use std::process::{ExitCode, ExitStatus};
 
@@ -15,6 +17,17 @@ const BAD_TARGET: u8 = 5;
 /// The user interrupted; what was recorded was kept.
 pub(crate) const INTERRUPTED: u8 = 130;
 
+/// Says what of the command line was not understood, or shows the help that was asked for.
+pub(crate) fn misunderstood(error: &clap::Error) -> ! {
+    let plain = error.render().to_string();
+    if plain.chars().any(|c| c != '\n' && pagetide_types::acts(c)) {
+        // A name that a shell's `*` put there, perhaps.
+        crate::tell::line(plain.trim_end());
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
 /// Prints an error and its causes and says which code it ends with.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(|cause| {
@@ -24,7 +37,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // The reader of our output went away (`pagetide ... | head`): nothing is wrong.
         return ExitCode::SUCCESS;
     }
-    eprintln!("pagetide: {}", text(error));
+    tell!("pagetide: {}", text(error));
     ExitCode::from(code_of(error))
 }
 
@@ -46,6 +59,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
         matches!(cause.downcast_ref(), Some(TierError::OneNode(_) | TierError::OneTier(_)))
     }) {
         return UNSUPPORTED;
+    }
+    match error.chain().find_map(|cause| cause.downcast_ref::<AccountError>()) {
+        Some(AccountError::NotRoot(_)) => return NOT_PERMITTED,
+        Some(AccountError::Unknown(_)) => return BAD_TARGET,
+        None => {}
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<ScanError>()) {
         Some(ScanError::NotPermitted(_)) => NOT_PERMITTED,

@@ -1,5 +1,6 @@
 //! Arguments of the commands that move pages: `run` and `bench`.
 
+use crate::account_args::AccountArgs;
 use crate::args::TargetArgs;
 use crate::values::{count, epoch, node, percent, rate, seconds, seconds_or_0, size};
 use clap::{Args, Subcommand};
@@ -12,6 +13,8 @@ use std::time::Duration;
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) target: TargetArgs,
+    #[command(flatten)]
+    pub(crate) account: AccountArgs,
     /// The policy that decides, with options as in rate:interval=8 (`pagetide policies` lists them).
     #[arg(long, default_value = "rate", value_name = "NAME")]
     pub(crate) policy: String,

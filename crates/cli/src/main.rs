@@ -1,5 +1,8 @@
 //! The binary `pagetide`: arguments, wiring, exit codes.
 
+#![deny(clippy::print_stdout, clippy::print_stderr)] // see tell.rs
+
+mod account_args;
 mod args;
 mod available;
 mod commands;
@@ -12,6 +15,7 @@ mod progress;
 mod reproduce_args;
 mod short;
 mod sim_args;
+mod tell;
 mod unknown;
 mod values;
 
@@ -19,10 +23,15 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = args::Arguments::parse();
+    let arguments =
+        args::Arguments::try_parse().unwrap_or_else(|error| exit::misunderstood(&error));
     let filter = tracing_subscriber::EnvFilter::try_from_env("PAGETIDE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(|| tell::Log)
+        .with_ansi(false)
+        .init();
     match commands::run(arguments.command) {
         Ok(code) => code,
         Err(error) => exit::report(&error),

@@ -1,6 +1,7 @@
 //! What the user sees while a recording runs: the time, second by second, and what is known of the
 //! epochs so far, as far as it fits into the terminal; nothing when nobody looks.
 
+use crate::tell::tell;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt;
 use std::io::stderr;
@@ -41,7 +42,7 @@ impl Progress {
             };
             bar.set_style(style.with_key("line", draw));
         }
-        bar.enable_steady_tick(Duration::from_millis(500));
+        tick(&bar);
         Self { bar, parts }
     }
 
@@ -58,7 +59,7 @@ impl Progress {
 
     /// A line that stays.
     pub(crate) fn say(&self, line: &str) {
-        self.bar.suspend(|| eprintln!("{line}"));
+        self.bar.suspend(|| tell!("{line}"));
     }
 
     /// Does something else with the terminal meanwhile, such as printing a table.
@@ -69,6 +70,20 @@ impl Progress {
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Has the line drawn again twice a second. Who draws has neither the precedence nor the rights of
+/// who records: a thread has those of the one that starts it.
+fn tick(bar: &ProgressBar) {
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            pagetide_privilege::ordinary();
+            if let Err(error) = pagetide_privilege::Capabilities::NONE.keep() {
+                tracing::warn!(%error, "the drawing thread keeps our capabilities");
+            }
+            bar.enable_steady_tick(Duration::from_millis(500));
+        });
+    });
 }
 
 /// The line for a terminal of `width` columns: parts that do not fit are left out from the end.
@@ -100,7 +115,7 @@ fn line(
         if line.chars().count() + joint.len() + part.chars().count() >= width {
             break;
         }
-        line = line + joint + part;
+        line = line + joint + &pagetide_types::printable(part);
         joint = ", ";
     }
     line

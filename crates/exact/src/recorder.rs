@@ -135,6 +135,7 @@ impl Recorder {
         write("option", &option)?;
         let mut command = Command::new(emulator.path());
         command.arg("-plugin").arg(option).args(words);
+        pagetide_privilege::prepare(&mut command, None);
         if options.output_aside {
             let aside = io::stderr().as_fd().try_clone_to_owned();
             command.stdout(aside.map_err(ExactError::system("duplicating stderr"))?);

@@ -6,6 +6,7 @@ use crate::order::Page;
 use crate::queue::{Entry, Next, Outcome, Queue};
 use crate::tally::Tally;
 use crate::{Options, Refusal};
+use pagetide_privilege::Capabilities;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
@@ -24,6 +25,16 @@ struct Shared<'a> {
     changed: Condvar,
 }
 
+/// A thread that only moves pages: it has neither the precedence of the one that observes nor more
+/// of its capabilities than moving takes.
+fn mover_thread<T>(work: impl FnOnce() -> T) -> T {
+    pagetide_privilege::ordinary();
+    if let Err(error) = Capabilities::MOVING.keep() {
+        tracing::warn!(%error, "a moving thread keeps our capabilities");
+    }
+    work()
+}
+
 impl Workers<'_> {
     /// Runs the queue empty; what became of each page, and what all calls cost. The round began at
     /// `start_ns` of the kernel's clock.
@@ -32,7 +43,7 @@ impl Workers<'_> {
         let work = || self.work(&shared, start_ns);
         let others = self.options.threads.max(1) - 1;
         let tally = thread::scope(|scope| {
-            let threads: Vec<_> = (0..others).map(|_| scope.spawn(work)).collect();
+            let threads: Vec<_> = (0..others).map(|_| scope.spawn(|| mover_thread(work))).collect();
             let mut tally = work();
             for thread in threads {
                 match thread.join() {

@@ -1,8 +1,9 @@
 //! What a record must fulfil before it is written, so that no recording contradicts itself.
 
 use crate::{
-    EpochRecord,
+    EpochRecord, limits,
     table::{FLAGS, MEASURED},
+    writer::SPAN_ROWS,
 };
 use pagetide_types::{EpochId, HeatFlags};
 
@@ -22,6 +23,14 @@ pub(crate) fn check(
     }
     if heat.epoch != epoch {
         return Err(format!("its heat is of epoch {}", heat.epoch));
+    }
+    let most = limits::ROWS - SPAN_ROWS;
+    if heat.len().max(record.new_areas.len()).max(record.new_units.len()) > most {
+        return Err(format!("it has more than {most} rows; record with --unit 2M, or --range"));
+    }
+    if units > limits::UNITS {
+        let most = limits::UNITS;
+        return Err(format!("there are more than {most} units; record with --unit 2M"));
     }
     let columns = [
         ("rate", heat.rate.len()),

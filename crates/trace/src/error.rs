@@ -32,7 +32,7 @@ pub enum Error {
     #[error(
         "{} cannot be read: it belongs to {}, and a recording is for its owner only; read it as \
          that user (sudo), or make it yours: sudo chown -R \"$USER\" {}",
-        .path.display(), user(*.owner), .path.display()
+        .path.display(), user(*.owner), pagetide_types::shell::shown(&.path.to_string_lossy())
     )]
     NotYours {
         /// The recording's path.

@@ -1,6 +1,6 @@
 //! The names of a recording's files, and which spans of it are there.
 
-use crate::{Error, Result};
+use crate::{Error, Result, limits};
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -81,6 +81,9 @@ pub(crate) fn list(recording: &Path) -> Result<Listing> {
             heat.insert(span);
         }
         files.push((name, part));
+    }
+    if heat.len() > limits::SPANS {
+        return Err(Error::damaged(recording, format!("it has more than {} spans", limits::SPANS)));
     }
     if let Some(gap) = (0..heat.len()).find(|span| !heat.contains(span)) {
         return Err(Error::Missing { path: Part::Heat.path(recording, gap) });

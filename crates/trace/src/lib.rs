@@ -11,6 +11,7 @@ mod heat_read;
 mod info;
 mod interleave;
 mod layout;
+mod limits;
 mod owner;
 mod rate;
 mod recording;

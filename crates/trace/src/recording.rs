@@ -3,13 +3,14 @@
 use crate::{
     Area, Epoch, EpochRecord, Error, Header, Records, Result, SCHEMA_VERSION,
     layout::{self, END, HEADER, Part},
+    limits,
     span_read::{self, EpochRow},
     writer::End,
 };
-use pagetide_types::{EpochHeat, UnitKey};
+use pagetide_types::{EpochHeat, UnitKey, printable};
 use serde::Deserialize;
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -68,7 +69,7 @@ impl Recording {
             };
             return Err(Error::Empty { path, reason });
         }
-        let mut spans: Vec<Span> = Vec::with_capacity(listing.spans);
+        let mut spans: Vec<Span> = Vec::new();
         let mut epochs: Vec<Epoch> = Vec::new();
         let mut first_unit = 0;
         for span in 0..listing.spans {
@@ -78,6 +79,10 @@ impl Recording {
             epochs.extend(rows.iter().map(|row| row.epoch.clone()));
             spans.push(Span { rows, first_unit, new_units, new_areas });
             first_unit += new_units;
+            if first_unit > limits::UNITS {
+                let most = limits::UNITS;
+                return Err(Error::damaged(&path, format!("it claims more than {most} units")));
+            }
         }
         if let Some(pair) = epochs.windows(2).find(|pair| pair[0].epoch >= pair[1].epoch) {
             let reason = format!("epoch {} comes after {}", pair[1].epoch, pair[0].epoch);
@@ -202,10 +207,12 @@ pub(crate) fn unfinished(failed: Option<&str>) -> String {
 
 fn read_end(path: &Path) -> Result<Option<End>> {
     let file = path.join(END);
-    match fs::read(&file) {
+    match limits::read(&file, limits::JSON) {
         Ok(text) => {
             let end = serde_json::from_slice(&text);
-            Ok(Some(end.map_err(|error| Error::damaged(&file, error.to_string()))?))
+            let end: End = end.map_err(|error| Error::damaged(&file, error.to_string()))?;
+            let failed = end.failed.map(|reason| printable(&reason).into_owned());
+            Ok(Some(End { failed, ..end }))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(Error::reading(path, &file, error)),
@@ -216,7 +223,7 @@ fn read_header(path: &Path) -> Result<Header> {
     let file = path.join(HEADER);
     let not_a_recording =
         |reason: &str| Error::NotARecording { path: path.to_owned(), reason: reason.to_owned() };
-    let text = fs::read(&file).map_err(|error| match error.kind() {
+    let text = limits::read(&file, limits::JSON).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound if !path.exists() => {
             not_a_recording("there is nothing of that name")
         }
@@ -234,5 +241,28 @@ fn read_header(path: &Path) -> Result<Header> {
             known: SCHEMA_VERSION,
         });
     }
-    serde_json::from_slice(&text).map_err(|error| Error::damaged(&file, error.to_string()))
+    let header: Header =
+        serde_json::from_slice(&text).map_err(|error| Error::damaged(&file, error.to_string()))?;
+    let numbers = [("epoch_s", header.epoch_s), ("budget", header.budget)];
+    if let Some((name, value)) = numbers.into_iter().find(|(_, value)| !is_quantity(*value)) {
+        return Err(Error::damaged(&file, format!("{name} is {value}")));
+    }
+    Ok(harmless(header))
+}
+
+/// Whether a number can be a time in seconds, a share or the like: neither negative nor without
+/// bounds.
+pub(crate) fn is_quantity(value: f64) -> bool {
+    (0.0..=1e12).contains(&value)
+}
+
+/// Who wrote the recording chose its words: none of them acts on what shows it.
+fn harmless(header: Header) -> Header {
+    let shown = |text: String| printable(&text).into_owned();
+    Header {
+        tool: shown(header.tool),
+        target: shown(header.target),
+        machine: header.machine.into_iter().map(|(k, v)| (shown(k), shown(v))).collect(),
+        ..header
+    }
 }

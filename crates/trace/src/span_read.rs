@@ -1,7 +1,10 @@
 //! The small tables of one complete span (epochs, areas, units), decoded and checked.
 
-use crate::{Area, Epoch, Result, interleave::MAX_EPOCHS, layout::Part, table_read::TableFile};
-use pagetide_types::{AreaKind, EpochId, ObjectId, Pid, UnitKey};
+use crate::{
+    Area, Epoch, Result, interleave::MAX_EPOCHS, layout::Part, recording::is_quantity,
+    table_read::TableFile,
+};
+use pagetide_types::{AreaKind, EpochId, ObjectId, Pid, UnitKey, printable};
 use std::path::Path;
 
 /// One row of the epochs table, with the numbers of rows that the epoch has in the others.
@@ -52,6 +55,16 @@ pub(crate) fn epochs(recording: &Path, span: usize) -> Result<Vec<EpochRow>> {
             new_areas: new_areas[i] as usize,
         })
         .collect();
+    let odd = |row: &EpochRow| {
+        let e = &row.epoch;
+        let times = [e.start_s, e.length_s, e.target_cpu_s, e.clear_s, e.scan_s, e.recorder_s];
+        let others = [e.longest_clear_s, e.watched_share, e.stall_share.unwrap_or(0.0)];
+        !times.into_iter().chain(others).all(is_quantity)
+    };
+    if let Some(row) = rows.iter().find(|row| odd(row)) {
+        let number = row.epoch.epoch;
+        return Err(table.damaged(format!("a number of epoch {number} cannot be")));
+    }
     if rows.is_empty() || rows.len() > MAX_EPOCHS {
         return Err(table.damaged(format!("{} epochs in a span", rows.len())));
     }
@@ -88,9 +101,10 @@ pub(crate) fn areas(recording: &Path, span: usize, expected: usize) -> Result<Ve
                 first: first[i],
                 end: end[i],
                 kind: kind.parse::<AreaKind>().map_err(|reason| table.damaged(reason))?,
-                name,
+                // Programs choose both.
+                name: printable(&name).into_owned(),
                 pid: Pid(pid[i]),
-                command,
+                command: printable(&command).into_owned(),
                 since: EpochId(since[i]),
             })
         })

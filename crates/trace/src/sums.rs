@@ -4,9 +4,10 @@
 use crate::{
     Error, Result,
     layout::{Part, sums_path},
+    limits,
 };
 use serde::{Deserialize, Serialize};
-use std::{collections::BTreeMap, fs, io, path::Path};
+use std::{collections::BTreeMap, io, path::Path};
 
 /// Length and CRC-32 (IEEE) of each table, by the table's name.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,7 +35,7 @@ impl Sums {
     /// checksums (another program may have written the tables) there is nothing to check.
     pub(crate) fn check(recording: &Path, part: Part, span: usize, bytes: &[u8]) -> Result<()> {
         let path = sums_path(recording, span);
-        let text = match fs::read(&path) {
+        let text = match limits::read(&path, limits::JSON) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::reading(recording, &path, error)),

@@ -1,6 +1,6 @@
 //! Columns of one Parquet file by name, with every failure named after the file.
 
-use crate::{Error, Result, layout::Part, sums::Sums, table::CHUNK};
+use crate::{Error, Result, layout::Part, limits, sums::Sums, table::CHUNK};
 use bytes::Bytes;
 use parquet::{
     basic::{Repetition, Type as Physical},
@@ -13,7 +13,7 @@ use parquet::{
     },
 };
 use std::{
-    fs, io,
+    io,
     panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
@@ -29,7 +29,7 @@ impl TableFile {
     /// Reads table `part` of span `span`; it must exist, and its checksum be right.
     pub(crate) fn open(recording: &Path, part: Part, span: usize) -> Result<Self> {
         let path = part.path(recording, span);
-        let bytes = fs::read(&path).map_err(|error| match error.kind() {
+        let bytes = limits::read(&path, limits::TABLE).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => Error::Missing { path: path.clone() },
             _ => Error::reading(recording, &path, error),
         })?;
@@ -40,6 +40,13 @@ impl TableFile {
         })?;
         let rows = usize::try_from(reader.metadata().file_metadata().num_rows())
             .map_err(|error| Error::damaged(&path, error.to_string()))?;
+        if rows > limits::ROWS {
+            let most = limits::ROWS;
+            return Err(Error::damaged(
+                &path,
+                format!("it claims {rows} rows; {most} are the most"),
+            ));
+        }
         Ok(Self { path, reader, rows })
     }
 
@@ -139,7 +146,20 @@ impl TableFile {
 
     /// A column of text; bytes that are not UTF-8 are replaced.
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<String>> {
-        self.collect::<ByteArrayType, _>(name, |v| String::from_utf8_lossy(v.data()).into_owned())
+        let (mut texts, mut bytes) = (Vec::new(), 0usize);
+        self.each::<ByteArrayType>(name, |chunk| {
+            for value in chunk {
+                // A text that stands once in the file may be the value of every row.
+                bytes += value.len().min(limits::NAME + 1);
+                if bytes <= limits::NAMES && value.len() <= limits::NAME {
+                    texts.push(String::from_utf8_lossy(value.data()).into_owned());
+                }
+            }
+        })?;
+        if texts.len() == self.rows {
+            return Ok(texts);
+        }
+        Err(self.damaged(format!("the texts of column '{name}' are too long")))
     }
 
     /// A column of 64-bit floats that may be null.

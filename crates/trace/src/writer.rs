@@ -21,7 +21,7 @@ const SPAN_SECONDS: f64 = 60.0;
 /// crash early on loses little, and there are few small files.
 const SPAN_GROWTH: usize = 3;
 /// Rows after which a span ends early: some 64 MiB in memory.
-const SPAN_ROWS: usize = 4 << 20;
+pub(crate) const SPAN_ROWS: usize = 4 << 20;
 
 /// What the recorder leaves in `end.json`, also when it had to give up.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

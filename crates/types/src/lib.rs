@@ -1,14 +1,17 @@
 //! The words of Pagetide as types (docs/design.md, "Words"): bytes, page and unit sizes,
-//! unit identity, nodes, epochs and heat. No I/O, and no dependency on any other crate of ours.
+//! unit identity, nodes, epochs and heat; and what foreign text becomes before it is shown. No I/O, and no dependency on any other crate of ours.
 
 mod bytes;
 mod heat;
 mod ids;
 mod nearest;
+mod printable;
+pub mod shell;
 mod units;
 
 pub use bytes::{Bytes, ParseBytesError};
 pub use heat::{EpochHeat, HeatFlags, HeatRow};
 pub use ids::{EpochId, NodeId, ObjectId, Pid, TierId, UnitId};
 pub use nearest::nearest;
+pub use printable::{acts, printable, printable_json, printable_lines, printable_report};
 pub use units::{AreaKind, PageSize, UnitKey, UnitSize, VirtAddr};

@@ -6,6 +6,7 @@ use crate::commands::writing::Output;
 use crate::interrupt;
 use crate::progress::Progress;
 use crate::short::time;
+use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use pagetide_access::StreamWriter;
 use pagetide_exact::{
@@ -163,7 +164,7 @@ fn summary(record: &EpochRecord, recorder: &Recorder) -> Vec<String> {
 
 /// Nothing is left out silently.
 fn say_uncounted(uncounted: Uncounted) {
-    let note = |text: String| eprintln!("pagetide: note: {text}");
+    let note = |text: String| tell!("pagetide: note: {text}");
     if uncounted.strangers > 0 {
         note(format!(
             "{} programs that the command executed were not counted: QEMU for x86-64 cannot run \

@@ -18,10 +18,10 @@ mod trace;
 mod writing;
 
 use crate::args::Command;
+use crate::tell::tell;
 use anyhow::{Context as _, Result};
 use pagetide_machine::Machine;
 use pagetide_trace::Recording;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -51,19 +51,19 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
 fn open(path: &Path) -> Result<Recording> {
     let recording = Recording::open(path)?;
     if let Some(why) = recording.unfinished() {
-        eprintln!("pagetide: note: {}: {why}; what is there is whole", path.display());
+        tell!("pagetide: note: {}: {why}; what is there is whole", path.display());
     }
     Ok(recording)
 }
 
 /// Prints a text; a reader that went away is an error of its own kind (see `exit`).
 fn out(text: &str) -> Result<()> {
-    std::io::stdout().lock().write_all(text.as_bytes()).context("standard output")
+    crate::tell::report(text).context("standard output")
 }
 
 /// Prints a value as JSON with a final newline.
 fn print_json(value: &impl serde::Serialize) -> Result<()> {
-    out(&format!("{}\n", serde_json::to_string_pretty(value)?))
+    crate::tell::json(&serde_json::to_string_pretty(value)?).context("standard output")
 }
 
 /// Prints the machines that are built in.

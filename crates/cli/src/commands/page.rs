@@ -1,5 +1,6 @@
 //! Where pages go: the subjects of one, and writing it so that it is there whole or not at all.
 
+use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use pagetide_replay::{Pictures, Plan, Split};
 use pagetide_report::{Subject, Together};
@@ -38,7 +39,7 @@ impl Subjects {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs());
         let page = pagetide_report::html(&self.plans, together, now)?;
         write(path, &page).with_context(|| format!("writing {}", path.display()))?;
-        eprintln!("report: {} (open it in a browser)", path.display());
+        tell!("report: {} (open it in a browser)", path.display());
         Ok(())
     }
 }

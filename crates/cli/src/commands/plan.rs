@@ -8,16 +8,23 @@ use crate::commands::{list_machines, open, out, print_json};
 use anyhow::{Context, Result, bail};
 use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
+use pagetide_privilege::{Capabilities, Paths, without_privileges};
 use pagetide_replay::{
     Charge, Plan, PlanOptions, Share, Sharer, Split, Weighting, all_policies, plan_recording,
 };
 use pagetide_report::Style;
-use pagetide_trace::Recording;
+use pagetide_trace::{Owner, Recording};
+use std::fs::{File, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
     if arguments.machine == "list" {
         return list_machines();
+    }
+    if !arguments.recordings.is_empty() {
+        without_privileges(&paths(arguments, None))?;
     }
     // Everything that can be wrong is found before minutes of recording.
     let machine = Machine::load(&arguments.machine)?;
@@ -44,38 +51,59 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
     let output = match &arguments.output {
         Some(path) => Output::to_keep(path),
         None => {
-            temporary = Temporary::new();
-            Output { path: &temporary.0, owner: None }
+            temporary = Temporary::new()?;
+            Output { path: &temporary.recording, owner: Owner::behind_sudo() }
         }
     };
-    let recorded = record::record(
-        &target,
-        &arguments.options,
-        machine.cache_per_core,
-        output,
-        arguments.json,
-    )?;
+    let what = record::What {
+        target: &target,
+        account: &arguments.account,
+        then: Capabilities::SETUID | Capabilities::SETGID,
+    };
+    let recorded =
+        record::record(what, &arguments.options, machine.cache_per_core, output, arguments.json)?;
     let recording = Recording::open(output.path)?;
+    without_privileges(&paths(arguments, Some(output.path)))?;
     let plan = one(&recording, &policies, &machine, &arguments.asked)?;
     show(&plan, arguments.json)?;
     write_page(arguments, [(recording, plan)], None)?;
     Ok(record::code(recorded.end))
 }
 
-/// A recording that only the plan is wanted of; removed on drop.
-struct Temporary(std::path::PathBuf);
+/// A recording that only the plan is wanted of, in a fresh directory that nobody else may enter;
+/// both are removed on drop.
+struct Temporary {
+    _directory: tempfile::TempDir,
+    recording: PathBuf,
+}
 
 impl Temporary {
-    fn new() -> Self {
-        Self(std::env::temp_dir().join(format!("pagetide-{}.heat", std::process::id())))
+    fn new() -> Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        builder.prefix("pagetide-").permissions(Permissions::from_mode(0o700));
+        let directory = builder.tempdir().context("making a directory for the recording")?;
+        if let Some(owner) = Owner::behind_sudo() {
+            // Who plans with it has become that user.
+            File::open(directory.path())
+                .and_then(|open| owner.give(open))
+                .with_context(|| format!("giving {} away", directory.path().display()))?;
+        }
+        let recording = directory.path().join("plan.heat");
+        Ok(Self { _directory: directory, recording })
     }
 }
 
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        // It may never have been made; nothing is lost if it stays.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+/// What planning opens: the recordings (or the one just made), a machine's file, the page.
+fn paths(arguments: &PlanArgs, made: Option<&Path>) -> Paths {
+    let mut read = arguments.recordings.clone();
+    read.extend(made.map(Path::to_owned));
+    read.extend(machine_file(&arguments.machine));
+    Paths { read, written: arguments.report.iter().cloned().collect() }
+}
+
+/// A machine that is a file.
+pub(crate) fn machine_file(name: &str) -> Option<PathBuf> {
+    Some(PathBuf::from(name)).filter(|path| path.exists())
 }
 
 pub(crate) fn policies(names: &[String]) -> Result<Vec<PolicySpec>> {

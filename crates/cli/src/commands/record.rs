@@ -1,19 +1,22 @@
 //! `pagetide record`: from a target to a recording.
 
+use crate::account_args::AccountArgs;
 use crate::args::{RecordArgs, RecordOptions, TargetArgs};
 use crate::commands::exact;
 use crate::commands::writing::{Output, Writing};
 use crate::progress::Progress;
 use crate::short::{time, too_short};
+use crate::tell::tell;
 use crate::unknown::Unknown;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result, bail};
 use pagetide_host::{Features, Host};
 use pagetide_machine::Machine;
+use pagetide_privilege::Capabilities;
 use pagetide_replay::LEAST_EPOCHS;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
 use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION, Source};
-use pagetide_types::{Bytes, Pid, UnitSize};
+use pagetide_types::{Bytes, Pid, UnitSize, shell};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -23,16 +26,17 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     };
     let output = Output::to_keep(&arguments.output);
     let cache = Machine::load(Machine::DEFAULT)?.cache_per_core;
-    let Recorded { end, epochs } = record(&target, &arguments.options, cache, output, false)?;
-    let path = arguments.output.display();
+    let what = What { target: &target, account: &arguments.account, then: Capabilities::NONE };
+    let Recorded { end, epochs } = record(what, &arguments.options, cache, output, false)?;
+    let path = shell::shown(&arguments.output.to_string_lossy());
     if epochs < LEAST_EPOCHS {
         let plural = if epochs == 1 { "" } else { "s" };
-        eprintln!(
+        tell!(
             "recorded {epochs} epoch{plural} to {path}, too few for a plan: that takes \
              {LEAST_EPOCHS} at least; pagetide trace info {path} shows what is there"
         );
     } else {
-        eprintln!("recorded {epochs} epochs to {path}; next: pagetide plan {path}");
+        tell!("recorded {epochs} epochs to {path}; next: pagetide plan {path}");
     }
     Ok(code(end))
 }
@@ -41,7 +45,7 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
 pub(crate) fn code(end: End) -> ExitCode {
     match end {
         End::TargetEnded(Some(status)) if !status.success() => {
-            eprintln!("pagetide: note: the command ended with {status}");
+            tell!("pagetide: note: the command ended with {status}");
             ExitCode::from(exit::of_command(status))
         }
         End::Stopped => ExitCode::from(exit::INTERRUPTED),
@@ -61,6 +65,15 @@ pub(crate) fn target(arguments: &TargetArgs) -> Option<Target> {
     (!pids.is_empty()).then_some(Target::Pids(pids))
 }
 
+/// What is recorded.
+#[derive(Clone, Copy)]
+pub(crate) struct What<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) account: &'a AccountArgs,
+    /// What we go on to need after the recording.
+    pub(crate) then: Capabilities,
+}
+
 /// How a recording went.
 pub(crate) struct Recorded {
     pub(crate) end: End,
@@ -71,14 +84,22 @@ pub(crate) struct Recorded {
 /// Records until the target ends, the time is up or the user interrupts. `output_aside`: what a
 /// command prints goes to standard error. `cache` is that of a core of the machine planned for.
 pub(crate) fn record(
-    target: &Target,
+    what: What<'_>,
     options: &RecordOptions,
     cache: Option<Bytes>,
     output: Output<'_>,
     output_aside: bool,
 ) -> Result<Recorded> {
+    let What { target, account: asked, then } = what;
     output.check()?;
+    let account = asked.of(matches!(target, Target::Command(_)))?;
     if let (true, Target::Command(words)) = (options.exact.exact, target) {
+        if let Some(account) = account {
+            // Counting in QEMU takes no privilege at all.
+            asked.say(Some(&account));
+            let error = pagetide_privilege::again_as(&account);
+            return Err(error).with_context(|| format!("going on as {}", account.name));
+        }
         return exact::record(words, options, cache, output, output_aside);
     }
     interrupt::listen();
@@ -92,6 +113,7 @@ pub(crate) fn record(
         unit: options.unit,
         budget: options.budget,
         limit: options.limit,
+        account: account.clone(),
         output_aside,
         clear_shared: options.clear_shared,
         cache_per_core: cache.unwrap_or(Options::default().cache_per_core),
@@ -107,6 +129,9 @@ pub(crate) fn record(
             return Err(error.into());
         }
     };
+    // Only now: a target may hold programs that are setuid.
+    pagetide_privilege::confine(Capabilities::RECORDING | then)?;
+    asked.say(account.as_ref());
     say_too_short(options);
     let first = format!("the first epoch takes {}", time(options.epoch));
     let progress = Progress::new("recording", options.limit, options.quiet, vec![first]);
@@ -118,10 +143,10 @@ pub(crate) fn record(
     });
     progress.finish();
     if let Some(note) = unknown.note(options.clear_shared) {
-        eprintln!("pagetide: note: {note}");
+        tell!("pagetide: note: {note}");
     }
     if recorder.crowded() {
-        eprintln!(
+        tell!(
             "pagetide: note: more than half of the budget went into writing the rates of so many \
              units; to watch more of them choose a longer --epoch, a larger --budget or --unit 2M"
         );
@@ -142,14 +167,14 @@ pub(crate) fn record(
 /// Said once the recording goes on: what is wrong with the target comes first.
 pub(crate) fn say_too_short(options: &RecordOptions) {
     if let Some(note) = too_short(options) {
-        eprintln!("pagetide: note: {note}");
+        tell!("pagetide: note: {note}");
     }
 }
 
 pub(crate) fn note_killed(pids: &[Pid]) {
     if !pids.is_empty() {
         let pids: Vec<_> = pids.iter().map(ToString::to_string).collect();
-        eprintln!(
+        tell!(
             "pagetide: note: killed what did not end within 5 s of SIGTERM: process {}",
             pids.join(", ")
         );

@@ -2,12 +2,13 @@
 
 use crate::args::{Arguments, ReportArgs};
 use crate::commands::page::{self, MOST, Subjects};
-use crate::commands::plan::{one, policies};
+use crate::commands::plan::{machine_file, one, policies};
 use crate::commands::{list_machines, open};
 use anyhow::{Result, bail};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use pagetide_machine::Machine;
+use pagetide_privilege::{Paths, without_privileges};
 use pagetide_trace::Recording;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -23,6 +24,10 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
         let own = all.find_subcommand_mut("report").cloned().unwrap_or(all);
         own.clone().error(ErrorKind::MissingRequiredArgument, missing).exit();
     };
+    let mut read = arguments.recordings.clone();
+    read.extend(arguments.machine.iter().filter_map(|name| machine_file(name)));
+    let output = arguments.output.clone().unwrap_or_else(|| beside(first));
+    without_privileges(&Paths { read, written: vec![output] })?;
     let machines: Vec<Machine> =
         arguments.machine.iter().map(|name| Machine::load(name)).collect::<Result<_, _>>()?;
     let policies = policies(&arguments.asked.policy)?;
@@ -37,7 +42,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
             if output.exists() {
                 bail!(
                     "{0} already exists; remove it, or name the page with -o (-o {0} replaces it)",
-                    output.display()
+                    pagetide_types::shell::shown(&output.to_string_lossy())
                 );
             }
             output

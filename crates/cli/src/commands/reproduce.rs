@@ -3,6 +3,7 @@
 use crate::commands::{out, print_json};
 use crate::progress::Progress;
 use crate::reproduce_args::ReproduceArgs;
+use crate::tell::tell;
 use crate::{exit, interrupt};
 use anyhow::{Context as _, Result, anyhow, bail};
 use pagetide_report::Style;
@@ -48,9 +49,7 @@ fn make(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<ExitCode> {
         let outcome = match figure.make(&context) {
             Err(ReproduceError::Stopped) => {
                 progress.finish();
-                eprintln!(
-                    "pagetide: interrupted; what is finished is kept, the same command goes on"
-                );
+                tell!("pagetide: interrupted; what is finished is kept, the same command goes on");
                 return Ok(ExitCode::from(exit::INTERRUPTED));
             }
             other => other.with_context(|| format!("{} {}", paper.name, figure.id))?,
@@ -88,7 +87,7 @@ fn chosen(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<Vec<&'stat
         paper.figures.iter().partition(|figure| arguments.slow || !figure.slow);
     if !left_out.is_empty() {
         let ids: Vec<&str> = left_out.iter().map(|figure| figure.id).collect();
-        eprintln!("pagetide: note: left out as slow: {}; --slow makes them, too", ids.join(", "));
+        tell!("pagetide: note: left out as slow: {}; --slow makes them, too", ids.join(", "));
     }
     Ok(chosen)
 }
@@ -96,7 +95,7 @@ fn chosen(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<Vec<&'stat
 fn context(paper: &Paper, arguments: &ReproduceArgs, progress: &Arc<Progress>) -> Result<Context> {
     let store = Store::open(&results(arguments)?)?;
     for note in store.notes() {
-        eprintln!("pagetide: note: {note}");
+        tell!("pagetide: note: {note}");
     }
     let shown = Arc::clone(progress);
     Ok(Context {

@@ -6,14 +6,18 @@ use crate::commands::{list_machines, out, print_json};
 use crate::interrupt;
 use crate::live_args::RunArgs;
 use crate::progress::Progress;
+use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use pagetide_host::Host;
 use pagetide_machine::Machine;
 use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers};
 use pagetide_migrate::{LiveKernel, Mover, prefer_node};
 use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
+use pagetide_privilege::Capabilities;
 use pagetide_report::Style;
-use pagetide_scan::{End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError, SinglePages};
+use pagetide_scan::{
+    End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError, SinglePages, Target,
+};
 use pagetide_trace::{Owner, RecordingWriter};
 use pagetide_types::{NodeId, UnitSize};
 use std::fs::{File, OpenOptions};
@@ -38,6 +42,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let Some(target) = target(&arguments.target) else {
         bail!("nothing to manage; name a command after --, or give --pid or --cgroup");
     };
+    let account = arguments.account.of(matches!(target, Target::Command(_)))?;
     let policy = policy(&arguments.policy)?;
     let governor: GovernorSpec = arguments.governor.parse()?;
     let machine = Machine::load(&arguments.machine)?;
@@ -60,7 +65,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     interrupt::listen();
     let features = host.features();
     if let (Some(2..), false) = (features.numa_balancing, arguments.dry_run) {
-        eprintln!(
+        tell!(
             "pagetide: note: the kernel's own tiering is on (numa_balancing) and moves pages, \
              too; sysctl kernel.numa_balancing=0 leaves them to pagetide"
         );
@@ -80,6 +85,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         single_pages: (unit == UnitSize::Base).then_some(single),
         budget: arguments.budget,
         limit: arguments.limit,
+        account: account.clone(),
         output_aside: arguments.json,
         clear_shared: arguments.clear_shared,
         cache_per_core: machine.cache_per_core.unwrap_or(Options::default().cache_per_core),
@@ -103,6 +109,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             tracing::debug!(%error, "our own memory lies anywhere");
         }
     }
+    pagetide_privilege::confine(Capabilities::RECORDING)?;
+    arguments.account.say(account.as_ref());
     let mut writing = writer.zip(output).map(|(writer, to)| Writing::start(writer, to.path));
     let mover = Mover::new(LiveKernel::new(host), moving(arguments));
     let mut manager = Manager::new(recorder, mover, tiers, (&governor).into(), settings);
@@ -202,7 +210,7 @@ fn watch(
             && !to.take(record)
             && let Some(Err(error)) = writing.take().map(Writing::finish)
         {
-            eprintln!("pagetide: note: {error:#}; the run goes on without");
+            tell!("pagetide: note: {error:#}; the run goes on without");
         }
         if let Some(line) = line {
             if let Some(log) = &mut log {

@@ -4,6 +4,7 @@ use crate::available::available;
 use crate::commands::{out, print_json};
 use crate::progress::Progress;
 use crate::sim_args::{SimArgs, Simulated};
+use crate::tell::tell;
 use crate::{exit, interrupt};
 use anyhow::{Context as _, Result, bail};
 use pagetide_report::Style;
@@ -56,7 +57,7 @@ fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
     shown.finish();
     let outcomes = match outcomes {
         Err(SweepError::Stopped) => {
-            eprintln!("pagetide: interrupted");
+            tell!("pagetide: interrupted");
             return Ok(ExitCode::from(exit::INTERRUPTED));
         }
         other => other?,
@@ -64,7 +65,7 @@ fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
     print(scenario, &outcomes, arguments.json)?;
     if let Some(path) = &arguments.timeline {
         if outcomes.iter().all(|outcome| outcome.decisions.is_empty()) {
-            eprintln!("pagetide: no system decided anything in intervals: the timeline is empty");
+            tell!("pagetide: no system decided anything in intervals: the timeline is empty");
         }
         write(path, timeline(&plan, &outcomes))?;
     }
@@ -72,7 +73,7 @@ fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
         let accesses: u64 = outcomes.iter().map(|outcome| outcome.simulated).sum();
         let (millions, seconds) = (accesses as f64 / 1e6, start.elapsed().as_secs_f64());
         let speed = millions / seconds.max(1e-9);
-        eprintln!(
+        tell!(
             "pagetide: {millions:.1} M accesses simulated in {seconds:.1} s, {speed:.1} M a second"
         );
     }

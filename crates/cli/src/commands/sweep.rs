@@ -3,6 +3,7 @@
 use crate::commands::sim::{Shown, plan, pool};
 use crate::exit;
 use crate::sim_args::SweepArgs;
+use crate::tell::tell;
 use anyhow::{Context as _, Result, bail};
 use pagetide_sim::scenario::Outcome;
 use pagetide_sim::sweep::{Journal, Plan, SweepError, beside, columns, csv, parquet, write};
@@ -19,7 +20,7 @@ pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
     let mut journal = Journal::open(&path).with_context(|| path.display().to_string())?;
     for line in journal.skipped() {
         let path = path.display();
-        eprintln!("pagetide: note: {path}: line {line} is not whole and is skipped");
+        tell!("pagetide: note: {path}: line {line} is not whole and is skipped");
     }
     let kept = plan.kept(&journal);
     let pool = pool(&plan, &arguments.simulated)?;
@@ -29,7 +30,7 @@ pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
     let outcomes = match outcomes {
         Err(SweepError::Stopped) => {
             let (done, all) = (plan.kept(&journal), plan.different());
-            eprintln!(
+            tell!(
                 "pagetide: interrupted; {done} of {all} points are in {}, the same command goes on",
                 path.display()
             );
@@ -40,7 +41,7 @@ pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
     save(table, &plan, &outcomes)?;
     if !arguments.simulated.quiet {
         let all = plan.different();
-        eprintln!("pagetide: {all} points, {kept} of them were there: {}", table.display());
+        tell!("pagetide: {all} points, {kept} of them were there: {}", table.display());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -3,6 +3,7 @@
 use crate::args::{ExportFormat, TraceCommand};
 use crate::commands::{open, out, print_json};
 use anyhow::Result;
+use pagetide_privilege::{Paths, without_privileges};
 use pagetide_replay::{CpuCache, Overview};
 use pagetide_report::Style;
 use pagetide_trace::{Recording, Totals};
@@ -13,6 +14,13 @@ use std::process::ExitCode;
 const HEATMAP_ROWS: usize = 20;
 
 pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
+    let read = match command {
+        TraceCommand::Info { recording, .. } | TraceCommand::Export { recording, .. } => {
+            vec![recording.clone()]
+        }
+        TraceCommand::Diff { first, second, .. } => vec![first.clone(), second.clone()],
+    };
+    without_privileges(&Paths { read, written: Vec::new() })?;
     match command {
         TraceCommand::Info { recording, json } => {
             let recording = Recording::open(recording)?;
@@ -36,6 +44,7 @@ pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
                 ExportFormat::Csv => pagetide_trace::ExportFormat::Csv,
                 ExportFormat::Jsonl => pagetide_trace::ExportFormat::JsonLines,
             };
+            // Its names are escaped where recordings are read.
             let mut stdout = io::BufWriter::new(io::stdout().lock());
             pagetide_trace::export(&Recording::open(recording)?, format, &mut stdout)?;
             stdout.flush()?;

@@ -51,6 +51,11 @@ impl Writing {
     pub(crate) fn start(mut writer: RecordingWriter, path: &Path) -> Self {
         let (send, receive) = mpsc::sync_channel::<EpochRecord>(4);
         let thread = thread::spawn(move || {
+            // It only writes, and has time.
+            pagetide_privilege::ordinary();
+            if let Err(error) = pagetide_privilege::Capabilities::WRITING.keep() {
+                tracing::warn!(%error, "the writing thread keeps our capabilities");
+            }
             for record in receive {
                 writer.append(record)?;
             }

@@ -11,6 +11,8 @@ mod damage;
 mod disk;
 mod ends;
 mod exact;
+mod hostile;
+mod identity;
 mod json;
 mod kills;
 mod live;

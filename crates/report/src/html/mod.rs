@@ -81,12 +81,14 @@ pub fn html(
     };
     let data = serde_json::to_string(&data).map_err(|_| std::fmt::Error)?;
     let page = page::Page::new(subjects, &names, together, now_unix_s, inert(&data));
-    page.render().map_err(|_| std::fmt::Error)
+    let page = page.render().map_err(|_| std::fmt::Error)?;
+    // Names of paths and machines, too: nothing in a page turns the direction of what is read.
+    Ok(pagetide_types::printable_lines(&page).into_owned())
 }
 
 /// JSON that cannot end the element that holds it, nor begin a comment.
 fn inert(json: &str) -> String {
-    json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
+    pagetide_types::printable_json(json).replace('<', "\\u003c")
 }
 
 #[cfg(test)]
@@ -95,9 +97,9 @@ mod tests {
 
     #[test]
     fn a_target_cannot_break_out_of_the_data() {
-        let json = inert(r#"{"target":"</script><!--<b>"}"#);
-        assert!(!json.contains('<'), "{json}");
+        let json = inert("{\"target\":\"</script><!--<b>\u{2028}\u{202e}\"}");
+        assert!(!json.contains('<') && json.is_ascii(), "{json}");
         let back: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(back["target"], "</script><!--<b>");
+        assert_eq!(back["target"], "</script><!--<b>\u{2028}\u{202e}");
     }
 }

@@ -238,19 +238,6 @@ pub(crate) fn process_cpu() -> u64 {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// Gives this thread precedence and exact timers: it holds locks of the target for tens of
-/// microseconds, and would hold them for milliseconds were it put off in the middle.
-pub(crate) fn hurry() {
-    // SAFETY: plain system calls that only affect the calling thread.
-    let failed = unsafe {
-        libc::prctl(libc::PR_SET_TIMERSLACK, 1, 0, 0, 0);
-        libc::setpriority(libc::PRIO_PROCESS, 0, -20)
-    };
-    if failed != 0 {
-        tracing::debug!("no precedence: {}", io::Error::last_os_error());
-    }
-}
-
 fn clock(id: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec; a clock of a process that is gone leaves it zero.

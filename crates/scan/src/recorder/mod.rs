@@ -15,7 +15,7 @@ mod stalls;
 pub use places::{PerNode, Place};
 
 use crate::bits::eyes::Eyes;
-use crate::bits::live::{self, Live, monotonic_ns, process_cpu};
+use crate::bits::live::{Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
 use crate::observer::Observer;
 use crate::pages::PageHeat;
@@ -30,6 +30,7 @@ use crate::target::resident_set::ResidentSet;
 use crate::target::units::Units;
 use crate::walk::row::Range;
 use pagetide_host::Host;
+use pagetide_privilege::Account;
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, Pid, UnitSize};
 use std::hash::RandomState;
@@ -63,6 +64,8 @@ pub struct Options {
     pub budget: f64,
     /// Ends the recording; else it goes on until the target ends.
     pub limit: Option<Duration>,
+    /// As whom a command is started; none: as we run.
+    pub account: Option<Account>,
     /// What a command prints goes to standard error, for standard output carries an answer.
     pub output_aside: bool,
     /// Also watches memory that `MADV_COLD` cannot clear, by `clear_refs`, for which page faults
@@ -95,6 +98,7 @@ impl Default for Options {
             single_pages: None,
             budget: 0.01,
             limit: None,
+            account: None,
             output_aside: false,
             clear_shared: false,
             cache_per_core: Bytes::mib(2),
@@ -179,9 +183,9 @@ impl Recorder {
         let unit = options.unit;
         let mut live = Live::new(observer.walker);
         live.walker.report_pages(true);
-        let following = Following::start(target, &host, options.output_aside)?;
-        // Only now: a command that we start must not inherit it.
-        live::hurry();
+        let account = options.account.as_ref();
+        let following = Following::start(target, &host, account, options.output_aside)?;
+        pagetide_privilege::hurry();
         let started_ns = live.now();
         let stalls = Stalls::new(host.stall_events());
         let estimator = Estimator::new(options.cache_per_core);

@@ -3,11 +3,11 @@
 use crate::error::ScanError;
 use crate::target::pidfd;
 use pagetide_host::{Cgroup, Host};
-use pagetide_types::Pid;
+use pagetide_privilege::Account;
+use pagetide_types::{Pid, shell};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,8 +32,10 @@ impl Target {
     pub fn describe(&self) -> String {
         match self {
             Self::Command(words) => {
+                // Quoted, so that it can be copied, and told from what only looks like it.
                 let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-                words.join(" ")
+                let shown: Vec<_> = words.iter().map(|word| shell::shown(word)).collect();
+                shown.join(" ")
             }
             Self::Pids(pids) => {
                 let pids: Vec<_> = pids.iter().map(ToString::to_string).collect();
@@ -56,10 +58,11 @@ impl Following {
     pub(crate) fn start(
         target: &Target,
         host: &Host,
+        account: Option<&Account>,
         output_aside: bool,
     ) -> Result<Self, ScanError> {
         let following = match target {
-            Target::Command(words) => Self::spawn(words, output_aside)?,
+            Target::Command(words) => Self::spawn(words, account, output_aside)?,
             Target::Pids(pids) => Self::Pids(pids.clone()),
             Target::Cgroup(path) => {
                 let cgroup = host.cgroup(path).map_err(|e| ScanError::Target(e.to_string()))?;
@@ -86,7 +89,11 @@ impl Following {
         Ok(following)
     }
 
-    fn spawn(words: &[OsString], output_aside: bool) -> Result<Self, ScanError> {
+    fn spawn(
+        words: &[OsString],
+        account: Option<&Account>,
+        output_aside: bool,
+    ) -> Result<Self, ScanError> {
         let [program, arguments @ ..] = words else {
             return Err(ScanError::Target("no command given; write it after --".into()));
         };
@@ -104,13 +111,7 @@ impl Following {
         }
         // It stays in our process group: it may read the terminal, and a Ctrl-C there reaches it
         // as well.
-        // SAFETY: resetting signal dispositions is allowed between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                libc::signal(libc::SIGPIPE, libc::SIG_DFL);
-                Ok(())
-            });
-        }
+        pagetide_privilege::prepare(&mut command, account);
         match command.spawn() {
             Ok(child) => Ok(Self::Command { child, status: None }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(ScanError::Target(

@@ -11,6 +11,7 @@ mod export;
 #[cfg(test)]
 mod foreign;
 #[cfg(test)]
+mod hostile;
 mod info;
 #[cfg(test)]
 mod owner;

@@ -1,0 +1,53 @@
+//! The one way to standard error and standard output. What others named (memory, files, commands,
+//! recordings) cannot act on the terminal, and a reader that went away is no panic.
+
+use std::io::{self, Write};
+
+/// A line, or several, for the user.
+pub(crate) fn line(text: &str) {
+    // Nobody is left to be told that it could not be said.
+    let _ = writeln!(io::stderr().lock(), "{}", pagetide_types::printable_lines(text));
+}
+
+/// A report, with our colours.
+///
+/// # Errors
+/// When it cannot be written; a reader that went away is [`io::ErrorKind::BrokenPipe`].
+pub(crate) fn report(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(pagetide_types::printable_report(text).as_bytes())?;
+    out.flush()
+}
+
+/// JSON with a final line end.
+///
+/// # Errors
+/// As [`report`].
+pub(crate) fn json(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}", pagetide_types::printable_json(text))?;
+    out.flush()
+}
+
+/// Says something to the user, formatted as by `format!`.
+macro_rules! tell {
+    ($($argument:tt)*) => {
+        $crate::tell::line(&format!($($argument)*))
+    };
+}
+pub(crate) use tell;
+
+/// Standard error for log lines: whole ones, escaped.
+pub(crate) struct Log;
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = String::from_utf8_lossy(bytes);
+        io::stderr().lock().write_all(pagetide_types::printable_lines(&text).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,166 @@
+//! Who a command runs as, and what we keep ourselves: SECURITY.md, "Who is trusted with what".
+
+use crate::run::{
+    Outcome, Running, command, finish, heat, pagetide, recorder_of, recording, scratch, skip,
+    sleeper, turn, within,
+};
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+/// What sudo says of who called it.
+const CALLER: u32 = 65534;
+
+/// Prints what the kernel says of who it is.
+const WHO: &str = "cat /proc/$$/status; echo home=$HOME; nice; sleep 1.5";
+
+/// The fields of a `status` file, and lines like them.
+fn status(text: &str) -> HashMap<String, String> {
+    let fields = text.lines().filter_map(|line| line.split_once(':'));
+    fields.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect()
+}
+
+fn capabilities(status: &HashMap<String, String>) -> u64 {
+    u64::from_str_radix(&status["CapEff"], 16).unwrap_or(u64::MAX)
+}
+
+/// Records [`WHO`] with these arguments, as if sudo had been called by somebody.
+#[track_caller]
+fn who(arguments: &[&str]) -> Outcome {
+    let scratch = scratch();
+    let mut recording = recording(&heat(&scratch, "x"));
+    recording.args(arguments).args(["--", "sh", "-c", WHO]);
+    recording.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
+    finish(recording).succeeds()
+}
+
+#[test]
+fn through_sudo_a_command_runs_as_the_caller_without_any_capability() {
+    let name = "through_sudo_a_command_runs_as_the_caller_without_any_capability";
+    let Some(_turn) = turn(name) else { return };
+    let outcome = who(&[]);
+    let found = status(&outcome.out);
+    let id = CALLER.to_string();
+    for ids in ["Uid", "Gid"] {
+        assert!(found[ids].split_whitespace().all(|word| word == id), "{ids}: {found:?}");
+    }
+    for set in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
+        assert_eq!(found[set].trim_start_matches('0'), "", "{set}: {found:?}");
+    }
+    assert_eq!(found["NoNewPrivs"], "0", "its own setuid programs are its own affair");
+    assert!(!outcome.out.contains("home=/root"), "{}", outcome.out);
+    assert!(outcome.out.lines().any(|line| line == "0"), "niceness: {}", outcome.out);
+    let said = outcome.err.lines().filter(|line| line.contains("the command runs as")).count();
+    assert_eq!(said, 1, "in one line: {}", outcome.err);
+    assert!(outcome.err.contains("--as-root"), "{}", outcome.err);
+}
+
+#[test]
+fn root_and_other_users_only_when_asked_for() {
+    let Some(_turn) = turn("root_and_other_users_only_when_asked_for") else { return };
+    let outcome = who(&["--as-root"]);
+    let found = status(&outcome.out);
+    assert!(found["Uid"].split_whitespace().all(|word| word == "0"), "{found:?}");
+    assert!(!outcome.err.contains("runs as"), "{}", outcome.err);
+    let outcome = who(&["--user", "daemon"]);
+    let found = status(&outcome.out);
+    assert!(found["Uid"].split_whitespace().all(|word| word == "1"), "{found:?}");
+    assert!(outcome.err.contains("the command runs as daemon"), "{}", outcome.err);
+}
+
+#[test]
+fn an_account_must_exist_and_needs_a_command() {
+    let Some(_turn) = turn("an_account_must_exist_and_needs_a_command") else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let record = |rest: &str| pagetide(&format!("record -q -o {} {rest}", path.display()));
+    record("--user no-such-user -- true").fails(5, &["no user 'no-such-user'", "getent passwd"]);
+    record("--user daemon --pid 1").fails(2, &["--user"]);
+    record("--user daemon --as-root -- true").fails(2, &["--as-root"]);
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_recorder_keeps_what_it_needs_and_its_writer_less() {
+    let Some(_turn) = turn("a_recorder_keeps_what_it_needs_and_its_writer_less") else { return };
+    let (scratch, target) = (scratch(), sleeper());
+    let mut recorder = recorder_of(&target, &heat(&scratch, "x"));
+    let pid = recorder.pid();
+    let main = status(&fs::read_to_string(format!("/proc/{pid}/status")).unwrap());
+    assert_eq!(main["NoNewPrivs"], "1");
+    // CAP_SETUID, CAP_NET_ADMIN, CAP_SYS_MODULE, CAP_SYS_RAWIO, CAP_MKNOD.
+    for gone in [7, 12, 16, 17, 27] {
+        assert_eq!(capabilities(&main) >> gone & 1, 0, "capability {gone}: {main:?}");
+    }
+    let mut others = 0;
+    for task in fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten() {
+        let of = status(&fs::read_to_string(task.path().join("status")).unwrap());
+        if task.file_name().to_string_lossy() == pid.to_string() {
+            continue;
+        }
+        others += 1;
+        let left = capabilities(&of);
+        // CAP_CHOWN, CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH.
+        assert_eq!(left & !0b111, 0, "{of:?}");
+        let stat = fs::read_to_string(task.path().join("stat")).unwrap();
+        let nice = stat.rsplit(')').next().unwrap().split_whitespace().nth(16).unwrap();
+        assert_eq!(nice, "0", "{stat}");
+    }
+    assert!(others >= 1, "the writer");
+    recorder.signal(libc::SIGINT);
+    recorder.wait();
+}
+
+/// A recording with so much in it that exporting it fills any pipe.
+fn long_one(test: &str, path: &Path) -> bool {
+    // SAFETY: cannot fail, changes nothing.
+    if unsafe { libc::geteuid() } != 0 {
+        skip(test, "only root has something to give up");
+        return false;
+    }
+    let program = "workload uniform --size 256M --rate 20000 --seconds 4 --truth-epoch 0.1 --truth";
+    let mut workload = command(program.split(' '));
+    workload.arg(path);
+    workload.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
+    finish(workload).succeeds();
+    true
+}
+
+/// What an export of `path` is while nobody reads what it prints.
+#[track_caller]
+fn while_exporting(path: &Path, through_sudo: bool) -> HashMap<String, String> {
+    let mut export = command(["trace", "export"]);
+    export.arg(path);
+    if through_sudo {
+        export.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
+    }
+    let export = Running::start(export);
+    let read = || {
+        let path = format!("/proc/{}/status", export.pid());
+        status(&fs::read_to_string(path).unwrap_or_default())
+    };
+    let confined = || read().get("Seccomp").is_some_and(|mode| mode == "2");
+    assert!(within(60, confined), "{:?}", read());
+    read()
+}
+
+#[test]
+fn reading_recordings_is_done_without_privileges() {
+    let name = "reading_recordings_is_done_without_privileges";
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    if !long_one(name, &path) {
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    // The caller may not enter root's directory: root stays, and keeps files alone.
+    let root = while_exporting(&path, true);
+    assert!(root["Uid"].split_whitespace().all(|id| id == "0"), "{root:?}");
+    assert_eq!((capabilities(&root) & !0b111, root["NoNewPrivs"].as_str()), (0, "1"));
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let caller = while_exporting(&path, true);
+    let id = CALLER.to_string();
+    assert!(caller["Uid"].split_whitespace().all(|word| word == id), "{caller:?}");
+    assert_eq!((capabilities(&caller), caller["NoNewPrivs"].as_str()), (0, "1"));
+}

@@ -11,4 +11,4 @@ pub use bytes::{Bytes, ParseBytesError};
 pub use heat::{EpochHeat, HeatFlags, HeatRow};
 pub use ids::{EpochId, NodeId, ObjectId, Pid, TierId, UnitId};
 pub use nearest::nearest;
-pub use units::{AreaKind, PageSize, UnitKey, UnitSize, VirtAddr};
+pub use units::{AreaKind, PageSize, PhysAddr, UnitKey, UnitSize, VirtAddr};

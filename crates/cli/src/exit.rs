@@ -1,5 +1,6 @@
 //! Exit codes: what a script can tell from them. Documented in docs/exit-codes.md.
 
+use crate::commands::shift::Unable;
 use pagetide_manager::TierError;
 use pagetide_scan::ScanError;
 use std::process::{ExitCode, ExitStatus};
@@ -46,6 +47,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
         matches!(cause.downcast_ref(), Some(TierError::OneNode(_) | TierError::OneTier(_)))
     }) {
         return UNSUPPORTED;
+    }
+    match error.chain().find_map(|cause| cause.downcast_ref::<Unable>()) {
+        Some(Unable::NotRoot) => return NOT_PERMITTED,
+        Some(Unable::NoMachineId | Unable::NoDevices | Unable::Kernel(_)) => return UNSUPPORTED,
+        None => {}
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<ScanError>()) {
         Some(ScanError::NotPermitted(_)) => NOT_PERMITTED,

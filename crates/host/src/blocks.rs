@@ -157,7 +157,10 @@ mod tests {
         assert_eq!(host.block_size().unwrap(), Some(Bytes::mib(128)));
         assert_eq!(host.auto_online(), Some(AutoOnline::Movable));
         let block = host.memory_block(BlockId(33)).unwrap().unwrap();
-        assert_eq!((block.state, block.node, block.movable()), (BlockState::Online, Some(NodeId(1)), true));
+        assert_eq!(
+            (block.state, block.node, block.movable()),
+            (BlockState::Online, Some(NodeId(1)), true)
+        );
         let block = host.memory_block(BlockId(34)).unwrap().unwrap();
         assert_eq!((block.state, block.node, block.movable()), (BlockState::Offline, None, false));
         assert_eq!(host.memory_block(BlockId(35)).unwrap(), None);

@@ -77,7 +77,10 @@ mod tests {
 
     #[test]
     fn the_right_end_is_taken_first() {
-        assert_eq!(to_take(&[device(1, 0, false), device(3, 0, false), device(2, 0, false)]), Some(1));
+        assert_eq!(
+            to_take(&[device(1, 0, false), device(3, 0, false), device(2, 0, false)]),
+            Some(1)
+        );
         assert_eq!(to_take(&[]), None);
     }
 

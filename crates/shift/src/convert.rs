@@ -77,6 +77,16 @@ impl<K: Kernel> Shifter<K> {
     /// # Errors
     /// When it is in use, holds data, or cannot become memory here.
     pub fn offer(&mut self, name: &str) -> Result<DaxDevice, Refusal> {
+        let device = self.could_offer(name)?;
+        self.journal.write(Event::Offered, &Identity::of(&device))?;
+        Ok(device)
+    }
+
+    /// As [`offer`](Self::offer), and changes nothing.
+    ///
+    /// # Errors
+    /// As [`offer`](Self::offer).
+    pub fn could_offer(&self, name: &str) -> Result<DaxDevice, Refusal> {
         let devices = self.kernel.devices().map_err(Refusal::of(name))?;
         let device = devices
             .into_iter()
@@ -92,7 +102,6 @@ impl<K: Kernel> Shifter<K> {
         }
         self.can_be_memory(&device)?;
         self.is_empty(&device)?;
-        self.journal.write(Event::Offered, &id)?;
         Ok(device)
     }
 
@@ -112,7 +121,7 @@ impl<K: Kernel> Shifter<K> {
                 return Err(Refusal::WrongState { device: name.into(), is, must: "storage" });
             }
         }
-        self.check_auto_online()?;
+        check_policies(&self.kernel)?;
         self.can_be_memory(&device)?;
         self.is_empty(&device)?;
         self.journal.write(Event::ToMemory, id)?;
@@ -129,22 +138,10 @@ impl<K: Kernel> Shifter<K> {
         }
     }
 
-    /// What the kernel does with added memory by itself must not take it for pages that never move.
-    fn check_auto_online(&self) -> Result<(), Refusal> {
-        match self.kernel.auto_online() {
-            Some(AutoOnline::Offline | AutoOnline::Movable) | None => Ok(()),
-            Some(AutoOnline::Online | AutoOnline::Kernel) => Err(Refusal::AutoOnline),
-        }
-    }
-
     /// Whether a device could become memory at all, and is storage now.
     fn can_be_memory(&self, device: &DaxDevice) -> Result<(), Refusal> {
         let name = || device.name.clone();
-        for (driver, called) in [(Driver::Memory, "kmem"), (Driver::Storage, "device_dax")] {
-            if !self.kernel.has(driver) {
-                return Err(Refusal::NoDriver(called));
-            }
-        }
+        has_drivers(&self.kernel)?;
         let block = self.block_size(&device.name)?;
         if device.target.is_none() {
             return Err(Refusal::NoNode(name()));
@@ -357,4 +354,25 @@ impl<K: Kernel> Shifter<K> {
         }
         Ok(self.journal.write(after, id)?)
     }
+}
+
+/// Whether a kernel can turn devices into memory that can be given back.
+///
+/// # Errors
+/// When it has not the drivers, or takes added memory for pages that never move.
+pub fn check_policies(kernel: &impl Kernel) -> Result<(), Refusal> {
+    has_drivers(kernel)?;
+    match kernel.auto_online() {
+        Some(AutoOnline::Offline | AutoOnline::Movable) | None => Ok(()),
+        Some(AutoOnline::Online | AutoOnline::Kernel) => Err(Refusal::AutoOnline),
+    }
+}
+
+fn has_drivers(kernel: &impl Kernel) -> Result<(), Refusal> {
+    for (driver, called) in [(Driver::Memory, "kmem"), (Driver::Storage, "device_dax")] {
+        if !kernel.has(driver) {
+            return Err(Refusal::NoDriver(called));
+        }
+    }
+    Ok(())
 }

@@ -6,8 +6,7 @@ use pagetide_host::{AutoOnline, DaxDriver};
 use pagetide_types::Bytes;
 use std::{path::Path, time::Duration};
 
-const HOW: GiveBack =
-    GiveBack { limit: Duration::from_secs(10), evict: false, withdraw: false };
+const HOW: GiveBack = GiveBack { limit: Duration::from_secs(10), evict: false, withdraw: false };
 
 fn id(number: u64) -> Identity {
     Identity::of(&device(number))
@@ -74,7 +73,10 @@ fn what_was_never_offered_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     let mut shifter = Shifter::new(kernel, open(folder.path()));
     let error = shifter.to_memory(&id(1)).unwrap_err().to_string();
-    assert!(error.contains("never prepared") && error.contains("prepare --device dax1.1"), "{error}");
+    assert!(
+        error.contains("never prepared") && error.contains("prepare --device dax1.1"),
+        "{error}"
+    );
     assert!(matches!(shifter.to_memory(&id(9)), Err(Refusal::Gone(_))));
     assert!(matches!(shifter.offer("dax7.7"), Err(Refusal::Gone(_))));
 }

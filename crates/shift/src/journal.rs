@@ -203,7 +203,9 @@ impl Journal {
             let machine = journal.here.machine.clone();
             journal.append(&Body::Head { pagetide_shift: VERSION, machine })?;
             // The file's name must survive, too.
-            File::open(folder).and_then(|folder| folder.sync_all()).map_err(wrong("flush the folder of"))?;
+            File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(wrong("flush the folder of"))?;
         }
         Ok(journal)
     }
@@ -212,10 +214,7 @@ impl Journal {
     ///
     /// # Errors
     /// As [`open`](Self::open).
-    pub fn peek(
-        folder: &Path,
-        here: &Machine,
-    ) -> Result<BTreeMap<Identity, Entry>, JournalError> {
+    pub fn peek(folder: &Path, here: &Machine) -> Result<BTreeMap<Identity, Entry>, JournalError> {
         let path = folder.join("journal");
         match File::open(&path) {
             Ok(mut file) => Ok(read(&mut file, &path, here)?.devices),
@@ -301,9 +300,11 @@ struct Contents {
 
 fn read(file: &mut File, path: &Path, here: &Machine) -> Result<Contents, JournalError> {
     let mut bytes = Vec::new();
-    file.take(LONGEST)
-        .read_to_end(&mut bytes)
-        .map_err(|source| JournalError::Io { doing: "read", path: path.into(), source })?;
+    file.take(LONGEST).read_to_end(&mut bytes).map_err(|source| JournalError::Io {
+        doing: "read",
+        path: path.into(),
+        source,
+    })?;
     let mut read = Contents { devices: BTreeMap::new(), next: 0, length: 0, torn: false };
     let damaged = |line, what: &str| {
         let (path, what) = (path.to_owned(), what.to_owned());

@@ -247,10 +247,8 @@ mod tests {
     #[test]
     fn waiting_tasks_are_pressure_too() {
         let mut pressure = Pressure::new(OPTIONS);
-        let stalled = |second, ms| Sample {
-            stalled: Some(Duration::from_millis(ms)),
-            ..at(second, 300)
-        };
+        let stalled =
+            |second, ms| Sample { stalled: Some(Duration::from_millis(ms)), ..at(second, 300) };
         assert_eq!(pressure.check(stalled(0, 5_000)), Verdict::Hold);
         assert_eq!(pressure.check(stalled(1, 5_099)), Verdict::Hold);
         let verdict = pressure.check(stalled(2, 5_199));

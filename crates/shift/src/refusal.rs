@@ -12,7 +12,9 @@ pub enum Refusal {
     #[error("device {0} is not there; `pagetide shift status` lists what is")]
     Gone(String),
     /// It was never offered.
-    #[error("{0} was never prepared: what is on it may be wanted. `pagetide shift prepare --device {0}` offers it if it is empty")]
+    #[error(
+        "{0} was never prepared: what is on it may be wanted. `pagetide shift prepare --device {0}` offers it if it is empty"
+    )]
     NotOurs(String),
     /// It was taken back by its owner.
     #[error("{0} was given back as storage; `pagetide shift prepare --device {0}` offers it again")]
@@ -26,7 +28,9 @@ pub enum Refusal {
         users: Vec<String>,
     },
     /// There is something on it.
-    #[error("{device} holds data (the first at byte {offset}); whoever owns it must clear it, or keep it out of here")]
+    #[error(
+        "{device} holds data (the first at byte {offset}); whoever owns it must clear it, or keep it out of here"
+    )]
     HoldsData {
         /// The device.
         device: String,
@@ -44,7 +48,9 @@ pub enum Refusal {
         must: &'static str,
     },
     /// The kernel cannot turn devices into memory.
-    #[error("this kernel has no driver {0} for dax devices; load it with `modprobe {0}`, or use a kernel with CONFIG_DEV_DAX_KMEM")]
+    #[error(
+        "this kernel has no driver {0} for dax devices; load it with `modprobe {0}`, or use a kernel with CONFIG_DEV_DAX_KMEM"
+    )]
     NoDriver(&'static str),
     /// The kernel cannot add memory.
     #[error("this kernel cannot add memory while it runs; use one with CONFIG_MEMORY_HOTPLUG")]
@@ -56,7 +62,9 @@ pub enum Refusal {
     )]
     AutoOnline,
     /// The firmware does not say which node it belongs to.
-    #[error("the firmware does not say to which node the memory of {0} belongs; it cannot become memory")]
+    #[error(
+        "the firmware does not say to which node the memory of {0} belongs; it cannot become memory"
+    )]
     NoNode(String),
     /// It is smaller than what the kernel takes.
     #[error("{device} holds no whole memory block of {block}; prepare it with a larger --size")]
@@ -67,7 +75,9 @@ pub enum Refusal {
         block: Bytes,
     },
     /// Pages on it do not move.
-    #[error("block {block} of {device} holds {pages} pages that do not move; it stays memory until they are freed, or until a reboot")]
+    #[error(
+        "block {block} of {device} holds {pages} pages that do not move; it stays memory until they are freed, or until a reboot"
+    )]
     Unmovable {
         /// The device.
         device: String,
@@ -90,7 +100,9 @@ pub enum Refusal {
         free: Bytes,
     },
     /// A block did not go offline, or not in time; it is in use as before.
-    #[error("block {block} of {device} did not go offline ({fault}); the device is memory as before. Pinned pages do that; see --time, or end the programs that pin")]
+    #[error(
+        "block {block} of {device} did not go offline ({fault}); the device is memory as before. Pinned pages do that; see --time, or end the programs that pin"
+    )]
     Stuck {
         /// The device.
         device: String,
@@ -100,7 +112,9 @@ pub enum Refusal {
         fault: Fault,
     },
     /// The kernel lost the device while it had memory in use.
-    #[error("the memory of {0} is in use by the kernel, which has no driver for it any more (somebody unbound it); only a reboot frees it")]
+    #[error(
+        "the memory of {0} is in use by the kernel, which has no driver for it any more (somebody unbound it); only a reboot frees it"
+    )]
     Stranded(String),
     /// Something could not be found out, or done.
     #[error("{device}: {fault}; the device is left as it is, `pagetide shift status` shows how")]

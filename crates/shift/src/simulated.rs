@@ -1,7 +1,9 @@
 //! A kernel that is not there: dax devices, memory blocks, refusals on request, and a kill at any step.
 
 use crate::{Answer, Driver, Fault, Kernel, Why};
-use pagetide_host::{AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, FrameCounts, MemoryBlock};
+use pagetide_host::{
+    AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, FrameCounts, MemoryBlock,
+};
 use pagetide_types::{Bytes, NodeId, PhysAddr};
 use std::{
     cell::{Cell, RefCell},
@@ -87,11 +89,11 @@ impl SimKernel {
             free_dram: Bytes::gib(1),
             fails: Vec::new(),
         };
-        Self {
-            machine: Rc::new(RefCell::new(machine)),
-            kill: Rc::default(),
-            now: Rc::default(),
-        }
+        Self { machine: Rc::new(RefCell::new(machine)), kill: Rc::default(), now: Rc::default() }
+    }
+
+    pub(crate) fn sleep(&self, time: Duration) {
+        self.now.set(self.now.get() + time);
     }
 
     /// Everything that is not storage is lost; devices come up as storage, with what was on them.
@@ -227,7 +229,8 @@ impl Kernel for SimKernel {
             it.device.driver = DaxDriver::Storage;
             if to == Driver::Memory {
                 it.device.driver = DaxDriver::Memory;
-                let new = SimBlock { online, zone: "Movable", used: 0, unmovable: 0, pinned: false };
+                let new =
+                    SimBlock { online, zone: "Movable", used: 0, unmovable: 0, pinned: false };
                 it.blocks = device.blocks(BLOCK).into_iter().map(|id| (id, new.clone())).collect();
             }
             Ok(())

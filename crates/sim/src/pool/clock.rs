@@ -4,7 +4,7 @@
 use super::local::{Frame, LocalTable};
 
 /// Probes that the paper allows.
-pub const PROBES: u32 = 200;
+pub(super) const PROBES: u32 = 200;
 
 /// A frame to give up. Each frame that was used and is passed over is not used from then on.
 pub(super) fn victim(table: &mut LocalTable, probes: u32) -> Frame {

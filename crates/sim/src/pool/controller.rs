@@ -59,12 +59,12 @@ impl Controller {
             return Waited::default();
         }
         let count = self.counts[node].add(page);
-        let Some(pact) = &mut self.pact else { return Waited::default() };
+        let Some(pact) = &mut self.pact else { return Waited { count, ..Waited::default() } };
         let key = self.base[node] + page.0;
         let Turned { spilled, filled } = pact.touch(key, count);
         self.spills.spilled += u64::from(spilled);
         self.spills.filled += u64::from(filled);
-        Waited { spilled: spilled && self.within, filled: filled && self.within, key }
+        Waited { spilled: spilled && self.within, filled: filled && self.within, key, count }
     }
 
     /// An epoch ends for a node: its hot pages, in the order in which they became so.
@@ -105,4 +105,6 @@ pub(super) struct Waited {
     pub(super) filled: bool,
     /// Where the count lies: the page's number among all.
     pub(super) key: u32,
+    /// The page's count from then on; 0, if the access does not count.
+    pub(super) count: u32,
 }

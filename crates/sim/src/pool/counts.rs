@@ -65,11 +65,6 @@ impl Counts {
         self.most
     }
 
-    /// How many are hot.
-    pub(super) const fn hot(&self) -> usize {
-        self.hot.len()
-    }
-
     /// An epoch ends: those that are hot, in the order in which that was seen. The next one begins.
     pub(super) fn end(&mut self, into: &mut Vec<Hot>) {
         let all = &self.all;

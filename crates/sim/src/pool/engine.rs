@@ -9,6 +9,7 @@
 use super::Ps;
 use super::controller::Controller;
 use super::counts::PageId;
+use super::filter::NodeCaches;
 use super::hardware::{Times, module};
 use super::local::{Frame, LocalTable};
 use super::manager::Manager;
@@ -16,7 +17,6 @@ use super::module::Module;
 use super::node::{Node, Place, Places};
 use super::outcome::{NodeOutcome, PoolOutcome};
 use super::placement::{Placement, Room};
-use super::policy::Hottest;
 use super::settings::{Migration, PoolError, refuse};
 use super::traffic::{Misses, Request};
 use pagetide_access::generators::Rng;
@@ -46,7 +46,7 @@ pub struct Engine<'m> {
     cores: usize,
     pool: Vec<Module>,
     controller: Option<Controller>,
-    manager: Option<Manager<Hottest>>,
+    manager: Option<Manager>,
     requests: u64,
 }
 
@@ -80,7 +80,6 @@ impl<'m> Engine<'m> {
             (0..cores).map(|core| node.cores.get(core).map_or(Ps::MAX, super::node::Core::next))
         });
         let pages: Vec<u32> = programs.iter().map(|program| program.pages).collect();
-        let hottest = |migration: &Migration| Hottest { probes: migration.probes };
         Ok(Self {
             times,
             next: next.collect(),
@@ -88,10 +87,26 @@ impl<'m> Engine<'m> {
             pool: (0..machine.pool.modules).map(|_| module(&machine.pool)).collect(),
             controller: migration.map(|migration| Controller::new(&pages, migration)),
             manager: migration
-                .map(|migration| Manager::new(migration.clone(), hottest(migration), &times)),
+                .map(|migration| Manager::new(migration.clone(), programs.len(), &times)),
             nodes,
             requests: 0,
         })
+    }
+
+    /// Lets the misses come from caches that are simulated in time, one for each node, in place of misses
+    /// that are kept: cores take turns in their shared cache as fast as they are, and lines of a page that
+    /// moved serve nobody.
+    #[must_use]
+    pub fn behind(mut self, caches: Vec<NodeCaches>) -> Self {
+        for (number, (node, mut caches)) in self.nodes.iter_mut().zip(caches).enumerate() {
+            caches.warm_up();
+            node.caches = Some(caches);
+            for core in 0..node.cores.len() {
+                node.refill(core, APART.times(number as u64), &self.times);
+                self.next[number * self.cores + core] = node.cores[core].next();
+            }
+        }
+        self
     }
 
     /// Where the pages of each node are at first.
@@ -241,6 +256,9 @@ impl<'m> Engine<'m> {
                     let mut done = sent;
                     if let Some(controller) = &mut self.controller {
                         let waited = controller.access(at, page, write);
+                        if let Some(manager) = self.manager.as_mut().filter(|m| m.watches) {
+                            manager.policy.saw(at, page, waited.count, sent);
+                        }
                         // Eight counts lie in a line.
                         let counts = u64::from(waited.key) >> 3;
                         if waited.spilled {
@@ -263,8 +281,12 @@ impl<'m> Engine<'m> {
             }
         };
         let core = &mut node.cores[of];
+        node.tally.executed += core.executes(&self.times);
         core.made(now, done, &self.times);
-        self.next[number] = core.next();
+        if core.is_through() {
+            node.refill(of, now, &self.times);
+        }
+        self.next[number] = node.cores[of].next();
     }
 
     fn outcome(self) -> PoolOutcome {

@@ -1,5 +1,6 @@
 //! A program's accesses through the caches of a node, once: what goes to memory is kept for all replays.
 
+use super::counts::PageId;
 use super::traffic::Misses;
 use pagetide_access::Kind;
 use pagetide_access::filter::{Cache, Filter, Private, Traffic};
@@ -7,6 +8,7 @@ use pagetide_access::generators::Shuffle;
 use pagetide_access::parameter::{Result, refuse};
 use pagetide_access::patterns::{Source, Step};
 use pagetide_machine::PoolCache;
+use std::fmt;
 use std::time::Duration;
 
 /// How much of a program is kept.
@@ -39,8 +41,8 @@ pub struct Seen {
 const BATCH: u32 = 64;
 
 /// One core's way through its caches.
-struct Passing<'s> {
-    source: &'s mut dyn Source,
+struct Passing {
+    source: Box<dyn Source>,
     filter: Filter,
     /// Instructions so far.
     done: u64,
@@ -48,12 +50,111 @@ struct Passing<'s> {
     since: u64,
 }
 
+/// The caches of a node, with the programs that go through them. Pages lie in them at random, as the
+/// frames of a machine that has run for a while do.
+pub struct NodeCaches {
+    cores: Vec<Passing>,
+    shared: Cache,
+    frames: Frames,
+    warm_up: u64,
+    end: u64,
+    steps: Vec<Step>,
+    traffic: Vec<Traffic>,
+}
+
+impl fmt::Debug for NodeCaches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done: Vec<u64> = self.cores.iter().map(|core| core.done).collect();
+        f.debug_struct("NodeCaches").field("done", &done).finish_non_exhaustive()
+    }
+}
+
+impl NodeCaches {
+    /// Empty caches, and a source for each core.
+    ///
+    /// # Errors
+    /// Caches that make no sense.
+    pub fn new(
+        sources: Vec<Box<dyn Source>>,
+        caches: &[PoolCache],
+        filtering: Filtering,
+    ) -> Result<Self> {
+        let [first, second, last] = caches else {
+            return refuse("cache", caches.len(), "give three levels");
+        };
+        let cache = |level: &PoolCache| Cache::new(level.size, level.ways);
+        let core = |source| {
+            let filter = Filter::new(Private::new(cache(first)?, cache(second)?), 0);
+            Ok(Passing { source, filter, done: 0, since: 0 })
+        };
+        Ok(Self {
+            cores: sources.into_iter().map(core).collect::<Result<_>>()?,
+            shared: cache(last)?,
+            frames: Frames::new(filtering.pages, filtering.seed),
+            warm_up: filtering.warm_up,
+            end: filtering.warm_up.saturating_add(filtering.instructions),
+            steps: Vec::new(),
+            traffic: Vec::new(),
+        })
+    }
+
+    /// The core that is behind all others, unless it has executed so many instructions.
+    fn behind(&self, end: u64) -> Option<usize> {
+        let done = self.cores.iter().map(|core| core.done).enumerate();
+        done.min_by_key(|(_, done)| *done).filter(|(_, done)| *done < end).map(|(core, _)| core)
+    }
+
+    /// Fills the caches with what the cores do before it counts.
+    pub(super) fn warm_up(&mut self) {
+        while let Some(core) = self.behind(self.warm_up) {
+            self.advance(core, &mut |_| {});
+        }
+    }
+
+    /// A core makes its next accesses; whether it had any to make.
+    pub(super) fn advance(&mut self, number: usize, told: &mut impl FnMut(Seen)) -> bool {
+        let Self { cores, shared, frames, steps, traffic, .. } = self;
+        let core = &mut cores[number];
+        if core.done >= self.end {
+            return false;
+        }
+        steps.clear();
+        core.source.take(BATCH, Duration::ZERO, steps);
+        for step in steps {
+            core.done += u64::from(step.gap);
+            let moved = Step { offset: frames.of(step.offset), ..*step };
+            core.filter.pass(&moved, shared, traffic);
+            if core.done <= self.warm_up {
+                traffic.clear();
+                continue;
+            }
+            core.since += u64::from(step.gap).min(core.done - self.warm_up);
+            for seen in traffic.drain(..) {
+                let instructions = std::mem::take(&mut core.since);
+                let line = frames.back(seen.line);
+                told(Seen { core: number, line, kind: seen.kind, instructions });
+            }
+        }
+        true
+    }
+
+    /// Instructions of a core since its last line.
+    pub(super) fn rest(&mut self, number: usize) -> u64 {
+        std::mem::take(&mut self.cores[number].since)
+    }
+
+    /// A page moved: lines of it that are in the caches are of its old frame, and serve nobody.
+    pub(super) fn moved(&mut self, page: PageId) {
+        self.frames.renew(page.0);
+    }
+}
+
 /// What the cores of a node have to do with memory, kept: see [`pass`].
 ///
 /// # Errors
 /// As [`pass`].
 pub fn filter(
-    sources: &mut [Box<dyn Source>],
+    sources: Vec<Box<dyn Source>>,
     caches: &[PoolCache],
     filtering: Filtering,
 ) -> Result<Vec<Misses>> {
@@ -66,66 +167,21 @@ pub fn filter(
 }
 
 /// Tells what the cores of a node, which share the last cache, have to do with memory; of each core, what
-/// instructions came after its last line. Cores advance by equal instructions. Pages lie in the caches at
-/// random, as the frames of a machine that has run for a while do.
+/// instructions came after its last line. Cores advance by equal instructions.
 ///
 /// # Errors
 /// Caches that make no sense.
 pub fn pass(
-    sources: &mut [Box<dyn Source>],
+    sources: Vec<Box<dyn Source>>,
     caches: &[PoolCache],
     filtering: Filtering,
     told: &mut impl FnMut(Seen),
 ) -> Result<Vec<u64>> {
-    let [first, second, last] = caches else {
-        return refuse("cache", caches.len(), "give three levels");
-    };
-    let cache = |level: &PoolCache| Cache::new(level.size, level.ways);
-    let mut shared = cache(last)?;
-    let mut cores = Vec::new();
-    for source in sources {
-        let filter = Filter::new(Private::new(cache(first)?, cache(second)?), 0);
-        cores.push(Passing { source: source.as_mut(), filter, done: 0, since: 0 });
+    let mut node = NodeCaches::new(sources, caches, filtering)?;
+    while let Some(core) = node.behind(node.end) {
+        node.advance(core, told);
     }
-    let frames = Frames::new(filtering.pages, filtering.seed);
-    let end = filtering.warm_up.saturating_add(filtering.instructions);
-    let (mut steps, mut traffic) = (Vec::new(), Vec::new());
-    loop {
-        let behind = cores.iter_mut().enumerate().min_by_key(|(_, core)| core.done);
-        let Some((number, core)) = behind.filter(|(_, core)| core.done < end) else { break };
-        steps.clear();
-        core.source.take(BATCH, Duration::ZERO, &mut steps);
-        for step in &steps {
-            core.advance(step, (&mut shared, &frames), filtering.warm_up, &mut traffic);
-            for seen in traffic.drain(..) {
-                let instructions = std::mem::take(&mut core.since);
-                let line = frames.back(seen.line);
-                told(Seen { core: number, line, kind: seen.kind, instructions });
-            }
-        }
-    }
-    Ok(cores.into_iter().map(|core| core.since).collect())
-}
-
-impl Passing<'_> {
-    /// Makes an access; what of it is to be told is appended.
-    #[inline]
-    fn advance(
-        &mut self,
-        step: &Step,
-        (shared, frames): (&mut Cache, &Frames),
-        warm_up: u64,
-        traffic: &mut Vec<Traffic>,
-    ) {
-        self.done += u64::from(step.gap);
-        let moved = Step { offset: frames.of(step.offset), ..*step };
-        self.filter.pass(&moved, shared, traffic);
-        if self.done > warm_up {
-            self.since += u64::from(step.gap).min(self.done - warm_up);
-        } else {
-            traffic.clear();
-        }
-    }
+    Ok((0..node.cores.len()).map(|core| node.rest(core)).collect())
 }
 
 /// Pages in an order of chance, and back.
@@ -142,6 +198,14 @@ impl Frames {
         let mut page = vec![0; frame.len()];
         frame.iter().zip(0..).for_each(|(frame, number)| page[*frame as usize] = number);
         Self { frame, page }
+    }
+
+    /// A page gets a frame that nothing is in.
+    fn renew(&mut self, page: u32) {
+        #[expect(clippy::cast_possible_truncation, reason = "some pages more than there were")]
+        let next = self.page.len() as u32;
+        self.frame[page as usize] = next;
+        self.page.push(page);
     }
 
     #[inline]
@@ -184,10 +248,9 @@ mod tests {
 
     #[test]
     fn what_misses_is_kept_with_the_instructions_between() {
-        let mut sources: Vec<Box<dyn Source>> =
-            vec![Box::new(Sweep(0)), Box::new(Sweep(64 * 1000))];
+        let sources: Vec<Box<dyn Source>> = vec![Box::new(Sweep(0)), Box::new(Sweep(64 * 1000))];
         let filtering = Filtering { warm_up: 5000, instructions: 100_000, pages: 2000, seed: 1 };
-        let kept = filter(&mut sources, &caches(), filtering).unwrap();
+        let kept = filter(sources, &caches(), filtering).unwrap();
         for (misses, first) in kept.iter().zip([500, 64_500]) {
             // All are fetched, and given back as many lines later as the caches hold.
             assert_eq!(misses.all()[0].line(), first);

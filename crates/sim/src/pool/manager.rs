@@ -8,8 +8,10 @@ use super::counts::Hot;
 use super::hardware::Times;
 use super::module::Module;
 use super::node::{Node, Place};
-use super::policy::SwapPolicy;
-use super::settings::{Migration, SwapStall};
+use super::payback::Payback;
+use super::policy::{Hottest, NodeView, SwapPolicy};
+use super::settings::{Chooser, Migration, SwapStall};
+use std::fmt;
 
 /// Lines of a page.
 const LINES: u32 = 64;
@@ -32,10 +34,11 @@ pub struct Swapped {
 }
 
 /// See the module.
-#[derive(Debug)]
-pub(super) struct Manager<P> {
+pub(super) struct Manager {
     migration: Migration,
-    policy: P,
+    pub(super) policy: Box<dyn SwapPolicy>,
+    /// The policy is told of accesses.
+    pub(super) watches: bool,
     epoch: Ps,
     /// When the epoch ends.
     pub(super) ends_at: Ps,
@@ -43,11 +46,23 @@ pub(super) struct Manager<P> {
     hot: Vec<Hot>,
 }
 
-impl<P: SwapPolicy> Manager<P> {
-    pub(super) fn new(migration: Migration, policy: P, times: &Times) -> Self {
-        let epoch = times.cycles(migration.epoch_cycles);
+impl fmt::Debug for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Manager").field("migration", &self.migration).finish_non_exhaustive()
+    }
+}
+
+impl Manager {
+    /// For so many nodes.
+    pub(super) fn new(migration: Migration, nodes: usize, times: &Times) -> Self {
+        let probes = migration.probes;
+        let policy: Box<dyn SwapPolicy> = match migration.policy {
+            Chooser::Hottest => Box::new(Hottest { probes }),
+            Chooser::Payback => Box::new(Payback::new(nodes, probes)),
+        };
+        let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
         let (swapped, hot) = (Swapped::default(), Vec::new());
-        Self { migration, policy, epoch, ends_at: epoch, swapped, hot }
+        Self { migration, policy, watches, epoch, ends_at: epoch, swapped, hot }
     }
 
     /// Ends an epoch of all nodes.
@@ -70,7 +85,14 @@ impl<P: SwapPolicy> Manager<P> {
             if self.hot.is_empty() || most == 0 || !node.runs() {
                 continue;
             }
-            self.policy.choose(&mut self.hot, most);
+            let view = NodeView {
+                node: number,
+                now,
+                shootdown: Ps::from_ns(self.migration.shootdown_us * 1e3),
+                swap: Ps::from_ns(self.migration.swap_us * 1e3),
+                ..node.view(now)
+            };
+            self.policy.choose(&view, &mut self.hot, most);
             if self.hot.is_empty() {
                 continue;
             }
@@ -108,6 +130,10 @@ impl<P: SwapPolicy> Manager<P> {
             node.places.set(hot.page, Place::Local(frame));
             node.tally.moved_in += 1;
             controller.forget(number, hot.page);
+            if let Some(caches) = &mut node.caches {
+                caches.moved(hot.page);
+                out.into_iter().for_each(|victim| caches.moved(victim));
+            }
             let copied = if self.migration.dma_in_banks {
                 copy(there, slot, frame.0, pool, &mut node.memory)
             } else {

@@ -2,13 +2,16 @@
 //! where each of its pages is.
 
 use super::counts::PageId;
+use super::filter::{NodeCaches, Seen};
 use super::hardware::{Times, local};
 use super::link::Link;
 use super::local::{Frame, LocalTable};
 use super::module::Module;
+use super::policy::NodeView;
 use super::traffic::{Miss, Misses, Request};
 use super::{Ps, Slots};
 use pagetide_machine::PoolMachine;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Where a page is.
@@ -61,7 +64,7 @@ impl Places {
 /// One core, on its way through its misses.
 #[derive(Clone, Debug)]
 pub(super) struct Core<'m> {
-    misses: &'m [Miss],
+    misses: Cow<'m, [Miss]>,
     at: usize,
     /// When the instructions before the miss at `at` are done.
     ready: Ps,
@@ -74,7 +77,7 @@ impl<'m> Core<'m> {
     fn new(misses: &'m Misses, outstanding: u32, times: &Times) -> Self {
         let under_way = Slots::new(outstanding);
         let instructions = misses.instructions();
-        let misses = misses.all();
+        let misses = Cow::Borrowed(misses.all());
         let mut core =
             Self { misses, at: 0, ready: Ps::ZERO, under_way, instructions, done_at: None };
         core.load(Ps::ZERO, times);
@@ -117,13 +120,33 @@ impl<'m> Core<'m> {
         }
     }
 
+    /// All entries were made.
+    pub(super) fn is_through(&self) -> bool {
+        self.at >= self.misses.len()
+    }
+
+    /// Goes on with other entries, from when the last one was made.
+    pub(super) fn refill(&mut self, misses: &Misses, now: Ps, times: &Times) {
+        self.misses.to_mut().clear();
+        self.misses.to_mut().extend_from_slice(misses.all());
+        self.instructions += misses.instructions();
+        (self.at, self.done_at) = (0, None);
+        self.load(now, times);
+    }
+
+    /// What the instructions before its next miss take.
+    #[inline]
+    pub(super) fn executes(&self, times: &Times) -> Ps {
+        self.misses.get(self.at).map_or(Ps::ZERO, |miss| times.instructions(miss.instructions()))
+    }
+
     /// It executes nothing from `from` to `to`; what is under way goes on.
     fn stall(&mut self, from: Ps, to: Ps) {
         self.ready = if self.ready > from { self.ready + (to - from) } else { to };
     }
 
     /// Entries that are left.
-    pub(super) const fn left(&self) -> u64 {
+    pub(super) fn left(&self) -> u64 {
         (self.misses.len() - self.at) as u64
     }
 
@@ -139,7 +162,7 @@ impl<'m> Core<'m> {
 }
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Node<'m> {
     pub(super) cores: Vec<Core<'m>>,
     pub(super) places: Places,
@@ -149,9 +172,14 @@ pub(super) struct Node<'m> {
     pub(super) port: [Link; 2],
     /// It stands still until then.
     pub(super) stalled_until: Ps,
+    /// Caches that misses come from as they are made; else they are kept.
+    pub(super) caches: Option<NodeCaches>,
     /// Pages under way, and when they are there; only where accesses wait for them.
     pub(super) coming: HashMap<PageId, Ps>,
     pub(super) tally: Tally,
+    /// What was counted when its manager looked last, and when that was.
+    looked: (Tally, Ps),
+    outstanding: u32,
 }
 
 /// What is counted of a node.
@@ -169,6 +197,8 @@ pub(super) struct Tally {
     pub(super) moved_out: u64,
     /// The most pages that were hot in an epoch.
     pub(super) most_hot: u64,
+    /// Time of all cores in which they executed instructions.
+    pub(super) executed: Ps,
 }
 
 impl<'m> Node<'m> {
@@ -189,8 +219,34 @@ impl<'m> Node<'m> {
             memory: local(&machine.local),
             port: [0, 1].map(|_| Link::new(machine.network.bandwidth_gb_s)),
             stalled_until: start,
+            caches: None,
             coming: HashMap::new(),
             tally: Tally::default(),
+            looked: (Tally::default(), start),
+            outstanding: machine.core.outstanding,
+        }
+    }
+
+    /// What its counters say since this was asked before.
+    pub(super) fn view(&mut self, now: Ps) -> NodeView {
+        let (before, at) = std::mem::replace(&mut self.looked, (self.tally, now));
+        let delay = |of: usize| {
+            let count = self.tally.fetched[of] - before.fetched[of];
+            let all = self.tally.delay[of] - before.delay[of];
+            let mean = all.checked_div(u128::from(count))?;
+            Some(Ps(u64::try_from(mean).unwrap_or(u64::MAX)))
+        };
+        let cores = self.cores.len() as u64;
+        let stalled = self.tally.stalled.minus(before.stalled);
+        let time = now.minus(at).minus(stalled).times(cores);
+        let executed = self.tally.executed.minus(before.executed);
+        NodeView {
+            cores: u32::try_from(cores).unwrap_or(u32::MAX),
+            outstanding: self.outstanding,
+            pool_delay: delay(1),
+            local_delay: delay(0),
+            waited: (1.0 - executed.ns() / time.ns().max(1e-3)).clamp(0.0, 1.0),
+            ..NodeView::default()
         }
     }
 
@@ -200,6 +256,24 @@ impl<'m> Node<'m> {
         self.stalled_until = to;
         self.tally.stalls += 1;
         self.tally.stalled += to - from;
+    }
+
+    /// Gives a core that has made all of its misses the next ones that its caches let through.
+    pub(super) fn refill(&mut self, number: usize, now: Ps, times: &Times) {
+        let Some(caches) = &mut self.caches else { return };
+        let mut misses = Misses::default();
+        let told = |misses: &mut Misses, seen: Seen| {
+            misses.push(seen.line, seen.kind, seen.instructions);
+        };
+        while misses.all().is_empty() && caches.advance(number, &mut |seen| told(&mut misses, seen))
+        {
+        }
+        if misses.all().is_empty() {
+            misses.compute(caches.rest(number));
+        }
+        if !misses.all().is_empty() {
+            self.cores[number].refill(&misses, now, times);
+        }
     }
 
     /// Whether a core of it has something to do.

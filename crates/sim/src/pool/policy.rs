@@ -1,8 +1,9 @@
 //! What is swapped: the contract of the central manager's policies. A pool has millions of pages and an
 //! epoch may take microseconds, so a policy here is no rank policy.
 
+use super::Ps;
 use super::clock::victim;
-use super::counts::Hot;
+use super::counts::{Hot, PageId};
 use super::local::{Frame, LocalTable};
 
 /// Chooses what a node gets from the pool, and what it gives.
@@ -14,10 +15,43 @@ use super::local::{Frame, LocalTable};
 pub trait SwapPolicy {
     /// Leaves in `hot`, which has the hot pages in the order in which they became so, those that come
     /// in, at most `most`, the most wanted first.
-    fn choose(&mut self, hot: &mut Vec<Hot>, most: usize);
+    fn choose(&mut self, node: &NodeView, hot: &mut Vec<Hot>, most: usize);
+
+    /// Whether it wants to be told of every access to the pool by [`saw`](Self::saw).
+    fn watches(&self) -> bool {
+        false
+    }
+
+    /// A node accessed a page of the pool, whose count is `count` from then on.
+    fn saw(&mut self, node: usize, page: PageId, count: u32, now: Ps) {
+        let _ = (node, page, count, now);
+    }
 
     /// A frame to give up; not one that was given up in this epoch, as long as there are others.
     fn victim(&mut self, table: &mut LocalTable) -> Frame;
+}
+
+/// What a node's own counters say, since the manager asked for them before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NodeView {
+    /// Which node it is.
+    pub node: usize,
+    /// Now.
+    pub now: Ps,
+    /// Its cores.
+    pub cores: u32,
+    /// Misses that a core of it has under way at most.
+    pub outstanding: u32,
+    /// What a fetch from the pool took on average; none, if there was none.
+    pub pool_delay: Option<Ps>,
+    /// The same of its own memory.
+    pub local_delay: Option<Ps>,
+    /// Share of the time, without shootdowns, in which its cores executed nothing.
+    pub waited: f64,
+    /// What a shootdown takes.
+    pub shootdown: Ps,
+    /// What a swap adds to that.
+    pub swap: Ps,
 }
 
 /// The paper's: pages that were accessed most come in, and a clock finds victims.
@@ -28,7 +62,7 @@ pub struct Hottest {
 }
 
 impl SwapPolicy for Hottest {
-    fn choose(&mut self, hot: &mut Vec<Hot>, most: usize) {
+    fn choose(&mut self, _: &NodeView, hot: &mut Vec<Hot>, most: usize) {
         // Of equals the one that was hot first: both steps see its place in the list.
         if hot.len() > most && most > 0 {
             let mut counts: Vec<u32> = hot.iter().map(|hot| hot.count).collect();
@@ -53,7 +87,6 @@ impl SwapPolicy for Hottest {
 
 #[cfg(test)]
 mod tests {
-    use super::super::counts::PageId;
     use super::*;
     use proptest::prelude::*;
 
@@ -70,7 +103,7 @@ mod tests {
             sorted.sort_by_key(|hot| (std::cmp::Reverse(hot.count), hot.page));
             sorted.truncate(most);
             let mut chosen = all;
-            Hottest { probes: 1 }.choose(&mut chosen, most);
+            Hottest { probes: 1 }.choose(&NodeView::default(), &mut chosen, most);
             prop_assert_eq!(chosen, sorted);
         }
     }

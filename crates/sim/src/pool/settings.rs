@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Migration {
+    /// What chooses the pages that move.
+    pub policy: Chooser,
     /// A page is hot that was accessed more often than this in an epoch.
     pub threshold: u32,
     /// Pages that a node gets in an epoch, at most (the paper's M); 0: accesses are counted, and
@@ -41,6 +43,7 @@ impl Default for Migration {
     /// The paper's, with the values of its Figure 6: 10 accesses, 50 pages, 1 M cycles.
     fn default() -> Self {
         Self {
+            policy: Chooser::Hottest,
             threshold: 10,
             most: 50,
             epoch_cycles: 1_000_000,
@@ -56,6 +59,17 @@ impl Default for Migration {
             pact_entries: None,
         }
     }
+}
+
+/// What chooses the pages that move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chooser {
+    /// Those accessed most, of those above the threshold (the paper's).
+    Hottest,
+    /// Those whose further accesses are expected to bring more than moving them costs; see
+    /// [`Payback`](super::Payback).
+    Payback,
 }
 
 /// Who waits while pages are swapped (section 4.2).

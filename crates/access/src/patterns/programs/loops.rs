@@ -137,12 +137,18 @@ impl Gap {
         self.0 += instructions << 16;
     }
 
-    /// Appends an access with all whole instructions since the one before.
+    /// Appends an access with all whole instructions since the one before. What is updated is read first,
+    /// and written at once.
     #[inline]
     pub(super) fn step(&mut self, line: u64, op: Op, steps: &mut Vec<Step>) {
         let gap = u32::try_from(self.0 >> 16).unwrap_or(u32::MAX);
         self.0 -= u64::from(gap) << 16;
-        steps.push(Step { offset: line << 6, gap, op, dependent: false });
+        let of = |gap, op| Step { offset: line << 6, gap, op, dependent: false };
+        if op == Op::Update {
+            steps.extend([of(gap, Op::Read), of(0, Op::Write)]);
+        } else {
+            steps.push(of(gap, op));
+        }
     }
 }
 

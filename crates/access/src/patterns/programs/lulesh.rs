@@ -18,12 +18,13 @@ pub struct Lulesh {
     pub edge: u64,
 }
 
-/// Regions, and how often each evaluates its equation of state: five once, five twice, one 20 times
-/// (`-r 11 -c 1`).
+/// Regions (`-r 11`); with `-b 1` region number i has i + 1 of so many parts of all elements.
 const REGIONS: u64 = 11;
+const PARTS: u64 = 66;
+/// How often each evaluates its equation of state: five once, five twice, one 20 times (`-c 1`).
 const TIMES: [u32; REGIONS as usize] = [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 20];
-/// A region's elements lie in runs of so many.
-const RUN: u64 = 64;
+/// A region's elements lie in runs of about so many: most of them in long ones.
+const RUN: u64 = 128;
 /// Bytes of a scalar.
 const REAL: u64 = 8;
 
@@ -69,7 +70,8 @@ impl Mesh {
             corner_values: memory.arrays(8 * element),
             scalars: memory.arrays(element),
             neighbours: memory.arrays(4 * elements),
-            temporary: memory.arrays(element / REGIONS),
+            // Of the largest region; they are allocated anew for each.
+            temporary: memory.arrays(REAL * in_all(REGIONS - 1, elements)),
         }
     }
 
@@ -185,21 +187,30 @@ fn viscosity(mesh: &Mesh) -> Vec<Stage> {
         }
         limit.extend([10, 6, 7, 4].map(|scalar| of(mesh.scalars[scalar], REAL, Read)));
         limit.extend([17, 18].map(|scalar| of(mesh.scalars[scalar], REAL, Write)));
-        stages.push(Stage::Loop(Loop::new(mesh.elements / REGIONS, 289.0, limit)));
+        stages.push(Stage::Loop(Loop::new(items(mesh, region), 289.0, limit)));
     }
     stages
 }
 
-/// What a region has of an array by element.
+/// What a loop over a region goes over; its last runs are left out, so that no sweep leaves its array.
+fn items(mesh: &Mesh, region: u64) -> u64 {
+    in_all(region, mesh.elements).saturating_sub(2 * REGIONS * RUN).max(1)
+}
+
+/// Elements of a region.
+const fn in_all(region: u64, elements: u64) -> u64 {
+    elements * (region + 1) / PARTS
+}
+
+/// What a region has of an array by element: runs, as far apart as its share of all elements says.
 fn in_region(array: Array, region: u64, bytes: u64, op: crate::patterns::Op) -> Sweep {
     let run = RUN * bytes;
-    Sweep::each(array, bytes, op).from(region * run).runs(run, REGIONS * run)
+    Sweep::each(array, bytes, op).from(region * run).runs(run, PARTS * run / (region + 1))
 }
 
 /// Energies and pressures by region. An evaluation gathers the region's elements into temporaries and
 /// goes over these in ten loops.
 fn materials(mesh: &Mesh) -> Vec<Stage> {
-    let items = mesh.elements / REGIONS;
     let temporary = |which: &[usize]| -> Vec<Sweep> {
         let of = |at: &usize| Sweep::each(mesh.temporary[*at], REAL, Read);
         which.iter().map(of).collect()
@@ -215,28 +226,28 @@ fn materials(mesh: &Mesh) -> Vec<Stage> {
             scalars.iter().map(of).collect()
         };
         let stage = |instructions: f64, sweeps: [Vec<Sweep>; 3]| {
-            Stage::Loop(Loop::new(items, instructions, sweeps.concat()))
+            Stage::Loop(Loop::new(items(mesh, region), instructions, sweeps.concat()))
         };
         let pressure = |stages: &mut Vec<Stage>, energy: usize, density: usize| {
-            stages.push(stage(14.0, [temporary(&[density]), written(&[10, 11]), vec![]]));
-            stages.push(stage(32.0, [temporary(&[10, energy]), written(&[7]), gather(&[7])]));
+            stages.push(stage(9.0, [temporary(&[density]), written(&[10, 11]), vec![]]));
+            stages.push(stage(21.0, [temporary(&[10, energy]), written(&[7]), gather(&[7])]));
         };
         for _ in 0..times {
             let all = gather(&[19, 8, 0, 1, 17, 18]);
-            stages.push(stage(30.0, [written(&[0, 1, 2, 3, 12, 13]), all, vec![]]));
+            stages.push(stage(20.0, [written(&[0, 1, 2, 3, 12, 13]), all, vec![]]));
             let densities = written(&[4, 5, 6]);
-            stages.push(stage(30.0, [temporary(&[1]), densities, gather(&[7])]));
-            stages.push(stage(20.0, [temporary(&[0, 1, 2, 3, 6]), written(&[8]), vec![]]));
+            stages.push(stage(20.0, [temporary(&[1]), densities, gather(&[7])]));
+            stages.push(stage(14.0, [temporary(&[0, 1, 2, 3, 6]), written(&[8]), vec![]]));
             pressure(&mut stages, 8, 5);
             let second = temporary(&[1, 2, 3, 5, 7, 10, 11, 12, 13]);
-            stages.push(stage(50.0, [second, written(&[8, 9]), vec![]]));
-            stages.push(stage(10.0, [temporary(&[6]), written(&[8]), vec![]]));
+            stages.push(stage(33.0, [second, written(&[8, 9]), vec![]]));
+            stages.push(stage(7.0, [temporary(&[6]), written(&[8]), vec![]]));
             pressure(&mut stages, 8, 4);
             let third = temporary(&[1, 2, 3, 7, 9, 10, 11, 12, 13]);
-            stages.push(stage(50.0, [third, written(&[8]), gather(&[7])]));
+            stages.push(stage(33.0, [third, written(&[8]), gather(&[7])]));
             pressure(&mut stages, 8, 4);
             let fourth = temporary(&[1, 7, 8, 10, 11, 12, 13]);
-            stages.push(stage(36.0, [fourth, written(&[9]), gather(&[7])]));
+            stages.push(stage(24.0, [fourth, written(&[9]), gather(&[7])]));
         }
         let back = [0, 1, 19].map(|at| in_region(mesh.scalars[at], region, REAL, Write));
         stages.push(stage(20.0, [temporary(&[7, 8, 9]), back.to_vec(), gather(&[3])]));
@@ -252,7 +263,7 @@ fn time_step(mesh: &Mesh) -> Vec<Stage> {
     ];
     for region in 0..REGIONS {
         let courant = [3, 9, 10].map(|at| in_region(mesh.scalars[at], region, REAL, Read));
-        stages.push(Stage::Loop(Loop::new(mesh.elements / REGIONS, 150.0, courant.to_vec())));
+        stages.push(Stage::Loop(Loop::new(items(mesh, region), 150.0, courant.to_vec())));
     }
     stages
 }

@@ -29,21 +29,21 @@ impl Pennant {
         // 16; what belongs to a zone or a point is a quarter of that.
         let quiet: [(f64, &[(u64, u64, Op)]); 9] = [
             // Centres of sides and zones, from the maps and the points.
-            (70.0, &[(1, 4, Read), (1, 4, Read), (1, 4, Read), (4, 16, Read), (1, 16, Write)]),
+            (60.0, &[(1, 4, Read), (1, 4, Read), (1, 4, Read), (4, 16, Read), (1, 16, Write)]),
             // Volumes of sides and zones.
-            (70.0, &[(1, 8, Write), (1, 8, Write), (4, 8, Write), (4, 8, Write)]),
+            (50.0, &[(1, 8, Write), (1, 8, Write), (4, 8, Write), (4, 8, Write), (4, 16, Write)]),
             // Vectors of surfaces, lengths of edges.
-            (60.0, &[(1, 16, Write), (1, 8, Write)]),
+            (40.0, &[(1, 16, Write), (1, 8, Write), (1, 8, Read)]),
             // The state of zones.
-            (110.0, &[(4, 8, Read), (4, 8, Read), (4, 8, Read), (4, 8, Write), (4, 8, Write)]),
+            (60.0, &[(4, 8, Read), (4, 8, Read), (4, 8, Read), (4, 8, Write), (4, 8, Write)]),
             // Forces of pressure, and of subzones.
-            (60.0, &[(1, 16, Write)]),
-            (60.0, &[(1, 16, Write), (1, 8, Read)]),
-            // Viscosity: corners' areas, cosines, divergences, and its force.
-            (90.0, &[(1, 8, Write), (1, 8, Write)]),
-            (75.0, &[(1, 16, Write), (1, 8, Read)]),
-            // Sums of the forces of corners.
             (50.0, &[(1, 16, Write)]),
+            (60.0, &[(1, 16, Write), (1, 8, Read)]),
+            // Viscosity of corners, whose temporaries stay in the caches, then its force.
+            (240.0, &[(4, 16, Read)]),
+            (50.0, &[(1, 16, Write), (1, 8, Read)]),
+            // Sums of the forces of corners.
+            (35.0, &[(1, 16, Write), (1, 8, Read)]),
         ];
         let sweeps = |memory: &mut Memory, touched: &[(u64, u64, Op)]| -> Vec<Sweep> {
             let of = |(share, bytes, op): &(u64, u64, Op)| {

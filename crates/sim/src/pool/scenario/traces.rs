@@ -48,14 +48,14 @@ impl Traces {
             Arc::clone(all.entry(key).or_default())
         };
         // Checked here, so that what is kept cannot fail.
-        let (mut threads, pages) = program.threads(cores, seed)?;
+        let (threads, pages) = program.threads(cores, seed)?;
         if let Some(there) = cell.get() {
             return Ok(Arc::clone(there));
         }
         let mut failed = None;
         let traced = cell.get_or_init(|| {
             let filtering = Filtering { warm_up, instructions, pages, seed };
-            let misses = filter(&mut threads, &machine.caches, filtering);
+            let misses = filter(threads, &machine.caches, filtering);
             let misses = misses.unwrap_or_else(|error| {
                 failed = Some(error);
                 Vec::new()

@@ -147,3 +147,33 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
     let shoot = Migration { shootdown_us: -1.0, ..migration() };
     assert!(refused(&machine(1), &shoot).contains("shootdown_us = -1"));
 }
+
+#[test]
+fn payback_moves_what_pays_and_nothing_else() {
+    let payback = Migration {
+        policy: crate::pool::Chooser::Payback,
+        threshold: 3,
+        epoch_cycles: 20_000,
+        keep_counts: true,
+        most: 500,
+        ..Migration::default()
+    };
+    let gain = |cores: &[Misses]| {
+        let still = replay(&machine(8), cores, Placement::Pool, None).unwrap();
+        let moving = replay(&machine(8), cores, Placement::Pool, Some(&payback)).unwrap();
+        (moving.ipc / still.ipc, moving.nodes[0].moved_in)
+    };
+    // 128 pages of a core, over and over: all but those that are watched come in.
+    let again: Vec<Misses> =
+        (0..2).map(|core| misses(400_000, 40, Kind::Read, |i| core * 8192 + i % 8192)).collect();
+    let (gained, moved) = gain(&again);
+    assert!(gained > 1.5 && (200..256).contains(&moved), "{gained} {moved}");
+    // Each line once: a page that is hot is nearly over.
+    let once: Vec<Misses> =
+        (0..2).map(|core| misses(60_000, 40, Kind::Read, |i| core * 60_000 + i)).collect();
+    assert!(gain(&once).0 > 0.98, "{:?}", gain(&once));
+    // Nothing waits for memory: nothing is gained, and nothing moves.
+    let idle: Vec<Misses> =
+        (0..2).map(|core| misses(2000, 40_000, Kind::Read, |i| core * 64 + i % 64)).collect();
+    assert_eq!(gain(&idle), (1.0, 0));
+}

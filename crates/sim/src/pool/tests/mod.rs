@@ -2,6 +2,7 @@
 
 mod closed_forms;
 mod migration;
+mod two_stages;
 
 use super::{Engine, Migration, Misses, Placement, PoolError, PoolOutcome, Program};
 use pagetide_access::Kind;

@@ -22,13 +22,13 @@ pub fn pool(
                 all and of those from the pool; local: share of fetches that the node's own memory served; \
                 in, out: pages that came, and pages of the program that left; stalls: shootdowns, and how \
                 long the node stood still for them; busy: share of the time in which the pool's banks were \
-                at work; gain: against the same without migration.";
+                at work; gain: against the same without migration; moving: epochs at \
+                whose end pages moved.";
     out + "\n" + &style.paragraph("  ", text)
 }
 
 fn nodes(outcome: &PoolOutcome, style: Style) -> String {
-    let names =
-        ["node", "ipc", "delay ns", "pool ns", "local %", "in", "out", "stalls", "stalled ms"];
+    let names = ["node", "ipc", "delay ns", "pool ns", "local %", "in", "out", "stalls", "for ms"];
     let mut table = Table::new(style, &names.map(|name| (name, Align::Right)));
     for (number, node) in outcome.nodes.iter().enumerate() {
         let fetches = (node.local_fetches + node.pool_fetches).max(1) as f64;
@@ -48,10 +48,10 @@ fn nodes(outcome: &PoolOutcome, style: Style) -> String {
 }
 
 fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> String {
-    let names = ["", "ipc", "gain", "ms", "delay ns", "local %", "busy %", "epochs", "with moves"];
+    let names = ["moves", "ipc", "gain", "ms", "delay ns", "local %", "busy %", "epochs", "moving"];
     let columns: Vec<(&str, Align)> = names
         .iter()
-        .map(|name| (*name, if name.is_empty() { Align::Left } else { Align::Right }))
+        .map(|name| (*name, if *name == "moves" { Align::Left } else { Align::Right }))
         .collect();
     let mut table = Table::new(style, &columns);
     let mut row = |name: &str, of: &PoolOutcome| {
@@ -70,8 +70,8 @@ fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> Stri
         ]);
     };
     if let Some(still) = still {
-        row("no migration", still);
+        row("none", still);
     }
-    row(if still.is_some() { "migration" } else { "no migration" }, outcome);
+    row(if still.is_some() { "hot pages" } else { "none" }, outcome);
     table.render()
 }

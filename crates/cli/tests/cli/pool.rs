@@ -1,5 +1,6 @@
 //! `sim` and `sweep` of pools: the examples, values set by path, what is wrong, an interruption.
 
+use crate::json::{are_documented, section};
 use crate::run::{pagetide, scratch};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,12 +30,13 @@ fn migration_stands_beside_none() {
     let scratch = scratch();
     let path = small(&scratch);
     let text = pagetide(&format!("sim {}", path.display())).succeeds().out;
-    for part in ["Nodes", "no migration", "gain", "busy %"] {
+    for part in ["Nodes", "none", "hot pages", "gain", "busy %"] {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
     let json = pagetide(&format!("sim {} --json", path.display())).succeeds().json();
     let moved = json["outcome"]["nodes"][0]["moved_in"].as_u64();
     assert!(moved > Some(0), "{json}");
+    are_documented(&json, None, section("sim of a pool"));
     assert_eq!(json["without_migration"]["nodes"][0]["moved_in"].as_u64(), Some(0));
 }
 

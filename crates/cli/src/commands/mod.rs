@@ -7,6 +7,7 @@ mod exact;
 mod page;
 mod plan;
 mod policies;
+mod pool;
 mod record;
 mod report;
 mod reproduce;

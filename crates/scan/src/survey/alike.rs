@@ -24,10 +24,11 @@ const STEPS: usize = 30;
 /// The chance that a region is colder than it is taken for at least.
 const DOUBT: f64 = 0.1;
 
-/// Replaces what is expected of regions of base pages by what is likely beside the others of the same process.
+/// Replaces what is expected of regions of base pages by what is likely beside the others of the same process. Not of
+/// one that is watched sparsely: nothing of it is going to move.
 pub(crate) fn shrink(regions: &mut [Region], processes: usize) {
     let mut of_process = vec![Vec::new(); processes];
-    for (region, of) in regions.iter().enumerate().filter(|(_, of)| !of.huge) {
+    for (region, of) in regions.iter().enumerate().filter(|(_, of)| !of.huge && !of.sparse) {
         if let (Some(sight), Some(all)) = (Sight::of(of), of_process.get_mut(of.process)) {
             all.push((region, sight));
         }

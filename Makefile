@@ -2,7 +2,7 @@
 # The work is in scripts/.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-lab lab check bench measure reproduce release deps truth compare
+.PHONY: help demo test test-long test-lab lab check bench measure reproduce release deps truth compare
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -13,12 +13,15 @@ demo: ## Install what is missing, build, record redis under load, print its plan
 test: ## Install what the tests need and run them all
 	@scripts/test.sh
 
+test-long: ## Fuzz every reader of what others wrote, minutes each (MINUTES=2; installs cargo-fuzz)
+	@scripts/test-long.sh
+
 test-lab: ## Boot machines with tiers of memory in QEMU and run the tests that need them (resumes)
 	@scripts/test-lab.sh
 
 lab: ## Install QEMU, fetch a kernel, build pagetide-lab: see docs/lab.md
 	@scripts/deps.sh lab
-	@cargo build -q -p pagetide-lab
+	@cargo build --locked -q -p pagetide-lab
 	@echo "try: target/debug/pagetide-lab run -- numactl -H"
 
 check: ## Format, lints, documentation, licences, scripts: what must be clean before a commit

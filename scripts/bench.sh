@@ -4,4 +4,4 @@ source "$(dirname "$0")/lib.sh"
 
 scripts/deps.sh build
 say "running the benchmarks; anything else that runs now disturbs them"
-cargo bench --workspace --bench '*' -- "$@"
+cargo bench --locked --workspace --bench '*' -- "$@"

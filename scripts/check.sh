@@ -8,18 +8,31 @@ say "format"
 cargo fmt --all --check
 
 say "lints"
-cargo clippy --workspace --all-targets --features pagetide-lab/guests --quiet -- -D warnings
+cargo clippy --locked --workspace --all-targets --features pagetide-lab/guests --quiet -- -D warnings
 
 say "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 
 say "licences of the dependencies"
 scripts/licences.py
 
+# Bans, sources and yanked versions as well, and advisories where their database can be reached.
+PATH="$PWD/.cache/tools/bin:$PATH"
+if have cargo-deny; then
+    cargo deny --locked check licenses bans sources
+    if cargo deny fetch db >/dev/null 2>&1; then
+        cargo deny --locked check advisories
+    else
+        say "SKIPPED advisories: their database cannot be reached"
+    fi
+else
+    say "SKIPPED cargo deny: not installed (cargo install --locked --root .cache/tools cargo-deny)"
+fi
+
 say "links in documents"
 scripts/links.py
 
-say "tests named in docs/specification.md"
+say "tests named in docs/specification.md and SECURITY.md"
 scripts/claims.py
 
 say "scripts"

@@ -8,5 +8,5 @@ scripts/deps.sh lab
 scripts/deps.sh demo
 scripts/venv.sh benches/requirements.txt
 say "building"
-cargo build --release --quiet -p pagetide -p pagetide-lab
+cargo build --locked --release --quiet -p pagetide -p pagetide-lab
 as_root .cache/venv/bin/python benches/compare.py "$@"

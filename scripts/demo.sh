@@ -13,7 +13,7 @@ say "load for about a minute, and prints how much fast memory it needs. Nothing 
 scripts/deps.sh demo
 
 say "building (a few minutes the first time)"
-cargo build --release --quiet -p pagetide
+cargo build --locked --release --quiet -p pagetide
 
 as_root rm -rf "$recording"
 say "running as root: ${plan[*]}"

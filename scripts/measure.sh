@@ -7,8 +7,8 @@ scripts/venv.sh benches/requirements.txt
 venv=.cache/venv
 
 say "building"
-cargo build --release --quiet -p pagetide
-cargo build --release --quiet -p pagetide-scan --example scan-speed
+cargo build --locked --release --quiet -p pagetide
+cargo build --locked --release --quiet -p pagetide-scan --example scan-speed
 
 say "measuring; anything else that runs now disturbs it"
 results=benches/results/$(date +%F)-$("$venv/bin/python" -c \
@@ -21,7 +21,7 @@ say "benches/accuracy.py --pages 2M --rate 500000"
 as_root "$venv/bin/python" benches/accuracy.py --results "$results" --pages 2M --rate 500000
 # Two tiers of memory, in guests.
 scripts/deps.sh lab
-cargo build --release --quiet -p pagetide-lab
+cargo build --locked --release --quiet -p pagetide-lab
 for script in migrate tiering felt governor; do
     say "benches/$script.py"
     "$venv/bin/python" "benches/$script.py" --results "$results"

@@ -12,7 +12,7 @@ scratch=.cache/record-amp/${results//\//-}
 
 scripts/venv.sh benches/requirements.txt
 say "building"
-cargo build --release --quiet -p pagetide
+cargo build --locked --release --quiet -p pagetide
 mkdir -p "$results" "$scratch"
 
 # A table of $results, unless it is there: table NAME COMMAND...

@@ -11,7 +11,7 @@ results=benches/results/reproduce
 
 scripts/venv.sh benches/requirements.txt
 say "building"
-cargo build --release --quiet -p pagetide
+cargo build --locked --release --quiet -p pagetide
 mkdir -p .cache/reproduce
 
 # Replaces what stands in a page between the markers of a command: section PAGE COMMAND FILE

@@ -7,10 +7,10 @@ source "$(dirname "$0")/lib.sh"
 scripts/deps.sh lab
 
 say "building; the output goes to .cache/test-lab.log"
-cargo build -q -p pagetide # the tests build the lab
-cargo build -q -p pagetide-migrate --example awkward
-cargo test -q --no-run -p pagetide-lab --features guests --test guests
-tests=$(cargo test --no-run -p pagetide-lab --features guests --test guests --message-format=json 2>/dev/null |
+cargo build --locked -q -p pagetide # the tests build the lab
+cargo build --locked -q -p pagetide-migrate --example awkward
+cargo test --locked -q --no-run -p pagetide-lab --features guests --test guests
+tests=$(cargo test --locked --no-run -p pagetide-lab --features guests --test guests --message-format=json 2>/dev/null |
     sed -n 's/.*"executable":"\([^"]*\/guests-[^"]*\)".*/\1/p' | tail -n 1)
 [ -x "$tests" ] || die "the tests were not built"
 

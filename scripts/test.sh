@@ -21,6 +21,6 @@ export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED:-1}"
 
 say "building and running the tests; the whole output goes to .cache/test.log"
 status=0
-cargo test "${@:---workspace}" --no-fail-fast --color never -- --show-output </dev/null 2>&1 |
+cargo test --locked "${@:---workspace}" --no-fail-fast --color never -- --show-output </dev/null 2>&1 |
     tee .cache/test.log | scripts/test-summary.awk || status=1
 exit "$status"

@@ -8,5 +8,5 @@ scripts/deps.sh truth
 scripts/venv.sh benches/requirements.txt
 scripts/venv.sh benches/truth/requirements.txt
 say "building"
-cargo build --release --quiet -p pagetide
+cargo build --locked --release --quiet -p pagetide
 as_root .cache/venv/bin/python benches/truth.py "$@"

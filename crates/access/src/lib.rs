@@ -1,6 +1,8 @@
 //! Single memory accesses: streams of them and how these are written down, and what programs with
 //! known patterns draw theirs from. No I/O but through readers and writers that the caller brings.
 
+#![forbid(unsafe_code)]
+
 mod access;
 mod choice;
 mod error;

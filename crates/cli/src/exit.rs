@@ -77,6 +77,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
             ScanError::NoBtf
             | ScanError::Refused(_)
             | ScanError::NoDirectMap
+            | ScanError::Confidential(_)
             | ScanError::Architecture
             | ScanError::Blind(_),
         ) => UNSUPPORTED,

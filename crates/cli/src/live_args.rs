@@ -43,6 +43,11 @@ pub(crate) struct RunArgs {
     /// to assume.
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Put the kernel's own balancing (kernel.numa_balancing) aside for this run: two that move the
+    /// same pages undo each other's work. It is restored at the end, or at the next start if this
+    /// one is killed.
+    #[arg(long, conflicts_with = "dry_run")]
+    pub(crate) take_over: bool,
     /// Nodes of the fast tier (default: as the kernel's memory tiers say).
     #[arg(long, value_delimiter = ',', value_name = "NODE", value_parser = node,
         allow_hyphen_values = true)]

@@ -34,16 +34,18 @@ pub(crate) fn pid(text: &str) -> Result<i32, String> {
 
 /// `5s`, `200ms`, `2min`; a number alone is seconds, whatever it is for.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let (number, factor) = [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0)]
+    const UNITS: &str = "ms, s, min or m, h, d";
+    let units =
+        [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
+    let (number, factor) = units
         .iter()
         .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, *factor)))
         .unwrap_or((text, 1.0));
-    let value: f64 = number
-        .trim()
-        .parse()
-        .map_err(|_| format!("'{text}' is not a time; write for example 5s, 200ms or 2min"))?;
+    let value: f64 = number.trim().parse().map_err(|_| {
+        format!("'{text}' is not a time; write for example 5s, 200ms or 2min (units: {UNITS})")
+    })?;
     if !(1e-3..1e7).contains(&(value * factor)) {
-        return Err(format!("'{text}' is out of range: 1ms to 2777h, for example 5s or 2min"));
+        return Err(format!("'{text}' is out of range: 1ms to 115d, for example 5s or 2min"));
     }
     Ok(Duration::from_secs_f64(value * factor))
 }

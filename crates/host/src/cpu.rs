@@ -30,6 +30,20 @@ impl Host {
     }
 }
 
+impl Cpu {
+    /// What makes this machine a confidential guest, if it is one: memory that its kernel has not
+    /// accepted must not be touched (Intel TDX; AMD SEV-SNP, whose flag a host's CPU has as well).
+    #[must_use]
+    pub fn confidential_guest(&self) -> Option<&'static str> {
+        let has = |flag: &str| self.encryption.iter().any(|known| known == flag);
+        match () {
+            () if has("tdx_guest") => Some("Intel TDX"),
+            () if self.hypervisor && has("sev_snp") => Some("AMD SEV-SNP"),
+            () => None,
+        }
+    }
+}
+
 /// The first CPU's block speaks for all.
 fn parse(text: &str) -> Cpu {
     let mut cpu = Cpu::default();
@@ -77,6 +91,17 @@ mod tests {
         // What the CPU could do is not what the kernel does.
         assert!(!parse("flags: fpu\naddress sizes: 48 bits physical, 57 bits virtual").five_levels);
         assert_eq!(parse(""), Cpu::default());
+    }
+
+    #[test]
+    fn confidential_guests_are_told_from_their_hosts() {
+        let of =
+            |flags: &str| parse(&format!("processor: 0\nflags: fpu {flags}")).confidential_guest();
+        assert_eq!(of("hypervisor tdx_guest"), Some("Intel TDX"));
+        assert_eq!(of("hypervisor sev sev_es sev_snp"), Some("AMD SEV-SNP"));
+        for other in ["sme sev sev_es sev_snp", "tdx_host_platform tme", "hypervisor sev", ""] {
+            assert_eq!(of(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! crate (0.18) refuses non-UTF-8 input or panics on some of it, and takes several times longer
 //! for memory maps (`benches/maps.rs`). It stays as the oracle in tests.
 
+#![forbid(unsafe_code)]
+
 mod area;
 mod blocks;
 mod cgroup;

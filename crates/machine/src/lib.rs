@@ -2,6 +2,8 @@
 //! pools of memory that nodes share, and how TOML models like these are read. Needs no recording, no
 //! policy and no host.
 
+#![forbid(unsafe_code)]
+
 mod machine;
 pub mod model;
 mod parts;

@@ -115,6 +115,10 @@ impl Machine {
     }
 }
 
+/// The most that a latency, a bandwidth or the cost of a move may be: a second in microseconds, far
+/// beyond any memory. What is larger is a slip of the pen.
+const MOST: f64 = 1e6;
+
 impl Model for Machine {
     const KIND: &'static str = "machine";
     const BUILT_IN: &'static [(&'static str, &'static str)] = BUILT_IN;
@@ -156,7 +160,6 @@ impl Model for Machine {
         if self.tiers.len() < 2 {
             return Some("a machine needs at least two [[tier]] entries, the fastest first".into());
         }
-        let positive = |value: f64| value.is_finite() && value > 0.0;
         for tier in &self.tiers {
             for (key, value) in [
                 ("read_latency_ns", tier.read_latency_ns),
@@ -164,9 +167,9 @@ impl Model for Machine {
                 ("read_bandwidth_gb_s", tier.read_bandwidth_gb_s),
                 ("write_bandwidth_gb_s", tier.write_bandwidth_gb_s),
             ] {
-                if !positive(value) {
+                if !(value > 0.0 && value <= MOST) {
                     return Some(format!(
-                        "tier '{}': {key} must be above 0, not {value}",
+                        "tier '{}': {key} must be above 0 and at most {MOST}, not {value}",
                         tier.name
                     ));
                 }
@@ -188,8 +191,10 @@ impl Model for Machine {
         [("page_4k_us", cost.page_4k_us), ("page_2m_us", cost.page_2m_us)]
             .into_iter()
             .chain(exchange.into_iter().filter_map(|(key, value)| Some((key, value?))))
-            .find(|(_, value)| !value.is_finite() || *value < 0.0)
-            .map(|(key, value)| format!("migration: {key} must be 0 or above, not {value}"))
+            .find(|(_, value)| !(0.0..=MOST).contains(value))
+            .map(|(key, value)| {
+                format!("migration: {key} must be 0 or above and at most {MOST}, not {value}")
+            })
             .or_else(|| self.core.as_ref().and_then(Cores::problem))
             .or_else(|| self.kernel.as_ref().and_then(Kernel::problem))
             .or_else(|| self.tlb.as_ref().and_then(Tlb::problem))
@@ -260,6 +265,9 @@ mod tests {
             ("read_latency_ns = 250", "read_latency_ns = 25", "the fastest comes first"),
             ("read_bandwidth_gb_s = 28", "read_bandwidth_gb_s = 0", "must be above 0"),
             ("page_2m_us = 370", "page_2m_us = -1", "must be 0 or above"),
+            ("page_2m_us = 370", "page_2m_us = 1e30", "at most 1000000"),
+            ("write_latency_ns = 250", "write_latency_ns = 1e30", "at most 1000000"),
+            ("read_bandwidth_gb_s = 28", "read_bandwidth_gb_s = inf", "at most 1000000"),
             ("name = \"CXL\"", "name = \"CXL\"\ncapacity = \"much\"", "not an amount of memory"),
             ("page_2m_us = 370", "", "page_2m_us"),
             ("page_2m_us = 370", "page_2m_us = 370\nexchange_4k_us = -2", "exchange_4k_us must be"),

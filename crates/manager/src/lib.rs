@@ -2,6 +2,8 @@
 //! reserve and the governor's word outside of the policies; contains no policy, and moves nothing
 //! by itself.
 
+#![forbid(unsafe_code)]
+
 mod assumed;
 mod budget;
 mod manager;
@@ -9,10 +11,12 @@ mod place;
 mod room;
 mod seen;
 mod summary;
+mod take_over;
 mod tiers;
 
 pub use budget::{Amount, Budget};
 pub use manager::{Manager, Settings};
 pub use seen::{Tracker, Watched};
 pub use summary::{EpochLine, Summary, Turn};
+pub use take_over::{TakeOver, restore_left_over};
 pub use tiers::{TierError, Tiers};

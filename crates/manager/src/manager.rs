@@ -181,6 +181,9 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             if !work.is_empty() {
                 self.mover.options_mut().reserve =
                     room.kept(&self.tiers, &now, capacity + chosen.beyond);
+                if let Some(held) = self.tracker.held() {
+                    self.mover.kernel().only(held);
+                }
                 let report = self.mover.run(&work, stop);
                 self.learn(heat, &work, &report);
                 self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();

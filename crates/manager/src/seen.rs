@@ -3,6 +3,8 @@
 use pagetide_scan::{End, Place, Recorder, ScanError};
 use pagetide_trace::EpochRecord;
 use pagetide_types::Pid;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// One epoch, as it was observed.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +27,12 @@ pub trait Tracker {
     /// When the machine refuses; a target that ends is no error.
     fn epoch(&mut self, stop: &dyn Fn() -> bool, moved: bool) -> Result<Watched, ScanError>;
 
+    /// The processes whose memory may be moved, each with what tells whether its number is still its
+    /// own; none: they are not told apart.
+    fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {
+        None
+    }
+
     /// From the next epoch on these processes may take so large a part of what watching them takes
     /// otherwise; all others as much as ever.
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64);
@@ -37,6 +45,10 @@ impl Tracker for Recorder {
         }
         let (record, end) = Self::epoch(self, stop)?;
         Ok(Watched { record, places: self.places(), end })
+    }
+
+    fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {
+        Some(Self::held(self))
     }
 
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {

@@ -120,17 +120,23 @@ pub struct Summary {
     pub turns: Vec<Turn>,
     /// All moves together.
     pub moves: Report,
-    /// The first epoch in which the target had memory.
+    /// The first epoch in which the target had at least half of its most memory: before that it
+    /// was still filling it.
     pub first: EpochLine,
-    /// The last one.
+    /// The last one: after that it was ending.
     pub last: EpochLine,
+    /// The most memory so far.
+    #[serde(skip)]
+    pub(crate) most: Bytes,
 }
 
 impl Summary {
     pub(crate) fn add(&mut self, line: &EpochLine) {
         // Before a command has its memory, and after its end, there is nothing to tell.
-        let tells = line.resident > Bytes(0) || self.epochs == 0;
-        if tells && self.first.resident == Bytes(0) {
+        self.most = self.most.max(line.resident);
+        let much = |resident: Bytes| 2.0 * resident.as_f64() >= self.most.as_f64();
+        let tells = much(line.resident);
+        if self.epochs == 0 || !much(self.first.resident) {
             self.first = line.clone();
         }
         self.epochs += 1;
@@ -161,5 +167,11 @@ mod tests {
             summary.add(&EpochLine { epoch, resident, ..EpochLine::default() });
         }
         assert_eq!((summary.first.epoch, summary.last.epoch, summary.epochs), (1, 3, 5));
+        let mut summary = Summary::default();
+        for (epoch, mib) in (0..).zip([10, 400, 1000, 900, 20]) {
+            let resident = Bytes::mib(mib);
+            summary.add(&EpochLine { epoch, resident, ..EpochLine::default() });
+        }
+        assert_eq!((summary.first.epoch, summary.last.epoch), (2, 3), "filled, and not yet ending");
     }
 }

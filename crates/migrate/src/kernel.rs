@@ -2,6 +2,8 @@
 
 use nix::errno::Errno;
 use pagetide_types::{Bytes, NodeId, Pid, VirtAddr};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// Where a page is, or why that cannot be said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,12 @@ pub trait Kernel: Sync {
 
     /// A clock that only goes forward, ns.
     fn now_ns(&self) -> u64;
+
+    /// From now on only these processes have memory, each as long as it lives: process numbers are
+    /// reused, and another's pages are not to be touched. Calls for any other fail with ESRCH.
+    fn only(&self, processes: Vec<(Pid, Arc<OwnedFd>)>) {
+        drop(processes);
+    }
 }
 
 impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
@@ -103,5 +111,8 @@ impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
     }
     fn now_ns(&self) -> u64 {
         (**self).now_ns()
+    }
+    fn only(&self, processes: Vec<(Pid, Arc<OwnedFd>)>) {
+        (**self).only(processes);
     }
 }

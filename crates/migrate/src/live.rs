@@ -5,7 +5,10 @@ use crate::sharing;
 use nix::errno::Errno;
 use pagetide_host::Host;
 use pagetide_types::{NodeId, Pid, VirtAddr};
+use std::collections::BTreeMap;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 /// Only pages that the process alone maps, or all (linux/mempolicy.h).
@@ -19,24 +22,40 @@ const UNSET: libc::c_int = libc::c_int::MIN;
 pub struct LiveKernel {
     host: Host,
     start: Instant,
+    /// Whose memory may be touched, by number; none: anybody's.
+    held: RwLock<Option<BTreeMap<Pid, Arc<OwnedFd>>>>,
 }
 
 impl LiveKernel {
     /// The kernel whose `/proc` is `host`'s; the system calls go to the one that we run on.
     #[must_use]
     pub fn new(host: Host) -> Self {
-        Self { host, start: Instant::now() }
+        Self { host, start: Instant::now(), held: RwLock::new(None) }
+    }
+
+    /// Whether a number is that of the process that is meant: asked before each call. `move_pages(2)`
+    /// takes no pidfd, so a process that ends, is collected and whose number goes once around, all
+    /// between this and the call, is not told apart.
+    fn check(&self, pid: Pid) -> Result<(), Errno> {
+        let held = self.held.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(held) = &*held else { return Ok(()) };
+        let Some(process) = held.get(&pid) else { return Err(Errno::ESRCH) };
+        if has_ended(process) { Err(Errno::ESRCH) } else { Ok(()) }
     }
 }
 
 impl Kernel for LiveKernel {
     fn locate(&self, pid: Pid, pages: &[VirtAddr]) -> Result<Vec<Spot>, Errno> {
+        self.check(pid)?;
         let mut status = vec![UNSET; pages.len()];
         call(pid, pages, None, MPOL_MF_MOVE, &mut status)?;
         Ok(status.into_iter().map(|status| spot(status).unwrap_or(UNKNOWN)).collect())
     }
 
     fn relocate(&self, pid: Pid, pages: &[VirtAddr], to: NodeId, shared: bool) -> Moved {
+        if let Err(errno) = self.check(pid) {
+            return Moved { status: vec![None; pages.len()], result: Err(errno) };
+        }
         let mut status = vec![UNSET; pages.len()];
         let nodes = vec![libc::c_int::from(to.0); pages.len()];
         let which = if shared { MPOL_MF_MOVE_ALL } else { MPOL_MF_MOVE };
@@ -60,6 +79,18 @@ impl Kernel for LiveKernel {
     fn now_ns(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+
+    fn only(&self, processes: Vec<(Pid, Arc<OwnedFd>)>) {
+        let mut held = self.held.write().unwrap_or_else(PoisonError::into_inner);
+        *held = Some(processes.into_iter().collect());
+    }
+}
+
+/// Whether a process has ended, by its descriptor.
+fn has_ended(process: &OwnedFd) -> bool {
+    let mut poll = libc::pollfd { fd: process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one valid pollfd; no waiting.
+    unsafe { libc::poll(&raw mut poll, 1, 0) != 0 }
 }
 
 /// A query that says nothing of a page.
@@ -125,6 +156,38 @@ mod tests {
         };
         assert!(matches!(found[0], Spot::On(_)), "{found:?}");
         assert!(matches!(found[1], Spot::Not(Errno::EFAULT | Errno::ENOENT)), "{found:?}");
+    }
+
+    fn pidfd(pid: Pid) -> Arc<OwnedFd> {
+        use std::os::fd::FromRawFd;
+        // SAFETY: plain system call; a fresh descriptor that nobody else owns.
+        Arc::new(unsafe {
+            let fd = libc::syscall(libc::SYS_pidfd_open, pid.0, 0);
+            OwnedFd::from_raw_fd(i32::try_from(fd).unwrap())
+        })
+    }
+
+    #[test]
+    fn pages_of_a_stranger_under_a_reused_number_are_not_touched() {
+        let name = "pages_of_a_stranger_under_a_reused_number_are_not_touched";
+        let kernel = LiveKernel::new(Host::live());
+        let mut child = std::process::Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = Pid(child.id().cast_signed());
+        kernel.only(vec![(pid, pidfd(pid)), (me(), pidfd(me()))]);
+        let page = VirtAddr(0x1000);
+        if let Err(errno @ (Errno::ENOSYS | Errno::EPERM)) = kernel.locate(pid, &[page]) {
+            child.kill().unwrap();
+            return pagetide_testing::skip(name, errno.desc());
+        }
+        assert!(kernel.locate(me(), &[page]).is_ok());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let Some(_stranger) = pagetide_testing::process_with_number(pid.0) else {
+            return pagetide_testing::skip(name, "a process number cannot be chosen here");
+        };
+        assert_eq!(kernel.locate(pid, &[page]), Err(Errno::ESRCH));
+        assert_eq!(kernel.relocate(pid, &[page], NodeId(0), false).result, Err(Errno::ESRCH));
+        assert_eq!(kernel.locate(Pid(1), &[page]), Err(Errno::ESRCH), "nobody named it");
     }
 
     #[test]

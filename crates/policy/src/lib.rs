@@ -4,6 +4,8 @@
 //! history that policies share is `access_history`, the order `priority_order`; a `tenant` holds it
 //! all. No I/O, no clock, no unsafe.
 
+#![forbid(unsafe_code)]
+
 mod access_history;
 mod amp_pages;
 mod by_history;

@@ -1,6 +1,8 @@
 //! Replays heat recordings through policies at every capacity; the cost model and the
 //! answers of `pagetide plan`. Touches no host.
 
+#![forbid(unsafe_code)]
+
 mod answer;
 mod cost;
 mod cpu_cache;

@@ -1,6 +1,8 @@
 //! Plans and recordings as text for a terminal (tables, charts, heatmaps) and as HTML pages. Computes no results;
 //! every figure comes from [`pagetide_replay`].
 
+#![forbid(unsafe_code)]
+
 mod at_size;
 mod bench;
 mod chart;

@@ -4,6 +4,8 @@
 //! [points](Store::points), which are kept on disk, and makes rows and series of them. What is here
 //! computes and renders; who calls it prints.
 
+#![forbid(unsafe_code)]
+
 mod adaptive;
 mod amp;
 mod context;

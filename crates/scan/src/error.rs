@@ -28,6 +28,13 @@ pub enum ScanError {
          prevents it (`pagetide doctor` shows which)"
     )]
     NoDirectMap,
+    /// A guest whose memory its host cannot read: reading what was not accepted ends it.
+    #[error(
+        "this is a confidential guest ({0}): finding the kernel's direct map would read memory \
+         that the guest may not have accepted, which can end it; nothing was loaded. Record on a \
+         machine, or in a guest, without {0}"
+    )]
+    Confidential(&'static str),
     /// Not an x86-64 machine, or an odd one.
     #[error("the page-table scan knows the page tables of x86-64 only")]
     Architecture,
@@ -89,6 +96,12 @@ impl ScanError {
                 format!("it takes {lacking}; run as root (sudo), or give the binary these")
             }
         })
+    }
+
+    /// Whether no further file may be opened, by us or by anybody.
+    pub(crate) fn is_out_of_files(&self) -> bool {
+        let Self::System { source, .. } = self else { return false };
+        matches!(source.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
     }
 
     /// The last system error of a call that did `what`.

@@ -67,6 +67,7 @@ fn load(host: &Host, features: &Features) -> Result<Walker, ScanError> {
     if !features.capabilities.lacking().is_empty() {
         return Err(ScanError::lacking_rights(features));
     }
+    refuse_confidential(features)?;
     let map = host.node_map().map_err(|error| ScanError::Target(error.to_string()))?;
     let ranges: Vec<NodeRange> = map
         .ranges()
@@ -76,11 +77,23 @@ fn load(host: &Host, features: &Features) -> Result<Walker, ScanError> {
     Walker::load(&ranges)
 }
 
-/// One file per boot and build: another kernel or version is another machine.
+/// Before anything is loaded: what is looked for would be found by reading all of memory.
+fn refuse_confidential(features: &Features) -> Result<(), ScanError> {
+    features.cpu.confidential_guest().map_or(Ok(()), |kind| Err(ScanError::Confidential(kind)))
+}
+
+/// One file per boot and build: another kernel or program is another machine.
 fn remembered_at(features: &Features) -> Option<PathBuf> {
     let boot = features.boot_id.as_deref()?;
-    let name = format!("self-test-{}-{}", env!("CARGO_PKG_VERSION"), boot.trim());
-    Some(Path::new(REMEMBERED).join(name))
+    let build = build(&fs::metadata("/proc/self/exe").ok()?);
+    Some(Path::new(REMEMBERED).join(format!("self-test-{build}-{}", boot.trim())))
+}
+
+/// Tells programs apart: two builds of one version are two.
+fn build(program: &fs::Metadata) -> String {
+    use std::os::unix::fs::MetadataExt;
+    let (seconds, ns) = (program.mtime(), program.mtime_nsec());
+    format!("{:x}-{:x}-{seconds:x}.{ns:x}", program.ino(), program.len())
 }
 
 /// Failing to remember only costs the next start a second.
@@ -89,5 +102,30 @@ fn remember(path: &Path, summary: &str) {
     let directory = fs::DirBuilder::new().mode(0o700).recursive(true).create(REMEMBERED);
     if let Err(error) = directory.and_then(|()| fs::write(path, summary)) {
         tracing::debug!("the self test will run again next time: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_build_of_the_same_version_is_tested_anew() {
+        let directory = tempfile::tempdir().unwrap();
+        let [one, two] = ["one", "two"].map(|name| directory.path().join(name));
+        fs::write(&one, "a build").unwrap();
+        fs::write(&two, "another").unwrap();
+        let of = |path: &Path| build(&fs::metadata(path).unwrap());
+        assert_eq!(of(&one), of(&one));
+        assert_ne!(of(&one), of(&two));
+    }
+
+    #[test]
+    fn a_confidential_guest_is_refused_before_anything_is_loaded() {
+        let mut features = Features::default();
+        assert!(refuse_confidential(&features).is_ok());
+        features.cpu.encryption = vec!["tdx_guest".to_owned()];
+        let refused = refuse_confidential(&features).unwrap_err();
+        assert!(refused.to_string().contains("confidential guest (Intel TDX)"), "{refused}");
     }
 }

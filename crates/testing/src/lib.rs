@@ -4,10 +4,12 @@
 
 mod disturbance;
 mod mutator;
+mod reused;
 mod undisturbed;
 
 pub use disturbance::{Disturbance, Watch};
 pub use mutator::Mutator;
+pub use reused::{Numbered, process_with_number};
 pub use undisturbed::undisturbed;
 
 /// Says that a test was left out, and why. The test returns after it.

@@ -1,6 +1,8 @@
 //! The heat recording: a directory of closed Parquet files, one set per span of epochs, renamed
 //! into place, so that a crash loses at most the span under way. docs/recording.md documents it.
 
+#![forbid(unsafe_code)]
+
 mod area_map;
 mod check;
 mod diff;

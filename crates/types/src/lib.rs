@@ -1,6 +1,8 @@
 //! The words of Pagetide as types (docs/design.md, "Words"): bytes, page and unit sizes,
 //! unit identity, nodes, epochs and heat; and what foreign text becomes before it is shown. No I/O, and no dependency on any other crate of ours.
 
+#![forbid(unsafe_code)]
+
 mod bytes;
 mod heat;
 mod ids;

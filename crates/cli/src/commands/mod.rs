@@ -21,7 +21,7 @@ mod writing;
 
 use crate::args::Command;
 use crate::tell::tell;
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use pagetide_machine::Machine;
 use pagetide_trace::Recording;
 use std::path::Path;
@@ -57,6 +57,21 @@ fn open(path: &Path) -> Result<Recording> {
         tell!("pagetide: note: {}: {why}; what is there is whole", path.display());
     }
     Ok(recording)
+}
+
+/// A machine to plan for: of two tiers, for a plan says what belongs in the first of them.
+fn machine(name: &str) -> Result<Machine> {
+    let machine = Machine::load(name)?;
+    if let [_, _, more @ ..] = &machine.tiers[..]
+        && !more.is_empty()
+    {
+        let tiers = machine.tiers.len();
+        bail!(
+            "machine {name} has {tiers} tiers, and memory is placed in two: leave out all [[tier]] \
+             entries but the two to compare"
+        );
+    }
+    Ok(machine)
 }
 
 /// Prints a text; a reader that went away is an error of its own kind (see `exit`).

@@ -4,7 +4,7 @@ use crate::args::{AskedArgs, ChargeArg, PlanArgs, ShareArg};
 use crate::commands::page::{self, Subjects};
 use crate::commands::record;
 use crate::commands::writing::Output;
-use crate::commands::{list_machines, open, out, print_json};
+use crate::commands::{self, list_machines, open, out, print_json};
 use anyhow::{Context, Result, bail};
 use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
         without_privileges(&paths(arguments, None))?;
     }
     // Everything that can be wrong is found before minutes of recording.
-    let machine = Machine::load(&arguments.machine)?;
+    let machine = commands::machine(&arguments.machine)?;
     let policies = policies(&arguments.asked.policy)?;
     if let Some(path) = &arguments.report {
         page::check(path)?;

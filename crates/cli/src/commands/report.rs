@@ -3,7 +3,7 @@
 use crate::args::{Arguments, ReportArgs};
 use crate::commands::page::{self, MOST, Subjects};
 use crate::commands::plan::{machine_file, one, policies};
-use crate::commands::{list_machines, open};
+use crate::commands::{self, list_machines, open};
 use anyhow::{Result, bail};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     let output = arguments.output.clone().unwrap_or_else(|| beside(first));
     without_privileges(&Paths { read, written: vec![output] })?;
     let machines: Vec<Machine> =
-        arguments.machine.iter().map(|name| Machine::load(name)).collect::<Result<_, _>>()?;
+        arguments.machine.iter().map(|name| commands::machine(name)).collect::<Result<_>>()?;
     let policies = policies(&arguments.asked.policy)?;
     let plans = arguments.recordings.len() * machines.len();
     if plans > MOST {

@@ -2,7 +2,7 @@
 
 use crate::commands::record::{code, header, note_killed, target};
 use crate::commands::writing::{Output, Writing};
-use crate::commands::{list_machines, out, print_json};
+use crate::commands::{self, list_machines, out, print_json};
 use crate::interrupt;
 use crate::live_args::RunArgs;
 use crate::progress::Progress;
@@ -10,7 +10,9 @@ use crate::tell::tell;
 use anyhow::{Context, Result, bail};
 use pagetide_host::Host;
 use pagetide_machine::Machine;
-use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, TierError, Tiers};
+use pagetide_manager::{
+    Amount, Budget, EpochLine, Manager, Settings, TakeOver, TierError, Tiers, restore_left_over,
+};
 use pagetide_migrate::{LiveKernel, Mover, prefer_node};
 use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
 use pagetide_privilege::Capabilities;
@@ -45,7 +47,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let account = arguments.account.of(matches!(target, Target::Command(_)))?;
     let policy = policy(&arguments.policy)?;
     let governor: GovernorSpec = arguments.governor.parse()?;
-    let machine = Machine::load(&arguments.machine)?;
+    let machine = commands::machine(&arguments.machine)?;
     let host = Host::live();
     let tiers = tiers(&host, arguments)?;
     let output = arguments.record.as_deref().map(Output::to_keep);
@@ -64,12 +66,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     };
     interrupt::listen();
     let features = host.features();
-    if let (Some(2..), false) = (features.numa_balancing, arguments.dry_run) {
-        tell!(
-            "pagetide: note: the kernel's own tiering is on (numa_balancing) and moves pages, \
-             too; sysctl kernel.numa_balancing=0 leaves them to pagetide"
-        );
-    }
+    let taken = take_over(&host, features.numa_balancing, arguments)?;
     let observer = Observer::start(&host, &features)?;
     // A recording holds units of one size.
     let one_size = if output.is_some() { UnitSize::Huge } else { UnitSize::Base };
@@ -117,6 +114,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let progress = Progress::new("managing", arguments.limit, arguments.quiet, Vec::new());
     let end = watch(&mut manager, arguments, &progress, log, &mut writing);
     progress.finish();
+    drop(taken);
     let written = writing.map_or(Ok(0), Writing::finish);
     if end.as_ref().is_ok_and(|end| !matches!(end, End::TargetEnded(_))) {
         // A command that cannot be observed any more goes on: it is not to suffer from us.
@@ -130,6 +128,36 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let end = end?;
     written?;
     Ok(code(end))
+}
+
+/// Puts the kernel's own balancing aside, if it is on and that was asked for.
+fn take_over(host: &Host, mode: Option<u32>, arguments: &RunArgs) -> Result<Option<TakeOver>> {
+    let left = restore_left_over(host).context("restoring kernel.numa_balancing")?;
+    let mode = match &left {
+        Some(value) => {
+            tell!(
+                "pagetide: note: kernel.numa_balancing is {value} again: a run that was killed had put \
+                 it aside"
+            );
+            value.parse().ok()
+        }
+        None => mode,
+    };
+    let on = match mode {
+        None | Some(0) => return Ok(None),
+        Some(_) if arguments.dry_run => return Ok(None),
+        Some(mode) => mode,
+    };
+    if arguments.take_over {
+        let taken = TakeOver::begin(host).context("putting kernel.numa_balancing aside")?;
+        tell!("pagetide: note: kernel.numa_balancing is 0 until this run ends; it was {on}");
+        return Ok(Some(taken));
+    }
+    bail!(
+        "the kernel moves pages itself (kernel.numa_balancing={on}) and would undo what this run \
+         does; --take-over puts that aside for the run and restores it after, or set it to 0 \
+         yourself: sysctl kernel.numa_balancing=0"
+    );
 }
 
 /// A policy that can be run.

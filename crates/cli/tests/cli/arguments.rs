@@ -232,3 +232,37 @@ fn governors_are_listed_with_their_options() {
     let words = pagetide("governors").succeeds().out;
     assert!(words.contains("adaptive:theta") && words.contains("gain:horizon"), "{words}");
 }
+
+#[test]
+fn a_third_tier_and_numbers_beyond_all_memory_are_refused() {
+    let scratch = scratch();
+    let path = scratch.path().join("machine.toml");
+    let machine = |more: &str, latency: &str| {
+        let tier = |name: &str, latency: &str| {
+            format!(
+                "[[tier]]\nname = \"{name}\"\nread_latency_ns = {latency}\nwrite_latency_ns = \
+                 {latency}\nread_bandwidth_gb_s = 100\nwrite_bandwidth_gb_s = 100\n"
+            )
+        };
+        let (fast, slow) = (tier("a", "100"), tier("b", latency));
+        let text = format!(
+            "name = \"m\"\ntitle = \"m\"\nsource = \"s\"\n{fast}{slow}{more}[migration]\npage_4k_us = \
+             1\npage_2m_us = 100\nsource = \"s\"\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        pagetide(&format!("plan no-such.heat --machine {}", path.display()))
+    };
+    machine("", "200").fails(1, &["no-such.heat"]);
+    machine("", "1e30").fails(1, &["read_latency_ns", "at most 1000000"]);
+    let third = "[[tier]]\nname = \"c\"\nread_latency_ns = 300\nwrite_latency_ns = \
+                 300\nread_bandwidth_gb_s = 9\nwrite_bandwidth_gb_s = 9\n";
+    machine(third, "200").fails(1, &["has 3 tiers", "leave out all [[tier]] entries but the two"]);
+}
+
+#[test]
+fn a_time_in_days_is_one_and_the_units_are_named() {
+    pagetide("record --for 1y -o x.heat -- true")
+        .fails(2, &["'1y' is not a time", "min or m, h, d"]);
+    pagetide("record --for 200d -o x.heat -- true").fails(2, &["'200d' is out of range"]);
+    pagetide("record --for 1d -o /no/such/x.heat -- true").fails(1, &["/no/such"]);
+}

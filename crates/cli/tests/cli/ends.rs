@@ -189,3 +189,45 @@ fn a_command_runs_at_its_own_precedence() {
     let own = finish(Command::new("nice")).succeeds();
     assert_eq!(outcome.out, own.out);
 }
+
+/// Lets a recorder open so many files at most.
+fn with_files(recording: &mut Command, most: u64) {
+    use std::os::unix::process::CommandExt;
+    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
+    // SAFETY: a plain system call between fork and exec.
+    unsafe {
+        recording.pre_exec(move || {
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+            Ok(())
+        });
+    }
+}
+
+#[test]
+fn short_processes_by_the_hundred_leave_no_files_open() {
+    let name = "short_processes_by_the_hundred_leave_no_files_open";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    // Twenty at a time are met in an epoch; forty descriptors are open then.
+    let script = "for wave in 1 2 3 4; do for i in $(seq 20); do sleep 1.2 & done; wait; done";
+    let mut recording = shell(&path, &[], script);
+    with_files(&mut recording, 128);
+    let outcome = finish(recording).succeeds();
+    is_whole(&path);
+    assert!(!outcome.err.contains("not watched"), "{}", outcome.err);
+    assert!(info(&path)["processes"].as_u64() >= Some(20), "{}", info(&path));
+}
+
+#[test]
+fn more_processes_than_files_may_be_open_are_said_to_be_unwatched() {
+    let name = "more_processes_than_files_may_be_open_are_said_to_be_unwatched";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    let path = heat(&scratch, "x");
+    let mut recording = shell(&path, &[], "for i in $(seq 150); do sleep 3 & done; wait");
+    with_files(&mut recording, 128);
+    let outcome = finish(recording).succeeds();
+    is_whole(&path);
+    assert!(outcome.err.contains("processes at a time were not watched"), "{}", outcome.err);
+}

@@ -164,3 +164,22 @@ fn reading_recordings_is_done_without_privileges() {
     assert!(caller["Uid"].split_whitespace().all(|word| word == id), "{caller:?}");
     assert_eq!((capabilities(&caller), caller["NoNewPrivs"].as_str()), (0, "1"));
 }
+
+#[test]
+fn a_temporary_recording_lies_in_a_directory_of_its_own() {
+    use std::os::unix::fs::PermissionsExt;
+    let name = "a_temporary_recording_lies_in_a_directory_of_its_own";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    let mut plan = command(["plan", "--epoch", "500ms", "--", "sleep", "2"]);
+    plan.env("TMPDIR", scratch.path());
+    let mut plan = Running::start(plan);
+    let entry = || fs::read_dir(scratch.path()).ok()?.flatten().next();
+    assert!(within(60, || entry().is_some()), "nothing is recorded");
+    let folder = entry().unwrap();
+    assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let guessed = scratch.path().join(format!("pagetide-{}.heat", plan.pid()));
+    assert!(!guessed.exists(), "nobody can know its name before");
+    assert_eq!(plan.wait().code(), Some(0));
+    assert!(entry().is_none(), "it goes with the plan");
+}

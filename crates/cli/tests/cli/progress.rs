@@ -71,7 +71,7 @@ fn the_line_moves_within_an_epoch_and_fits_into_a_narrow_terminal() {
     assert!(seconds.len() >= 2, "it stood still: {shown:?}");
     for line in shown {
         assert!(line.chars().count() < 58, "{line}");
-        let whole = ["takes 6s", "1 epoch", "epochs", "% watched", "process"];
+        let whole = ["takes 6s", "1 epoch", "epochs", "% watched", "process", "iB", "unknown"];
         assert!(whole.iter().any(|end| line.ends_with(end)), "cut: {line}");
     }
 }

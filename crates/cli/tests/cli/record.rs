@@ -141,3 +141,24 @@ fn a_process_that_executes_another_program_counts_once() {
     let most = info["resident_max_bytes"].as_u64().unwrap_or(0);
     assert!((32 << 20..60 << 20).contains(&most), "{info}");
 }
+
+#[test]
+fn cpu_time_of_processes_too_short_to_be_watched_is_said_and_names_the_epoch() {
+    let name = "cpu_time_of_processes_too_short_to_be_watched_is_said_and_names_the_epoch";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    // Each child counts for a part of an epoch of two seconds; or one process for all of the time.
+    let count = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+    let recorded = |file: &str, script: &str| {
+        let path = heat(&scratch, file);
+        let mut recording = command(["record", "-q", "--epoch", "2s", "-o"]);
+        recording.arg(&path).args(["--", "sh", "-c", script, count]);
+        finish(recording).succeeds().err
+    };
+    let short = "end=$(($(date +%s)+7)); while [ $(date +%s) -lt $end ]; do sh -c \"$0\"; done";
+    let err = recorded("short", short);
+    assert!(err.contains("began and ended within an epoch") && err.contains("--epoch"), "{err}");
+    let long = "end=$(($(date +%s)+7)); while [ $(date +%s) -lt $end ]; do eval \"$0\"; done";
+    let err = recorded("long", long);
+    assert!(!err.contains("within an epoch"), "{err}");
+}

@@ -53,6 +53,8 @@ impl Outcome {
 pub(crate) fn command<A: AsRef<OsStr>>(arguments: impl IntoIterator<Item = A>) -> Command {
     let mut command = Command::new(PAGETIDE);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // The tests may run through sudo: what they start is to run as they do.
+    command.env_remove("SUDO_UID").env_remove("SUDO_GID");
     heeds_signals(&mut command);
     command
 }

@@ -1,5 +1,6 @@
 //! What a recording is as a whole: what a plan's answer stands on.
 
+use pagetide_trace::Source;
 use pagetide_types::{Bytes, UnitSize};
 use serde::Serialize;
 
@@ -12,6 +13,8 @@ pub struct RecordingFacts {
     pub target: String,
     /// Start, seconds since the Unix epoch.
     pub started_unix_s: u64,
+    /// How heat was observed.
+    pub source: Source,
     /// What a unit is.
     pub unit: UnitSize,
     /// Nominal length of an epoch, seconds.

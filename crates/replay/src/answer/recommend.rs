@@ -18,11 +18,15 @@ use crate::answer::sentence::{percent, percent_exactly};
 use crate::cost::Reading;
 use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts};
 use pagetide_machine::Machine;
+use pagetide_trace::Source;
 use pagetide_types::Bytes;
 use serde::Serialize;
 
 /// Evaluated epochs below which nothing is recommended.
 pub const LEAST_EPOCHS: u32 = 3;
+/// Of a program that is sampled so much time must be judged, however short its epochs: accessed bits
+/// are looked at so often per second, and what a program does in three is not what it does.
+const LEAST_SECONDS: f64 = 10.0;
 /// Policies that need at most this much more than the best are as good; the simplest is taken.
 const AS_GOOD: f64 = 1.01;
 /// Two readings of the observation that differ by less agree: the answer is an estimate.
@@ -208,6 +212,13 @@ fn choose<'a, 'b>(
                 n => format!("{n} epochs were"),
             },
             facts.epoch_s
+        ));
+    }
+    let seconds = any.curve().seconds;
+    if facts.source == Source::Sampled && seconds < LEAST_SECONDS {
+        return Err(format!(
+            "the recording is too short to tell: {seconds:.1} s were evaluated, and a plan needs \
+             {LEAST_SECONDS} s at least, however short the epochs; record for longer"
         ));
     }
     if facts.footprint_bytes.0 == 0 {

@@ -165,6 +165,7 @@ fn facts(
         name,
         target: header.target.clone(),
         started_unix_s: header.started_unix_s,
+        source: header.source,
         unit: header.unit,
         epoch_s: header.epoch_s,
         epochs: all.len(),

@@ -13,20 +13,19 @@ const LEVEL: f64 = 0.95;
 const FILLING: f64 = 0.05;
 /// After start-up the memory may grow by this share of the level; more is growth throughout.
 const FLAT: f64 = 0.15;
-/// Epochs that must remain after the warm-up.
-const REMAIN: usize = 4;
-/// As many epochs ([`REMAIN`]) that together grow by no more than this share of the level, at no
-/// less than a quarter of it, are a phase of the program and not its start-up.
+/// So many epochs that together grow by no more than [`PHASE`] of the level, at no less than a
+/// quarter of it, are a phase of the program and not its start-up.
+const PHASE_EPOCHS: usize = 4;
 const PHASE: f64 = 0.02;
+/// From so many epochs on a memory that grows throughout is a program that grows; in fewer nobody
+/// can tell that from one that still fills its memory.
+const TELLS_GROWTH: usize = 8;
 
 /// Which epochs at the start were left out, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WarmUp {
     /// Epochs left out at the start; epoch numbers below this are not evaluated.
     pub epochs: usize,
-    /// Epochs at the start that were spent filling memory and count all the same, for too few
-    /// would remain without them.
-    pub filling_epochs: usize,
     /// The footprint grows to the end: no start-up could be told from the rest.
     pub still_growing: bool,
     /// The last epoch is left out: the program ended in it, and gave its memory back.
@@ -45,12 +44,7 @@ impl WarmUp {
     /// there was none.
     #[must_use]
     pub fn warning(&self) -> Option<String> {
-        let remedy = match () {
-            () if self.still_growing => "a longer run will need more",
-            () if self.filling_epochs > 0 => "a longer recording can leave them out",
-            () => return None,
-        };
-        Some(format!("{}; {remedy}", self.note))
+        self.still_growing.then(|| format!("{}; a longer run will need more", self.note))
     }
 }
 
@@ -70,7 +64,6 @@ pub fn not_judged(resident: &[Bytes], began_with_target: bool) -> WarmUp {
     let growing = if warm_up.still_growing { "the footprint grows throughout; " } else { "" };
     WarmUp {
         epochs: n / 2,
-        filling_epochs: 0,
         note: format!(
             "{growing}{many} left out: the program had begun before, and policies learn it then"
         ),
@@ -79,26 +72,26 @@ pub fn not_judged(resident: &[Bytes], began_with_target: bool) -> WarmUp {
 }
 
 /// Whether the last epoch is not judged, for the program ended in it: a program that frees what it
-/// built touches most of it once more, as it never does before. Not where few epochs are left.
+/// built touches most of it once more, as it never does before.
 #[must_use]
 pub(crate) fn ended_in_the_last(epochs: &[Epoch], warm_up: &WarmUp) -> bool {
-    let enough = epochs.len() > warm_up.epochs + REMAIN;
-    enough && epochs.last().is_some_and(|last| last.processes == 0)
+    epochs.len() > warm_up.epochs + 1 && epochs.last().is_some_and(|last| last.processes == 0)
 }
 
 /// Finds the warm-up from the resident memory at the end of every epoch.
 ///
 /// The level is the median of the second half. Warm-up ends with the first epoch that reaches
 /// 95 % of it, or with an earlier steady phase of four epochs at a quarter of it or more; that
-/// epoch too is left out when it added more than 5 %. Nothing is left out
-/// when fewer than four epochs would remain (a short recording, or a long filling), or when memory
-/// grows by more than 15 % afterwards: then the program grows throughout. The note says which.
+/// epoch too is left out when it added more than 5 %. How many remain is not asked: a recording of
+/// which too few do is too short, and the plan says so. Where memory grows by more than 15 %
+/// afterwards the program grows throughout, and nothing is left out; but of fewer than eight epochs
+/// all are, for it may as well be filling its memory. The note says which.
 #[must_use]
 pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     let n = resident.len();
     let all = |note: &str| WarmUp { note: note.to_owned(), ..WarmUp::default() };
-    if n <= REMAIN {
-        return all("too few epochs to look for a warm-up; all are used");
+    if n < 2 {
+        return all("too few epochs to look for a warm-up");
     }
     let mut later = resident[n / 2..].to_vec();
     later.sort_unstable();
@@ -107,7 +100,7 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
         return all("no memory was resident in the second half; all epochs are used");
     }
     let phase = |i: usize| {
-        let (first, last) = (resident[i].as_f64(), resident.get(i + REMAIN - 1));
+        let (first, last) = (resident[i].as_f64(), resident.get(i + PHASE_EPOCHS - 1));
         first >= 0.25 * level && last.is_some_and(|l| (l.as_f64() - first).abs() <= PHASE * level)
     };
     let full = |i: usize| resident[i].as_f64() >= LEVEL * level;
@@ -118,7 +111,19 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     let rest = &resident[epochs.min(n - 1)..];
     let start = rest[0].as_f64();
     let growth = rest.iter().map(|r| r.as_f64()).fold(start, f64::max) - start;
-    if growth > FLAT * level && !phase(reached) {
+    let grows = growth > FLAT * level && !phase(reached);
+    if (grows || n - epochs < 2 && epochs > 0) && n < TELLS_GROWTH {
+        return WarmUp {
+            epochs: n,
+            still_growing: true,
+            note: format!(
+                "all {n} epochs are left out: the program was filling its memory, as far as they \
+                 tell"
+            ),
+            ..WarmUp::default()
+        };
+    }
+    if grows {
         return WarmUp {
             still_growing: true,
             ..all("the footprint grows throughout the recording; all epochs are used")
@@ -127,23 +132,14 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     if epochs == 0 {
         return all("the footprint is steady from the first epoch; all epochs are used");
     }
-    if n - epochs < REMAIN {
-        return WarmUp {
-            filling_epochs: epochs,
-            // One epoch without growth is no sign that it is over.
-            still_growing: n - epochs < 2,
-            ..all(&format!(
-                "the program was filling its memory in the first {epochs} of {n} epochs, too many \
-                 to leave out; all are used"
-            ))
-        };
-    }
     WarmUp {
         epochs,
         note: format!(
             "the first {} left out: the program was filling its memory",
             if epochs == 1 { "epoch is".to_owned() } else { format!("{epochs} epochs are") }
         ),
+        // One epoch without growth is no sign that it is over.
+        still_growing: n - epochs < 2,
         ..WarmUp::default()
     }
 }
@@ -175,20 +171,28 @@ mod tests {
     fn growth_throughout_is_said_and_nothing_is_left_out() {
         let leak = warm_up(&(1..=40).map(|i| i * 100).collect::<Vec<_>>());
         assert!(leak.still_growing && leak.epochs == 0, "{leak:?}");
-        let late = warm_up(&[1, 200, 400, 600, 800, 1000, 1000]);
-        assert!(late.still_growing && late.epochs == 0, "{late:?}");
-        assert!(late.note.contains("in the first 6 of 7 epochs"), "{late:?}");
     }
 
     #[test]
-    fn a_short_recording_is_not_said_to_fill_until_the_end() {
-        // The program was full after two epochs; there are just too few of them.
-        for (mib, filling) in
-            [([100, 800, 1000, 1000, 1000], 3), ([300, 1000, 1000, 1001, 1000], 2)]
+    fn a_short_recording_leaves_out_its_filling_whatever_remains() {
+        // The program was full after two epochs: two more of it are too few, and the plan says so.
+        for (mib, filling) in [
+            (&[100, 800, 1000, 1000, 1000][..], 3),
+            (&[300, 1000, 1000, 1001, 1000], 2),
+            (&[300, 1000, 1000], 3),
+            (&[100, 1000, 1000, 1000], 2),
+        ] {
+            assert_eq!(warm_up(mib).epochs, filling, "{mib:?}");
+        }
+    }
+
+    #[test]
+    fn what_fills_until_the_end_of_a_short_recording_is_not_judged_at_all() {
+        for mib in
+            [&[1, 200, 400, 600, 800, 1000, 1000][..], &[1, 2, 3, 4], &[100, 300, 500], &[1, 9]]
         {
-            let found = warm_up(&mib);
-            assert_eq!((found.epochs, found.filling_epochs), (0, filling));
-            assert!(!found.still_growing, "{found:?}");
+            let found = warm_up(mib);
+            assert!(found.still_growing && found.epochs == mib.len(), "{mib:?}: {found:?}");
         }
     }
 
@@ -208,10 +212,8 @@ mod tests {
 
     #[test]
     fn short_and_empty_recordings_are_used_whole() {
-        for mib in [&[][..], &[5], &[1, 2, 3, 4], &[0, 0, 0, 0, 0, 0]] {
-            let found = warm_up(mib);
-            assert_eq!(found.epochs, 0);
-            assert!(found.note.contains("all"), "{found:?}");
+        for mib in [&[][..], &[5], &[7, 7, 7, 7], &[0, 0, 0, 0, 0, 0]] {
+            assert_eq!(warm_up(mib).epochs, 0);
         }
     }
 
@@ -223,7 +225,7 @@ mod tests {
         };
         let warm_up = |epochs| WarmUp { epochs, ..WarmUp::default() };
         assert!(ended_in_the_last(&epochs(0), &warm_up(2)));
-        assert!(!ended_in_the_last(&epochs(0), &warm_up(3)), "four remain");
+        assert!(!ended_in_the_last(&epochs(0), &warm_up(6)), "nothing would remain");
         assert!(!ended_in_the_last(&epochs(1), &warm_up(0)), "it went on");
         assert_eq!(WarmUp { ended: true, ..warm_up(2) }.looked_at(7), 6);
         assert_eq!(warm_up(2).looked_at(7), 7);
@@ -241,7 +243,7 @@ mod tests {
                 .chain(noise.iter().take(steady).map(|n| 1000 + n))
                 .collect();
             let found = warm_up(&mib);
-            prop_assert!(mib.len() - found.epochs >= REMAIN);
+            prop_assert!(mib.len() - found.epochs >= 5);
             prop_assert_eq!(found.epochs, if fill == 0 { 0 } else { fill + 1 });
         }
     }

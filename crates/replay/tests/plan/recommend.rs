@@ -228,9 +228,12 @@ fn what_is_too_little_to_plan_on_is_answered_in_words() {
     short.seconds = 5.0;
     let mut never = normal;
     never.promoted = vec![u64::MAX >> 8; 11];
+    let mut brief = curve("rate", &hot_cold(5, 10, 1000.0, 100.0));
+    brief.seconds = 2.4;
     for (curve, words) in [
         (short.clone(), "too short to tell: 1 epoch was"),
         (short, "at least 3 of 5 s each"),
+        (brief, "2.4 s were evaluated, and a plan needs 10 s at least"),
         (curve("rate", &[]), "no memory"),
         (curve("rate", &[Unit::default()]), "no access was seen"),
         (never, "no policy keeps"),

@@ -176,7 +176,6 @@ pub(crate) fn overview() -> Overview {
         },
         warm_up: WarmUp {
             epochs: 3,
-            filling_epochs: 0,
             still_growing: false,
             ended: false,
             note: "the first 3 epochs are left out: the program was filling its memory".into(),

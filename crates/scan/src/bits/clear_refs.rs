@@ -20,14 +20,23 @@ pub(crate) enum Kind {
     Anonymous,
 }
 
-/// Clears the bits of all mappings of that kind.
-pub(crate) fn clear(host: &Host, pid: Pid, kind: Kind) -> io::Result<()> {
+/// Clears the bits of all mappings of that kind; `still` says whether the number is that of the
+/// process that is meant. An open file belongs to the process that had the number when it was
+/// opened, so that is asked in between.
+pub(crate) fn clear(
+    host: &Host,
+    pid: Pid,
+    kind: Kind,
+    still: impl FnOnce() -> bool,
+) -> io::Result<()> {
     let what = match kind {
         Kind::Files => b"3",
         Kind::Anonymous => b"2",
     };
-    OpenOptions::new()
-        .write(true)
-        .open(host.path(format!("proc/{pid}/clear_refs")))?
-        .write_all(what)
+    let mut file =
+        OpenOptions::new().write(true).open(host.path(format!("proc/{pid}/clear_refs")))?;
+    if !still() {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    file.write_all(what)
 }

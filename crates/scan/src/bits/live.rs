@@ -29,11 +29,21 @@ const CPUCLOCK_SCHED: libc::clockid_t = 2;
 
 /// A process as the recorder holds it.
 pub(crate) struct Followed {
-    watch: Watch,
-    pidfd: Arc<OwnedFd>,
+    pid: Pid,
+    /// None once it has ended: what is not needed any more must not stay open.
+    open: Option<Open>,
     /// Identity of the address space when it was last read; 0 before.
     mm: u64,
 }
+
+/// The descriptors of a process: it is walked by its number, and known by its pidfd.
+struct Open {
+    watch: Watch,
+    pidfd: Arc<OwnedFd>,
+}
+
+/// Descriptors that a followed process takes.
+pub(crate) const DESCRIPTORS: u64 = 2;
 
 impl Followed {
     pub(crate) fn new(walker: &Walker, pid: Pid) -> Result<Self, ScanError> {
@@ -41,16 +51,31 @@ impl Followed {
             Some(libc::ESRCH) => ScanError::Gone(pid),
             _ => ScanError::system(format!("opening process {pid}"), error),
         })?;
-        Ok(Self { watch: walker.watch(pid)?, pidfd: Arc::new(pidfd), mm: 0 })
+        let open = Open { watch: walker.watch(pid)?, pidfd: Arc::new(pidfd) };
+        Ok(Self { pid, open: Some(open), mm: 0 })
     }
 
     pub(crate) fn pid(&self) -> Pid {
-        self.watch.pid()
+        self.pid
     }
 
-    /// To be asked while the walker is busy.
-    pub(crate) fn pidfd(&self) -> Arc<OwnedFd> {
-        Arc::clone(&self.pidfd)
+    /// To be asked while the walker is busy; none once it is closed.
+    pub(crate) fn pidfd(&self) -> Option<Arc<OwnedFd>> {
+        self.open.as_ref().map(|open| Arc::clone(&open.pidfd))
+    }
+
+    /// Whether the process that was opened runs: its number may be another's by now.
+    pub(crate) fn runs(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| !pidfd::has_ended(&open.pidfd))
+    }
+
+    /// Lets go of a process that ended, or is not watched any more.
+    pub(crate) fn close(&mut self) {
+        self.open = None;
+    }
+
+    fn watch(&self) -> Result<&Watch, Lost> {
+        self.open.as_ref().map(|open| &open.watch).ok_or(Lost)
     }
 }
 
@@ -82,8 +107,12 @@ impl Live {
             return Ok(true);
         }
         let followed = &mut self.followed[process];
-        let mm =
-            self.walker.walk(&followed.watch, ranges, rows, &mut self.bits).map_err(|_| Lost)?;
+        let watch = &followed.open.as_ref().ok_or(Lost)?.watch;
+        let mm = self.walker.walk(watch, ranges, rows, &mut self.bits).map_err(|_| Lost)?;
+        // What was walked by its number was the process that we mean if that still runs.
+        if !followed.runs() {
+            return Err(Lost);
+        }
         let same = followed.mm == mm;
         followed.mm = mm;
         Ok(same)
@@ -97,7 +126,7 @@ impl Live {
         rows: &mut Vec<Row>,
         bits: &mut Vec<RowBits>,
     ) -> Result<(), Lost> {
-        let watch = &self.followed[process].watch;
+        let watch = self.followed[process].watch()?;
         self.walker.walk(watch, ranges, rows, bits).map(|_| ()).map_err(|_| Lost)
     }
 
@@ -124,12 +153,14 @@ impl Live {
 
     /// Advises the ranges in `iovecs[from..]`; bytes done.
     fn advise(&self, process: usize, from: usize) -> io::Result<usize> {
+        let gone = || io::Error::from_raw_os_error(libc::ESRCH);
+        let pidfd = self.followed[process].pidfd().ok_or_else(gone)?;
         let vector = &self.iovecs[from..];
         // SAFETY: the iovecs live through the call; their addresses are the target's, not ours.
         let done = unsafe {
             libc::syscall(
                 libc::SYS_process_madvise,
-                self.followed[process].pidfd.as_raw_fd(),
+                pidfd.as_raw_fd(),
                 vector.as_ptr(),
                 vector.len(),
                 MADV_COLD,
@@ -150,7 +181,9 @@ impl Eyes for Live {
     }
 
     fn activity(&mut self, process: usize) -> Result<Activity, Lost> {
-        self.walker.activity(&self.followed[process].watch).map_err(|_| Lost)
+        let followed = &self.followed[process];
+        let activity = self.walker.activity(followed.watch()?).map_err(|_| Lost)?;
+        if followed.runs() { Ok(activity) } else { Err(Lost) }
     }
 
     fn wait_until(&mut self, ns: u64) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /* Reads accessed and dirty bits, page sizes and nodes of a process's pages from its page tables,
  * 4 and 5 levels, x86-64. Takes no lock of the process: page-table pages are copied by
- * bpf_probe_read_kernel, so a table freed meanwhile yields at worst a row that is wrong once. */
+ * bpf_probe_read_kernel. A table that was freed meanwhile may hold anything: what it is taken to
+ * point to is only read where there is memory (struct ram_range), and what is reported of its
+ * region (2 MiB, or up to 512 GiB below an upper table) is wrong until it is read again. */
 #include <linux/types.h>
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -36,6 +38,9 @@ struct bpf_iter__task {
 #define PRESENT 0x001ULL
 #define ACCESSED 0x020ULL
 #define DIRTY 0x040ULL
+/* Where the kernel keeps the dirty bit of a page that is not writable: together they would mark a
+ * page of a shadow stack (_PAGE_SAVED_DIRTY, arch/x86/include/asm/pgtable_types.h, Linux 6.6). */
+#define SAVED_DIRTY (1ULL << 58)
 #define LEAF 0x080ULL		/* PSE: a page, not a table */
 #define PROTNONE 0x100ULL	/* not present for the CPU, but resident: NUMA hint */
 #define PAGE 4096ULL
@@ -56,6 +61,8 @@ const volatile struct node_range ranges[MAX_RANGES];
 
 /* Shared with the loader through mmap. */
 __u64 direct_map = 0;
+struct ram_range ram[MAX_RAM];
+__u32 nr_ram = 0;
 struct walk_request requests[MAX_REQUESTS];
 struct walk_row rows[MAX_ROWS];
 struct walk_bits bits[MAX_ROWS];
@@ -93,6 +100,18 @@ struct cursor {
 	__u32 row;
 } cursor;
 
+/* Whether a page frame is memory. Global, so that the verifier looks into it once. */
+__noinline int is_ram(__u64 phys)
+{
+	for (int i = 0; i < MAX_RAM; i++) {
+		if (i >= nr_ram)
+			break;
+		if (phys >= ram[i].start && phys < ram[i].end)
+			return 1;
+	}
+	return 0;
+}
+
 static __always_inline __u64 read_entry(__u64 table, __u64 index)
 {
 	__u64 entry = 0;
@@ -101,9 +120,10 @@ static __always_inline __u64 read_entry(__u64 table, __u64 index)
 	return entry;
 }
 
+/* Where the table that an entry names is mapped; 0, which cannot be read, if that is no memory. */
 static __always_inline __u64 table_at(__u64 entry)
 {
-	return direct_map + (entry & frame_mask);
+	return is_ram(entry & frame_mask) ? direct_map + (entry & frame_mask) : 0;
 }
 
 /* Descends to the PMD table of c->addr and copies it; on a hole, c->skip says where it ends. */
@@ -120,13 +140,22 @@ static __always_inline _Bool load_pmd_table(struct cursor *c)
 			return 0;
 		}
 		table = table_at(entry);
+		if (!table) {
+			c->skip = ((a >> 48) + 1) << 48;
+			return 0;
+		}
 	}
 	entry = read_entry(table, (a >> 39) & 511);
 	if (!(entry & PRESENT)) {
 		c->skip = ((a >> 39) + 1) << 39;
 		return 0;
 	}
-	entry = read_entry(table_at(entry), (a >> 30) & 511);
+	table = table_at(entry);
+	if (!table) {
+		c->skip = ((a >> 39) + 1) << 39;
+		return 0;
+	}
+	entry = read_entry(table, (a >> 30) & 511);
 	if (!(entry & (PRESENT | PROTNONE))) {
 		c->skip = ((a >> 30) + 1) << 30;
 		return 0;
@@ -218,7 +247,7 @@ static __always_inline void read_base_pages(struct walk_row *row, struct walk_bi
 
 			present |= ((e | (e >> 8)) & 1) << i;
 			accessed |= ((e >> 5) & 1) << i;
-			dirty |= ((e >> 6) & 1) << i;
+			dirty |= (((e >> 6) | (e >> 58)) & 1) << i;
 			/* Keeps the compiler from loading all 64 entries first, which spills. */
 			barrier_var(present);
 			barrier_var(accessed);
@@ -252,7 +281,7 @@ static __always_inline void read_leaf(struct walk_row *row, struct walk_bits *bi
 
 	row->present = pages;
 	row->accessed = entry & ACCESSED ? pages : 0;
-	row->dirty = entry & DIRTY ? pages : 0;
+	row->dirty = entry & (DIRTY | SAVED_DIRTY) ? pages : 0;
 	row->level = level;
 	if (nr_ranges > 1)
 		row->node[node_of(entry)] = pages;
@@ -265,7 +294,7 @@ static __always_inline void read_leaf(struct walk_row *row, struct walk_bits *bi
 				continue;
 			bit->present[w] = span_mask(base, from, to);
 			bit->accessed[w] = entry & ACCESSED ? bit->present[w] : 0;
-			bit->dirty[w] = entry & DIRTY ? bit->present[w] : 0;
+			bit->dirty[w] = entry & (DIRTY | SAVED_DIRTY) ? bit->present[w] : 0;
 		}
 }
 
@@ -397,10 +426,13 @@ int walk_task(struct bpf_iter__task *ctx)
 
 /* The direct map starts at a random multiple of 1 GiB below any page table: try the candidates
  * until one shows the loader's own page. */
-static long try_base(__u64 i, __u64 *top)
+static long try_base(__u64 i, __u64 *pgd)
 {
-	__u64 base = *top - i * GIANT, value = 0;
+	__u64 base = (*pgd & ~(GIANT - 1)) - i * GIANT, value = 0;
 
+	/* Were it the base, our page table would have to lie in memory. */
+	if (!is_ram(*pgd - base))
+		return 0;
 	if (!bpf_probe_read_kernel(&value, sizeof(value), (void *)(base + magic_phys)) &&
 	    value == magic_value) {
 		direct_map = base;
@@ -413,9 +445,9 @@ SEC("syscall")
 int find_direct_map(void *ctx)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
-	__u64 top = (__u64)BPF_CORE_READ(task, mm, pgd) & ~(GIANT - 1);
+	__u64 pgd = (__u64)BPF_CORE_READ(task, mm, pgd);
 
-	bpf_loop(1 << 17, try_base, &top, 0);
+	bpf_loop(1 << 17, try_base, &pgd, 0);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #define MAX_ROWS 8192
 #define MAX_NODES 8
 #define MAX_RANGES 32
+#define MAX_RAM 64
 #define NODE_BITS 3	/* MAX_NODES in binary */
 #define BITMAP_WORDS 8
 
@@ -45,6 +46,12 @@ struct node_range {
 	__u64 start_pfn;
 	__u32 node;
 	__u32 pad;
+};
+
+/* Physical memory [start, end). */
+struct ram_range {
+	__u64 start;
+	__u64 end;
 };
 
 enum walk_status {

@@ -125,7 +125,9 @@ impl Recorder {
     fn clear_job(&mut self, job: &Job) -> Option<Cleared> {
         let pid = self.known[job.process].pid;
         let from_ns = self.live.now();
-        if let Err(error) = clear_refs::clear(&self.host, pid, job.kind) {
+        if let Err(error) =
+            clear_refs::clear(&self.host, pid, job.kind, || self.live.followed[job.process].runs())
+        {
             // Gone, most likely; the survey will notice.
             tracing::debug!("clear_refs of process {pid}: {error}");
             return None;

@@ -34,7 +34,9 @@ use pagetide_privilege::Account;
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, Pid, UnitSize};
 use std::hash::RandomState;
+use std::os::fd::OwnedFd;
 use std::process::ExitStatus;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A last epoch shorter than this share of a whole one is dropped: it would count as one.
@@ -166,6 +168,11 @@ pub struct Recorder {
     /// CPU time that the last epoch took to turn what was seen into a record and to write it.
     ending_ns: u64,
     crowded: bool,
+    /// Processes that may be followed at once, and how many there were beyond.
+    most: usize,
+    unwatched: usize,
+    /// CPU time of the target so far, s, and the part of it that no process had that was watched.
+    cpu_s: (f64, f64),
     /// Somebody moved pages since the last resident-set walk.
     moved: bool,
     started_ns: u64,
@@ -193,6 +200,7 @@ impl Recorder {
         pagetide_privilege::hurry();
         let started_ns = live.now();
         let stalls = Stalls::new(host.stall_events());
+        let most = resident::most_processes(stalls.descriptors());
         let estimator = Estimator::new(options.cache_per_core);
         let mut recorder = Self {
             host,
@@ -217,6 +225,9 @@ impl Recorder {
             ended_ns: None,
             ending_ns: 0,
             crowded: false,
+            most,
+            unwatched: 0,
+            cpu_s: (0.0, 0.0),
             moved: false,
             started_ns,
             began_with_target: matches!(target, Target::Command(_)),
@@ -234,6 +245,29 @@ impl Recorder {
     #[must_use]
     pub fn processes(&self) -> usize {
         self.known.iter().filter(|known| known.alive).count()
+    }
+
+    /// Processes of the target that could not be watched at some time: there are more than our limit
+    /// of open files allows.
+    #[must_use]
+    pub fn unwatched(&self) -> usize {
+        self.unwatched
+    }
+
+    /// The share of the target's CPU time that processes had which lived too short to be watched: they
+    /// began and ended within an epoch. None before a second of it has passed.
+    #[must_use]
+    pub fn too_short_lived(&self) -> Option<f64> {
+        let (all, unseen) = self.cpu_s;
+        (all >= 1.0).then(|| unseen / all)
+    }
+
+    /// The processes that are watched now, and by which to know that a number is still theirs.
+    #[must_use]
+    pub fn held(&self) -> Vec<(Pid, Arc<OwnedFd>)> {
+        let followed = self.live.followed.iter().zip(&self.known);
+        let alive = followed.filter(|(_, known)| known.alive);
+        alive.filter_map(|(followed, _)| Some((followed.pid(), followed.pidfd()?))).collect()
     }
 
     /// Whether in some epoch more than half of the budget went into writing heat down, so that
@@ -308,7 +342,7 @@ impl Recorder {
         };
         let followed = self.live.followed.iter().zip(&self.known);
         let alive: Vec<_> =
-            followed.filter(|(_, known)| known.alive).map(|(f, _)| f.pidfd()).collect();
+            followed.filter(|(_, known)| known.alive).filter_map(|(f, _)| f.pidfd()).collect();
         let ended = std::cell::Cell::new((start_ns, false));
         let stop_or_ended = || {
             let (last, mut gone) = ended.get();
@@ -319,8 +353,8 @@ impl Recorder {
             }
             gone || stop()
         };
-        for process in 0..self.known.len() {
-            self.known[process].cpu = self.live.target_cpu(process);
+        for (process, known) in self.known.iter_mut().enumerate().filter(|(_, known)| known.alive) {
+            known.cpu = self.live.target_cpu(process);
         }
         let cpu_from = self.live.now();
         let gaps = ladder::gaps(self.gap_of_target_ns());
@@ -332,10 +366,10 @@ impl Recorder {
         let outcome = survey.run(&drawn.waves, draw::random(&mut self.random), &stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
         let cpu_seconds = (self.live.now() - cpu_from).max(1) as f32;
-        for process in 0..self.known.len() {
+        for (process, known) in self.known.iter_mut().enumerate().filter(|(_, known)| known.alive) {
             // A process that ended has no clock any more: what it had counts as if it went on.
-            if let Some(used) = self.live.target_cpu(process).checked_sub(self.known[process].cpu) {
-                self.known[process].cores = used as f32 / cpu_seconds;
+            if let Some(used) = self.live.target_cpu(process).checked_sub(known.cpu) {
+                known.cores = used as f32 / cpu_seconds;
             }
         }
         tracing::debug!(epoch = self.epoch, coarse, visits = outcome.visits.len(), ?outcome.tally);

@@ -119,6 +119,14 @@ impl Recorder {
         self.page_heat.collect(EpochId(self.epoch), &seen, &mut self.units)
     }
 
+    /// Adds up what the target computed, and what of it nobody did who was watched.
+    fn count_unseen(&mut self, all_s: f64, length_s: f64) {
+        let watched = self.known.iter().filter(|known| known.alive);
+        let seen_s: f64 = watched.map(|known| f64::from(known.cores) * length_s).sum();
+        self.cpu_s.0 += all_s;
+        self.cpu_s.1 += (all_s - seen_s).max(0.0);
+    }
+
     fn epoch_record(
         &mut self,
         outcome: &Outcome,
@@ -153,6 +161,7 @@ impl Recorder {
             stall_share: self.stalls.share(),
         };
         self.last_cpu = cpu;
+        self.count_unseen(epoch.target_cpu_s, epoch.length_s);
         // Units of two sizes are written nowhere.
         let written = if self.options.single_pages.is_none() { heat.len() as u64 } else { 0 };
         self.ending_ns = self.live.cpu() - record_from + written * WRITE_ROW_NS;

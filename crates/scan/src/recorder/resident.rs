@@ -2,7 +2,7 @@
 
 use super::{Known, Recorder, whole};
 use crate::bits::eyes::Eyes;
-use crate::bits::live::Followed;
+use crate::bits::live::{DESCRIPTORS, Followed};
 use crate::error::ScanError;
 use crate::target::region::Region;
 use crate::target::resident_set::{PagesLeft, Subject};
@@ -16,6 +16,20 @@ const RETRY_EPOCHS: u32 = 16;
 /// A virtual machine monitor opens its descriptors some time after it was started: new processes
 /// are looked at in so many epochs.
 const VM_LOOKS: u32 = 3;
+
+/// Descriptors for everything but processes: the program and its maps, the recording's files, those
+/// that are open for a moment.
+const OTHER_DESCRIPTORS: u64 = 64;
+/// Without any limit.
+const MOST: u64 = 1 << 20;
+
+/// So many processes can be followed at once, if `taken` descriptors are for other things. Raises
+/// our limit as far as that is allowed.
+pub(super) fn most_processes(taken: u64) -> usize {
+    let limit = pagetide_privilege::raise_file_limit().unwrap_or(MOST).min(MOST);
+    let most = limit.saturating_sub(OTHER_DESCRIPTORS + taken) / DESCRIPTORS;
+    usize::try_from(most).unwrap_or(usize::MAX).max(1)
+}
 
 /// What several processes of the target map is not for `MADV_COLD`; to look up each page of each
 /// would take longer than to watch them.
@@ -36,9 +50,15 @@ impl Recorder {
     /// Brings the list of processes up to date.
     pub(super) fn refresh(&mut self) -> Result<(), ScanError> {
         let pids = self.following.pids(&self.host);
-        for known in &mut self.known {
-            known.alive &= pids.contains(&known.pid);
+        for (known, followed) in self.known.iter_mut().zip(&mut self.live.followed) {
+            // Another process may have its number by now: then it is met as one.
+            known.alive &= pids.contains(&known.pid) && followed.runs();
+            if !known.alive {
+                followed.close();
+            }
         }
+        let mut followed = self.known.iter().filter(|known| known.alive).count();
+        let mut beyond = 0;
         for pid in pids {
             // A process that executed another program is there twice: as what it was, and alive.
             let known = self.known.iter_mut().find(|known| known.pid == pid && known.alive);
@@ -53,11 +73,20 @@ impl Recorder {
                 known.epochs += 1;
                 continue;
             }
+            if followed >= self.most {
+                beyond += 1;
+                continue;
+            }
             let handles = match Followed::new(&self.live.walker, pid) {
                 Ok(handles) => handles,
                 Err(ScanError::Gone(_)) => continue,
+                Err(error) if error.is_out_of_files() => {
+                    beyond += 1;
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
+            followed += 1;
             let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
             self.live.followed.push(handles);
             self.spaces += 1;
@@ -74,6 +103,7 @@ impl Recorder {
                 watch: 1.0,
             });
         }
+        self.unwatched = self.unwatched.max(beyond);
         let alive = self.known.iter().filter(|known| known.alive).map(|known| known.pid);
         self.stalls.follow(&self.host, alive);
         Ok(())
@@ -94,6 +124,9 @@ impl Recorder {
             return;
         }
         let cpu = self.live.cpu();
+        if let Err(error) = self.live.walker.refresh_memory() {
+            tracing::warn!(%error, "memory that was added meanwhile is not walked");
+        }
         let mut before = std::mem::take(&mut self.regions);
         let single = self.options.single_pages;
         self.resident_set.pages_left = PagesLeft(single.map(|single| single.at_most));

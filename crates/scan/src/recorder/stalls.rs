@@ -33,6 +33,11 @@ impl Stalls {
         Self { events, processes: BTreeMap::new() }
     }
 
+    /// Descriptors that counting may take.
+    pub(crate) fn descriptors(&self) -> u64 {
+        if self.events.is_some() { 2 * MAX_THREADS as u64 } else { 0 }
+    }
+
     /// From now on counts in exactly these processes. Counters outlive a change of the program.
     pub(crate) fn follow(&mut self, host: &Host, pids: impl Iterator<Item = Pid> + Clone) {
         if self.events.is_none() {

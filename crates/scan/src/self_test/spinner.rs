@@ -56,12 +56,13 @@ pub(crate) struct Spinner {
 impl Spinner {
     /// Starts a child with `pages` populated pages. None if it gets no huge pages.
     pub(crate) fn start(page: PageSize, pages: usize) -> Result<Option<Self>, ScanError> {
-        // SAFETY: a fresh shared mapping; all zeroes is a valid Board.
-        let board = unsafe { map(size_of::<Board>(), libc::MAP_SHARED) };
+        // All zeroes is a valid Board.
+        let board = map(size_of::<Board>(), libc::MAP_SHARED);
         let Some(board) = board else {
             return Err(ScanError::last("mapping memory for the self test"));
         };
         let board: *mut Board = board.cast();
+        let parent = std::process::id();
         // SAFETY: the child makes plain system calls and never returns.
         let pid = unsafe { libc::fork() };
         if pid < 0 {
@@ -69,7 +70,7 @@ impl Spinner {
         }
         if pid == 0 {
             // SAFETY: we are the child; the board stays mapped for its whole life.
-            unsafe { child(&*board, page, pages) };
+            unsafe { child(&*board, parent, page, pages) };
         }
         let spinner = Self { pid: Pid(pid), board, page, pages };
         let (mut moved, mut laps) = (Instant::now(), 0);
@@ -169,11 +170,8 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Maps anonymous memory.
-///
-/// # Safety
-/// Always sound; the caller owns the mapping.
-unsafe fn map(bytes: usize, sharing: libc::c_int) -> Option<*mut u8> {
+/// Maps anonymous memory; the caller owns it.
+fn map(bytes: usize, sharing: libc::c_int) -> Option<*mut u8> {
     let flags = sharing | libc::MAP_ANONYMOUS;
     // SAFETY: the kernel chooses a free place.
     let place = unsafe {
@@ -186,12 +184,16 @@ unsafe fn map(bytes: usize, sharing: libc::c_int) -> Option<*mut u8> {
 ///
 /// # Safety
 /// Must run in a process of its own.
-unsafe fn child(board: &Board, page: PageSize, pages: usize) -> ! {
+unsafe fn child(board: &Board, parent: u32, page: PageSize, pages: usize) -> ! {
     let size = usize::try_from(page.bytes().0).unwrap_or(4096);
     let align = 2 << 20;
     // SAFETY: system calls on our own memory; addresses stay inside what was mapped.
     unsafe {
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+        // It may have ended before that was asked for.
+        if libc::getppid().unsigned_abs() != parent {
+            libc::_exit(1);
+        }
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
             libc::signal(signal, libc::SIG_DFL);
         }
@@ -262,10 +264,7 @@ unsafe fn is_huge(area: *mut u8, pages: usize) -> bool {
 }
 
 /// Away from the parent, if there is more than one CPU.
-///
-/// # Safety
-/// Always sound.
-unsafe fn pin_to_last_cpu() {
+fn pin_to_last_cpu() {
     // SAFETY: the sets are local and valid when zeroed.
     unsafe {
         let mut allowed: libc::cpu_set_t = std::mem::zeroed();

@@ -46,10 +46,37 @@ impl Target {
     }
 }
 
+/// A process that was named: held from the start, so that its number cannot come to mean another.
+pub(crate) struct Root {
+    pid: Pid,
+    process: OwnedFd,
+}
+
+impl Root {
+    fn open(pid: Pid, host: &Host) -> Result<Self, ScanError> {
+        let process = pidfd::open(pid).map_err(|error| match error.raw_os_error() {
+            Some(libc::ESRCH | libc::EINVAL) => ScanError::Gone(pid),
+            _ => ScanError::system(format!("opening process {pid}"), error),
+        })?;
+        let found = host.process(pid).map_err(|_| ScanError::Gone(pid))?;
+        if found.kernel_thread || found.has_ended() || pidfd::has_ended(&process) {
+            return Err(ScanError::NoMemory(pid));
+        }
+        Ok(Self { pid, process })
+    }
+
+    /// It and its descendants; none once it has ended, whoever has its number then.
+    fn family(&self, host: &Host) -> Vec<Pid> {
+        let family = host.family(&[self.pid]).unwrap_or_default();
+        // Asked afterwards: until here the number was its own.
+        if pidfd::has_ended(&self.process) { Vec::new() } else { family }
+    }
+}
+
 /// A target that runs.
 pub(crate) enum Following {
     Command { child: Child, status: Option<ExitStatus> },
-    Pids(Vec<Pid>),
+    Pids(Vec<Root>),
     Cgroup(Cgroup),
 }
 
@@ -63,28 +90,22 @@ impl Following {
     ) -> Result<Self, ScanError> {
         let following = match target {
             Target::Command(words) => Self::spawn(words, account, output_aside)?,
-            Target::Pids(pids) => Self::Pids(pids.clone()),
+            Target::Pids(pids) => {
+                Self::Pids(pids.iter().map(|pid| Root::open(*pid, host)).collect::<Result<_, _>>()?)
+            }
             Target::Cgroup(path) => {
                 let cgroup = host.cgroup(path).map_err(|e| ScanError::Target(e.to_string()))?;
                 Self::Cgroup(cgroup)
             }
         };
         match &following {
-            Self::Pids(pids) => {
-                for pid in pids {
-                    let process = host.process(*pid).map_err(|_| ScanError::Gone(*pid))?;
-                    if process.kernel_thread || process.has_ended() {
-                        return Err(ScanError::NoMemory(*pid));
-                    }
-                }
-            }
             Self::Cgroup(cgroup) if following.pids(host).is_empty() => {
                 return Err(ScanError::Target(format!(
                     "the cgroup {} holds no process to watch; start the program in it first",
                     cgroup.dir.display()
                 )));
             }
-            Self::Cgroup(_) | Self::Command { .. } => {}
+            Self::Pids(_) | Self::Cgroup(_) | Self::Command { .. } => {}
         }
         Ok(following)
     }
@@ -131,7 +152,12 @@ impl Following {
                 let us = Pid(std::process::id().cast_signed());
                 host.family(&[us]).map(|all| all.into_iter().filter(|pid| *pid != us).collect())
             }
-            Self::Pids(roots) => host.family(roots),
+            Self::Pids(roots) => {
+                let mut all: Vec<Pid> = roots.iter().flat_map(|root| root.family(host)).collect();
+                all.sort_unstable();
+                all.dedup();
+                Ok(all)
+            }
             Self::Cgroup(cgroup) => host.members(cgroup),
         };
         let found: Vec<Pid> = found.unwrap_or_default();
@@ -231,5 +257,34 @@ fn reap_orphans(command: u32) {
         }
         // SAFETY: collects exactly the ended child found above.
         unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::WNOHANG) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_testing::{process_with_number, skip};
+
+    #[test]
+    fn a_number_that_passed_on_to_a_stranger_is_the_end_of_the_target() {
+        let host = Host::live();
+        let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = Pid(child.id().cast_signed());
+        let mut following =
+            Following::start(&Target::Pids(vec![pid]), &host, None, false).ok().unwrap();
+        assert_eq!(following.pids(&host), [pid]);
+        assert!(!following.ended(&host, &[]));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let Some(stranger) = process_with_number(pid.0) else {
+            return skip(
+                "a_number_that_passed_on_to_a_stranger_is_the_end_of_the_target",
+                "a process number cannot be chosen here",
+            );
+        };
+        assert!(host.process(pid).is_ok(), "somebody has the number");
+        assert_eq!(following.pids(&host), []);
+        assert!(following.ended(&host, &[]));
+        drop(stranger);
     }
 }

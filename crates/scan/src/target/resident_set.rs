@@ -21,13 +21,35 @@ const PAGE: u64 = 1 << 12;
 pub(crate) struct ResidentSet {
     maps: Maps,
     ranges: Vec<Range>,
-    /// Per range: its mapping, and how `clear_refs` reaches it (not the hugetlb pool).
-    mappings: Vec<(Mapping, Option<Kind>)>,
+    /// Per range: what it belongs to.
+    listed: Vec<Listed>,
+    /// Regions of the page table that are resident, of areas whose units begin elsewhere.
+    odd: Vec<Row>,
     rows: Vec<Row>,
     /// Which regions are watched page by page, of those that could be.
     pub(crate) pages_left: PagesLeft,
     /// From so many accesses a second on it matters which of its pages lie in fast memory.
     pub(crate) matters: f64,
+}
+
+/// What a range belongs to.
+#[derive(Clone, Copy)]
+struct Listed {
+    mapping: Mapping,
+    /// How `clear_refs` reaches it (not the hugetlb pool).
+    refs: Option<Kind>,
+    /// Which of the maps' areas.
+    area: usize,
+}
+
+/// How `clear_refs` reaches an area, if it does; none if it does not count.
+fn refs(area: &pagetide_host::Area) -> Option<Option<Kind>> {
+    match area.skip {
+        None if area.backing().is_some() => Some(Some(Kind::Files)),
+        None => Some(Some(Kind::Anonymous)),
+        Some(Skip::Hugetlb) => Some(None),
+        Some(_) => None,
+    }
 }
 
 /// How many base pages may still be watched one by one; none: all.
@@ -59,6 +81,65 @@ pub(crate) struct Subject<'a> {
 }
 
 impl ResidentSet {
+    /// The areas of the last reading that count, with their part inside of what is recorded.
+    fn areas<'a>(
+        maps: &'a Maps,
+        subject: &'a Subject<'_>,
+    ) -> impl Iterator<Item = (usize, &'a pagetide_host::Area, Range)> {
+        let within = subject.within;
+        maps.areas().iter().enumerate().filter_map(move |(number, area)| {
+            let range =
+                Range { start: area.start.0.max(within.start), end: area.end.0.min(within.end) };
+            (range.start < range.end && refs(area).is_some()).then_some((number, area, range))
+        })
+    }
+
+    /// Walks the areas whose units begin at other addresses than regions of the page table, whole:
+    /// only what is resident of them is taken apart. Returns whether the address space is the one
+    /// that was walked last.
+    fn find_odd(
+        &mut self,
+        live: &mut Live,
+        units: &mut Units,
+        subject: &Subject<'_>,
+    ) -> Result<bool, Lost> {
+        self.ranges.clear();
+        for (_, area, range) in Self::areas(&self.maps, subject) {
+            if !units.mapping(subject.space, area).shift.is_multiple_of(HUGE) {
+                self.ranges.push(range);
+            }
+        }
+        live.walk(subject.process, &self.ranges, &mut self.odd)
+    }
+
+    /// Lists the ranges to walk, ascending: an area each; of areas whose units begin elsewhere what
+    /// is resident, by unit and region of the page table.
+    fn list(&mut self, units: &mut Units, subject: &Subject<'_>) {
+        self.ranges.clear();
+        self.listed.clear();
+        let mut odd = self.odd.iter().peekable();
+        for (number, area, range) in Self::areas(&self.maps, subject) {
+            let mapping = units.mapping(subject.space, area);
+            let listed = Listed { mapping, refs: refs(area).flatten(), area: number };
+            if mapping.shift.is_multiple_of(HUGE) {
+                self.ranges.push(range);
+                self.listed.push(listed);
+                continue;
+            }
+            while let Some(row) = odd.next_if(|row| row.addr < range.end) {
+                let end = ((row.addr | (HUGE - 1)) + 1).min(range.end);
+                let offset = row.addr.wrapping_add(mapping.shift) % HUGE;
+                let next = end.min(row.addr + (HUGE - offset));
+                for part in [Range { start: row.addr, end: next }, Range { start: next, end }] {
+                    if part.start < part.end {
+                        self.ranges.push(part);
+                        self.listed.push(listed);
+                    }
+                }
+            }
+        }
+    }
+
     /// Appends the regions of one process to `regions`, ascending by address, with what `before`
     /// (its regions of the last resident-set walk) knew of them. Returns false when the address space is not
     /// the one that was walked last.
@@ -72,47 +153,21 @@ impl ResidentSet {
         regions: &mut Vec<Region>,
     ) -> Result<bool, Lost> {
         host.read_maps(subject.pid, &mut self.maps).map_err(|_| Lost)?;
-        self.ranges.clear();
-        self.mappings.clear();
-        let mut push = |range: Range, mapping: Mapping, refs: Option<Kind>| {
-            self.ranges.push(range);
-            self.mappings.push((mapping, refs));
-        };
-        let outside = |area: &pagetide_host::Area| {
-            area.end.0 <= subject.within.start || subject.within.end <= area.start.0
-        };
-        for area in self.maps.areas().iter().filter(|area| !outside(area)) {
-            let refs = match area.skip {
-                None if area.backing().is_some() => Some(Kind::Files),
-                None => Some(Kind::Anonymous),
-                Some(Skip::Hugetlb) => None,
-                Some(_) => continue,
-            };
-            let mapping = units.mapping(subject.space, area);
-            let who = (subject.pid, subject.command, subject.epoch);
-            units.note_area(mapping, area, &self.maps, who);
-            let (start, end) =
-                (area.start.0.max(subject.within.start), area.end.0.min(subject.within.end));
-            if mapping.shift.is_multiple_of(HUGE) {
-                push(Range { start, end }, mapping, refs);
-            } else {
-                // Units of the file begin at other addresses than regions of the page table.
-                let mut at = start;
-                while at < end {
-                    let offset = at.wrapping_add(mapping.shift);
-                    let next = end.min(at + (HUGE - offset % HUGE));
-                    push(Range { start: at, end: next }, mapping, refs);
-                    at = next;
-                }
-            }
-        }
-        let same = live.walk(subject.process, &self.ranges, &mut self.rows)?;
+        let same = self.find_odd(live, units, subject)?;
+        self.list(units, subject);
+        let same = live.walk(subject.process, &self.ranges, &mut self.rows)? && same;
+        let mut noted = None;
         let mut known = before.iter_mut().peekable();
         let mut bits = live.bits().iter();
         for row in &self.rows {
             let bits = bits.next().filter(|_| units.size() == UnitSize::Base);
             let request = row.request as usize;
-            let (mapping, refs) = self.mappings[request];
+            let Listed { mapping, refs, area } = self.listed[request];
+            // Only what holds memory is remembered: a program may map what it likes.
+            if noted.replace(area) != Some(area) {
+                let who = (subject.pid, subject.command, subject.epoch);
+                units.note_area(mapping, &self.maps.areas()[area], &self.maps, who);
+            }
             let end = ((row.addr | (HUGE - 1)) + 1).min(self.ranges[request].end);
             while known.next_if(|region| region.range.start < row.addr).is_some() {}
             let old = known.next_if(|region| same && region.range.start == row.addr);

@@ -3,5 +3,6 @@
 
 pub(crate) mod direct_map;
 pub(crate) mod nodes;
+pub(crate) mod ram;
 pub(crate) mod row;
 pub(crate) mod walker;

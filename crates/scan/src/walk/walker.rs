@@ -5,6 +5,7 @@ use crate::error::ScanError;
 use crate::target::activity::Activity;
 use crate::walk::direct_map;
 use crate::walk::nodes::{NodeRange, NodeSlots};
+use crate::walk::ram;
 use crate::walk::row::{Range, Row, RowBits};
 use libbpf_rs::libbpf_sys;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -42,6 +43,8 @@ pub struct Walker {
     bss: *mut types::bss,
     bits: bool,
     nodes: NodeSlots,
+    /// Where page tables may lie.
+    ram: Vec<std::ops::Range<u64>>,
 }
 
 /// A process that can be walked.
@@ -105,7 +108,8 @@ impl Walker {
             .as_mut()
             .map(|bss| ptr::from_mut::<types::bss>(bss))
             .ok_or_else(|| ScanError::Refused("its shared memory is missing".into()))?;
-        let mut walker = Self { skeleton, bss, bits: false, nodes: slots };
+        let mut walker = Self { skeleton, bss, bits: false, nodes: slots, ram: Vec::new() };
+        walker.set_memory(ram::read()?);
         walker.find_direct_map()?;
         Ok(walker)
     }
@@ -120,6 +124,31 @@ impl Walker {
     pub fn report_pages(&mut self, yes: bool) {
         self.bits = yes;
         self.set(|bss| bss.want_bits = u32::from(yes));
+    }
+
+    /// Learns of memory that was added since, or taken away.
+    ///
+    /// # Errors
+    /// When the kernel does not say, or has more ranges than the walk knows.
+    pub fn refresh_memory(&mut self) -> Result<(), ScanError> {
+        let now = ram::read()?;
+        if now != self.ram {
+            self.set_memory(now);
+        }
+        Ok(())
+    }
+
+    /// Only what lies in these ranges of physical addresses is read as a page table.
+    #[doc(hidden)]
+    pub fn set_memory(&mut self, ranges: Vec<std::ops::Range<u64>>) {
+        self.set(|bss| {
+            bss.nr_ram = 0;
+            for (slot, range) in bss.ram.iter_mut().zip(&ranges) {
+                (slot.start, slot.end) = (range.start, range.end);
+                bss.nr_ram += 1;
+            }
+        });
+        self.ram = ranges;
     }
 
     fn find_direct_map(&mut self) -> Result<(), ScanError> {

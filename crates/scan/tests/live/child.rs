@@ -74,12 +74,18 @@ impl Child {
         let ready = Area::shared(PAGE);
         // SAFETY: a page of zeroes that lives as long as both processes.
         let ready = unsafe { &*ready.start.cast::<AtomicU64>() };
+        let parent = std::process::id();
         // SAFETY: the child only touches memory, maps memory and sleeps.
         let pid = unsafe { libc::fork() };
         assert!(pid >= 0, "fork failed");
         if pid == 0 {
-            // SAFETY: plain system call.
-            unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
+            // SAFETY: plain system calls. The parent may have ended before it was asked for.
+            unsafe {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                if libc::getppid().unsigned_abs() != parent {
+                    libc::_exit(1);
+                }
+            }
             prepare();
             // Freshly mapped pages wait in a list per CPU, where they cannot be cleared.
             Area::private(256 * PAGE).write(0, 256 * PAGE);

@@ -43,3 +43,44 @@ fn what_is_written_is_dirty_and_what_is_read_is_not() {
         assert_eq!(unit.has(HeatFlags::DIRTY), written, "{index} {unit:?}");
     }
 }
+
+#[test]
+fn what_a_fork_made_read_only_stays_dirty() {
+    let Some(_alone) = alone("what_a_fork_made_read_only_stays_dirty") else { return };
+    let area = Area::private(UNITS * HUGE);
+    let child = Child::fork(
+        || {
+            area.write(0, area.len);
+            // Copy on write: what was written is not writable any more, and its dirty bit moves
+            // where the CPU may take such a page for one of a shadow stack.
+            // SAFETY: the copy only waits for its end, which comes with its parent's.
+            unsafe {
+                if libc::fork() == 0 {
+                    libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                    loop {
+                        libc::pause();
+                    }
+                }
+            }
+        },
+        crate::child::rest,
+    );
+    let mut walker = pagetide_scan::Walker::load(&[]).unwrap();
+    let watch = walker.watch(child.pid()).unwrap();
+    let start = area.start as u64;
+    let range = pagetide_scan::Range { start, end: start + area.len as u64 };
+    let (mut rows, mut bits) = (Vec::new(), Vec::new());
+    walker.walk(&watch, &[range], &mut rows, &mut bits).unwrap();
+    assert_eq!(rows.len(), UNITS);
+    for row in &rows {
+        assert_eq!((row.present, row.dirty), (512, 512), "{row:?}");
+    }
+    // Where no memory is known nothing is read as a page table.
+    walker.set_memory(Vec::new());
+    rows.clear();
+    walker.walk(&watch, &[range], &mut rows, &mut bits).unwrap();
+    assert_eq!(rows, []);
+    walker.refresh_memory().unwrap();
+    walker.walk(&watch, &[range], &mut rows, &mut bits).unwrap();
+    assert_eq!(rows.len(), UNITS);
+}

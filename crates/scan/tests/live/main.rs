@@ -4,6 +4,7 @@
 
 mod child;
 mod dirty;
+mod mapped;
 mod opening;
 mod recorded;
 mod shared;

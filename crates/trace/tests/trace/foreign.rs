@@ -106,7 +106,9 @@ fn heap_and_file() -> [EpochRecord; 2] {
         name: "/srv/data".to_owned(),
         ..area
     };
-    records[0].new_areas = vec![heap, file];
+    // The file's addresses were another one's before: its units are not to count twice.
+    let before = Area { name: "/srv/before".to_owned(), ..file.clone() };
+    records[0].new_areas = vec![heap, before, file];
     records[1].new_areas.clear();
     records
 }

@@ -132,3 +132,21 @@ fn no_word_of_it_acts_on_what_shows_it() {
     assert!(words.iter().filter(|word| word.contains("\\x1b[2J")).count() >= 7, "{words:?}");
     assert!(!words.concat().chars().any(acts), "{words:?}");
 }
+
+#[test]
+fn names_longer_than_any_path_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    for (length, good) in [(4096, true), (1 << 20, false)] {
+        let path = directory.path().join(format!("{length}.heat"));
+        let mut one = record(0, 0, 7);
+        one.new_areas = vec![one.new_areas[0].clone(); 500];
+        one.new_areas.iter_mut().for_each(|area| area.name = "x".repeat(length));
+        write(&path, &[one], 1);
+        // It stands once in the file, and would stand in memory five hundred times.
+        let told = read(&path);
+        assert_eq!(told.is_ok(), good, "{told:?}");
+        if let Err(error) = told {
+            assert!(error.to_string().contains("'name' are too long"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Fuzzes every reader of what others wrote, for MINUTES each (2 by default), from the corpus in
+# fuzz/corpus. Installs cargo-fuzz and a nightly toolchain if they are missing; what is found is left
+# in fuzz/artifacts.
+# Usage: test-long.sh [TARGET...]
+source "$(dirname "$0")/lib.sh"
+
+have clang++ || have g++ || die "libFuzzer is compiled from C++: install g++"
+cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal
+if ! have cargo-fuzz && ! [ -x .cache/tools/bin/cargo-fuzz ]; then
+    say "installing cargo-fuzz into .cache/tools"
+    cargo install --quiet --locked --root .cache/tools cargo-fuzz
+fi
+PATH="$PWD/.cache/tools/bin:$PATH"
+
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd fuzz && cargo +nightly fuzz list)
+seconds=$(( ${MINUTES:-2} * 60 ))
+for target in "${targets[@]}"; do
+    say "fuzzing $target for $seconds s"
+    mkdir -p "fuzz/corpus/$target" ".cache/fuzz/$target"
+    # What it finds on the way goes beside the corpus that is committed.
+    cargo +nightly fuzz run --sanitizer none "$target" ".cache/fuzz/$target" "fuzz/corpus/$target" -- \
+        -max_total_time="$seconds" -rss_limit_mb=4096 -malloc_limit_mb=4096 -timeout=20 -verbosity=0 \
+        -print_final_stats=1
+done
+say "nothing was found"

@@ -1,15 +1,23 @@
 //! What is expected of a region of base pages beside all others of its process. A visit tells its rate within a
-//! quarter, so of a thousand regions that are all alike some look three times as hot as others, and who moves the
-//! hottest moves chance. Here the distribution of the true rates is fitted to what was seen of all of them, as
+//! quarter or worse, for a program's pace differs from moment to moment; so of a thousand regions that are all alike some
+//! look three times as hot as others, and who moves the hottest moves chance. How far visits are off is learned from how
+//! those of one region differ. Then the distribution of the true rates is fitted to what was seen of all of them, as
 //! masses on a grid of logarithms (nonparametric maximum likelihood: Kiefer and Wolfowitz 1956, by expectation
 //! and maximization), and each region is expected to have the mean of what is likely for it (empirical Bayes:
 //! Robbins 1956). Regions that differ by more than their visits can be wrong by stay as they are.
 
+use super::history::Pace;
 use crate::target::region::Region;
 
-/// Standard deviation of the logarithm of a rate by one visit: the program's pace differs from moment to moment. Of 360
-/// regions that were updated at random (`workload gups`, docs/measurements.md) 0.21 to 0.26 after the first visit.
+/// Standard deviation of the logarithm of a rate by one visit, at least, and before it is known. Of 360 regions
+/// that were updated at random (`workload gups`) 0.21 to 0.26 after the first visit.
 const VISIT: f64 = 0.25;
+/// What is worse is a change of the program.
+const WORST: f64 = 1.5;
+/// Fewer regions do not say it.
+const FEW: usize = 16;
+/// Median of the square of a number that is distributed normally around 0, with variance 1.
+const MEDIAN_SQUARE: f64 = 0.4549;
 /// Cells of the grid for each factor of 2, and all of them: 2^-10 to 2^30 per second.
 const PER_OCTAVE: f64 = 8.0;
 const CELLS: usize = 320;
@@ -25,25 +33,70 @@ const STEPS: usize = 30;
 const DOUBT: f64 = 0.1;
 
 /// Replaces what is expected of regions of base pages by what is likely beside the others of the same process. Not of
-/// one that is watched sparsely: nothing of it is going to move.
-pub(crate) fn shrink(regions: &mut [Region], processes: usize) {
-    let mut of_process = vec![Vec::new(); processes];
-    for (region, of) in regions.iter().enumerate().filter(|(_, of)| !of.huge && !of.sparse) {
-        if let (Some(sight), Some(all)) = (Sight::of(of), of_process.get_mut(of.process)) {
-            all.push((region, sight));
+/// one that is watched sparsely: nothing of it is going to move. `errors`: by process, how far they are off.
+pub(crate) fn shrink(regions: &mut [Region], errors: &mut [VisitError]) {
+    let mut of_process = vec![Vec::new(); errors.len()];
+    let mut paces = vec![Vec::new(); errors.len()];
+    for (number, region) in regions.iter_mut().enumerate().filter(|(_, of)| !of.huge && !of.sparse)
+    {
+        let pages = f64::from(region.weight());
+        if let (Some(pace), Some(all)) = (region.history.take_pace(), paces.get_mut(region.process))
+        {
+            all.push((pace, pages));
+        }
+        if let Some(all) = of_process.get_mut(region.process) {
+            all.push(number);
         }
     }
-    for sights in of_process {
+    for ((error, paces), numbers) in errors.iter_mut().zip(&paces).zip(of_process) {
+        error.learn(paces);
+        let sight = |number| Some((number, Sight::of(&regions[number], error)?));
+        let sights: Vec<(usize, Sight)> = numbers.into_iter().filter_map(sight).collect();
         let rates = fit(&sights);
-        for (region, sight) in sights {
+        for (number, sight) in sights {
             let [rate, least] = sight.likely(&rates);
-            let region = &mut regions[region];
+            let region = &mut regions[number];
             let pages = f64::from(region.weight());
             #[expect(clippy::cast_possible_truncation, reason = "below 1e9 per page")]
             let [rate, least] = [rate, least.min(rate)].map(|each| (pages * each) as f32);
             (region.rate, region.least) = (Some(rate), least);
         }
     }
+}
+
+/// How far one visit to a region of a process is off, beyond chance.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct VisitError {
+    /// Of the logarithm of a rate.
+    variance: f64,
+}
+
+impl Default for VisitError {
+    fn default() -> Self {
+        Self { variance: VISIT * VISIT }
+    }
+}
+
+impl VisitError {
+    /// Takes in how the visits of an epoch differed from earlier ones, and how many pages each region has.
+    fn learn(&mut self, paces: &[(Pace, f64)]) {
+        if paces.len() < FEW {
+            return;
+        }
+        // A program that is slower as a whole makes no difference between its regions.
+        let usual = median(paces.iter().map(|(pace, _)| pace.faster).collect());
+        let each = |(Pace { faster, chance, pages: seen }, pages): &(Pace, f64)| {
+            let visits: f64 = seen.iter().map(|seen| pages / seen).sum();
+            ((faster - usual).powi(2) - chance).max(0.0) / visits
+        };
+        let found = median(paces.iter().map(each).collect()) / MEDIAN_SQUARE;
+        self.variance = f64::midpoint(self.variance, found).clamp(VISIT * VISIT, WORST * WORST);
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    let middle = values.len() / 2;
+    *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
 /// What was seen of a page of one region, in cells of the grid.
@@ -61,13 +114,13 @@ struct Window {
 
 impl Sight {
     /// None of a region of which nothing was seen.
-    fn of(region: &Region) -> Option<Self> {
+    fn of(region: &Region, one: &VisitError) -> Option<Self> {
         let brackets = region.history.brackets();
         let pages = f64::from(region.weight());
         let each = f64::from(region.rate?) / pages;
         let visits = f64::from(brackets.pages()) / pages;
         (each > 0.0 && visits > 0.0).then(|| {
-            let variance = VISIT * VISIT / visits + 1.0 / brackets.seen().max(1.0);
+            let variance = one.variance / visits + 1.0 / brackets.seen().max(1.0);
             Self::new(each, variance.sqrt())
         })
     }
@@ -167,6 +220,28 @@ mod tests {
         let sights: Vec<(usize, Sight)> = truth.iter().enumerate().map(seen).collect();
         let rates = fit(&sights);
         sights.iter().map(|(_, sight)| sight.likely(&rates)).collect()
+    }
+
+    #[test]
+    fn how_far_visits_are_off_is_learned_from_how_those_of_one_region_differ() {
+        let learned = |deviation: f64, slower: f64| {
+            let mut error = VisitError::default();
+            for epoch in 0..6 {
+                let pace = |region: u32| {
+                    let number = f64::from(epoch * 100 + region);
+                    // One visit to 512 pages, and another before.
+                    let faster = slower + std::f64::consts::SQRT_2 * deviation * normal(number);
+                    (Pace { faster, chance: 0.001, pages: [512.0; 2] }, 512.0)
+                };
+                error.learn(&(0..100).map(pace).collect::<Vec<_>>());
+            }
+            error.variance.sqrt()
+        };
+        for deviation in [0.3, 0.6, 1.0] {
+            let found = learned(deviation, -2.0);
+            assert!((found / deviation - 1.0).abs() < 0.15, "{found} for {deviation}");
+        }
+        assert_eq!(learned(0.1, 0.0), VISIT, "never surer than that");
     }
 
     fn ends(likely: &[[f64; 2]]) -> (f64, f64) {

@@ -1,7 +1,7 @@
 //! From an epoch's visits to heat: what was measured of each region, which a plan charges, and
 //! what is expected of it by all that was seen so far, which policies rank by.
 
-use super::alike;
+use super::alike::{self, VisitError};
 use super::cache_gap::{Huge, WorkingSet};
 use super::history::KEEP;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
@@ -33,6 +33,8 @@ pub(crate) struct Estimator {
     /// What usually comes in: pages, and their lines.
     came_in: Slope,
     processes: Vec<Process>,
+    /// By process, how far one visit is off.
+    errors: Vec<VisitError>,
 }
 
 /// What is known of a process.
@@ -59,7 +61,13 @@ impl Estimator {
     /// Of a target whose cores have a cache of this size each.
     pub(crate) fn new(cache_per_core: Bytes) -> Self {
         let cache_pages = cache_per_core.as_f64() / 4096.0;
-        Self { usual: [flat(); 2], cache_pages, came_in: Slope::default(), processes: Vec::new() }
+        Self {
+            usual: [flat(); 2],
+            cache_pages,
+            came_in: Slope::default(),
+            processes: Vec::new(),
+            errors: Vec::new(),
+        }
     }
 
     /// The time in which a process fills the caches, by its CPU time, ns; None while unknown.
@@ -121,7 +129,8 @@ impl Estimator {
             }
             region.expect(&counts[region.process], lines, gap_s);
         }
-        alike::shrink(regions, cores.len());
+        self.errors.resize(cores.len(), VisitError::default());
+        alike::shrink(regions, &mut self.errors);
         measured
     }
 

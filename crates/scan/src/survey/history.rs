@@ -35,6 +35,16 @@ const FADES: f32 = 0.95;
 /// Visits to a huge page that make a change.
 const ODD_VISITS: f32 = 2.0;
 
+/// How many times as fast the pages of a region were seen as its earlier visits let expect.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pace {
+    /// See [`Brackets::faster`].
+    pub(crate) faster: f64,
+    pub(crate) chance: f64,
+    /// Pages that were looked at, and that were before, once per visit.
+    pub(crate) pages: [f64; 2],
+}
+
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct History {
@@ -44,6 +54,8 @@ pub(crate) struct History {
     came_in: Slope,
     /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
     odd: f32,
+    /// How the last epoch's visits differed from those before, of base pages.
+    pace: Option<Pace>,
     /// See [`Self::uneven`]; none: to be found out.
     uneven: Option<bool>,
     /// By how much it was found out, pages as in [`Brackets::pages`], which fade.
@@ -57,6 +69,7 @@ impl Default for History {
             weights: flat(),
             came_in: Slope::default(),
             odd: 0.0,
+            pace: None,
             uneven: None,
             judged: 0.0,
         }
@@ -81,6 +94,7 @@ impl History {
             } else {
                 surprising(epoch.seen(), epoch.expected(&self.weights))
             };
+        self.pace = (!first && !huge).then(|| self.pace_of(epoch)).flatten();
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
             (self.odd, self.judged) = (0.0, 0.0);
@@ -105,6 +119,20 @@ impl History {
             self.brackets.fit(&mut self.weights, prior, PRIOR_PAGES, steps);
         }
         changed
+    }
+
+    fn pace_of(&self, epoch: &Brackets) -> Option<Pace> {
+        let (faster, chance) = epoch.faster(&self.weights)?;
+        Some(Pace {
+            faster,
+            chance,
+            pages: [epoch, &self.brackets].map(|seen| seen.pages().into()),
+        })
+    }
+
+    /// How the last epoch's visits differed from those before; asked once.
+    pub(crate) fn take_pace(&mut self) -> Option<Pace> {
+        self.pace.take()
     }
 
     /// Adds what came in during an epoch.

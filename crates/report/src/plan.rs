@@ -65,7 +65,8 @@ fn copied(command: &str, style: Style) -> String {
     for word in quoted {
         let last = lines.len() - 1;
         // A space before it, and one with a backslash behind it.
-        if lines[last].width() + word.width() + 3 > style.width() && !lines[last].trim().is_empty() {
+        if lines[last].width() + word.width() + 3 > style.width() && !lines[last].trim().is_empty()
+        {
             lines[last] += " \\";
             lines.push("       ".to_owned());
         }
@@ -276,7 +277,10 @@ mod tests {
     fn a_wide_line_is_copied_in_parts_that_a_shell_joins() {
         let command = "sudo pagetide run --fast 1006M -- sh -c 'a; b c' --port 0 --save ''";
         let shown = copied(command, Style::new(40, false));
-        assert!(shown.lines().count() > 1 && shown.lines().all(|line| line.width() <= 40), "{shown}");
+        assert!(
+            shown.lines().count() > 1 && shown.lines().all(|line| line.width() <= 40),
+            "{shown}"
+        );
         let joined = shown.replace("\\\n", " ");
         assert_eq!(joined.split_whitespace().collect::<Vec<_>>().join(" "), command);
         assert_eq!(copied(command, Style::new(100, false)), format!("      {command}\n"));

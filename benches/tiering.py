@@ -129,7 +129,7 @@ def alone(path):
     """How long moving the hot set up took by itself in the same boot, after the program's end."""
     text = common.read(path.with_suffix(".migrate"))
     lines = json.loads(text)["lines"] if text else []
-    took = [line["row"]["seconds"] for line in lines if line["case"]["mode"] == "promote"]
+    took = [line["row"]["seconds"] for line in lines if line["row"] and line["case"]["mode"] == "promote"]
     return f"{min(took):.1f} s" if took else "–"
 
 

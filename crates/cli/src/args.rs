@@ -5,6 +5,7 @@ use crate::curve_args::CurveArgs;
 use crate::exact_args::ExactOptions;
 use crate::live_args::{BenchCommand, RunArgs};
 use crate::reproduce_args::ReproduceArgs;
+use crate::shift_args::ShiftCommand;
 use crate::sim_args::{SimArgs, SweepArgs};
 use crate::values::{percent, percent_range, pid, seconds, weight};
 use clap::builder::UnknownArgumentValueParser;
@@ -51,6 +52,9 @@ pub(crate) enum Command {
     ///
     /// Give a command (after --), PIDs or a cgroup. Needs a machine with two tiers of memory.
     Run(RunArgs),
+    /// Turn idle persistent or pooled memory into memory as pressure asks, and back.
+    #[command(subcommand)]
+    Shift(ShiftCommand),
     /// Measure what moving pages costs on this machine.
     #[command(subcommand)]
     Bench(BenchCommand),

@@ -1,5 +1,6 @@
 //! Exit codes: what a script can tell from them. Documented in docs/exit-codes.md.
 
+use crate::commands::shift::Unable;
 use crate::tell::tell;
 use pagetide_manager::TierError;
 use pagetide_privilege::AccountError;
@@ -63,6 +64,11 @@ fn code_of(error: &anyhow::Error) -> u8 {
     match error.chain().find_map(|cause| cause.downcast_ref::<AccountError>()) {
         Some(AccountError::NotRoot(_)) => return NOT_PERMITTED,
         Some(AccountError::Unknown(_)) => return BAD_TARGET,
+        None => {}
+    }
+    match error.chain().find_map(|cause| cause.downcast_ref::<Unable>()) {
+        Some(Unable::NotRoot) => return NOT_PERMITTED,
+        Some(Unable::NoMachineId | Unable::NoDevices | Unable::Kernel(_)) => return UNSUPPORTED,
         None => {}
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<ScanError>()) {

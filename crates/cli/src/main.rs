@@ -13,6 +13,7 @@ mod interrupt;
 mod live_args;
 mod progress;
 mod reproduce_args;
+mod shift_args;
 mod short;
 mod sim_args;
 mod tell;

@@ -11,38 +11,51 @@
 #![forbid(unsafe_code)]
 
 mod area;
+mod blocks;
 mod cgroup;
 mod cpu;
+mod dax;
+mod device_users;
 mod doctor;
 mod error;
 #[cfg(test)]
 mod fake;
 mod features;
 mod files;
+mod frames;
+mod identity;
 mod maps;
 mod memory_limit;
 mod mounts;
 mod node_map;
 mod nodes;
+mod nvdimm;
 mod process;
 mod room;
 mod smaps;
+mod stall_time;
 mod stalls;
 mod stat;
 mod tree;
 
 pub use area::{Area, Dev, Perms, Skip};
+pub use blocks::{AutoOnline, BlockId, BlockState, MemoryBlock};
 pub use cgroup::{Cgroup, CgroupVersion, Hierarchy};
 pub use cpu::Cpu;
+pub use dax::{DaxDevice, DaxDriver};
+pub use device_users::{DeviceKind, DeviceUser};
 pub use doctor::{Finding, Status};
 pub use error::Error;
 pub use features::{Capabilities, Features, HugePages, KernelTypes, Pmu};
 pub use files::Host;
+pub use frames::FrameCounts;
 pub use maps::Maps;
 pub use mounts::Mount;
 pub use node_map::{NodeMap, NodeRange, Pfn};
 pub use nodes::{MemoryTier, Node};
+pub use nvdimm::{Namespace, Region};
 pub use process::{Identity, Process};
 pub use room::Room;
 pub use smaps::{AreaFacts, VmFlags};
+pub use stall_time::StallTime;
 pub use stalls::{CpuEvent, StallEvents};

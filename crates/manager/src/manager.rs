@@ -176,7 +176,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             self.assume(heat, &chosen);
         } else if !last {
             // Nobody is left to profit from moves after the last epoch.
-            let work = self.orders(&chosen, layout, &room);
+            let rest = self.left_behind(heat, &fast, layout, &chosen);
+            let work = self.orders(&chosen, &rest, layout, &room);
             if !work.is_empty() {
                 self.mover.options_mut().reserve =
                     room.kept(&self.tiers, &now, capacity + chosen.beyond);
@@ -298,7 +299,38 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         self.tenant.learn(heat, outcomes);
     }
 
-    fn orders(&self, chosen: &Chosen, layout: &Layout, room: &NodesRoom) -> Work {
+    /// Rows that are fast by most of their pages, stay so, and are hot enough for the others to follow: of some
+    /// moves a part was refused.
+    fn left_behind(
+        &self,
+        heat: &EpochHeat,
+        fast: &[bool],
+        layout: &Layout,
+        chosen: &Chosen,
+    ) -> Vec<usize> {
+        let pays_from = self.settings.cost_benefit.map_or(0.0, |terms| terms.pays_from());
+        let hot = |row: usize| {
+            let each = f64::from(heat.rate[row]) / f64::from(heat.pages[row].max(1));
+            each > pays_from
+        };
+        let process = layout.processes();
+        let mut goes_down = vec![false; heat.len()];
+        chosen.demote.iter().for_each(|row| goes_down[*row] = true);
+        let parted = |row: &usize| {
+            let unit = &heat.unit[*row];
+            fast[*row]
+                && layout.fast_part[*row] < 1.0
+                && hot(*row)
+                && self.known[unit.index()]
+                && !self.refused.waits(unit)
+                && self.sparse.binary_search(&process[*row]).is_err()
+                && !goes_down[*row]
+        };
+        (0..heat.len()).filter(parted).collect()
+    }
+
+    /// `rest`: rows of which what is slow moves up after all others.
+    fn orders(&self, chosen: &Chosen, rest: &[usize], layout: &Layout, room: &NodesRoom) -> Work {
         let tiers = &self.tiers;
         // Once for all units of the same 2 MiB.
         let mut known = BTreeMap::new();
@@ -311,7 +343,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         for row in &chosen.demote {
             layout.orders(*row, (&tiers.slow, tiers), &mut sharing, &mut room, &mut work.demote);
         }
-        for row in &chosen.promote {
+        for row in chosen.promote.iter().chain(rest) {
             layout.orders(*row, (&tiers.fast, tiers), &mut sharing, &mut room, &mut work.promote);
         }
         work

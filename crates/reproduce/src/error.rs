@@ -1,5 +1,6 @@
 //! What can go wrong, with the path, the name or the value at fault.
 
+use pagetide_sim::pool::PoolError;
 use pagetide_sim::scenario::ScenarioError;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,9 @@ pub enum ReproduceError {
     /// A scenario of a figure cannot be simulated.
     #[error(transparent)]
     Scenario(ScenarioError),
+    /// A pool of a figure cannot be simulated.
+    #[error(transparent)]
+    Pool(PoolError),
     /// Nor can its text be resolved.
     #[error(transparent)]
     Draft(#[from] pagetide_sim::sweep::SweepError),
@@ -84,6 +88,15 @@ impl From<ScenarioError> for ReproduceError {
         match error {
             ScenarioError::Stopped => Self::Stopped,
             error => Self::Scenario(error),
+        }
+    }
+}
+
+impl From<PoolError> for ReproduceError {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Stopped => Self::Stopped,
+            error => Self::Pool(error),
         }
     }
 }

@@ -9,6 +9,7 @@
 mod adaptive;
 mod amp;
 mod context;
+mod disaggregated;
 mod error;
 mod figure;
 mod nimble;

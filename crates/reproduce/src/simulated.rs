@@ -82,7 +82,12 @@ pub(crate) fn run(
 /// A digest of a scenario and of the machine that it names.
 pub(crate) fn resolved(text: &str, figure: &str) -> Result<String, ReproduceError> {
     let resolved = Draft::new(text, figure)?.with(&[])?;
-    Ok(format!("{:016x}", digest(&resolved.key)))
+    Ok(digest_of(&resolved.key))
+}
+
+/// A digest of a text.
+pub(crate) fn digest_of(text: &str) -> String {
+    format!("{:016x}", digest(text))
 }
 
 /// FNV-1a (Fowler, Noll, Vo), 64 bits: the same on every machine and in every version.

@@ -4,6 +4,7 @@ pub mod curve;
 pub mod engine;
 pub mod kernel;
 pub mod movers;
+pub mod pool;
 pub mod scenario;
 pub mod sweep;
 pub mod systems;

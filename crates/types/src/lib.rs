@@ -16,4 +16,4 @@ pub use heat::{EpochHeat, HeatFlags, HeatRow};
 pub use ids::{EpochId, NodeId, ObjectId, Pid, TierId, UnitId};
 pub use nearest::nearest;
 pub use printable::{acts, printable, printable_json, printable_lines, printable_report};
-pub use units::{AreaKind, PageSize, UnitKey, UnitSize, VirtAddr};
+pub use units::{AreaKind, PageSize, PhysAddr, UnitKey, UnitSize, VirtAddr};

@@ -11,6 +11,7 @@ mod memory;
 mod pattern;
 mod phases;
 mod pointer_chase;
+pub mod programs;
 mod regions;
 mod setup;
 mod spin;

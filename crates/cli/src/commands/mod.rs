@@ -7,11 +7,13 @@ mod exact;
 mod page;
 mod plan;
 mod policies;
+mod pool;
 mod record;
 mod report;
 mod reproduce;
 mod run;
 mod shell;
+pub(crate) mod shift;
 mod sim;
 mod sweep;
 mod trace;
@@ -36,6 +38,7 @@ pub(crate) fn run(command: Command) -> Result<ExitCode> {
         Command::Sim(arguments) => sim::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Shift(command) => shift::run(&command),
         Command::Report(arguments) => report::run(&arguments),
         Command::Trace(command) => trace::run(&command),
         Command::Doctor(arguments) => doctor::run(&arguments),

@@ -1,7 +1,7 @@
 //! `pagetide sim`: a scenario under one or several systems.
 
 use crate::available::available;
-use crate::commands::{out, print_json};
+use crate::commands::{out, pool, print_json};
 use crate::progress::Progress;
 use crate::sim_args::{SimArgs, Simulated};
 use crate::tell::tell;
@@ -20,7 +20,10 @@ use std::time::Instant;
 
 pub(crate) fn run(arguments: &SimArgs) -> Result<ExitCode> {
     match &arguments.scenario {
-        Some(scenario) if !arguments.list_systems => simulate(scenario, arguments),
+        Some(scenario) if !arguments.list_systems => match pool::text_of(scenario) {
+            Some(text) => pool::sim(scenario, &text, arguments),
+            None => simulate(scenario, arguments),
+        },
         _ => list(arguments.json),
     }
 }
@@ -51,9 +54,9 @@ fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
     }
     let start = Instant::now();
     let shown = Shown::new("simulating", &arguments.simulated);
-    let pool = pool(&plan, &arguments.simulated)?;
+    let threads = threads(&plan, &arguments.simulated)?;
     let mut kept = Journal::in_memory();
-    let outcomes = pool.install(|| plan.run(&mut kept, &|now| shown.watch(now)));
+    let outcomes = threads.install(|| plan.run(&mut kept, &|now| shown.watch(now)));
     shown.finish();
     let outcomes = match outcomes {
         Err(SweepError::Stopped) => {
@@ -112,7 +115,7 @@ pub(crate) fn plan(scenario: &Path, vary: &[Vary], simulated: &Simulated) -> Res
 }
 
 /// The threads that simulate, if there is memory for what they do.
-pub(crate) fn pool(plan: &Plan, simulated: &Simulated) -> Result<rayon::ThreadPool> {
+pub(crate) fn threads(plan: &Plan, simulated: &Simulated) -> Result<rayon::ThreadPool> {
     let threads = simulated.threads.unwrap_or(0);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     let pool = pool.context("cannot start threads")?;
@@ -140,6 +143,11 @@ impl Shown {
         interrupt::listen();
         let progress = Progress::new(doing, None, simulated.quiet, Vec::new());
         Self { progress, start: Instant::now(), under_way: Mutex::default() }
+    }
+
+    /// Shows how many points are done.
+    pub(crate) fn note(&self, done: usize, total: usize) {
+        self.progress.note(vec![format!("{done} of {total} points")]);
     }
 
     pub(crate) fn finish(&self) {

@@ -1,6 +1,7 @@
 //! `pagetide sweep`: a scenario at every combination of some values.
 
-use crate::commands::sim::{Shown, plan, pool};
+use crate::commands::pool;
+use crate::commands::sim::{Shown, plan, threads};
 use crate::exit;
 use crate::sim_args::SweepArgs;
 use crate::tell::tell;
@@ -11,6 +12,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
+    if let Some(text) = pool::text_of(&arguments.scenario) {
+        return pool::sweep(&text, arguments);
+    }
     let table = &arguments.out;
     let plan = plan(&arguments.scenario, &arguments.vary, &arguments.simulated)?;
     if table.metadata().is_ok_and(|there| !there.is_file()) {
@@ -23,9 +27,9 @@ pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
         tell!("pagetide: note: {path}: line {line} is not whole and is skipped");
     }
     let kept = plan.kept(&journal);
-    let pool = pool(&plan, &arguments.simulated)?;
+    let threads = threads(&plan, &arguments.simulated)?;
     let shown = Shown::new("sweeping", &arguments.simulated);
-    let outcomes = pool.install(|| plan.run(&mut journal, &|now| shown.watch(now)));
+    let outcomes = threads.install(|| plan.run(&mut journal, &|now| shown.watch(now)));
     shown.finish();
     let outcomes = match outcomes {
         Err(SweepError::Stopped) => {

@@ -20,6 +20,7 @@ mod monitor;
 mod owner;
 mod pages;
 mod plan;
+mod pool;
 mod progress;
 mod record;
 mod reproduce;

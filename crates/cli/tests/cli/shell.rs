@@ -3,10 +3,11 @@
 use crate::run::{pagetide, scratch};
 use std::fs;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "record",
     "plan",
     "run",
+    "shift",
     "bench",
     "report",
     "trace",

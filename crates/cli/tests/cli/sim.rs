@@ -153,6 +153,10 @@ fn every_example_runs() {
     for file in fs::read_dir(folder.join("scenarios")).unwrap().flatten() {
         let text = fs::read_to_string(file.path()).unwrap();
         let name = file.file_name().into_string().unwrap();
+        // Those have keys of their own.
+        if name.starts_with("pool-") {
+            continue;
+        }
         let commands: Vec<_> =
             text.lines().filter_map(|line| line.strip_prefix("#   pagetide sim ")).collect();
         assert!(!commands.is_empty(), "{name} names no command");

@@ -4,7 +4,7 @@ use crate::world::{EVERYTHING, FAST, PID, SLOW, Unit, World, settings, unit};
 use pagetide_manager::{Amount, Budget, Settings, Turn};
 use pagetide_migrate::{Refusal, SimPage};
 use pagetide_policy::{CostBenefit, Counters, Governor, GovernorSpec, Governors, Verdict};
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, VirtAddr};
 
 /// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
 fn upside_down() -> Vec<Unit> {
@@ -28,6 +28,20 @@ fn the_hot_set_is_fast_after_one_epoch_and_then_nothing_moves() {
     assert_eq!(summary.moves.demoted.bytes(), Bytes::mib(32));
     assert_eq!((summary.epochs, summary.promoted_then_demoted), (6, Bytes(0)));
     assert_eq!(world.manager.tracker().told, 1, "the tracker looks again after moves only");
+}
+
+#[test]
+fn a_hot_unit_of_which_a_part_stayed_behind_is_brought_together() {
+    let parted = |rate: f32| {
+        let mut world = World::new(24, 64, &[unit(rate, FAST)], settings(EVERYTHING));
+        let slow = (VirtAddr(300 << 12), VirtAddr(512 << 12));
+        world.kernel.map(PID, VirtAddr(0), slow.0, false, SimPage::on(FAST));
+        world.kernel.map(PID, slow.0, slow.1, false, SimPage::on(SLOW));
+        world.epoch();
+        world.kernel.at(PID, VirtAddr(511 << 12))
+    };
+    assert_eq!(parted(1000.0), Some(FAST), "more than half of it was fast, and it has room");
+    assert_eq!(parted(0.0), Some(SLOW), "of what nobody accesses it does not matter");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{
     Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, Pid, UnitId, VirtAddr,
 };
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,7 +51,15 @@ impl Tracker for Truth {
         let mut places = Vec::new();
         for (number, rate) in (0u32..).zip(&self.rates) {
             let start = u64::from(number) * HUGE;
-            let Some(node) = self.kernel.at(PID, VirtAddr(start)) else { continue };
+            let mut nodes = BTreeMap::new();
+            for page in (start..start + HUGE).step_by(4096) {
+                if let Some(node) = self.kernel.at(PID, VirtAddr(page)) {
+                    *nodes.entry(node).or_insert(0) += 1;
+                }
+            }
+            let Some((&node, _)) = nodes.iter().max_by_key(|(_, pages)| **pages) else { continue };
+            // One that lies on both nodes is of base pages.
+            let huge = nodes.len() == 1;
             let seen = match *rate {
                 UNWATCHED => HeatFlags::default(),
                 0.0 => HeatFlags::SAMPLED | HeatFlags::UNSEEN,
@@ -59,7 +68,7 @@ impl Tracker for Truth {
             heat.push(HeatRow {
                 unit: UnitId(number),
                 rate: rate.max(0.0),
-                flags: HeatFlags::HUGE | seen,
+                flags: if huge { HeatFlags::HUGE | seen } else { seen },
                 pages: 512,
                 watched: 512,
                 touched: 512,
@@ -69,8 +78,8 @@ impl Tracker for Truth {
                 unit: UnitId(number),
                 pid: PID,
                 range: Range { start, end: start + HUGE },
-                huge: true,
-                nodes: [(node, 512)].into_iter().collect(),
+                huge,
+                nodes: nodes.into_iter().collect(),
             });
         }
         let epoch = Epoch {

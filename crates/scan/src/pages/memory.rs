@@ -4,16 +4,19 @@
 //! what was seen of it (empirical Bayes; B. Efron, Large-Scale Inference, 2010, chapter 1).
 //!
 //! What was seen of a page is remembered as a count of accesses in a time: one access half way
-//! between the looks that saw it and that did not, none in a time in which it stayed unseen.
+//! between the looks that saw it and that did not, none in a time in which it stayed unseen. Half way is too rough
+//! for the look that ends a visit, long after the others: of those it is kept in how long a time one access or more was.
 
 use super::{OfRegion, REGION};
 use crate::survey::history::KEEP;
 use crate::survey::mixture::{RATES, Weights, counts_for, rate};
-use crate::survey::visit::Visit;
+use crate::survey::visit::{LATER, Visit};
 use std::collections::HashMap;
 
 /// Counts and times that differ by less than this share are taken for alike.
 const FINE: f64 = 8.0;
+/// What faded to less than this was never seen.
+const LITTLE: f64 = 0.01;
 
 /// Sightings of the pages of a region.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +24,9 @@ pub(super) struct Memory {
     counts: [f32; REGION],
     /// Seconds of CPU time of the target; 0 if never watched.
     times: [f32; REGION],
+    /// Visits in which only the last look saw it, and the seconds between that and the look before, added up.
+    late: [f32; REGION],
+    late_s: [f32; REGION],
     /// What is expected of each, per second of CPU time.
     pub(super) rates: [f32; REGION],
     /// Accesses past the caches in this epoch alone, as measured.
@@ -32,6 +38,8 @@ impl Memory {
         Box::new(Self {
             counts: [0.0; REGION],
             times: [0.0; REGION],
+            late: [0.0; REGION],
+            late_s: [0.0; REGION],
             rates: [0.0; REGION],
             traffic: [0.0; REGION],
         })
@@ -40,28 +48,33 @@ impl Memory {
     /// Forgets what was seen before.
     pub(super) fn forget(&mut self) {
         (self.counts, self.times) = ([0.0; REGION], [0.0; REGION]);
+        (self.late, self.late_s) = ([0.0; REGION], [0.0; REGION]);
     }
 
     /// Adds an epoch's visits.
     pub(super) fn learn(&mut self, visits: &[&Visit], of_region: &OfRegion<'_>) {
         let OfRegion { weights, gap_s, cores, chance, lines, .. } = *of_region;
-        self.counts.iter_mut().chain(&mut self.times).for_each(|value| *value *= KEEP);
+        let seen = self.counts.iter_mut().chain(&mut self.times);
+        let late = self.late.iter_mut().chain(&mut self.late_s);
+        seen.chain(late).for_each(|value| *value *= KEEP);
         self.traffic = [0.0; REGION];
         let measured = visits.iter().filter(|visit| visit.measures(gap_s * 1e9)).count();
         for visit in visits {
             let busy = if cores > 0.0 { visit.cores() / cores } else { 1.0 };
             self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (lines * busy));
         }
-        let mut known: HashMap<(i32, i32), f32> = HashMap::new();
+        let mut known: HashMap<[i32; 4], f32> = HashMap::new();
         for page in 0..REGION {
-            let (count, time) = (f64::from(self.counts[page]), f64::from(self.times[page]));
-            #[expect(clippy::cast_possible_truncation, reason = "small")]
-            let place = |value: f64| ((value.max(1e-12)).log2() * FINE).round() as i32;
-            let key =
-                if count > 0.01 { (place(count), place(time)) } else { (i32::MIN, place(time)) };
+            let of = |values: &[f32; REGION]| f64::from(values[page]);
+            let seen = Seen {
+                count: of(&self.counts),
+                time: of(&self.times),
+                late: of(&self.late),
+                late_s: of(&self.late_s),
+            };
             self.rates[page] = *known
-                .entry(key)
-                .or_insert_with(|| single(lines * expected(weights, count, time, gap_s)));
+                .entry(seen.key())
+                .or_insert_with(|| single(lines * seen.expected(weights, gap_s)));
         }
     }
 
@@ -72,6 +85,15 @@ impl Memory {
         for (page, look) in first_seen.iter().enumerate() {
             let Some(seen) = visit.looks.get(usize::from(*look)) else {
                 self.times[page] += single(visit.reach_ns() * 1e-9);
+                if let Some(end) = &visit.end {
+                    let between = single((end.gap_ns - visit.reach_ns()) * 1e-9);
+                    if *look == LATER {
+                        self.late[page] += 1.0;
+                        self.late_s[page] += between;
+                    } else {
+                        self.times[page] += between;
+                    }
+                }
                 continue;
             };
             let before =
@@ -87,21 +109,45 @@ impl Memory {
     }
 }
 
-/// What is expected of a page that was seen accessed `count` times in a time.
-fn expected(weights: &Weights, count: f64, time: f64, gap_s: f64) -> f64 {
-    let likely = |place: usize| -> f64 {
-        let rate = rate(place);
-        let accesses = if count > 0.01 { rate.ln() * count } else { 0.0 };
-        accesses - rate * time
-    };
-    let most = (0..RATES).map(likely).fold(f64::NEG_INFINITY, f64::max);
-    let (mut all, mut sum) = (0.0, 0.0);
-    for (place, weight) in weights.iter().enumerate() {
-        let weight = f64::from(*weight) * (likely(place) - most).exp();
-        all += weight;
-        sum += weight * counts_for(rate(place), gap_s);
+/// What is remembered of one page.
+struct Seen {
+    count: f64,
+    time: f64,
+    late: f64,
+    late_s: f64,
+}
+
+impl Seen {
+    /// Alike for pages of which about the same was seen.
+    fn key(&self) -> [i32; 4] {
+        #[expect(clippy::cast_possible_truncation, reason = "small")]
+        let place = |value: f64| (value.max(1e-12).log2() * FINE).round() as i32;
+        let counted = |count: f64, value: f64| if count > LITTLE { place(value) } else { i32::MIN };
+        let Self { count, time, late, late_s } = *self;
+        [counted(count, count), place(time), counted(late, late), counted(late, late_s)]
     }
-    if all > 0.0 { sum / all } else { 0.0 }
+
+    /// What is expected of it, per second.
+    fn expected(&self, weights: &Weights, gap_s: f64) -> f64 {
+        let likely = |place: usize| -> f64 {
+            let rate = rate(place);
+            let accesses = if self.count > LITTLE { rate.ln() * self.count } else { 0.0 };
+            let late = if self.late > LITTLE {
+                (-(-rate * self.late_s / self.late).exp_m1()).ln() * self.late
+            } else {
+                0.0
+            };
+            accesses + late - rate * self.time
+        };
+        let most = (0..RATES).map(likely).fold(f64::NEG_INFINITY, f64::max);
+        let (mut all, mut sum) = (0.0, 0.0);
+        for (place, weight) in weights.iter().enumerate() {
+            let weight = f64::from(*weight) * (likely(place) - most).exp();
+            all += weight;
+            sum += weight * counts_for(rate(place), gap_s);
+        }
+        if all > 0.0 { sum / all } else { 0.0 }
+    }
 }
 
 /// Rates and times: single precision holds them.

@@ -47,6 +47,11 @@ const SHORTEST_LAST: f64 = 0.2;
 const FIRST_WALK: f64 = 0.1;
 const LATEST_FIRST_WALK_NS: f64 = 1e9;
 
+/// Visits have this share of the budget at least, whatever else costs; of processes that are watched sparsely more, or
+/// so few regions would be visited that a change of theirs is no change of the target's.
+const LEAST: f64 = 0.1;
+const LEAST_SPARSE: f64 = 0.3;
+
 /// How to record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
@@ -326,12 +331,13 @@ impl Recorder {
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 
         // Writing heat down at the end costs what it cost last time.
+        let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
-        let (drawn, coarse) = self.draw((budget - used).max(budget * 0.1));
+        let (drawn, coarse) = self.draw((budget - used).max(least));
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
         let limits = Limits {
             end_ns,
-            budget_ns: (budget - used).max(budget * 0.1),
+            budget_ns: (budget - used).max(least),
             single_pages: self.options.unit == UnitSize::Base,
         };
         let followed = self.live.followed.iter().zip(&self.known);

@@ -1,6 +1,7 @@
 //! From an epoch's visits to heat: what was measured of each region, which a plan charges, and
 //! what is expected of it by all that was seen so far, which policies rank by.
 
+use super::alike;
 use super::cache_gap::{Huge, WorkingSet};
 use super::history::KEEP;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
@@ -120,6 +121,7 @@ impl Estimator {
             }
             region.expect(&counts[region.process], lines, gap_s);
         }
+        alike::shrink(regions, cores.len());
         measured
     }
 

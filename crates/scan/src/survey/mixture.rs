@@ -9,8 +9,10 @@ use std::sync::LazyLock;
 
 /// Rates of the grid: none at all, and 1/16 to 2^19 accesses/s by factors of 2.
 pub(crate) const RATES: usize = 25;
-/// Gaps that are told apart: 3.1 us to 0.6 s by factors of the root of 2; the first is 0.
-const EDGES: usize = 37;
+/// Gaps that are told apart: 3.1 us to 6.6 s by factors of the root of 2; the first is 0.
+const EDGES: usize = 44;
+/// The last one, 0.2 s, at which every visit is looked at.
+const COMMON: u8 = 33;
 const FIRST_EDGE_NS: f64 = 3_125.0;
 /// Stands for never, as the end of a bracket.
 const NEVER: u8 = u8::MAX;
@@ -75,9 +77,17 @@ impl Brackets {
                 (from, seen) = (to, look.seen);
             }
         }
-        if from > 0 {
-            self.put(from, NEVER, visit.pages.saturating_sub(seen));
+        if from == 0 {
+            return;
         }
+        if let Some(end) = &visit.end {
+            let to = edge_of(end.gap_ns);
+            if to > from {
+                self.put(from, to, end.seen.saturating_sub(seen));
+                (from, seen) = (to, end.seen);
+            }
+        }
+        self.put(from, NEVER, visit.pages.saturating_sub(seen));
     }
 
     fn add_late(&mut self, visit: &Visit) {
@@ -125,18 +135,19 @@ impl Brackets {
         self.counts.is_empty()
     }
 
-    /// Pages seen.
+    /// Pages seen by the looks that every visit has.
     pub(crate) fn seen(&self) -> f64 {
-        let seen = self.counts.iter().filter(|(_, to, _)| *to != NEVER);
+        let seen = self.counts.iter().filter(|(_, to, _)| *to <= COMMON);
         seen.map(|(.., count)| f64::from(*count)).sum()
     }
 
     /// Pages that these would have seen, were their rates distributed so.
     pub(crate) fn expected(&self, weights: &Weights) -> f64 {
-        // Whoever was seen between two looks would have been seen by the end of its visit: all
-        // visits of an epoch end about alike.
-        let end =
-            self.counts.iter().map(|(from, to, _)| if *to == NEVER { *from } else { *to }).max();
+        // Whoever was seen between two looks would have been seen by the last one: all visits of an epoch have
+        // about the same, but for the look that ends them.
+        let last =
+            |(from, to, _): &(u8, u8, f32)| if *to <= COMMON { *to } else { (*from).min(COMMON) };
+        let end = self.counts.iter().map(last).max();
         let Some(end) = end else { return 0.0 };
         let pages: f64 = self.counts.iter().map(|(.., count)| f64::from(*count)).sum();
         let unseen: f32 = weights

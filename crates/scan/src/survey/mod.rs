@@ -2,6 +2,7 @@
 //! the other, and then looks at all of them at growing gaps. Waves come at random times; each is a
 //! miniature of all memory, drawn with known probabilities (`draw`).
 
+mod alike;
 pub(crate) mod cache_gap;
 pub(crate) mod clock;
 pub(crate) mod draw;
@@ -271,8 +272,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
         }
     }
 
-    /// Looks at visits' regions once more; it is no trial, for the last look may be long ago.
-    /// Returns what their process did, where all are of one.
+    /// Looks at visits' regions once more, which ends them. Returns what their process did, where all are of one.
     fn accessed_since(&mut self, visits: &[usize]) -> Option<Activity> {
         let mut activity = None;
         let process_of =
@@ -283,15 +283,44 @@ impl<'a, E: Eyes> Survey<'a, E> {
             let count = rest.iter().take_while(|v| process_of(self, **v) == process).count();
             let (group, later) = rest.split_at(count);
             rest = later;
-            if self.lost.contains(&process) {
-                continue;
+            if !self.lost.contains(&process) {
+                activity = self.end(process, group);
             }
-            activity = self.look(process, group, |visit, row, bits| {
-                visit
-                    .take_last(row.map_or(0, |row| row.accessed.saturating_sub(visit.stuck)), bits);
-            });
         }
         activity
+    }
+
+    /// The same, of one process.
+    fn end(&mut self, process: usize, visits: &[usize]) -> Option<Activity> {
+        let now = self.eyes.now();
+        let mut rows = Vec::with_capacity(visits.len());
+        let activity =
+            self.look(process, visits, |_, row, bits| rows.push(row.copied().zip(bits.copied())))?;
+        for (at, row) in visits.iter().zip(&rows) {
+            let visit = &self.visits[*at];
+            let same = row.as_ref().filter(|(row, _)| row.huge == visit.huge && !visit.closed);
+            let gap_ns = same.and_then(|(row, _)| self.ran(*at, process, (now, activity), row.ns));
+            let visit = &mut self.visits[*at];
+            let seen = row.as_ref().map_or(0, |(row, _)| row.accessed.saturating_sub(visit.stuck));
+            let seen = if visit.huge { seen.min(1) } else { seen };
+            visit.take_end(gap_ns, seen, row.as_ref().map(|(_, bits)| bits));
+        }
+        Some(activity)
+    }
+
+    /// CPU time that the process used from a visit's clearing until `ns`; `now` it had done so much.
+    fn ran(
+        &mut self,
+        visit: usize,
+        process: usize,
+        (now, activity): (u64, Activity),
+        ns: u64,
+    ) -> Option<f64> {
+        let cleared_ns = self.visits[visit].cleared_ns;
+        let wave = self.waves.partition_point(|wave| wave.end() <= visit);
+        let clock = self.waves.get_mut(wave)?.clock(process)?;
+        clock.tick(now, activity);
+        Some(clock.between(cleared_ns, ns))
     }
 
     /// Looks at the regions of visits of one process; gives each its row, none if nothing is

@@ -127,13 +127,7 @@ fn single_pages_from_hot_to_cold_come_in_that_order_and_their_traffic_adds_up() 
         _ => 0.5,
     };
     let mut world = Simulated::new(false, (0..24 * 512).map(truth));
-    let mut regions: Vec<Region> = (0..24)
-        .map(|unit| {
-            let mut pages = Pages::default();
-            pages.resident = [u64::MAX; 8];
-            Region { pages: Some(Box::new(pages)), ..Region::whole(unit, false) }
-        })
-        .collect();
+    let mut regions: Vec<Region> = (0..24).map(with_pages).collect();
     let mut traffic = 0.0;
     let classes = [0..1, 1..6, 6..32];
     live(&mut world, &mut regions, (8, 120.0), |epoch, _, regions| {
@@ -158,4 +152,25 @@ fn single_pages_from_hot_to_cold_come_in_that_order_and_their_traffic_adds_up() 
     // Eight lines a page, none in runs; some of the hot pages' traffic stays in the cache.
     let all: f64 = (0..24 * 512).map(truth).sum();
     assert!((traffic / (8.0 * all) - 1.0).abs() < 0.25, "{}", traffic / (8.0 * all));
+}
+
+#[test]
+fn pages_that_are_accessed_seldom_are_told_from_those_that_are_not_at_all() {
+    // Once a second, and every minute: what the looks within 0.2 s hardly ever see.
+    let hot = |page: u64| page.is_multiple_of(16);
+    let rate = |page: u64| if hot(page) { 1.0 } else { 0.02 };
+    let mut world = Simulated::new(false, (0..24 * 512).map(rate));
+    let mut regions: Vec<Region> = (0..24).map(with_pages).collect();
+    live(&mut world, &mut regions, (5, 48.0), |_, _, _| {});
+    let rates = regions.iter().filter_map(|region| region.pages.as_deref()?.rates());
+    let mut pages: Vec<(f32, u64)> = rates.flatten().copied().zip(0..).collect();
+    pages.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let found = pages.iter().take(24 * 32).filter(|(_, page)| hot(*page)).count();
+    assert!(found > 24 * 28, "{found} of {}", 24 * 32);
+}
+
+fn with_pages(unit: u32) -> Region {
+    let mut pages = Pages::default();
+    pages.resident = [u64::MAX; 8];
+    Region { pages: Some(Box::new(pages)), ..Region::whole(unit, false) }
 }

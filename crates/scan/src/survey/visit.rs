@@ -31,6 +31,9 @@ pub(crate) struct Visit {
     pub(crate) cleared_ns: u64,
     /// Looks in order; the gaps ascend. A look before which the target did not run is not there.
     pub(crate) looks: Vec<Look>,
+    /// The look before it was cleared again, or at the end of the epoch: long after the others, so it says
+    /// nothing of traffic, but tells pages apart that are accessed seldom.
+    pub(crate) end: Option<Look>,
     /// Pages that were watched: resident ones that can be cleared; of a huge page 1.
     pub(crate) pages: u16,
     /// Resident pages among them whose bits nothing clears; they look always accessed.
@@ -73,10 +76,16 @@ impl Visit {
         self.mark(at, bits);
     }
 
-    /// Takes the look that ends the epoch: it is no trial, for the last one may be long ago.
-    pub(crate) fn take_last(&mut self, seen: u16, bits: Option<&RowBits>) {
+    /// Takes the look that ends it, `gap_ns` after the clearing if that is known.
+    pub(crate) fn take_end(&mut self, gap_ns: Option<f64>, seen: u16, bits: Option<&RowBits>) {
         self.accessed |= seen > 0;
         self.mark(LATER, bits);
+        let Some(last) = self.looks.last() else { return };
+        let longer = gap_ns.filter(|gap_ns| *gap_ns > last.gap_ns);
+        if let Some(gap_ns) = longer.filter(|_| !self.late && !self.refused) {
+            let seen = seen.min(self.pages).max(last.seen);
+            self.end = Some(Look { gap_ns, seen, streamed: 0.0 });
+        }
     }
 
     fn mark(&mut self, look: u8, bits: Option<&RowBits>) {
@@ -215,9 +224,10 @@ mod tests {
         };
         visit.take(1e3, 1, Some(&bits(0b001)));
         visit.take(2e3, 2, Some(&bits(0b101)));
-        visit.take_last(3, Some(&bits(0b1101)));
-        let first = visit.first_seen.unwrap();
+        visit.take_end(Some(5e3), 3, Some(&bits(0b1101)));
+        let first = visit.first_seen.take().unwrap();
         assert_eq!((first[0], first[1], first[2], first[3]), (0, NEVER, 1, LATER));
-        assert_eq!(visit.looks.len(), 2, "the last look is no trial");
+        assert_eq!((visit.looks.len(), visit.reach_ns()), (2, 2e3), "it measures no traffic");
+        assert_eq!(visit.end.map(|look| (look.gap_ns, look.seen)), Some((5e3, 3)));
     }
 }

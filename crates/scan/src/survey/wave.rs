@@ -59,7 +59,12 @@ impl Wave {
         self.cleared_ns + self.own_gaps.first().copied().unwrap_or(LONGEST_NS)
     }
 
-    fn clock(&mut self, process: usize) -> Option<&mut Clock> {
+    /// Its visits are those before this one.
+    pub(super) fn end(&self) -> usize {
+        self.visits.end
+    }
+
+    pub(super) fn clock(&mut self, process: usize) -> Option<&mut Clock> {
         self.clocks.iter_mut().find(|(of, _)| *of == process).map(|(_, clock)| clock)
     }
 }

@@ -120,7 +120,7 @@ impl Region {
         let pages = f64::from(self.weight());
         let weights = self.history.weights();
         let of_huge = |rate: f64| past_caches(lines_of_huge(rate), gap_s);
-        // Of base pages a visit sees some hundred: what is expected of them is sure.
+        // How sure it is of base pages shows beside other regions (survey/alike.rs).
         let (each, least) = if self.huge {
             let each = of_huge(mixture::mean_rate(weights));
             (each, each.min(of_huge(mixture::least_rate(weights, DOUBT))))

@@ -90,7 +90,7 @@ pub enum ScenarioError {
 
 /// What is to be given instead: the nearest of the keys that a parser lists, or in words the kind of value
 /// that it names by a type.
-pub(super) fn hint(message: &str) -> String {
+pub(crate) fn hint(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     match quoted.next() {
         Some(wrong) if message.contains("unknown field") || message.contains("unknown variant") => {

@@ -17,6 +17,7 @@ mod tests;
 pub use build::{run, run_watched};
 pub use check::{check, listens};
 pub use error::ScenarioError;
+pub(crate) use error::hint;
 pub use outcome::{Outcome, TenantOutcome};
 pub use pattern::PatternSpec;
 pub use read::parse;

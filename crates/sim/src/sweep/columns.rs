@@ -28,6 +28,11 @@ pub enum Cells {
 }
 
 impl Cells {
+    /// Values as the kind that all of them have; texts, if there is none.
+    pub(crate) fn of(values: &[&Value]) -> Self {
+        cells(values)
+    }
+
     /// How many.
     pub(super) fn len(&self) -> usize {
         match self {

@@ -1,5 +1,6 @@
 //! What can go wrong, with the file, the key or the value at fault.
 
+use crate::pool::PoolError;
 use crate::scenario::ScenarioError;
 use pagetide_machine::model::ModelError;
 use std::io;
@@ -51,6 +52,9 @@ pub enum SweepError {
         /// Why.
         source: Box<ModelError>,
     },
+    /// A point of a pool makes no sense.
+    #[error(transparent)]
+    Pool(Box<PoolError>),
     /// The Parquet library failed.
     #[error("cannot encode the table: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
@@ -79,9 +83,18 @@ impl From<ScenarioError> for SweepError {
     }
 }
 
+impl From<PoolError> for SweepError {
+    fn from(error: PoolError) -> Self {
+        match error {
+            PoolError::Stopped => Self::Stopped,
+            other => Self::Pool(Box::new(other)),
+        }
+    }
+}
+
 impl SweepError {
     /// A file that cannot be read or written.
-    pub(super) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::Full { path },

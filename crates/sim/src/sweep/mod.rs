@@ -17,5 +17,7 @@ pub use encode::parquet;
 pub use error::SweepError;
 pub use journal::Journal;
 pub use plan::{MODEL, Now, Plan, Point};
+pub(crate) use plan::{combinations, values};
+pub(crate) use vary::set;
 pub use vary::{Setting, Vary};
 pub use write::{beside, write};

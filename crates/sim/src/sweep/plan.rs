@@ -56,27 +56,14 @@ impl Plan {
     /// # Errors
     /// A key that leads nowhere, a value that makes no sense at one of the points.
     pub fn new(draft: &Draft, settings: &[Setting], vary: &[Vary]) -> Result<Self, SweepError> {
-        let count = vary.iter().map(|vary| vary.values.len() as u128).product();
-        if count > MOST {
-            return Err(SweepError::TooMany { count, most: MOST });
-        }
-        let mut combinations = vec![Vec::new()];
-        for vary in vary {
-            let with = |value: &Value| Setting { path: vary.path.clone(), value: value.clone() };
-            let longer = combinations.into_iter().flat_map(|combination: Vec<Setting>| {
-                let more = vary.values.iter().map(with);
-                more.map(move |one| combination.iter().cloned().chain([one]).collect())
-            });
-            combinations = longer.collect();
-        }
         let point = |combination: Vec<Setting>| {
             let all: Vec<Setting> = settings.iter().chain(&combination).cloned().collect();
             let resolved = draft.with(&all)?;
             let key = format!("model {MODEL} {}", resolved.key);
-            let values = combination.into_iter().map(|setting| setting.value).collect();
-            Ok(Point { values, resolved, key })
+            Ok(Point { values: values(combination), resolved, key })
         };
-        let points = combinations.into_iter().map(point).collect::<Result<_, SweepError>>()?;
+        let points =
+            combinations(vary)?.into_iter().map(point).collect::<Result<_, SweepError>>()?;
         Ok(Self { keys: vary.iter().map(|vary| vary.path.clone()).collect(), points })
     }
 
@@ -156,6 +143,32 @@ impl Point {
     pub fn name(&self) -> String {
         self.values.iter().map(word).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// Every combination of values, the last key varying fastest.
+///
+/// # Errors
+/// There are too many.
+pub(crate) fn combinations(vary: &[Vary]) -> Result<Vec<Vec<Setting>>, SweepError> {
+    let count = vary.iter().map(|vary| vary.values.len() as u128).product();
+    if count > MOST {
+        return Err(SweepError::TooMany { count, most: MOST });
+    }
+    let mut combinations = vec![Vec::new()];
+    for vary in vary {
+        let with = |value: &Value| Setting { path: vary.path.clone(), value: value.clone() };
+        let longer = combinations.into_iter().flat_map(|combination: Vec<Setting>| {
+            let more = vary.values.iter().map(with);
+            more.map(move |one| combination.iter().cloned().chain([one]).collect())
+        });
+        combinations = longer.collect();
+    }
+    Ok(combinations)
+}
+
+/// The values of a combination.
+pub(crate) fn values(combination: Vec<Setting>) -> Vec<Value> {
+    combination.into_iter().map(|setting| setting.value).collect()
 }
 
 /// A lock; what a thread that panicked had locked is whole.

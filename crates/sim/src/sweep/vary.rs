@@ -61,6 +61,16 @@ impl Vary {
     }
 }
 
+impl Setting {
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    pub(crate) const fn value(&self) -> &Value {
+        &self.value
+    }
+}
+
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.path, word(&self.value))
@@ -125,7 +135,7 @@ fn split(text: &str) -> Vec<&str> {
 ///
 /// # Errors
 /// In words, what of the path leads nowhere.
-pub(super) fn set(at: &mut Value, path: &[&str], value: &Value) -> Result<(), String> {
+pub(crate) fn set(at: &mut Value, path: &[&str], value: &Value) -> Result<(), String> {
     let Some((key, rest)) = path.split_first() else {
         *at = value.clone();
         return Ok(());

@@ -1,0 +1,133 @@
+//! `pagetide shift run`: one check after the other.
+
+use super::{Unable, changing, here, need_root};
+use crate::commands::out;
+use crate::interrupt;
+use crate::shift_args::ShiftRunArgs;
+use anyhow::Result;
+use pagetide_manager::Amount;
+use pagetide_shift::{
+    Check, Daemon, DaemonOptions, Happened, Kernel, LiveKernel, Lock, PressureOptions, Refusal,
+    Threshold,
+};
+use pagetide_types::Bytes;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often a signal is looked for.
+const LOOK: Duration = Duration::from_millis(20);
+
+pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
+    need_root()?;
+    let (kernel, machine) = here(arguments.count_free_only)?;
+    can_run(&kernel)?;
+    let folder = &arguments.state.state;
+    let _manager = Lock::manager(folder)?;
+    interrupt::listen();
+    // A daemon before us may have been killed in the middle.
+    if !arguments.dry_run {
+        let recovered = changing(&kernel, machine.clone(), folder, |it| Ok(it.recover()))?;
+        for it in recovered.iter().filter_map(|it| it.is.as_ref().err()) {
+            eprintln!("pagetide: note: {it}");
+        }
+    }
+    let options = DaemonOptions {
+        folder: folder.clone(),
+        machine,
+        threshold: match arguments.threshold {
+            Amount::Bytes(bytes) => Threshold::Bytes(bytes),
+            Amount::Share(share) => Threshold::Share(share),
+        },
+        pressure: PressureOptions {
+            smoothing: arguments.smoothing,
+            threshold: Bytes(0),
+            growth: arguments.growth,
+            apart: arguments.apart,
+            stalled: arguments.stalled,
+        },
+        limit: arguments.time,
+        at_most: arguments.at_most,
+        dry_run: arguments.dry_run,
+    };
+    let host = kernel.host().clone();
+    let mut daemon = Daemon::new(kernel, options);
+    let since = Instant::now();
+    let mut next = since;
+    while !interrupt::asked() && arguments.limit.is_none_or(|limit| since.elapsed() < limit) {
+        if Instant::now() < next {
+            thread::sleep(LOOK.min(next.saturating_duration_since(Instant::now())));
+            continue;
+        }
+        let stalled = host.memory_stalls()?.map(|stalls| stalls.some);
+        let check = daemon.check(&host.nodes()?, stalled)?;
+        if arguments.verbose || !check.happened.is_empty() {
+            say(&check, arguments)?;
+        }
+        // A check that was late is not made up for.
+        next = (next + arguments.every).max(Instant::now());
+    }
+    Ok(if interrupt::asked() {
+        ExitCode::from(crate::exit::INTERRUPTED)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+/// Whether this machine could ever shift anything.
+fn can_run(kernel: &LiveKernel) -> Result<(), Unable> {
+    let fault = |fault| Unable::Kernel(Refusal::Kernel { device: "this machine".into(), fault });
+    if kernel.block_size().map_err(fault)?.is_none() {
+        return Err(Refusal::NoHotplug.into());
+    }
+    if kernel.devices().map_err(fault)?.is_empty() {
+        return Err(Unable::NoDevices);
+    }
+    pagetide_shift::check_policies(kernel)?;
+    Ok(())
+}
+
+fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
+    if arguments.state.json {
+        return out(&format!("{}\n", serde_json::to_string(check)?));
+    }
+    let mut text = String::new();
+    if arguments.verbose {
+        for pair in &check.pairs {
+            text += &format!(
+                "{:.1} s  node {}: {} free (smoothed {}, threshold {}), {} of devices are memory, {} could be\n",
+                check.seconds,
+                pair.dram,
+                pair.free,
+                pair.smoothed,
+                pair.threshold,
+                pair.memory,
+                pair.storage
+            );
+        }
+    }
+    for happened in &check.happened {
+        let what = match happened {
+            Happened::Grew { device, bytes, why, seconds } => {
+                let why = match why {
+                    pagetide_shift::Trigger::Free => "little is free",
+                    pagetide_shift::Trigger::Stalls => "tasks wait for memory",
+                };
+                format!("{device} is memory now: {bytes} in {seconds:.2} s, because {why}")
+            }
+            Happened::Shrank { device, bytes, seconds } => {
+                format!("{device} is storage again, zeroed: {bytes} in {seconds:.2} s")
+            }
+            Happened::Refused { device, why } => format!("{device} is left as it is: {why}"),
+            Happened::Exhausted { wanted } => format!(
+                "{wanted} more are wanted, and no device is left that could become memory: the kernel swaps as usual"
+            ),
+            Happened::Would { what, device, bytes } => {
+                let to = if *what == "grow" { "memory" } else { "storage" };
+                format!("would turn {device} into {to}: {bytes}")
+            }
+        };
+        text += &format!("{:.1} s  {what}\n", check.seconds);
+    }
+    out(&text)
+}

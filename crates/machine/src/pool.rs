@@ -1,0 +1,328 @@
+//! Machines whose nodes share a pool of memory: a few cores, caches and a little memory of its own
+//! in each node, a network, and modules of a large, slow memory behind it. After Kommareddy et al.,
+//! MEMSYS 2019, Table 1. One TOML file per machine in `machines/pools/`, compiled in.
+
+use crate::model::{self, Model, ModelError};
+use pagetide_types::Bytes;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// One built-in machine per line; the file is `machines/pools/NAME.toml`. The first is the default.
+macro_rules! built_in {
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../machines/pools/", $name, ".toml")))),*]
+    };
+}
+
+const BUILT_IN: &[(&str, &str)] = built_in!["pcm-2019", "pcm-2019-conventional", "cxl-2025"];
+
+/// Nodes that share a pool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PoolMachine {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// Where its figures come from.
+    pub source: String,
+    /// Nodes that share the pool.
+    pub nodes: u32,
+    /// The cores of a node.
+    pub core: PoolCore,
+    /// The caches of a node, the nearest to a core first: two of each core, one that they share.
+    #[serde(rename = "cache")]
+    pub caches: Vec<PoolCache>,
+    /// A node's own memory.
+    pub local: LocalMemory,
+    /// What lies between nodes and pool.
+    pub network: Network,
+    /// The memory that the nodes share.
+    pub pool: Pool,
+}
+
+/// The cores of a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PoolCore {
+    /// How many a node has.
+    pub count: u32,
+    /// Clock, 10^9 cycles per second.
+    pub ghz: f64,
+    /// Instructions that a core begins in a cycle while it waits for nothing.
+    pub instructions_per_cycle: f64,
+    /// Misses that a core has under way at most.
+    pub outstanding: u32,
+}
+
+/// One level of a node's caches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PoolCache {
+    /// Its size; of one core, unless it is shared.
+    #[serde(deserialize_with = "size")]
+    pub size: Bytes,
+    /// Its ways.
+    pub ways: u32,
+    /// The cores of the node share it: the last level, and no other.
+    #[serde(default)]
+    pub shared: bool,
+}
+
+/// Banks of memory behind one controller.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LocalMemory {
+    /// How much of it a node has.
+    #[serde(deserialize_with = "size")]
+    pub capacity: Bytes,
+    /// Banks: each serves one line at a time.
+    pub banks: u32,
+    /// Requests that are past the queue at its entrance, at most.
+    pub outstanding: u32,
+    /// How long a read keeps its bank, nanoseconds.
+    pub read_ns: f64,
+    /// How long a write keeps its bank, nanoseconds.
+    pub write_ns: f64,
+    /// What a request takes beside its bank, nanoseconds.
+    #[serde(default)]
+    pub path_ns: f64,
+    /// What its channel carries, 10^9 bytes per second; unlimited if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_gb_s: Option<f64>,
+}
+
+/// What lies between nodes and pool; every node has a port of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Network {
+    /// Latency, nanoseconds.
+    pub latency_ns: f64,
+    /// The latency is that of both ways together; else each way takes as much.
+    #[serde(default)]
+    pub round_trip: bool,
+    /// What a node's port carries, 10^9 bytes per second; unlimited if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_gb_s: Option<f64>,
+}
+
+/// The memory that the nodes share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pool {
+    /// Modules; pages go round them.
+    pub modules: u32,
+    /// What a module holds.
+    #[serde(deserialize_with = "size")]
+    pub capacity: Bytes,
+    /// Banks of a module: each serves one line at a time.
+    pub banks: u32,
+    /// Requests of a module that are past the queue at its entrance, at most.
+    pub outstanding: u32,
+    /// How long a read keeps its bank, nanoseconds.
+    pub read_ns: f64,
+    /// How long a write keeps its bank, nanoseconds.
+    pub write_ns: f64,
+    /// What a request takes beside its bank, nanoseconds.
+    #[serde(default)]
+    pub path_ns: f64,
+    /// What a module's channel carries, 10^9 bytes per second; unlimited if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth_gb_s: Option<f64>,
+    /// So many bytes in a row lie in one bank, then comes the next bank.
+    #[serde(deserialize_with = "size")]
+    pub interleave: Bytes,
+}
+
+fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
+    String::deserialize(from)?.parse().map_err(serde::de::Error::custom)
+}
+
+impl PoolMachine {
+    /// The name of the machine used when none is asked for.
+    pub const DEFAULT: &'static str = BUILT_IN[0].0;
+
+    /// Names of the built-in machines, the default first.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        model::names::<Self>()
+    }
+
+    /// A built-in machine by name, or the file at a path (anything with a `/` or ending in
+    /// `.toml`).
+    ///
+    /// # Errors
+    /// An unknown name, an unreadable file, unknown keys or senseless values, each in words.
+    pub fn load(name_or_path: &str) -> Result<Self, ModelError> {
+        model::load(name_or_path)
+    }
+}
+
+/// The most nodes that share a pool.
+const MOST_NODES: u32 = 1024;
+
+impl Model for PoolMachine {
+    const KIND: &'static str = "pool machine";
+    const BUILT_IN: &'static [(&'static str, &'static str)] = BUILT_IN;
+    const KEYS: &'static [(&'static str, &'static [&'static str])] = &[
+        ("", &["name", "title", "source", "nodes", "core", "cache", "local", "network", "pool"]),
+        ("core", &["count", "ghz", "instructions_per_cycle", "outstanding"]),
+        ("cache", &["size", "ways", "shared"]),
+        (
+            "local",
+            &[
+                "capacity",
+                "banks",
+                "outstanding",
+                "read_ns",
+                "write_ns",
+                "path_ns",
+                "bandwidth_gb_s",
+            ],
+        ),
+        ("network", &["latency_ns", "round_trip", "bandwidth_gb_s"]),
+        (
+            "pool",
+            &[
+                "modules",
+                "capacity",
+                "banks",
+                "outstanding",
+                "read_ns",
+                "write_ns",
+                "path_ns",
+                "bandwidth_gb_s",
+                "interleave",
+            ],
+        ),
+    ];
+
+    fn problem(&self) -> Option<String> {
+        self.counts().or_else(|| self.times()).or_else(|| self.sizes())
+    }
+}
+
+impl PoolMachine {
+    /// The first number of things that makes no sense.
+    fn counts(&self) -> Option<String> {
+        let counts = [
+            ("nodes", self.nodes, MOST_NODES),
+            ("core.count", self.core.count, 64),
+            ("core.outstanding", self.core.outstanding, 4096),
+            ("local.banks", self.local.banks, 65_536),
+            ("local.outstanding", self.local.outstanding, 65_536),
+            ("pool.modules", self.pool.modules, 1024),
+            ("pool.banks", self.pool.banks, 65_536),
+            ("pool.outstanding", self.pool.outstanding, 65_536),
+        ];
+        let wrong = counts.into_iter().find(|(_, count, most)| !(1..=*most).contains(count));
+        wrong.map(|(key, count, most)| format!("{key} must be from 1 to {most}, not {count}"))
+    }
+
+    /// The first time or rate that makes no sense.
+    fn times(&self) -> Option<String> {
+        let Self { core, local, network, pool, .. } = self;
+        let rates = [
+            ("core.ghz", Some(core.ghz)),
+            ("core.instructions_per_cycle", Some(core.instructions_per_cycle)),
+            ("local.read_ns", Some(local.read_ns)),
+            ("local.write_ns", Some(local.write_ns)),
+            ("local.bandwidth_gb_s", local.bandwidth_gb_s),
+            ("network.bandwidth_gb_s", network.bandwidth_gb_s),
+            ("pool.read_ns", Some(pool.read_ns)),
+            ("pool.write_ns", Some(pool.write_ns)),
+            ("pool.bandwidth_gb_s", pool.bandwidth_gb_s),
+        ];
+        let positive = |value: f64| value.is_finite() && value > 0.0 && value <= MOST_VALUE;
+        let given = rates.into_iter().filter_map(|(key, value)| Some((key, value?)));
+        let wrong = given.clone().find(|(_, value)| !positive(*value));
+        let paths = [
+            ("local.path_ns", local.path_ns),
+            ("network.latency_ns", network.latency_ns),
+            ("pool.path_ns", pool.path_ns),
+        ];
+        wrong
+            .map(|(key, value)| format!("{key} must be above 0 and at most 10^9, not {value}"))
+            .or_else(|| {
+                let wrong =
+                    paths.into_iter().find(|(_, value)| !(0.0..=MOST_VALUE).contains(value));
+                wrong.map(|(key, value)| format!("{key} must be from 0 to 10^9, not {value}"))
+            })
+    }
+
+    /// The first size that makes no sense.
+    fn sizes(&self) -> Option<String> {
+        let Self { local, pool, caches, .. } = self;
+        if local.capacity.0 < 4096 {
+            return Some(format!(
+                "local.capacity = {}: a node needs local memory, a page of 4 KiB at least",
+                local.capacity
+            ));
+        }
+        if pool.capacity.0 < 4096 {
+            return Some(format!(
+                "pool.capacity = {}: a module holds a page of 4 KiB at least",
+                pool.capacity
+            ));
+        }
+        let interleave = pool.interleave.0;
+        if interleave < 64 || !interleave.is_power_of_two() {
+            return Some(format!(
+                "pool.interleave must be 64 bytes or a larger power of two, not {}",
+                pool.interleave
+            ));
+        }
+        let levels: Vec<bool> = caches.iter().map(|level| level.shared).collect();
+        if levels != [false, false, true] {
+            return Some(
+                "cache: give two levels of [[cache]] of a core, and a third that is shared".into(),
+            );
+        }
+        let wrong = caches.iter().find(|level| {
+            let set = u64::from(level.ways) * 64;
+            level.ways == 0 || level.size.0 == 0 || !level.size.0.is_multiple_of(set)
+        });
+        wrong.map(|level| {
+            format!("cache: {} are no whole sets of {} ways of 64 bytes", level.size, level.ways)
+        })
+    }
+}
+
+/// No time or rate is larger.
+const MOST_VALUE: f64 = 1e9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_registered_and_parses() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/pools");
+        let files = std::fs::read_dir(folder).unwrap();
+        let names = files.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let mut files: Vec<String> =
+            names.map(|file| file.strip_suffix(".toml").unwrap().to_owned()).collect();
+        files.sort();
+        let mut names: Vec<&str> = PoolMachine::names().collect();
+        names.sort_unstable();
+        assert_eq!(files, names);
+        for name in names {
+            let machine = PoolMachine::load(name).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(machine.name, name);
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_named() {
+        let good = BUILT_IN[0].1;
+        for (from, to, part) in [
+            ("write_ns = 1000", "writ_ns = 1000", "did you mean 'write_ns'?"),
+            ("nodes = 8", "nodes = 0", "nodes must be from 1 to"),
+            ("capacity = \"256M\"", "capacity = \"0\"", "needs local memory"),
+            ("banks = 16\noutstanding = 128", "banks = 0\noutstanding = 128", "pool.banks must be"),
+            ("read_ns = 300", "read_ns = 0", "pool.read_ns must be above 0"),
+            ("latency_ns = 40", "latency_ns = -1", "network.latency_ns must be from 0"),
+            ("interleave = \"64\"", "interleave = \"96\"", "pool.interleave must be 64 bytes"),
+            ("ways = 16\nshared = true", "ways = 16", "a third that is shared"),
+            ("size = \"16M\"", "size = \"16777217\"", "no whole sets"),
+        ] {
+            assert!(good.contains(from), "{from}");
+            let text = good.replace(from, to);
+            let error = model::parse::<PoolMachine>(&text, "x.toml").unwrap_err().to_string();
+            assert!(error.contains(part) && error.contains("x.toml"), "{error}");
+        }
+    }
+}

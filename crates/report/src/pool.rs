@@ -1,0 +1,77 @@
+//! The tables of `pagetide sim` for a scenario of a pool: what came of it, by node and in all.
+
+use crate::Style;
+use crate::number::count;
+use crate::table::{Align, Table};
+use pagetide_sim::pool::PoolOutcome;
+
+/// Renders what came of a pool's scenario; `still` is the same without migration, if it has any.
+#[must_use]
+pub fn pool(
+    scenario: &str,
+    outcome: &PoolOutcome,
+    still: Option<&PoolOutcome>,
+    style: Style,
+) -> String {
+    let mut out = style.bold(&format!("{scenario}\n"));
+    out += &style.heading("Nodes");
+    out += &nodes(outcome, style);
+    out += &style.heading("All");
+    out += &all(outcome, still, style);
+    let text = "ipc: instructions per cycle of a core, mean; delay: of a fetch, from issue to data, mean of \
+                all and of those from the pool; local: share of fetches that the node's own memory served; \
+                in, out: pages that came, and pages of the program that left; stalls: shootdowns, and how \
+                long the node stood still for them; busy: share of the time in which the pool's banks were \
+                at work; gain: against the same without migration; moving: epochs at \
+                whose end pages moved.";
+    out + "\n" + &style.paragraph("  ", text)
+}
+
+fn nodes(outcome: &PoolOutcome, style: Style) -> String {
+    let names = ["node", "ipc", "delay ns", "pool ns", "local %", "in", "out", "stalls", "for ms"];
+    let mut table = Table::new(style, &names.map(|name| (name, Align::Right)));
+    for (number, node) in outcome.nodes.iter().enumerate() {
+        let fetches = (node.local_fetches + node.pool_fetches).max(1) as f64;
+        table.row(&[
+            number.to_string(),
+            format!("{:.3}", node.ipc),
+            format!("{:.0}", node.delay_ns),
+            format!("{:.0}", node.pool_delay_ns),
+            format!("{:.1}", 100.0 * node.local_fetches as f64 / fetches),
+            count(node.moved_in as f64),
+            count(node.moved_out as f64),
+            count(node.stalls as f64),
+            format!("{:.2}", 1e3 * node.stalled_s),
+        ]);
+    }
+    table.render()
+}
+
+fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> String {
+    let names = ["moves", "ipc", "gain", "ms", "delay ns", "local %", "busy %", "epochs", "moving"];
+    let columns: Vec<(&str, Align)> = names
+        .iter()
+        .map(|name| (*name, if *name == "moves" { Align::Left } else { Align::Right }))
+        .collect();
+    let mut table = Table::new(style, &columns);
+    let mut row = |name: &str, of: &PoolOutcome| {
+        let gain =
+            still.map_or_else(|| "-".to_owned(), |still| format!("{:.2}", of.ipc / still.ipc));
+        table.row(&[
+            name.to_owned(),
+            format!("{:.3}", of.ipc),
+            gain,
+            format!("{:.2}", 1e3 * of.seconds),
+            format!("{:.0}", of.delay_ns()),
+            format!("{:.1}", 100.0 * of.local_share()),
+            format!("{:.1}", 100.0 * of.busy_share),
+            count(of.epochs as f64),
+            count(of.epochs_with_moves as f64),
+        ]);
+    };
+    if let Some(still) = still {
+        row("none", still);
+    }
+    row(if still.is_some() { "hot pages" } else { "none" }, outcome);
+    table.render()
+}

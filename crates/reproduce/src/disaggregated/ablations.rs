@@ -1,0 +1,86 @@
+//! What each thing that the paper does not say is worth: the gain by migration with it as it is taken here,
+//! and with it otherwise. Nothing of it is published.
+
+use super::runs::{Change, Point, Runs, programs, title};
+use crate::{Context, Figure, Outcome, ReproduceError, Row};
+use pagetide_sim::pool::{Migration, SwapStall};
+use toml::Value;
+
+pub(super) const FIGURE: Figure = Figure {
+    id: "ablations",
+    title: "Gain by migration, each inferred setting in turn another (M 50, threshold 10)",
+    source: "section 4.1; not published",
+    slow: true,
+    run,
+};
+
+const EPOCHS: [(u64, &str); 2] = [(100_000, "100K"), (1_000_000, "1M")];
+
+/// What is another.
+struct Ablation {
+    name: &'static str,
+    placement: &'static str,
+    changes: Vec<Change>,
+    migration: fn(Migration) -> Migration,
+}
+
+fn ablations() -> Vec<Ablation> {
+    let of = |name, migration| Ablation { name, placement: "pool", changes: vec![], migration };
+    let same: fn(Migration) -> Migration = |of| of;
+    let machine = |name, change| Ablation { changes: vec![change], ..of(name, same) };
+    vec![
+        of("as it is", same),
+        of("moves cost nothing", |of| Migration { shootdown_us: 0.0, swap_us: 0.0, ..of }),
+        of("swaps are done during the shootdown", |of| Migration {
+            swap_stall: SwapStall::None,
+            ..of
+        }),
+        of("only who needs a page waits for its swap", |of| Migration {
+            swap_stall: SwapStall::Page,
+            ..of
+        }),
+        of("swaps take their turn in the banks", |of| Migration { dma_in_banks: true, ..of }),
+        of("an epoch begins when all nodes go on", |of| Migration { tick_in_stall: false, ..of }),
+        of("write-backs are no accesses", |of| Migration { count_writes: false, ..of }),
+        of("counts are kept over epochs", |of| Migration { keep_counts: true, ..of }),
+        Ablation { placement: "local-first", ..of("local memory first", same) },
+        Ablation { placement: "proportional", ..of("a ninth of the pages local", same) },
+        machine(
+            "network latency is that of both ways",
+            ("network", "round_trip", Value::Boolean(true)),
+        ),
+        machine("a page lies in one bank", ("pool", "interleave", Value::String("4K".into()))),
+        machine("writes as fast as reads", ("pool", "write_ns", Value::Float(300.0))),
+        machine("eight misses under way", ("core", "outstanding", Value::Integer(8))),
+    ]
+}
+
+fn run(context: &Context) -> Result<Outcome, ReproduceError> {
+    let mut outcome = Outcome::default();
+    let epochs = if context.small { &EPOCHS[..1] } else { &EPOCHS[..] };
+    for program in programs(context) {
+        let runs = Runs::new(context);
+        let mut all = ablations();
+        all.truncate(if context.small { 3 } else { all.len() });
+        let base = |ablation: &Ablation| Point {
+            placement: ablation.placement,
+            changes: ablation.changes.clone(),
+            ..Point::of(program)
+        };
+        for (epoch_cycles, epoch) in epochs {
+            let points: Vec<Point> = all
+                .iter()
+                .flat_map(|ablation| {
+                    let of = Migration { epoch_cycles: *epoch_cycles, ..Migration::default() };
+                    [base(ablation), base(ablation).moving((ablation.migration)(of))]
+                })
+                .collect();
+            let ipc = runs.ipc(&points)?;
+            for (ablation, ipc) in all.iter().zip(ipc.chunks(2)) {
+                let what = format!("{}, {epoch}: {}", title(program), ablation.name);
+                outcome.rows.push(Row::new(what, "x", ipc[1] / ipc[0]));
+            }
+        }
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,378 @@
+//! One device from storage to memory and back, so that it can be made right from any point.
+//!
+//! A device is several memory blocks, so a conversion is several steps. Before the first one the
+//! journal says what begins; after the last one, what was reached. Whatever it says, the machine
+//! itself is asked how far it got ([`recover`](crate::recover)). What was memory holds other programs'
+//! secrets: it is zeroed before the journal calls it storage.
+//!
+//! The steps are those of `daxctl reconfigure-device` (drivers/dax/bus.c, drivers/dax/kmem.c). A device
+//! must never be taken from `kmem` while a block is online: the kernel could not remove its memory until
+//! the next reboot.
+
+use crate::{Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State};
+use pagetide_host::{AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
+use pagetide_types::Bytes;
+use std::time::Duration;
+
+/// So many bytes of used pages are moved at a time (section 4.2.2: up to 100 MB).
+const AT_A_TIME: Bytes = Bytes(100_000_000);
+/// So many times the used memory must be free in DRAM (section 4.2.2).
+const FREE_FACTOR: u64 = 3;
+
+/// How a device is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GiveBack {
+    /// Time for all of its blocks.
+    pub limit: Duration,
+    /// Give back although DRAM has less than three times what is used: the kernel swaps what does not fit.
+    pub evict: bool,
+    /// Its owner wants it: it is not converted again until it is offered.
+    pub withdraw: bool,
+}
+
+/// Converts devices of one machine; holds the lock on its journal.
+#[derive(Debug)]
+pub struct Shifter<K> {
+    pub(crate) kernel: K,
+    pub(crate) journal: Journal,
+}
+
+impl<K: Kernel> Shifter<K> {
+    /// A machine and its journal.
+    pub fn new(kernel: K, journal: Journal) -> Self {
+        Self { kernel, journal }
+    }
+
+    /// The machine.
+    pub fn kernel(&self) -> &K {
+        &self.kernel
+    }
+
+    /// The journal.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The device meant, as it is now.
+    pub(crate) fn find(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
+        let name = id.to_string();
+        let devices = self.kernel.devices().map_err(Refusal::of(&name))?;
+        devices.into_iter().find(|device| id.is(device)).ok_or(Refusal::Gone(name))
+    }
+
+    pub(crate) fn block_size(&self, device: &str) -> Result<Bytes, Refusal> {
+        self.kernel.block_size().map_err(Refusal::of(device))?.ok_or(Refusal::NoHotplug)
+    }
+
+    /// The memory blocks of a device that the kernel knows just now.
+    pub(crate) fn blocks(&self, device: &DaxDevice) -> Result<Vec<MemoryBlock>, Refusal> {
+        let size = self.block_size(&device.name)?;
+        let all: Answer<Vec<Option<MemoryBlock>>> =
+            device.blocks(size).into_iter().map(|block| self.kernel.block(block)).collect();
+        Ok(all.map_err(Refusal::of(&device.name))?.into_iter().flatten().collect())
+    }
+
+    /// Offers a device that is storage and empty for conversion.
+    ///
+    /// # Errors
+    /// When it is in use, holds data, or cannot become memory here.
+    pub fn offer(&mut self, name: &str) -> Result<DaxDevice, Refusal> {
+        let device = self.could_offer(name)?;
+        self.journal.write(Event::Offered, &Identity::of(&device))?;
+        Ok(device)
+    }
+
+    /// As [`offer`](Self::offer), and changes nothing.
+    ///
+    /// # Errors
+    /// As [`offer`](Self::offer).
+    pub fn could_offer(&self, name: &str) -> Result<DaxDevice, Refusal> {
+        let devices = self.kernel.devices().map_err(Refusal::of(name))?;
+        let device = devices
+            .into_iter()
+            .find(|device| device.name == name)
+            .ok_or_else(|| Refusal::Gone(name.to_owned()))?;
+        let id = Identity::of(&device);
+        match self.journal.state(&id) {
+            Some(state) if state.is_dirty() => {
+                let is = "being converted, or memory".to_owned();
+                return Err(Refusal::WrongState { device: device.name, is, must: "storage" });
+            }
+            _ => {}
+        }
+        self.can_be_memory(&device)?;
+        self.is_empty(&device)?;
+        Ok(device)
+    }
+
+    /// Turns a device into memory; how much that brought.
+    ///
+    /// # Errors
+    /// Every [`Refusal`]; the device is storage then, or `recover` makes it right.
+    pub fn to_memory(&mut self, id: &Identity) -> Result<Bytes, Refusal> {
+        let device = self.find(id)?;
+        let name = device.name.as_str();
+        match self.journal.state(id) {
+            Some(State::Storage) => {}
+            None => return Err(Refusal::NotOurs(name.into())),
+            Some(State::Withdrawn) => return Err(Refusal::Withdrawn(name.into())),
+            Some(state) => {
+                let is = format!("{state:?} by the journal");
+                return Err(Refusal::WrongState { device: name.into(), is, must: "storage" });
+            }
+        }
+        check_policies(&self.kernel)?;
+        self.can_be_memory(&device)?;
+        self.is_empty(&device)?;
+        self.journal.write(Event::ToMemory, id)?;
+        match self.take(&device) {
+            Ok(gained) => {
+                self.journal.write(Event::Memory, id)?;
+                Ok(gained)
+            }
+            Err(refusal) => {
+                // Nobody has had time to use it: back to storage, as it was.
+                self.undo_take(&device, id)?;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Whether a device could become memory at all, and is storage now.
+    fn can_be_memory(&self, device: &DaxDevice) -> Result<(), Refusal> {
+        let name = || device.name.clone();
+        has_drivers(&self.kernel)?;
+        let block = self.block_size(&device.name)?;
+        if device.target.is_none() {
+            return Err(Refusal::NoNode(name()));
+        }
+        if device.blocks(block).is_empty() {
+            return Err(Refusal::TooSmall { device: name(), block });
+        }
+        match &device.driver {
+            DaxDriver::Storage => {}
+            other => {
+                let is = match other {
+                    DaxDriver::Memory => "memory already".to_owned(),
+                    DaxDriver::Other(driver) => format!("driven by {driver}"),
+                    DaxDriver::None | DaxDriver::Storage => "without a driver".to_owned(),
+                };
+                return Err(Refusal::WrongState { device: name(), is, must: "storage" });
+            }
+        }
+        if !self.blocks(device)?.is_empty() {
+            return Err(Refusal::Stranded(name()));
+        }
+        Ok(())
+    }
+
+    /// Whether nobody uses a device and nothing is on it. The users are looked for again after the
+    /// reading, which takes time.
+    fn is_empty(&self, device: &DaxDevice) -> Result<(), Refusal> {
+        let fault = Refusal::of(&device.name);
+        let unused = || match self.kernel.users(device).map_err(&fault)? {
+            users if users.is_empty() => Ok(()),
+            users => Err(Refusal::InUse { device: device.name.clone(), users }),
+        };
+        unused()?;
+        if let Some(offset) = self.kernel.first_nonzero(device).map_err(&fault)? {
+            return Err(Refusal::HoldsData { device: device.name.clone(), offset });
+        }
+        unused()
+    }
+
+    /// The steps from storage to memory.
+    fn take(&self, device: &DaxDevice) -> Result<Bytes, Refusal> {
+        let fault = Refusal::of(&device.name);
+        self.kernel.unbind(device, Driver::Storage).map_err(&fault)?;
+        // It saves DRAM where the kernel can; where it cannot, memory is memory.
+        if let Err(fault) = self.kernel.memmap_on_itself(device) {
+            tracing::debug!(%fault, "page structures lie in DRAM");
+        }
+        self.kernel.bind(device, Driver::Memory).map_err(&fault)?;
+        let block_size = self.block_size(&device.name)?;
+        let blocks = device.blocks(block_size);
+        for block in &blocks {
+            self.online(device, *block)?;
+        }
+        Ok(Bytes(block_size.0 * blocks.len() as u64))
+    }
+
+    /// Takes a block into use for movable pages, if it is not yet.
+    pub(crate) fn online(&self, device: &DaxDevice, block: BlockId) -> Result<(), Refusal> {
+        let fault = Refusal::of(&device.name);
+        let now = self.kernel.block(block).map_err(&fault)?;
+        if now.is_none_or(|now| now.state != BlockState::Online) {
+            self.kernel.online_movable(block).map_err(&fault)?;
+        }
+        // Somebody else (a rule of udev's) may have been faster, and taken it for pages that stay.
+        match self.kernel.block(block).map_err(&fault)? {
+            Some(now) if now.movable() => Ok(()),
+            Some(now) => Err(Refusal::WrongState {
+                device: format!("block {block} of {}", device.name),
+                is: format!("in zone {}", now.zones.join(" ")),
+                must: "movable only",
+            }),
+            None => Err(Refusal::Gone(format!("block {block} of {}", device.name))),
+        }
+    }
+
+    /// Back to storage after a conversion that did not work out.
+    fn undo_take(&mut self, device: &DaxDevice, id: &Identity) -> Result<(), Refusal> {
+        for block in self.blocks(device)? {
+            if block.state != BlockState::Offline {
+                let limit = Duration::from_secs(10);
+                self.kernel.offline(block.id, limit).map_err(Refusal::of(&device.name))?;
+            }
+        }
+        self.finish_storage(id, Event::Storage)
+    }
+
+    /// Gives a device back as storage, zeroed; how much memory that took.
+    ///
+    /// # Errors
+    /// Every [`Refusal`]; the device is memory as before then, or `recover` makes it right.
+    pub fn to_storage(&mut self, id: &Identity, how: GiveBack) -> Result<Bytes, Refusal> {
+        let device = self.find(id)?;
+        let name = device.name.as_str();
+        match self.journal.state(id) {
+            None => return Err(Refusal::NotOurs(name.into())),
+            Some(State::Memory) if device.driver == DaxDriver::Memory => {}
+            Some(state) => {
+                let is = format!("{state:?} by the journal and driven by {:?}", device.driver);
+                return Err(Refusal::WrongState { device: name.into(), is, must: "memory" });
+            }
+        }
+        let blocks = self.blocks(&device)?;
+        let block_size = self.block_size(name)?;
+        self.has_room(&device, &blocks, how)?;
+        self.journal.write(Event::ToStorage, id)?;
+        let until = self.kernel.now() + how.limit;
+        for block in &blocks {
+            if let Err(refusal) = self.release(&device, block, until) {
+                self.undo_release(&device, &blocks, id)?;
+                return Err(refusal);
+            }
+        }
+        let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
+        self.finish_storage(id, after)?;
+        Ok(Bytes(block_size.0 * blocks.len() as u64))
+    }
+
+    /// Whether everything on a device moves, and would fit into DRAM.
+    fn has_room(
+        &self,
+        device: &DaxDevice,
+        blocks: &[MemoryBlock],
+        how: GiveBack,
+    ) -> Result<(), Refusal> {
+        let mut used = 0;
+        for block in blocks {
+            let frames = self.kernel.frames(block.id).map_err(Refusal::of(&device.name))?;
+            if frames.unmovable > 0 {
+                let (device, block) = (device.name.clone(), block.id);
+                return Err(Refusal::Unmovable { device, block, pages: frames.unmovable });
+            }
+            used += frames.used();
+        }
+        let (used, free) = (Bytes(used * 4096), self.kernel.free_dram());
+        if !how.evict && free.0 / FREE_FACTOR < used.0 {
+            return Err(Refusal::NoRoom { device: device.name.clone(), used, free });
+        }
+        Ok(())
+    }
+
+    /// Empties a block and takes it out of use.
+    fn release(
+        &self,
+        device: &DaxDevice,
+        block: &MemoryBlock,
+        until: Duration,
+    ) -> Result<(), Refusal> {
+        let fault = Refusal::of(&device.name);
+        if block.state == BlockState::Offline {
+            return Ok(());
+        }
+        // A hundred megabytes at a time, for as long as that gets on.
+        while self.kernel.now() < until
+            && self.kernel.empty(block.id, AT_A_TIME).map_err(&fault)?.0 > 0
+        {}
+        let left = until.saturating_sub(self.kernel.now());
+        self.kernel.offline(block.id, left).map_err(|fault| Refusal::Stuck {
+            device: device.name.clone(),
+            block: block.id,
+            fault,
+        })
+    }
+
+    /// Takes all blocks into use again after a give-back that did not work out.
+    fn undo_release(
+        &mut self,
+        device: &DaxDevice,
+        blocks: &[MemoryBlock],
+        id: &Identity,
+    ) -> Result<(), Refusal> {
+        for block in blocks {
+            self.online(device, block.id)?;
+        }
+        Ok(self.journal.write(Event::Memory, id)?)
+    }
+
+    /// The last steps to storage, from wherever they were left: no block is in use.
+    pub(crate) fn finish_storage(&mut self, id: &Identity, after: Event) -> Result<(), Refusal> {
+        let device = self.find(id)?;
+        let name = device.name.clone();
+        let fault = Refusal::of(&name);
+        if device.driver == DaxDriver::Memory {
+            // Looked up as late as can be: somebody may have taken a block into use again.
+            let online = self.blocks(&device)?;
+            if let Some(block) = online.iter().find(|block| block.state != BlockState::Offline) {
+                let is = format!("in use again (block {})", block.id);
+                return Err(Refusal::WrongState { device: name.clone(), is, must: "offline" });
+            }
+            self.kernel.unbind(&device, Driver::Memory).map_err(&fault)?;
+        }
+        if !self.blocks(&device)?.is_empty() {
+            return Err(Refusal::Stranded(name.clone()));
+        }
+        let device = self.find(id)?;
+        match &device.driver {
+            DaxDriver::Storage => {}
+            DaxDriver::None => self.kernel.bind(&device, Driver::Storage).map_err(&fault)?,
+            other => {
+                let is = format!("driven by {other:?}");
+                return Err(Refusal::WrongState { device: name.clone(), is, must: "storage" });
+            }
+        }
+        let users = self.kernel.users(&device).map_err(&fault)?;
+        if !users.is_empty() {
+            return Err(Refusal::InUse { device: name.clone(), users });
+        }
+        self.kernel.zero(&device).map_err(&fault)?;
+        if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
+            return Err(Refusal::HoldsData { device: name.clone(), offset });
+        }
+        Ok(self.journal.write(after, id)?)
+    }
+}
+
+/// Whether a kernel can turn devices into memory that can be given back.
+///
+/// # Errors
+/// When it has not the drivers, or takes added memory for pages that never move.
+pub fn check_policies(kernel: &impl Kernel) -> Result<(), Refusal> {
+    has_drivers(kernel)?;
+    match kernel.auto_online() {
+        Some(AutoOnline::Offline | AutoOnline::Movable) | None => Ok(()),
+        Some(AutoOnline::Online | AutoOnline::Kernel) => Err(Refusal::AutoOnline),
+    }
+}
+
+fn has_drivers(kernel: &impl Kernel) -> Result<(), Refusal> {
+    for (driver, called) in [(Driver::Memory, "kmem"), (Driver::Storage, "device_dax")] {
+        if !kernel.has(driver) {
+            return Err(Refusal::NoDriver(called));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,416 @@
+//! One check after the other: looks at the pressure of every pair, and converts what it asks for.
+//!
+//! The lock on the journal is held for one conversion, not between them: who wants storage back
+//! does so himself, and the next check reads what became of it.
+
+use crate::{
+    Answer, Candidate, GiveBack, Identity, Journal, JournalError, Kernel, Lock, LockError, Machine,
+    Pressure, PressureOptions, Refusal, Sample, Shifter, State, Trigger, Verdict, dram_of,
+    to_give_back, to_take,
+};
+use pagetide_host::{DaxDevice, Node};
+use pagetide_types::{Bytes, NodeId};
+use serde::Serialize;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    time::Duration,
+};
+
+/// A device that refused is not asked again for so long.
+const REST: Duration = Duration::from_secs(60);
+/// How long another's change is waited for.
+const OTHERS: Duration = Duration::from_secs(1);
+
+/// A limit, as an amount or as a share of the pair's DRAM.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// So much.
+    Bytes(Bytes),
+    /// Such a part of the DRAM of the pair.
+    Share(f64),
+}
+
+/// How to manage.
+#[derive(Clone, Debug)]
+pub struct DaemonOptions {
+    /// The folder of the journal and the locks.
+    pub folder: PathBuf,
+    /// The machine and its boot.
+    pub machine: Machine,
+    /// With less free than this memory grows.
+    pub threshold: Threshold,
+    /// The rest of what the pressure is judged by; its threshold is not looked at.
+    pub pressure: PressureOptions,
+    /// Time that one give-back may take.
+    pub limit: Duration,
+    /// Most that is memory at any time.
+    pub at_most: Option<Bytes>,
+    /// Decide, and convert nothing.
+    pub dry_run: bool,
+}
+
+/// What a check did or found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "event")]
+pub enum Happened {
+    /// A device became memory.
+    Grew {
+        /// The device.
+        device: String,
+        /// How much memory it has.
+        bytes: Bytes,
+        /// Why.
+        why: Trigger,
+        /// How long it took.
+        seconds: f64,
+    },
+    /// A device became storage.
+    Shrank {
+        /// The device.
+        device: String,
+        /// How much memory it had.
+        bytes: Bytes,
+        /// How long it took.
+        seconds: f64,
+    },
+    /// A device would not be converted.
+    Refused {
+        /// The device.
+        device: String,
+        /// Why.
+        why: String,
+    },
+    /// More memory is wanted, and no device is left: the kernel swaps as usual.
+    Exhausted {
+        /// How much more is wanted.
+        wanted: Bytes,
+    },
+    /// In a dry run: this would be done.
+    Would {
+        /// `grow` or `shrink`.
+        what: &'static str,
+        /// The device.
+        device: String,
+        /// How much memory it has.
+        bytes: Bytes,
+    },
+}
+
+/// A pair after a check.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairSeen {
+    /// Its DRAM.
+    pub dram: NodeId,
+    /// The nodes of the memory behind it.
+    pub behind: Vec<NodeId>,
+    /// Memory that programs could be given.
+    pub free: Bytes,
+    /// The same, smoothed.
+    pub smoothed: Bytes,
+    /// What the free memory is held against.
+    pub threshold: Bytes,
+    /// Of devices, memory now.
+    pub memory: Bytes,
+    /// Of devices, storage that may become memory.
+    pub storage: Bytes,
+}
+
+/// What one check saw and did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Check {
+    /// Seconds since the daemon began.
+    pub seconds: f64,
+    /// Every pair.
+    pub pairs: Vec<PairSeen>,
+    /// What was done.
+    pub happened: Vec<Happened>,
+}
+
+/// Why a check could not be made at all.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DaemonError {
+    /// The journal cannot be used.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// Somebody else has been changing things for too long.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// The machine does not say what it is asked.
+    #[error(transparent)]
+    Kernel(#[from] crate::Fault),
+}
+
+/// A device of ours, as it is now.
+struct Ours {
+    id: Identity,
+    device: DaxDevice,
+    state: State,
+    bytes: Bytes,
+}
+
+/// A pair of nodes, and the devices behind it.
+struct Pair {
+    dram: NodeId,
+    devices: Vec<Ours>,
+}
+
+/// What is kept between checks.
+pub struct Daemon<K> {
+    kernel: K,
+    options: DaemonOptions,
+    pressures: BTreeMap<NodeId, Pressure>,
+    resting: BTreeMap<Identity, Duration>,
+    exhausted: BTreeSet<NodeId>,
+}
+
+impl<K: Kernel> Daemon<K> {
+    /// Nothing is known yet.
+    pub fn new(kernel: K, options: DaemonOptions) -> Self {
+        Self {
+            kernel,
+            options,
+            pressures: BTreeMap::new(),
+            resting: BTreeMap::new(),
+            exhausted: BTreeSet::new(),
+        }
+    }
+
+    /// The machine.
+    pub fn kernel(&self) -> &K {
+        &self.kernel
+    }
+
+    /// One check of all pairs. `nodes` and the time waited for memory are read by the caller, just
+    /// before.
+    ///
+    /// # Errors
+    /// When the journal or the machine cannot be read. A device that is not converted is no error.
+    pub fn check(
+        &mut self,
+        nodes: &[Node],
+        stalled: Option<Duration>,
+    ) -> Result<Check, DaemonError> {
+        let now = self.kernel.now();
+        let mut check = Check { seconds: now.as_secs_f64(), ..Check::default() };
+        for pair in self.pairs(nodes)? {
+            let threshold = match self.options.threshold {
+                Threshold::Bytes(bytes) => bytes,
+                Threshold::Share(share) => {
+                    let dram = nodes.iter().find(|node| node.id == pair.dram);
+                    part(dram.map_or(Bytes(0), |node| node.total), share)
+                }
+            };
+            let behind: BTreeSet<NodeId> =
+                pair.devices.iter().filter_map(|ours| ours.device.target).collect();
+            let free = self.kernel.available(pair.dram)
+                + behind.iter().map(|node| self.kernel.available(*node)).sum::<Bytes>();
+            let options = PressureOptions { threshold, ..self.options.pressure };
+            let pressure =
+                self.pressures.entry(pair.dram).or_insert_with(|| Pressure::new(options));
+            let verdict = pressure.check(Sample { at: now, free, stalled });
+            let smoothed = pressure.smoothed().unwrap_or(free);
+            let of = |state| {
+                pair.devices.iter().filter(|ours| ours.state == state).map(|ours| ours.bytes).sum()
+            };
+            check.pairs.push(PairSeen {
+                dram: pair.dram,
+                behind: behind.into_iter().collect(),
+                free,
+                smoothed,
+                threshold,
+                memory: of(State::Memory),
+                storage: of(State::Storage),
+            });
+            match verdict {
+                Verdict::Grow { by, why } => self.grow(pair, by, why, &mut check.happened)?,
+                Verdict::Shrink { by } => self.shrink(pair, by, &mut check.happened)?,
+                Verdict::Hold | Verdict::Wait => {
+                    self.exhausted.remove(&pair.dram);
+                }
+            }
+        }
+        Ok(check)
+    }
+
+    /// Our devices that are there, by the DRAM that they belong to.
+    fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
+        let entries = Journal::peek(&self.options.folder, &self.options.machine)?;
+        let block = self.kernel.block_size()?.unwrap_or_default();
+        let mut pairs: BTreeMap<NodeId, Vec<Ours>> = BTreeMap::new();
+        for device in self.kernel.devices()? {
+            let Some((id, entry)) = entries.iter().find(|(id, _)| id.is(&device)) else { continue };
+            let Some(dram) = device.target.and_then(|target| dram_of(target, nodes)) else {
+                continue;
+            };
+            let bytes = Bytes(block.0 * device.blocks(block).len() as u64);
+            let ours = Ours { id: id.clone(), device, state: entry.state, bytes };
+            pairs.entry(dram).or_default().push(ours);
+        }
+        Ok(pairs.into_iter().map(|(dram, devices)| Pair { dram, devices }).collect())
+    }
+
+    /// Takes devices until enough more memory is there, or none is left.
+    fn grow(
+        &mut self,
+        pair: Pair,
+        by: Bytes,
+        why: Trigger,
+        happened: &mut Vec<Happened>,
+    ) -> Result<(), DaemonError> {
+        let now = self.kernel.now();
+        self.resting.retain(|_, until| *until > now);
+        let memory: Bytes =
+            pair.devices.iter().filter(|it| it.state == State::Memory).map(|it| it.bytes).sum();
+        let mut left: Vec<Ours> = pair
+            .devices
+            .into_iter()
+            .filter(|it| it.state == State::Storage && !self.resting.contains_key(&it.id))
+            .collect();
+        let mut gained = Bytes(0);
+        while gained < by {
+            let room = self.options.at_most.map(|most| most.0.saturating_sub(memory.0 + gained.0));
+            left.retain(|it| room.is_none_or(|room| it.bytes.0 <= room));
+            let candidates: Vec<Candidate> =
+                left.iter().map(|it| candidate(it, 0, false)).collect();
+            let Some(which) = to_take(&candidates) else { break };
+            let ours = left.swap_remove(which);
+            let device = ours.device.name.clone();
+            if self.options.dry_run {
+                happened.push(Happened::Would { what: "grow", device, bytes: ours.bytes });
+                gained += ours.bytes;
+                continue;
+            }
+            let since = self.kernel.now();
+            match self.change(|shifter| shifter.to_memory(&ours.id))? {
+                Ok(bytes) => {
+                    gained += bytes;
+                    let seconds = (self.kernel.now() - since).as_secs_f64();
+                    happened.push(Happened::Grew { device, bytes, why, seconds });
+                }
+                Err(refusal) => self.refused(ours, &refusal, happened),
+            }
+        }
+        let now = self.kernel.now();
+        if gained > Bytes(0) {
+            self.exhausted.remove(&pair.dram);
+            if let (false, Some(pressure)) =
+                (self.options.dry_run, self.pressures.get_mut(&pair.dram))
+            {
+                pressure.grew(now);
+            }
+        }
+        // Said once, not at every check.
+        if gained < by && self.exhausted.insert(pair.dram) {
+            happened.push(Happened::Exhausted { wanted: Bytes(by.0 - gained.0) });
+        }
+        Ok(())
+    }
+
+    /// Gives devices back as long as enough memory stays free.
+    fn shrink(
+        &mut self,
+        pair: Pair,
+        mut by: Bytes,
+        happened: &mut Vec<Happened>,
+    ) -> Result<(), DaemonError> {
+        let now = self.kernel.now();
+        self.exhausted.remove(&pair.dram);
+        self.resting.retain(|_, until| *until > now);
+        let mut left: Vec<Ours> = pair
+            .devices
+            .into_iter()
+            .filter(|it| it.state == State::Memory && !self.resting.contains_key(&it.id))
+            .collect();
+        let mut shrank = false;
+        loop {
+            let candidates: Answer<Vec<Candidate>> =
+                left.iter().map(|ours| self.usage(ours)).collect();
+            let Some(which) = to_give_back(&candidates?, by) else { break };
+            let ours = left.swap_remove(which);
+            let device = ours.device.name.clone();
+            if self.options.dry_run {
+                happened.push(Happened::Would { what: "shrink", device, bytes: ours.bytes });
+                by = Bytes(by.0 - ours.bytes.0);
+                continue;
+            }
+            let since = self.kernel.now();
+            let how = GiveBack { limit: self.options.limit, evict: false, withdraw: false };
+            match self.change(|shifter| shifter.to_storage(&ours.id, how))? {
+                Ok(bytes) => {
+                    by = Bytes(by.0.saturating_sub(bytes.0));
+                    shrank = true;
+                    let seconds = (self.kernel.now() - since).as_secs_f64();
+                    happened.push(Happened::Shrank { device, bytes, seconds });
+                }
+                Err(refusal) => self.refused(ours, &refusal, happened),
+            }
+        }
+        let now = self.kernel.now();
+        if let (true, Some(pressure)) = (shrank, self.pressures.get_mut(&pair.dram)) {
+            pressure.shrank(now);
+        }
+        Ok(())
+    }
+
+    /// What of a device is in use.
+    fn usage(&self, ours: &Ours) -> Answer<Candidate> {
+        usage(&self.kernel, &ours.device).map(|(used, fixed)| candidate(ours, used.0, fixed))
+    }
+
+    fn refused(&mut self, ours: Ours, refusal: &Refusal, happened: &mut Vec<Happened>) {
+        let until = self.kernel.now() + REST;
+        let why = refusal.to_string();
+        happened.push(Happened::Refused { device: ours.device.name, why });
+        self.resting.insert(ours.id, until);
+    }
+
+    /// One conversion, under the lock. A journal that cannot be written ends it all.
+    fn change<T>(
+        &self,
+        act: impl FnOnce(&mut Shifter<&K>) -> Result<T, Refusal>,
+    ) -> Result<Result<T, Refusal>, DaemonError> {
+        let _lock = Lock::change(&self.options.folder, OTHERS)?;
+        let journal = Journal::open(&self.options.folder, self.options.machine.clone())?;
+        match act(&mut Shifter::new(&self.kernel, journal)) {
+            Err(Refusal::Journal(error)) => Err(error.into()),
+            other => Ok(other),
+        }
+    }
+}
+
+fn candidate(ours: &Ours, used: u64, unmovable: bool) -> Candidate {
+    Candidate { start: ours.device.start, size: ours.bytes, used: Bytes(used), unmovable }
+}
+
+/// What of a device that is memory is in use, and whether some of it does not move.
+///
+/// # Errors
+/// When the kernel does not tell.
+pub fn usage(kernel: &impl Kernel, device: &DaxDevice) -> Answer<(Bytes, bool)> {
+    let size = kernel.block_size()?.unwrap_or_default();
+    let (mut used, mut fixed) = (0, false);
+    for block in device.blocks(size) {
+        if kernel.block(block)?.is_some_and(|now| now.state == pagetide_host::BlockState::Online) {
+            let frames = kernel.frames(block)?;
+            used += frames.used() * 4096;
+            fixed |= frames.unmovable > 0;
+        }
+    }
+    Ok((Bytes(used), fixed))
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a part of an amount of memory"
+)]
+fn part(of: Bytes, share: f64) -> Bytes {
+    Bytes((of.0 as f64 * share) as u64)
+}
+
+#[cfg(test)]
+#[path = "daemon_tests.rs"]
+mod tests;

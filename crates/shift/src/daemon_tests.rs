@@ -1,0 +1,133 @@
+//! Checks of a daemon on a simulated kernel.
+
+use super::*;
+use crate::{Event, simulated::SimKernel};
+
+fn options(folder: &std::path::Path) -> DaemonOptions {
+    DaemonOptions {
+        folder: folder.to_owned(),
+        machine: Machine { machine: "m".into(), boot: "b".into() },
+        threshold: Threshold::Share(0.1),
+        pressure: PressureOptions {
+            smoothing: 0.5,
+            threshold: Bytes(0),
+            growth: 5.0,
+            apart: Duration::from_secs(5),
+            stalled: None,
+        },
+        limit: Duration::from_secs(10),
+        at_most: None,
+        dry_run: false,
+    }
+}
+
+fn nodes() -> Vec<Node> {
+    vec![Node {
+        id: NodeId(0),
+        cpus: vec![0],
+        total: Bytes::gib(1),
+        free: Bytes(0),
+        distances: vec![10],
+    }]
+}
+
+/// A daemon of three devices, with so much free: of DRAM, and, the simulation knows no difference,
+/// of the node behind it.
+struct Rig {
+    daemon: Daemon<SimKernel>,
+    folder: tempfile::TempDir,
+}
+
+fn rig(change: impl FnOnce(&mut DaemonOptions)) -> Rig {
+    let folder = tempfile::tempdir().unwrap();
+    let kernel = SimKernel::new(3);
+    let mut options = options(folder.path());
+    let journal = Journal::open(folder.path(), options.machine.clone()).unwrap();
+    let mut shifter = Shifter::new(kernel.clone(), journal);
+    for number in 1..=3 {
+        shifter.offer(&format!("dax1.{number}")).unwrap();
+    }
+    change(&mut options);
+    Rig { daemon: Daemon::new(kernel, options), folder }
+}
+
+impl Rig {
+    fn check(&mut self, free: Bytes) -> Vec<Happened> {
+        self.daemon.kernel.edit(|machine| machine.free_dram = Bytes(free.0 / 2));
+        self.daemon.kernel.sleep(Duration::from_secs(1));
+        self.daemon.check(&nodes(), None).unwrap().happened
+    }
+    fn memory(&self) -> usize {
+        let seen = Journal::peek(self.folder.path(), &self.daemon.options.machine).unwrap();
+        seen.values().filter(|entry| entry.state == State::Memory).count()
+    }
+}
+
+fn devices(happened: &[Happened]) -> Vec<&str> {
+    happened
+        .iter()
+        .map(|it| match it {
+            Happened::Grew { device, .. }
+            | Happened::Shrank { device, .. }
+            | Happened::Refused { device, .. }
+            | Happened::Would { device, .. } => device.as_str(),
+            Happened::Exhausted { .. } => "exhausted",
+        })
+        .collect()
+}
+
+#[test]
+fn short_memory_grows_from_the_right_end_and_shrinks_from_the_left() {
+    let mut rig = rig(|_| {});
+    assert_eq!(rig.check(Bytes::mib(200)), []);
+    // 20 MiB free of 102 wanted, smoothed 83: five times that, 415, asks for two devices of 384.
+    let happened = rig.check(Bytes::mib(0));
+    assert_eq!(devices(&happened), ["dax1.3", "dax1.2"]);
+    assert_eq!(rig.memory(), 2);
+    // Too much at once, but the other direction has to wait.
+    assert_eq!(rig.check(Bytes::mib(1500)), []);
+    for _ in 0..3 {
+        rig.check(Bytes::mib(1500));
+    }
+    assert_eq!(devices(&rig.check(Bytes::mib(1500))), ["dax1.2", "dax1.3"]);
+    assert_eq!(rig.memory(), 0);
+}
+
+#[test]
+fn what_runs_out_is_said_once() {
+    let mut rig = rig(|options| options.at_most = Some(Bytes::mib(400)));
+    let happened = rig.check(Bytes::mib(0));
+    assert_eq!(devices(&happened), ["dax1.3"]);
+    assert_eq!(devices(&rig.check(Bytes::mib(0))), ["exhausted"]);
+    assert_eq!(rig.check(Bytes::mib(0)), []);
+    assert_eq!(rig.memory(), 1);
+}
+
+#[test]
+fn a_device_that_refuses_rests_and_the_next_is_taken() {
+    let mut rig = rig(|_| {});
+    rig.daemon.kernel.edit(|machine| machine.devices[2].contents[0] = 1);
+    let happened = rig.check(Bytes::mib(80));
+    assert_eq!(devices(&happened), ["dax1.3", "dax1.2"]);
+    assert!(matches!(&happened[0], Happened::Refused { why, .. } if why.contains("holds data")));
+    assert_eq!(devices(&rig.check(Bytes::mib(80))), ["dax1.1"]);
+}
+
+#[test]
+fn a_dry_run_changes_nothing() {
+    let mut rig = rig(|options| options.dry_run = true);
+    let happened = rig.check(Bytes::mib(100));
+    assert!(matches!(happened[0], Happened::Would { what: "grow", .. }), "{happened:?}");
+    assert_eq!(rig.memory(), 0);
+}
+
+#[test]
+fn what_another_took_back_meanwhile_is_left_to_him() {
+    let mut rig = rig(|_| {});
+    let machine = rig.daemon.options.machine.clone();
+    let mut journal = Journal::open(rig.folder.path(), machine).unwrap();
+    for device in rig.daemon.kernel.devices().unwrap() {
+        journal.write(Event::Withdrawn, &Identity::of(&device)).unwrap();
+    }
+    assert_eq!(devices(&rig.check(Bytes::mib(0))), ["exhausted"]);
+}

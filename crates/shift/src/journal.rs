@@ -1,0 +1,350 @@
+//! What was converted, on disk: append-only lines of JSON, each with a checksum and flushed before
+//! the machine is changed.
+//!
+//! The first line names the machine; every line its number and its boot. A line that was torn by a
+//! crash can only be the last one: it is dropped, because what it announces has not begun. Damage
+//! anywhere else, and a journal of another machine, are refused: what is memory here could
+//! otherwise be taken for storage.
+
+use crate::Identity;
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File, OpenOptions},
+    io::{self, Read, Seek, SeekFrom, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::{Path, PathBuf},
+};
+
+/// The format's number.
+const VERSION: u32 = 1;
+/// No journal is longer: 100,000 changes.
+const LONGEST: u64 = 64 << 20;
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// It is damaged.
+    #[error(
+        "{}:{line}: the journal is damaged ({what}); it cannot say any more which devices hold memory. Compare it with \
+         `daxctl list`, then move it away and register devices again with `pagetide shift prepare --device NAME`",
+        path.display()
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        what: String,
+    },
+    /// It is another machine's.
+    #[error(
+        "{} is the journal of machine {theirs}, and this is {ours}; devices must not be taken for what they were \
+         there. Give this machine a folder of its own with --state",
+        path.display()
+    )]
+    OtherMachine {
+        /// The file.
+        path: PathBuf,
+        /// Whose it is.
+        theirs: String,
+        /// This machine.
+        ours: String,
+    },
+    /// It is of a later version of pagetide.
+    #[error("{} is of format {found}, and this program knows up to {VERSION}; use the program that wrote it", path.display())]
+    Later {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: u32,
+    },
+    /// It cannot be read or written.
+    #[error("cannot {doing} {}: {source}", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the kernel answered.
+        source: io::Error,
+    },
+}
+
+/// What a line says of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Event {
+    /// It may be converted; it is storage and holds zeros.
+    Offered,
+    /// Its conversion to memory begins: from here on its contents are lost.
+    ToMemory,
+    /// It is memory.
+    Memory,
+    /// Its conversion to storage begins.
+    ToStorage,
+    /// It is storage and holds zeros.
+    Storage,
+    /// It is storage, and not to be converted any more.
+    Withdrawn,
+}
+
+/// What a device is by the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Storage that holds zeros and may become memory.
+    Storage,
+    /// Between storage and memory.
+    ToMemory,
+    /// Memory.
+    Memory,
+    /// Between memory and storage.
+    ToStorage,
+    /// Storage of somebody's.
+    Withdrawn,
+}
+
+impl State {
+    /// Whether other programs' memory may lie on it.
+    #[must_use]
+    pub fn is_dirty(self) -> bool {
+        matches!(self, Self::ToMemory | Self::Memory | Self::ToStorage)
+    }
+}
+
+impl From<Event> for State {
+    fn from(event: Event) -> Self {
+        match event {
+            Event::Offered | Event::Storage => Self::Storage,
+            Event::ToMemory => Self::ToMemory,
+            Event::Memory => Self::Memory,
+            Event::ToStorage => Self::ToStorage,
+            Event::Withdrawn => Self::Withdrawn,
+        }
+    }
+}
+
+/// What the journal knows of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is.
+    pub state: State,
+    /// The boot in which that was written.
+    pub boot: String,
+}
+
+/// Which machine, and which boot of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Machine {
+    /// The machine.
+    pub machine: String,
+    /// The boot.
+    pub boot: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Body {
+    Head { pagetide_shift: u32, machine: String },
+    Change { number: u64, boot: String, event: Event, device: Identity },
+}
+
+/// The journal of a machine.
+#[derive(Debug)]
+pub struct Journal {
+    path: PathBuf,
+    file: File,
+    here: Machine,
+    devices: BTreeMap<Identity, Entry>,
+    next: u64,
+    length: u64,
+    torn: bool,
+}
+
+impl Journal {
+    /// The journal in a folder, made where there is none; for who holds the lock.
+    ///
+    /// # Errors
+    /// When it is damaged, another machine's, or cannot be read or made.
+    pub fn open(folder: &Path, here: Machine) -> Result<Self, JournalError> {
+        let path = folder.join("journal");
+        let wrong = |doing| {
+            let path = path.clone();
+            move |source| JournalError::Io { doing, path, source }
+        };
+        fs::create_dir_all(folder).map_err(wrong("make the folder of"))?;
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&path)
+            .map_err(wrong("open"))?;
+        let read = read(&mut file, &path, &here)?;
+        let mut journal = Self {
+            path: path.clone(),
+            file,
+            here,
+            devices: read.devices,
+            next: read.next,
+            length: read.length,
+            torn: read.torn,
+        };
+        if read.torn {
+            // What was never written whole was never begun.
+            journal.file.set_len(read.length).map_err(wrong("shorten"))?;
+            journal.file.sync_all().map_err(wrong("flush"))?;
+        }
+        if read.length == 0 {
+            let machine = journal.here.machine.clone();
+            journal.append(&Body::Head { pagetide_shift: VERSION, machine })?;
+            // The file's name must survive, too.
+            File::open(folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(wrong("flush the folder of"))?;
+        }
+        Ok(journal)
+    }
+
+    /// What a journal says, without changing anything; nothing where there is none.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn peek(folder: &Path, here: &Machine) -> Result<BTreeMap<Identity, Entry>, JournalError> {
+        let path = folder.join("journal");
+        match File::open(&path) {
+            Ok(mut file) => Ok(read(&mut file, &path, here)?.devices),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
+            Err(source) => Err(JournalError::Io { doing: "open", path, source }),
+        }
+    }
+
+    /// Every device that the journal knows.
+    #[must_use]
+    pub fn devices(&self) -> &BTreeMap<Identity, Entry> {
+        &self.devices
+    }
+
+    /// What a device is; none for a device that is not ours.
+    #[must_use]
+    pub fn state(&self, device: &Identity) -> Option<State> {
+        self.devices.get(device).map(|entry| entry.state)
+    }
+
+    /// Whether its last line was torn by a crash, and was dropped.
+    #[must_use]
+    pub fn was_torn(&self) -> bool {
+        self.torn
+    }
+
+    /// Writes a line and flushes it; only then may the machine be changed.
+    ///
+    /// # Errors
+    /// When it cannot be written: then nothing may be changed.
+    pub fn write(&mut self, event: Event, device: &Identity) -> Result<(), JournalError> {
+        let boot = self.here.boot.clone();
+        self.append(&Body::Change {
+            number: self.next,
+            boot: boot.clone(),
+            event,
+            device: device.clone(),
+        })?;
+        self.next += 1;
+        self.devices.insert(device.clone(), Entry { state: event.into(), boot });
+        Ok(())
+    }
+
+    fn append(&mut self, body: &Body) -> Result<(), JournalError> {
+        let wrong = |doing, source| JournalError::Io { doing, path: self.path.clone(), source };
+        let line = line(body).map_err(|error| wrong("write", error.into()))?;
+        let written = self
+            .file
+            .seek(SeekFrom::Start(self.length))
+            .and_then(|_| self.file.write_all(line.as_bytes()))
+            .and_then(|()| self.file.sync_data());
+        if let Err(source) = written {
+            // Half a line must not stand before the next one.
+            let _ = self.file.set_len(self.length);
+            return Err(wrong("write", source));
+        }
+        self.length += line.len() as u64;
+        Ok(())
+    }
+}
+
+/// `CRC32 JSON`.
+fn line(body: &Body) -> serde_json::Result<String> {
+    let json = serde_json::to_string(body)?;
+    Ok(format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes())))
+}
+
+fn parse(line: &[u8]) -> Result<Body, String> {
+    let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
+    let (sum, json) = text.split_once(' ').ok_or("no checksum")?;
+    if u32::from_str_radix(sum, 16) != Ok(crc32fast::hash(json.as_bytes())) {
+        return Err("the checksum does not fit".into());
+    }
+    serde_json::from_str(json).map_err(|error| error.to_string())
+}
+
+struct Contents {
+    devices: BTreeMap<Identity, Entry>,
+    next: u64,
+    length: u64,
+    torn: bool,
+}
+
+fn read(file: &mut File, path: &Path, here: &Machine) -> Result<Contents, JournalError> {
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes).map_err(|source| JournalError::Io {
+        doing: "read",
+        path: path.into(),
+        source,
+    })?;
+    let mut read = Contents { devices: BTreeMap::new(), next: 0, length: 0, torn: false };
+    let damaged = |line, what: &str| {
+        let (path, what) = (path.to_owned(), what.to_owned());
+        JournalError::Damaged { path, line, what }
+    };
+    for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+        let last = read.length + line.len() as u64 == bytes.len() as u64;
+        let parsed = match line.strip_suffix(b"\n") {
+            Some(line) => parse(line),
+            None => Err("the line does not end".into()),
+        };
+        match (parsed, number) {
+            (Err(_), _) if last => {
+                read.torn = true;
+                break;
+            }
+            (Err(what), _) => return Err(damaged(number, &what)),
+            (Ok(Body::Head { pagetide_shift, .. }), 1) if pagetide_shift > VERSION => {
+                return Err(JournalError::Later { path: path.into(), found: pagetide_shift });
+            }
+            (Ok(Body::Head { machine, .. }), 1) if machine == here.machine => {}
+            (Ok(Body::Head { machine: theirs, .. }), 1) => {
+                let ours = here.machine.clone();
+                return Err(JournalError::OtherMachine { path: path.into(), theirs, ours });
+            }
+            (Ok(Body::Head { .. }), _) => return Err(damaged(number, "a second beginning")),
+            (Ok(Body::Change { .. }), 1) => return Err(damaged(1, "its beginning is missing")),
+            (Ok(Body::Change { number: is, boot, event, device }), _) => {
+                if is != read.next {
+                    return Err(damaged(number, &format!("change {} is missing", read.next)));
+                }
+                read.next += 1;
+                read.devices.insert(device, Entry { state: event.into(), boot });
+            }
+        }
+        read.length += line.len() as u64;
+    }
+    Ok(read)
+}
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;

@@ -1,0 +1,123 @@
+//! What shifting needs of a kernel, so that it can be tried on a simulated one.
+
+use pagetide_host::{AutoOnline, BlockId, DaxDevice, FrameCounts, MemoryBlock};
+use pagetide_types::{Bytes, NodeId};
+use std::{fmt, time::Duration};
+
+/// The two drivers of a dax device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    /// `device_dax`.
+    Storage,
+    /// `kmem`.
+    Memory,
+}
+
+/// Why the kernel did not do, or did not say, something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// What was tried.
+    pub doing: String,
+    /// What came of it.
+    pub why: Why,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The kernel's answer.
+    Errno(i32),
+    /// It took longer than it was given, and was stopped.
+    TimeUp(Duration),
+    /// Another reason.
+    Said(String),
+    /// The simulated kernel ends us here.
+    #[cfg(test)]
+    Killed,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { doing, why } = self;
+        match why {
+            Why::Errno(errno) => {
+                write!(f, "cannot {doing}: {}", nix::errno::Errno::from_raw(*errno).desc())
+            }
+            Why::TimeUp(limit) => {
+                write!(f, "cannot {doing} within {:.0} s", limit.as_secs_f64())
+            }
+            Why::Said(what) => write!(f, "cannot {doing}: {what}"),
+            #[cfg(test)]
+            Why::Killed => write!(f, "killed while trying to {doing}"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What a call answers.
+pub type Answer<T> = Result<T, Fault>;
+
+/// Dax devices and memory blocks, and changing them.
+///
+/// A call that changes something has done so when it returns `Ok`, and may have done so when it
+/// returns a fault: callers look again. Implementations change exactly what is named, end within the
+/// limits that they are given, and never decide.
+pub trait Kernel {
+    /// The dax devices, by address.
+    fn devices(&self) -> Answer<Vec<DaxDevice>>;
+
+    /// Size of a memory block; none where memory cannot be added.
+    fn block_size(&self) -> Answer<Option<Bytes>>;
+
+    /// A memory block; none where there is no memory.
+    fn block(&self, block: BlockId) -> Answer<Option<MemoryBlock>>;
+
+    /// What the kernel does by itself with memory that is added.
+    fn auto_online(&self) -> Option<AutoOnline>;
+
+    /// Whether the kernel has a driver.
+    fn has(&self, driver: Driver) -> bool;
+
+    /// Who has a device open or mapped, as `NAME (PID)`.
+    ///
+    /// A fault where that cannot be found out of every process.
+    fn users(&self, device: &DaxDevice) -> Answer<Vec<String>>;
+
+    /// Offset of the first byte of a device that is not zero. The device must be driven as storage.
+    fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>>;
+
+    /// Writes zeros over all of a device and makes them last. The device must be driven as storage.
+    fn zero(&self, device: &DaxDevice) -> Answer<()>;
+
+    /// Has page structures lie on the device itself; whether they will.
+    fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool>;
+
+    /// Takes a device from the driver that it has.
+    fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()>;
+
+    /// Gives a device that has no driver to one.
+    fn bind(&self, device: &DaxDevice, to: Driver) -> Answer<()>;
+
+    /// Takes a block into use, for movable pages only.
+    fn online_movable(&self, block: BlockId) -> Answer<()>;
+
+    /// Moves everything off a block and takes it out of use; stopped when the limit is over.
+    fn offline(&self, block: BlockId, limit: Duration) -> Answer<()>;
+
+    /// What the pages of a block are used for.
+    fn frames(&self, block: BlockId) -> Answer<FrameCounts>;
+
+    /// Moves programs' pages off a block as far as that goes, at most so many bytes; how many have
+    /// left it. What stays is left to [`offline`](Self::offline).
+    fn empty(&self, block: BlockId, at_most: Bytes) -> Answer<Bytes>;
+
+    /// Memory that programs could be given on the nodes with CPUs.
+    fn free_dram(&self) -> Bytes;
+
+    /// Memory of a node that programs could be given.
+    fn available(&self, node: NodeId) -> Bytes;
+
+    /// A clock that only goes forward.
+    fn now(&self) -> Duration;
+}

@@ -1,0 +1,47 @@
+//! Storage that lies idle becomes memory, and goes back: dax devices (persistent memory, CXL memory) under
+//! pressure, after PMShifter (APSys 2022).
+//!
+//! `pressure` and `area` decide and are pure; `convert` and `recover` change the machine through a trait, so
+//! that every refusal and every kill is tried on a simulated kernel; `journal` remembers what was
+//! converted. Data is never put at risk: what is not known to be empty and ours is refused.
+
+mod area;
+mod convert;
+mod daemon;
+mod helper;
+mod identity;
+mod journal;
+mod kernel;
+mod live;
+mod lock;
+mod pair;
+mod prepare;
+mod pressure;
+mod recover;
+mod refusal;
+#[cfg(test)]
+mod simulated;
+
+pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
+pub use convert::{GiveBack, Shifter, check_policies};
+pub use daemon::{Check, Daemon, DaemonError, DaemonOptions, Happened, PairSeen, Threshold, usage};
+pub use helper::{Helper, helper};
+pub use identity::Identity;
+pub use journal::{Entry, Event, Journal, JournalError, Machine, State};
+pub use kernel::{Answer, Driver, Fault, Kernel, Why};
+pub use live::LiveKernel;
+pub use lock::{Lock, LockError};
+pub use pair::dram_of;
+pub use prepare::{PrepareError, Prepared, prepare};
+pub use pressure::{Pressure, PressureOptions, Sample, Trigger, Verdict};
+pub use recover::{Outcome, Recovered};
+pub use refusal::Refusal;
+
+#[cfg(test)]
+mod convert_tests;
+
+/// Whether we may change the machine at all.
+#[must_use]
+pub fn is_root() -> bool {
+    nix::unistd::geteuid().is_root()
+}

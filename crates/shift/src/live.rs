@@ -1,0 +1,260 @@
+//! The kernel that runs: sysfs, `/dev/daxN.M`, and a helper for what may take for ever.
+//!
+//! The steps of daxctl(1) are a few files of sysfs, so they are written here and not left to the tool,
+//! whose own policies (taking memory into use as the kernel likes, waiting for udev) are in the way;
+//! what is more than that, labels of namespaces, is left to ndctl(1) (`prepare`).
+
+use crate::{Answer, Driver, Fault, Helper, Kernel, Why, helper::write_word};
+use pagetide_host::{
+    AutoOnline, BlockId, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host, MemoryBlock,
+    Pfn,
+};
+use pagetide_types::{Bytes, NodeId};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
+
+/// Reading or clearing a device goes at least at this speed, in bytes per second; what is slower is
+/// given up.
+const SLOWEST: u64 = 50 << 20;
+
+/// The machine that we run on.
+#[derive(Clone, Debug)]
+pub struct LiveKernel {
+    host: Host,
+    helper: Helper,
+    start: Instant,
+    free_only: bool,
+}
+
+impl LiveKernel {
+    /// A machine, and how helpers are started on it. `free_only`: page cache does not count as
+    /// memory that programs could be given, as in the paper.
+    #[must_use]
+    pub fn new(host: Host, helper: Helper, free_only: bool) -> Self {
+        Self { host, helper, start: Instant::now(), free_only }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    fn write(&self, path: &Path, word: &str) -> Answer<()> {
+        write_word(path, word).map_err(|error| {
+            let doing = format!("write {word} to {}", path.display());
+            let why = error.raw_os_error().map_or_else(|| Why::Said(error.to_string()), Why::Errno);
+            Fault { doing, why }
+        })
+    }
+
+    /// A helper on all of a device, which must be what its name says.
+    fn on_device(&self, device: &DaxDevice, what: &str, doing: &str) -> Answer<Option<u64>> {
+        let path = self.host.path(format!("dev/{}", device.name));
+        let limit = Duration::from_secs(30 + device.size.0 / SLOWEST);
+        let size = device.size.0.to_string();
+        let doing = format!("{doing} {}", path.display());
+        self.helper.run(&doing, &[what, &path.to_string_lossy(), &size], Some(limit))
+    }
+
+    /// Offset of the first byte of a file or block device that is not zero.
+    pub(crate) fn first_nonzero_of(&self, path: &Path, size: Bytes) -> Answer<Option<u64>> {
+        let limit = Duration::from_secs(30 + size.0 / SLOWEST);
+        let doing = format!("read {}", path.display());
+        let words = ["first-nonzero", &path.to_string_lossy(), &size.0.to_string()];
+        self.helper.run(&doing, &words, Some(limit))
+    }
+
+    /// Who has a block device open, but for us.
+    pub(crate) fn block_users(&self, name: &str) -> Answer<Vec<String>> {
+        let doing = "find out who has it open";
+        let number = self.host.block_device(name).ok_or_else(|| Fault {
+            doing: doing.into(),
+            why: Why::Said("the kernel does not tell its number".into()),
+        })?;
+        let users = self.host.device_users(number, DeviceKind::Block).map_err(fault(doing))?;
+        let us = std::process::id();
+        Ok(users
+            .into_iter()
+            .filter(|user| u32::try_from(user.pid.0) != Ok(us))
+            .map(|user| format!("{} ({})", user.name, user.pid))
+            .collect())
+    }
+
+    fn must_be(&self, device: &DaxDevice, driver: &DaxDriver, doing: &str) -> Answer<()> {
+        let is = self.host.dax_driver(&device.name);
+        if is == *driver {
+            return Ok(());
+        }
+        let said = format!("its driver is {is:?} then, not {driver:?}; see `dmesg`");
+        Err(Fault { doing: doing.to_owned(), why: Why::Said(said) })
+    }
+}
+
+fn fault(doing: &str) -> impl Fn(Error) -> Fault + '_ {
+    move |error| Fault { doing: doing.to_owned(), why: Why::Said(error.to_string()) }
+}
+
+fn called(driver: Driver) -> &'static str {
+    match driver {
+        Driver::Storage => "device_dax",
+        Driver::Memory => "kmem",
+    }
+}
+
+impl Kernel for LiveKernel {
+    fn devices(&self) -> Answer<Vec<DaxDevice>> {
+        self.host.dax_devices().map_err(fault("list the dax devices"))
+    }
+    fn block_size(&self) -> Answer<Option<Bytes>> {
+        self.host.block_size().map_err(fault("read the size of memory blocks"))
+    }
+    fn block(&self, block: BlockId) -> Answer<Option<MemoryBlock>> {
+        self.host.memory_block(block).map_err(fault("read a memory block"))
+    }
+    fn auto_online(&self) -> Option<AutoOnline> {
+        self.host.auto_online()
+    }
+    fn has(&self, driver: Driver) -> bool {
+        self.host.has_dax_driver(called(driver))
+    }
+    fn users(&self, device: &DaxDevice) -> Answer<Vec<String>> {
+        let doing = "find out who has it open";
+        let number = device.dev.ok_or_else(|| Fault {
+            doing: doing.into(),
+            why: Why::Said("the kernel does not tell its number".into()),
+        })?;
+        let users = self.host.device_users(number, DeviceKind::Character).map_err(fault(doing))?;
+        Ok(users.into_iter().map(|user| format!("{} ({})", user.name, user.pid)).collect())
+    }
+    fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        self.on_device(device, "first-nonzero", "read")
+    }
+    fn zero(&self, device: &DaxDevice) -> Answer<()> {
+        self.on_device(device, "zero", "clear").map(|_| ())
+    }
+    fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
+        if device.memmap_on_memory.is_none() || !self.host.memmap_on_memory() {
+            return Ok(false);
+        }
+        self.write(&self.host.dax_memmap_path(&device.name), "1").map(|()| true)
+    }
+    fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
+        let path = |file| self.host.dax_driver_path(called(from), file);
+        self.write(&path("unbind"), &device.name)?;
+        if from == Driver::Memory {
+            // Else the driver takes it again by itself. It may not have been there by its name.
+            let _ = self.write(&path("remove_id"), &device.name);
+        }
+        self.must_be(device, &DaxDriver::None, &format!("take {} from its driver", device.name))
+    }
+    fn bind(&self, device: &DaxDevice, to: Driver) -> Answer<()> {
+        let path = |file| self.host.dax_driver_path(called(to), file);
+        let doing = format!("give {} to {}", device.name, called(to));
+        match to {
+            Driver::Storage => {
+                self.write(&path("bind"), &device.name)?;
+                self.must_be(device, &DaxDriver::Storage, &doing)
+            }
+            Driver::Memory => {
+                // It takes none but those that it was told of; being told, it takes them at once.
+                let told = self.write(&path("new_id"), &device.name);
+                if self.host.dax_driver(&device.name) == DaxDriver::None {
+                    let bound = self.write(&path("bind"), &device.name);
+                    if let Err(fault) = told.and(bound) {
+                        let _ = self.write(&path("remove_id"), &device.name);
+                        return Err(fault);
+                    }
+                }
+                self.must_be(device, &DaxDriver::Memory, &doing)
+            }
+        }
+    }
+    fn online_movable(&self, block: BlockId) -> Answer<()> {
+        self.write(&self.host.block_state_path(block), "online_movable")
+    }
+    fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
+        let path = self.host.block_state_path(block);
+        let doing = format!("take block {block} offline");
+        let words = ["write", &path.to_string_lossy(), "offline"];
+        self.helper.run(&doing, &words, Some(limit)).map(|_| ())
+    }
+    fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
+        let pages = self.block_size()?.unwrap_or_default().0 / 4096;
+        let start = Pfn(block.0.saturating_mul(pages));
+        self.host.frames(start, pages).map_err(fault("look what a block is used for"))
+    }
+    fn empty(&self, _block: BlockId, _at_most: Bytes) -> Answer<Bytes> {
+        // Left to the kernel.
+        Ok(Bytes(0))
+    }
+    fn free_dram(&self) -> Bytes {
+        let nodes = self.host.nodes().unwrap_or_default();
+        nodes.iter().filter(|node| !node.cpus.is_empty()).map(|it| self.available(it.id)).sum()
+    }
+    fn available(&self, node: NodeId) -> Bytes {
+        if self.free_only { self.host.room(node).free } else { self.host.available(node) }
+    }
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+impl<K: Kernel + ?Sized> Kernel for &K {
+    fn devices(&self) -> Answer<Vec<DaxDevice>> {
+        (**self).devices()
+    }
+    fn block_size(&self) -> Answer<Option<Bytes>> {
+        (**self).block_size()
+    }
+    fn block(&self, block: BlockId) -> Answer<Option<MemoryBlock>> {
+        (**self).block(block)
+    }
+    fn auto_online(&self) -> Option<AutoOnline> {
+        (**self).auto_online()
+    }
+    fn has(&self, driver: Driver) -> bool {
+        (**self).has(driver)
+    }
+    fn users(&self, device: &DaxDevice) -> Answer<Vec<String>> {
+        (**self).users(device)
+    }
+    fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        (**self).first_nonzero(device)
+    }
+    fn zero(&self, device: &DaxDevice) -> Answer<()> {
+        (**self).zero(device)
+    }
+    fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
+        (**self).memmap_on_itself(device)
+    }
+    fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
+        (**self).unbind(device, from)
+    }
+    fn bind(&self, device: &DaxDevice, to: Driver) -> Answer<()> {
+        (**self).bind(device, to)
+    }
+    fn online_movable(&self, block: BlockId) -> Answer<()> {
+        (**self).online_movable(block)
+    }
+    fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
+        (**self).offline(block, limit)
+    }
+    fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
+        (**self).frames(block)
+    }
+    fn empty(&self, block: BlockId, at_most: Bytes) -> Answer<Bytes> {
+        (**self).empty(block, at_most)
+    }
+    fn free_dram(&self) -> Bytes {
+        (**self).free_dram()
+    }
+    fn available(&self, node: NodeId) -> Bytes {
+        (**self).available(node)
+    }
+    fn now(&self) -> Duration {
+        (**self).now()
+    }
+}

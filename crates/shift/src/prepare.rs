@@ -1,0 +1,290 @@
+//! Lays a region of persistent memory out in devices of one size: what can be shifted one by one.
+//!
+//! The granule of storage is a namespace: a device that `kmem` has is memory as a whole, and offline blocks of
+//! it are no storage. Labels are written by ndctl(1), which knows their formats; what is there already
+//! is read from sysfs. Only free space becomes new namespaces. A region without labels has one namespace that
+//! is all of it, whether anybody made it or not: labels are written if nothing but zeros is on it.
+
+use crate::{Fault, Kernel, LiveKernel, Refusal, Shifter};
+use pagetide_host::{DaxDevice, Namespace, Region};
+use pagetide_types::Bytes;
+use serde::{Deserialize, Serialize};
+use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt, process::Command};
+
+/// Sizes of namespaces are multiples of this (drivers/nvdimm/region_devs.c, `nd_region->align`).
+const ALIGN: Bytes = Bytes::mib(16);
+
+/// Why a region cannot be laid out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PrepareError {
+    /// No such region.
+    #[error("there is no region '{name}' of persistent memory here; {}", listed(known))]
+    NoRegion {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: Vec<String>,
+    },
+    /// What is there may be wanted.
+    #[error("{region} has no labels, and {namespace} on it {why}; nothing was changed")]
+    Occupied {
+        /// The region.
+        region: String,
+        /// Its namespace.
+        namespace: String,
+        /// What is there, and what to do.
+        why: String,
+    },
+    /// It is full.
+    #[error("{region} has {free} free in one piece, less than {size}; {}", holders(namespaces))]
+    NoSpace {
+        /// The region.
+        region: String,
+        /// What is free in one piece.
+        free: Bytes,
+        /// What a device was to have.
+        size: Bytes,
+        /// What is in it.
+        namespaces: Vec<String>,
+    },
+    /// A device of that size would be no use.
+    #[error(
+        "--size {size} makes no devices: a multiple of {ALIGN} is needed, of at least {least}, for a device loses the memory block \
+         ({block}) that its own data begin in"
+    )]
+    BadSize {
+        /// What was asked for.
+        size: Bytes,
+        /// The least that makes sense.
+        least: Bytes,
+        /// Size of a memory block.
+        block: Bytes,
+    },
+    /// ndctl is missing, or did not do it.
+    #[error("ndctl {what}: {why}")]
+    Ndctl {
+        /// What it was to do.
+        what: String,
+        /// Its answer.
+        why: String,
+    },
+    /// The machine does not say what it is asked.
+    #[error(transparent)]
+    Host(#[from] pagetide_host::Error),
+    /// A device cannot be offered.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// The kernel did not do something.
+    #[error(transparent)]
+    Kernel(#[from] Fault),
+}
+
+fn listed(known: &[String]) -> String {
+    if known.is_empty() {
+        return "this machine has none (CXL memory is a dax device already: --device NAME)".into();
+    }
+    format!("there is {}", known.join(", "))
+}
+
+fn holders(namespaces: &[String]) -> String {
+    if namespaces.is_empty() {
+        return "it is too small".into();
+    }
+    format!("it holds {}", namespaces.join(", "))
+}
+
+/// What a preparation did, or would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Prepared {
+    /// The devices that may become memory now.
+    pub devices: Vec<String>,
+    /// Size of each as storage.
+    pub size: Bytes,
+    /// What each has as memory.
+    pub memory: Bytes,
+    /// How many there are, or would be.
+    pub count: u64,
+}
+
+/// What ndctl says of a namespace that it made.
+#[derive(Deserialize)]
+struct Made {
+    uuid: String,
+}
+
+/// What a namespace of such a size has as memory: whole blocks behind the one in which its data begin.
+fn memory_of(size: Bytes, block: Bytes) -> Bytes {
+    Bytes((size.0 / block.0).saturating_sub(1) * block.0)
+}
+
+/// Lays out what is free of a region in devices of `size`, at most `count` of them, and offers them.
+///
+/// # Errors
+/// When the region does not exist, is full, or holds something; when ndctl fails.
+pub fn prepare(
+    shifter: &mut Shifter<&LiveKernel>,
+    name: &str,
+    size: Bytes,
+    count: u64,
+    dry_run: bool,
+) -> Result<Prepared, PrepareError> {
+    let kernel = *shifter.kernel();
+    let host = kernel.host();
+    let block = kernel.block_size()?.ok_or(Refusal::NoHotplug)?;
+    let memory = memory_of(size, block);
+    if !size.0.is_multiple_of(ALIGN.0) || memory == Bytes(0) {
+        return Err(PrepareError::BadSize { size, least: Bytes(2 * block.0), block });
+    }
+    let known = || PrepareError::NoRegion { name: name.to_owned(), known: host.nvdimm_regions() };
+    let mut region = host.nvdimm_region(name)?.ok_or_else(known)?;
+    let unlabelled = region.namespaces.iter().find(|it| it.unlabelled).cloned();
+    let mut free = region.largest_free;
+    if let Some(namespace) = &unlabelled {
+        is_empty(kernel, &region, namespace)?;
+        free = region.size;
+    }
+    let no_space = |region: &Region, free| PrepareError::NoSpace {
+        region: region.name.clone(),
+        free,
+        size,
+        namespaces: region
+            .namespaces
+            .iter()
+            .map(|it| format!("{} ({})", it.name, it.size))
+            .collect(),
+    };
+    if free < size {
+        return Err(no_space(&region, free));
+    }
+    let fits = (free.0 / size.0).min(count);
+    let mut prepared = Prepared { size, memory, count: fits, ..Prepared::default() };
+    if dry_run {
+        return Ok(prepared);
+    }
+    if unlabelled.is_some() {
+        ndctl(&["disable-region", name])?;
+        let modules: Vec<&str> = region.modules.iter().map(String::as_str).collect();
+        let labelled = ndctl(&[&["init-labels"], modules.as_slice()].concat());
+        ndctl(&["enable-region", name])?;
+        labelled?;
+        region = host.nvdimm_region(name)?.ok_or_else(known)?;
+    }
+    prepared.count = 0;
+    while prepared.count < count && region.largest_free >= size {
+        let device = create(kernel, name, size)?;
+        kernel.zero(&device)?;
+        shifter.offer(&device.name)?;
+        prepared.devices.push(device.name);
+        prepared.count += 1;
+        region = host.nvdimm_region(name)?.ok_or_else(known)?;
+    }
+    if prepared.count == 0 {
+        return Err(no_space(&region, region.largest_free));
+    }
+    Ok(prepared)
+}
+
+/// A new namespace; page structures that it needs as storage lie on it, in the block that is lost anyhow.
+fn create(kernel: &LiveKernel, region: &str, size: Bytes) -> Result<DaxDevice, PrepareError> {
+    let bytes = size.0.to_string();
+    let words =
+        ["create-namespace", "-r", region, "-m", "devdax", "-M", "dev", "-a", "2M", "-s", &bytes];
+    let said = ndctl(&words)?;
+    let wrong = |why: String| PrepareError::Ndctl { what: words.join(" "), why };
+    let made: Made = serde_json::from_str(&said)
+        .map_err(|error| wrong(format!("said what is not understood ({error}): {said}")))?;
+    let devices = kernel.devices()?;
+    devices
+        .into_iter()
+        .find(|device| device.uuid.as_ref() == Some(&made.uuid))
+        .ok_or_else(|| wrong(format!("made {}, which is no dax device", made.uuid)))
+}
+
+/// Whether a namespace that nobody may have made holds nothing, and is nobody's.
+fn is_empty(
+    kernel: &LiveKernel,
+    region: &Region,
+    namespace: &Namespace,
+) -> Result<(), PrepareError> {
+    let occupied = |why: &str| PrepareError::Occupied {
+        region: region.name.clone(),
+        namespace: namespace.name.clone(),
+        why: why.to_owned(),
+    };
+    if namespace.mode != "raw" {
+        return Err(occupied(&format!("is used in mode {}", namespace.mode)));
+    }
+    let Some(device) = &namespace.block_device else {
+        return Err(occupied("cannot be looked at: it has no block device (is nd_pmem loaded?)"));
+    };
+    let path = kernel.host().path(format!("dev/{device}"));
+    // Whoever mounts it, swaps on it, or has it in a volume, has it exclusively; so have we for now.
+    let exclusive = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(&path);
+    let held = match exclusive {
+        Ok(held) => held,
+        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
+            return Err(occupied("is mounted, or held by another device (lsblk shows it)"));
+        }
+        Err(error) => {
+            return Err(occupied(&format!("cannot be opened ({}): {error}", path.display())));
+        }
+    };
+    let users = kernel.block_users(device)?;
+    if !users.is_empty() {
+        return Err(occupied(&format!("is open in {}; end them first", users.join(", "))));
+    }
+    let found = kernel.first_nonzero_of(&path, namespace.size);
+    drop(held);
+    match found {
+        Ok(None) => Ok(()),
+        Ok(Some(offset)) => Err(occupied(&format!(
+            "holds data (the first at byte {offset}): a file system, a partition table or other data. \
+             If nobody wants them, `blkdiscard -z {}` clears it",
+            path.display()
+        ))),
+        Err(fault) => Err(occupied(&format!("cannot be read whole: {fault}"))),
+    }
+}
+
+/// Runs ndctl; what it said.
+fn ndctl(arguments: &[&str]) -> Result<String, PrepareError> {
+    let wrong = |why: String| PrepareError::Ndctl { what: arguments.join(" "), why };
+    let output = Command::new("ndctl").args(arguments).output().map_err(|error| {
+        wrong(match error.kind() {
+            io::ErrorKind::NotFound => "it is not installed; `apt install ndctl`".into(),
+            _ => error.to_string(),
+        })
+    })?;
+    if !output.status.success() {
+        return Err(wrong(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_loses_the_block_that_its_data_begin_in() {
+        let block = Bytes::mib(128);
+        assert_eq!(memory_of(Bytes::mib(512), block), Bytes::mib(384));
+        assert_eq!(memory_of(Bytes::mib(256), block), block);
+        assert_eq!(memory_of(Bytes::mib(255), block), Bytes(0));
+    }
+
+    #[test]
+    fn what_stands_in_the_way_is_told_with_what_there_is() {
+        let known = vec!["region0".to_owned(), "region1".to_owned()];
+        let error = PrepareError::NoRegion { name: "region7".into(), known };
+        assert!(error.to_string().contains("there is region0, region1"), "{error}");
+        let error = PrepareError::NoSpace {
+            region: "region0".into(),
+            free: Bytes(0),
+            size: Bytes::mib(512),
+            namespaces: vec!["namespace0.0 (1.00 GiB)".into()],
+        };
+        assert!(error.to_string().contains("it holds namespace0.0"), "{error}");
+    }
+}

@@ -1,0 +1,137 @@
+//! Why a device is not converted, with the remedy.
+
+use crate::{Fault, JournalError};
+use pagetide_host::BlockId;
+use pagetide_types::Bytes;
+
+/// Why a conversion was refused, or given up with everything as it was.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// No such device.
+    #[error("device {0} is not there; `pagetide shift status` lists what is")]
+    Gone(String),
+    /// It was never offered.
+    #[error(
+        "{0} was never prepared: what is on it may be wanted. `pagetide shift prepare --device {0}` offers it if it is empty"
+    )]
+    NotOurs(String),
+    /// It was taken back by its owner.
+    #[error("{0} was given back as storage; `pagetide shift prepare --device {0}` offers it again")]
+    Withdrawn(String),
+    /// Somebody uses it.
+    #[error("{device} is in use by {}; end them first", users.join(", "))]
+    InUse {
+        /// The device.
+        device: String,
+        /// Who.
+        users: Vec<String>,
+    },
+    /// There is something on it.
+    #[error(
+        "{device} holds data (the first at byte {offset}); whoever owns it must clear it, or keep it out of here"
+    )]
+    HoldsData {
+        /// The device.
+        device: String,
+        /// Where.
+        offset: u64,
+    },
+    /// Its state is not what it must be.
+    #[error("{device} is {is}, not {must}; `pagetide shift recover` makes right what a crash left")]
+    WrongState {
+        /// The device.
+        device: String,
+        /// What it is.
+        is: String,
+        /// What it must be.
+        must: &'static str,
+    },
+    /// The kernel cannot turn devices into memory.
+    #[error(
+        "this kernel has no driver {0} for dax devices; load it with `modprobe {0}`, or use a kernel with CONFIG_DEV_DAX_KMEM"
+    )]
+    NoDriver(&'static str),
+    /// The kernel cannot add memory.
+    #[error("this kernel cannot add memory while it runs; use one with CONFIG_MEMORY_HOTPLUG")]
+    NoHotplug,
+    /// The kernel takes added memory by itself.
+    #[error(
+        "the kernel takes added memory into use by itself, for pages that never move, and it could not be given back; \
+         `echo offline >/sys/devices/system/memory/auto_online_blocks` stops that"
+    )]
+    AutoOnline,
+    /// The firmware does not say which node it belongs to.
+    #[error(
+        "the firmware does not say to which node the memory of {0} belongs; it cannot become memory"
+    )]
+    NoNode(String),
+    /// It is smaller than what the kernel takes.
+    #[error("{device} holds no whole memory block of {block}; prepare it with a larger --size")]
+    TooSmall {
+        /// The device.
+        device: String,
+        /// Size of a block.
+        block: Bytes,
+    },
+    /// Pages on it do not move.
+    #[error(
+        "block {block} of {device} holds {pages} pages that do not move; it stays memory until they are freed, or until a reboot"
+    )]
+    Unmovable {
+        /// The device.
+        device: String,
+        /// The block.
+        block: BlockId,
+        /// How many.
+        pages: u64,
+    },
+    /// What is on it would not fit.
+    #[error(
+        "{device} has {used} in use, and only {free} of DRAM are free, less than three times that; end programs, or \
+         give back with --evict, which may swap"
+    )]
+    NoRoom {
+        /// The device.
+        device: String,
+        /// In use.
+        used: Bytes,
+        /// Free.
+        free: Bytes,
+    },
+    /// A block did not go offline, or not in time; it is in use as before.
+    #[error(
+        "block {block} of {device} did not go offline ({fault}); the device is memory as before. Pinned pages do that; see --time, or end the programs that pin"
+    )]
+    Stuck {
+        /// The device.
+        device: String,
+        /// The block.
+        block: BlockId,
+        /// What the kernel answered.
+        fault: Fault,
+    },
+    /// The kernel lost the device while it had memory in use.
+    #[error(
+        "the memory of {0} is in use by the kernel, which has no driver for it any more (somebody unbound it); only a reboot frees it"
+    )]
+    Stranded(String),
+    /// Something could not be found out, or done.
+    #[error("{device}: {fault}; the device is left as it is, `pagetide shift status` shows how")]
+    Kernel {
+        /// The device.
+        device: String,
+        /// What.
+        fault: Fault,
+    },
+    /// The journal cannot be written: nothing was changed.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl Refusal {
+    /// A fault, of a device.
+    pub(crate) fn of(device: &str) -> impl Fn(Fault) -> Self + '_ {
+        move |fault| Self::Kernel { device: device.to_owned(), fault }
+    }
+}

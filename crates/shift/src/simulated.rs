@@ -1,0 +1,289 @@
+//! A kernel that is not there: dax devices, memory blocks, refusals on request, and a kill at any step.
+
+use crate::{Answer, Driver, Fault, Kernel, Why};
+use pagetide_host::{
+    AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, FrameCounts, MemoryBlock,
+};
+use pagetide_types::{Bytes, NodeId, PhysAddr};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    rc::Rc,
+    time::Duration,
+};
+
+pub(crate) const BLOCK: Bytes = Bytes::mib(128);
+/// What programs leave in memory.
+pub(crate) const SECRET: u8 = 0x5a;
+
+/// A device and what is on it.
+#[derive(Clone, Debug)]
+pub(crate) struct SimDevice {
+    pub(crate) device: DaxDevice,
+    /// One byte for each block's worth of it.
+    pub(crate) contents: Vec<u8>,
+    pub(crate) users: Vec<String>,
+    pub(crate) blocks: BTreeMap<BlockId, SimBlock>,
+    /// The kernel lost it while it was in use.
+    pub(crate) stranded: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct SimBlock {
+    pub(crate) online: bool,
+    pub(crate) zone: &'static str,
+    pub(crate) used: u64,
+    pub(crate) unmovable: u64,
+    /// It never goes offline.
+    pub(crate) pinned: bool,
+}
+
+/// What outlives a process: the machine.
+#[derive(Clone, Debug)]
+pub(crate) struct Machine {
+    pub(crate) devices: Vec<SimDevice>,
+    pub(crate) auto_online: AutoOnline,
+    pub(crate) drivers: bool,
+    pub(crate) free_dram: Bytes,
+    /// Calls that fail, by the beginning of what they do.
+    pub(crate) fails: Vec<&'static str>,
+}
+
+/// The machine as a process sees it, which can be killed.
+#[derive(Clone)]
+pub(crate) struct SimKernel {
+    pub(crate) machine: Rc<RefCell<Machine>>,
+    /// Changes until the process is killed, and whether the last one still happens.
+    pub(crate) kill: Rc<Cell<Option<(u32, bool)>>>,
+    now: Rc<Cell<Duration>>,
+}
+
+pub(crate) fn device(number: u64) -> DaxDevice {
+    DaxDevice {
+        name: format!("dax1.{number}"),
+        // Blocks 4n + 1 to 4n + 3 lie in it whole.
+        start: PhysAddr((number * 512 + 10) << 20),
+        size: Bytes::mib(502),
+        target: Some(NodeId(1)),
+        driver: DaxDriver::Storage,
+        dev: None,
+        uuid: Some(format!("uuid-{number}")),
+        namespace: Some(format!("namespace1.{number}")),
+        memmap_on_memory: Some(false),
+    }
+}
+
+impl SimKernel {
+    pub(crate) fn new(devices: u64) -> Self {
+        let devices = (0..devices).map(|number| SimDevice {
+            device: device(number + 1),
+            contents: vec![0; 4],
+            users: Vec::new(),
+            blocks: BTreeMap::new(),
+            stranded: false,
+        });
+        let machine = Machine {
+            devices: devices.collect(),
+            auto_online: AutoOnline::Offline,
+            drivers: true,
+            free_dram: Bytes::gib(1),
+            fails: Vec::new(),
+        };
+        Self { machine: Rc::new(RefCell::new(machine)), kill: Rc::default(), now: Rc::default() }
+    }
+
+    pub(crate) fn sleep(&self, time: Duration) {
+        self.now.set(self.now.get() + time);
+    }
+
+    /// Everything that is not storage is lost; devices come up as storage, with what was on them.
+    pub(crate) fn reboot(&self) {
+        for device in &mut self.machine.borrow_mut().devices {
+            device.blocks.clear();
+            device.stranded = false;
+            device.device.driver = DaxDriver::Storage;
+        }
+        self.kill.set(None);
+    }
+
+    pub(crate) fn edit(&self, change: impl FnOnce(&mut Machine)) {
+        change(&mut self.machine.borrow_mut());
+    }
+
+    /// One change of the machine: done, or failed, or the end of us before or after it.
+    fn change<T>(&self, doing: &str, act: impl FnOnce(&mut Machine) -> Answer<T>) -> Answer<T> {
+        let fault = |why| Fault { doing: doing.to_owned(), why };
+        let after = match self.kill.get() {
+            Some((0, _)) => return Err(fault(Why::Killed)),
+            Some((1, false)) => {
+                self.kill.set(Some((0, false)));
+                return Err(fault(Why::Killed));
+            }
+            Some((left, after)) => {
+                self.kill.set(Some((left - 1, after)));
+                left == 1
+            }
+            None => false,
+        };
+        let mut machine = self.machine.borrow_mut();
+        if machine.fails.iter().any(|begins| doing.starts_with(begins)) {
+            return Err(fault(Why::Errno(libc::EBUSY)));
+        }
+        let answer = act(&mut machine);
+        if after { Err(fault(Why::Killed)) } else { answer }
+    }
+}
+
+impl Machine {
+    fn of(&mut self, name: &str) -> Answer<&mut SimDevice> {
+        let found = self.devices.iter_mut().find(|device| device.device.name == name);
+        found.ok_or_else(|| Fault { doing: format!("find {name}"), why: Why::Errno(libc::ENODEV) })
+    }
+
+    fn block(&mut self, id: BlockId) -> Option<&mut SimBlock> {
+        self.devices.iter_mut().find_map(|device| device.blocks.get_mut(&id))
+    }
+}
+
+fn busy(doing: &str) -> Fault {
+    Fault { doing: doing.to_owned(), why: Why::Errno(libc::EBUSY) }
+}
+
+impl Kernel for SimKernel {
+    fn devices(&self) -> Answer<Vec<DaxDevice>> {
+        Ok(self.machine.borrow().devices.iter().map(|device| device.device.clone()).collect())
+    }
+    fn block_size(&self) -> Answer<Option<Bytes>> {
+        Ok(Some(BLOCK))
+    }
+    fn block(&self, id: BlockId) -> Answer<Option<MemoryBlock>> {
+        let mut machine = self.machine.borrow_mut();
+        Ok(machine.block(id).map(|block| MemoryBlock {
+            id,
+            state: if block.online { BlockState::Online } else { BlockState::Offline },
+            node: Some(NodeId(1)),
+            zones: vec![block.zone.to_owned()],
+        }))
+    }
+    fn auto_online(&self) -> Option<AutoOnline> {
+        Some(self.machine.borrow().auto_online)
+    }
+    fn has(&self, _driver: Driver) -> bool {
+        self.machine.borrow().drivers
+    }
+    fn users(&self, device: &DaxDevice) -> Answer<Vec<String>> {
+        if self.machine.borrow().fails.contains(&"users") {
+            return Err(busy("look who uses it"));
+        }
+        Ok(self.machine.borrow_mut().of(&device.name)?.users.clone())
+    }
+    fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        if self.machine.borrow().fails.contains(&"read") {
+            return Err(busy("read it"));
+        }
+        let mut machine = self.machine.borrow_mut();
+        let it = machine.of(&device.name)?;
+        assert_eq!(it.device.driver, DaxDriver::Storage, "read while not storage");
+        Ok(it.contents.iter().position(|byte| *byte != 0).map(|at| at as u64 * BLOCK.0))
+    }
+    fn zero(&self, device: &DaxDevice) -> Answer<()> {
+        // In parts, so that a kill leaves it half done.
+        for part in 0..4 {
+            self.change("zero", |machine| {
+                let it = machine.of(&device.name)?;
+                assert_eq!(it.device.driver, DaxDriver::Storage, "zeroed while not storage");
+                assert_eq!(it.users, Vec::<String>::new(), "zeroed under its users");
+                it.contents[part] = 0;
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+    fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
+        self.change("memmap", |machine| {
+            machine.of(&device.name)?.device.memmap_on_memory = Some(true);
+            Ok(true)
+        })
+    }
+    fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
+        self.change("unbind", |machine| {
+            let it = machine.of(&device.name)?;
+            let has = if from == Driver::Memory { DaxDriver::Memory } else { DaxDriver::Storage };
+            assert_eq!(it.device.driver, has, "unbound from a driver that it has not");
+            it.device.driver = DaxDriver::None;
+            it.stranded = it.blocks.values().any(|block| block.online);
+            if !it.stranded {
+                it.blocks.clear();
+            }
+            Ok(())
+        })
+    }
+    fn bind(&self, device: &DaxDevice, to: Driver) -> Answer<()> {
+        let doing = if to == Driver::Memory { "bind kmem" } else { "bind device_dax" };
+        self.change(doing, |machine| {
+            let online = machine.auto_online == AutoOnline::Movable;
+            let it = machine.of(&device.name)?;
+            if it.stranded || it.device.driver != DaxDriver::None {
+                return Err(busy(doing));
+            }
+            it.device.driver = DaxDriver::Storage;
+            if to == Driver::Memory {
+                it.device.driver = DaxDriver::Memory;
+                let new =
+                    SimBlock { online, zone: "Movable", used: 0, unmovable: 0, pinned: false };
+                it.blocks = device.blocks(BLOCK).into_iter().map(|id| (id, new.clone())).collect();
+            }
+            Ok(())
+        })
+    }
+    fn online_movable(&self, id: BlockId) -> Answer<()> {
+        self.change("online", |machine| {
+            let it = machine
+                .devices
+                .iter_mut()
+                .find(|device| device.blocks.contains_key(&id))
+                .ok_or_else(|| busy("online"))?;
+            // Programs write at once.
+            it.contents.iter_mut().for_each(|byte| *byte = SECRET);
+            it.blocks.entry(id).and_modify(|block| block.online = true);
+            Ok(())
+        })
+    }
+    fn offline(&self, id: BlockId, limit: Duration) -> Answer<()> {
+        self.change("offline", |machine| {
+            let block = machine.block(id).ok_or_else(|| busy("offline"))?;
+            if block.pinned {
+                return Err(Fault { doing: "offline".into(), why: Why::TimeUp(limit) });
+            }
+            (block.online, block.used) = (false, 0);
+            Ok(())
+        })
+    }
+    fn frames(&self, id: BlockId) -> Answer<FrameCounts> {
+        let mut machine = self.machine.borrow_mut();
+        let block = machine.block(id).ok_or_else(|| busy("frames"))?;
+        Ok(FrameCounts {
+            movable: block.used,
+            unmovable: block.unmovable,
+            ..FrameCounts::default()
+        })
+    }
+    fn empty(&self, id: BlockId, at_most: Bytes) -> Answer<Bytes> {
+        self.now.set(self.now.get() + Duration::from_millis(100));
+        self.change("empty", |machine| {
+            let block = machine.block(id).ok_or_else(|| busy("empty"))?;
+            let moved = if block.pinned { 0 } else { block.used.min(at_most.0 / 4096) };
+            block.used -= moved;
+            Ok(Bytes(moved * 4096))
+        })
+    }
+    fn free_dram(&self) -> Bytes {
+        self.machine.borrow().free_dram
+    }
+    fn available(&self, _node: NodeId) -> Bytes {
+        self.machine.borrow().free_dram
+    }
+    fn now(&self) -> Duration {
+        self.now.get()
+    }
+}

@@ -1,0 +1,111 @@
+//! How often each page of the pool was accessed in an epoch, and which passed the threshold (section
+//! 3.1, "Page Insertion").
+
+/// A page of a node's program, from the start of its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PageId(pub u32);
+
+/// A page that is hot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hot {
+    /// It.
+    pub page: PageId,
+    /// How often it was accessed in this epoch.
+    pub count: u32,
+}
+
+/// The counts of one node's pages.
+#[derive(Clone, Debug)]
+pub(super) struct Counts {
+    /// Of each page its count, and the epoch in which it was accessed last.
+    all: Vec<(u32, u32)>,
+    epoch: u32,
+    threshold: u32,
+    /// Counts go on over the end of an epoch.
+    kept: bool,
+    /// Those above the threshold that were accessed in this epoch, in the order in which that was seen.
+    hot: Vec<PageId>,
+    most: u32,
+}
+
+impl Counts {
+    /// Of so many pages; one is hot once it was accessed *more* often than `threshold`.
+    pub(super) fn new(pages: u32, threshold: u32, kept: bool) -> Self {
+        let all = vec![(0, 0); pages as usize];
+        Self { all, epoch: 1, threshold, kept, hot: Vec::new(), most: 0 }
+    }
+
+    /// Counts an access; the count from then on.
+    #[inline]
+    pub(super) fn add(&mut self, page: PageId) -> u32 {
+        let (count, epoch) = &mut self.all[page.0 as usize];
+        if *epoch != self.epoch {
+            *epoch = self.epoch;
+            if !self.kept {
+                *count = 0;
+            } else if *count > self.threshold {
+                self.hot.push(page);
+            }
+        }
+        *count = count.saturating_add(1);
+        if *count == self.threshold.saturating_add(1) {
+            self.hot.push(page);
+        }
+        self.most = self.most.max(*count);
+        *count
+    }
+
+    /// The page left the pool: its count is 0.
+    pub(super) fn forget(&mut self, page: PageId) {
+        self.all[page.0 as usize] = (0, 0);
+    }
+
+    /// The most accesses that a page ever counted.
+    pub(super) const fn most(&self) -> u32 {
+        self.most
+    }
+
+    /// An epoch ends: those that are hot, in the order in which that was seen. The next one begins.
+    pub(super) fn end(&mut self, into: &mut Vec<Hot>) {
+        let all = &self.all;
+        into.clear();
+        into.extend(self.hot.drain(..).map(|page| Hot { page, count: all[page.0 as usize].0 }));
+        if let Some(next) = self.epoch.checked_add(1) {
+            self.epoch = next;
+        } else {
+            self.all.iter_mut().for_each(|(_, epoch)| *epoch = 0);
+            self.epoch = 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counted(counts: &mut Counts, pages: &[u32]) -> Vec<(u32, u32)> {
+        pages.iter().for_each(|page| _ = counts.add(PageId(*page)));
+        let mut hot = Vec::new();
+        counts.end(&mut hot);
+        hot.into_iter().map(|hot| (hot.page.0, hot.count)).collect()
+    }
+
+    #[test]
+    fn a_page_is_hot_when_it_is_accessed_more_often_than_the_threshold() {
+        let mut counts = Counts::new(3, 2, false);
+        assert_eq!(counted(&mut counts, &[0, 1, 0, 1, 2, 1, 0, 1]), [(1, 4), (0, 3)]);
+        assert!(counted(&mut counts, &[1, 1]).is_empty());
+        assert_eq!(counts.most(), 4);
+    }
+
+    #[test]
+    fn counts_that_are_kept_go_on() {
+        let mut counts = Counts::new(2, 2, true);
+        assert!(counted(&mut counts, &[0, 0, 1]).is_empty());
+        assert_eq!(counted(&mut counts, &[0, 1]), [(0, 3)]);
+        // Above it already, and told again only if it is accessed.
+        assert_eq!(counted(&mut counts, &[1]), [(1, 3)]);
+        counts.forget(PageId(0));
+        assert_eq!(counted(&mut counts, &[0, 1]), [(1, 4)]);
+    }
+}

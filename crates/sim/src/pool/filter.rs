@@ -1,0 +1,263 @@
+//! A program's accesses through the caches of a node, once: what goes to memory is kept for all replays.
+
+use super::counts::PageId;
+use super::traffic::Misses;
+use pagetide_access::Kind;
+use pagetide_access::filter::{Cache, Filter, Private, Traffic};
+use pagetide_access::generators::Shuffle;
+use pagetide_access::parameter::{Result, refuse};
+use pagetide_access::patterns::{Source, Step};
+use pagetide_machine::PoolCache;
+use std::fmt;
+use std::time::Duration;
+
+/// How much of a program is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Filtering {
+    /// Instructions of each core that only fill the caches.
+    pub warm_up: u64,
+    /// Instructions of each core that are kept, about: it ends with an access.
+    pub instructions: u64,
+    /// Pages of the program's memory.
+    pub pages: u32,
+    /// Of where its pages are in the caches' eyes.
+    pub seed: u64,
+}
+
+/// A line that goes to memory or comes from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// The core.
+    pub core: usize,
+    /// The line, from the start of the program's memory.
+    pub line: u32,
+    /// What it is.
+    pub kind: Kind,
+    /// Instructions of the core since the line before, or since the warm-up's end.
+    pub instructions: u64,
+}
+
+/// Accesses of a core at a time; cores take turns, the one that is behind first.
+const BATCH: u32 = 64;
+
+/// One core's way through its caches.
+struct Passing {
+    source: Box<dyn Source>,
+    filter: Filter,
+    /// Instructions so far.
+    done: u64,
+    /// Instructions since the last line that was told.
+    since: u64,
+}
+
+/// The caches of a node, with the programs that go through them. Pages lie in them at random, as the
+/// frames of a machine that has run for a while do.
+pub struct NodeCaches {
+    cores: Vec<Passing>,
+    shared: Cache,
+    frames: Frames,
+    warm_up: u64,
+    end: u64,
+    steps: Vec<Step>,
+    traffic: Vec<Traffic>,
+}
+
+impl fmt::Debug for NodeCaches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let done: Vec<u64> = self.cores.iter().map(|core| core.done).collect();
+        f.debug_struct("NodeCaches").field("done", &done).finish_non_exhaustive()
+    }
+}
+
+impl NodeCaches {
+    /// Empty caches, and a source for each core.
+    ///
+    /// # Errors
+    /// Caches that make no sense.
+    pub fn new(
+        sources: Vec<Box<dyn Source>>,
+        caches: &[PoolCache],
+        filtering: Filtering,
+    ) -> Result<Self> {
+        let [first, second, last] = caches else {
+            return refuse("cache", caches.len(), "give three levels");
+        };
+        let cache = |level: &PoolCache| Cache::new(level.size, level.ways);
+        let core = |source| {
+            let filter = Filter::new(Private::new(cache(first)?, cache(second)?), 0);
+            Ok(Passing { source, filter, done: 0, since: 0 })
+        };
+        Ok(Self {
+            cores: sources.into_iter().map(core).collect::<Result<_>>()?,
+            shared: cache(last)?,
+            frames: Frames::new(filtering.pages, filtering.seed),
+            warm_up: filtering.warm_up,
+            end: filtering.warm_up.saturating_add(filtering.instructions),
+            steps: Vec::new(),
+            traffic: Vec::new(),
+        })
+    }
+
+    /// The core that is behind all others, unless it has executed so many instructions.
+    fn behind(&self, end: u64) -> Option<usize> {
+        let done = self.cores.iter().map(|core| core.done).enumerate();
+        done.min_by_key(|(_, done)| *done).filter(|(_, done)| *done < end).map(|(core, _)| core)
+    }
+
+    /// Fills the caches with what the cores do before it counts.
+    pub(super) fn warm_up(&mut self) {
+        while let Some(core) = self.behind(self.warm_up) {
+            self.advance(core, &mut |_| {});
+        }
+    }
+
+    /// A core makes its next accesses; whether it had any to make.
+    pub(super) fn advance(&mut self, number: usize, told: &mut impl FnMut(Seen)) -> bool {
+        let Self { cores, shared, frames, steps, traffic, .. } = self;
+        let core = &mut cores[number];
+        if core.done >= self.end {
+            return false;
+        }
+        steps.clear();
+        core.source.take(BATCH, Duration::ZERO, steps);
+        for step in steps {
+            core.done += u64::from(step.gap);
+            let moved = Step { offset: frames.of(step.offset), ..*step };
+            core.filter.pass(&moved, shared, traffic);
+            if core.done <= self.warm_up {
+                traffic.clear();
+                continue;
+            }
+            core.since += u64::from(step.gap).min(core.done - self.warm_up);
+            for seen in traffic.drain(..) {
+                let instructions = std::mem::take(&mut core.since);
+                let line = frames.back(seen.line);
+                told(Seen { core: number, line, kind: seen.kind, instructions });
+            }
+        }
+        true
+    }
+
+    /// Instructions of a core since its last line.
+    pub(super) fn rest(&mut self, number: usize) -> u64 {
+        std::mem::take(&mut self.cores[number].since)
+    }
+
+    /// A page moved: lines of it that are in the caches are of its old frame, and serve nobody.
+    pub(super) fn moved(&mut self, page: PageId) {
+        self.frames.renew(page.0);
+    }
+}
+
+/// What the cores of a node have to do with memory, kept: see [`pass`].
+///
+/// # Errors
+/// As [`pass`].
+pub fn filter(
+    sources: Vec<Box<dyn Source>>,
+    caches: &[PoolCache],
+    filtering: Filtering,
+) -> Result<Vec<Misses>> {
+    let mut kept = vec![Misses::default(); sources.len()];
+    let rest = pass(sources, caches, filtering, &mut |seen| {
+        kept[seen.core].push(seen.line, seen.kind, seen.instructions);
+    })?;
+    kept.iter_mut().zip(rest).for_each(|(misses, rest)| misses.compute(rest));
+    Ok(kept)
+}
+
+/// Tells what the cores of a node, which share the last cache, have to do with memory; of each core, what
+/// instructions came after its last line. Cores advance by equal instructions.
+///
+/// # Errors
+/// Caches that make no sense.
+pub fn pass(
+    sources: Vec<Box<dyn Source>>,
+    caches: &[PoolCache],
+    filtering: Filtering,
+    told: &mut impl FnMut(Seen),
+) -> Result<Vec<u64>> {
+    let mut node = NodeCaches::new(sources, caches, filtering)?;
+    while let Some(core) = node.behind(node.end) {
+        node.advance(core, told);
+    }
+    Ok((0..node.cores.len()).map(|core| node.rest(core)).collect())
+}
+
+/// Pages in an order of chance, and back.
+struct Frames {
+    frame: Vec<u32>,
+    page: Vec<u32>,
+}
+
+impl Frames {
+    fn new(pages: u32, seed: u64) -> Self {
+        let shuffle = Shuffle::new(u64::from(pages), seed);
+        #[expect(clippy::cast_possible_truncation, reason = "below `pages`")]
+        let frame: Vec<u32> = (0..pages).map(|page| shuffle.at(u64::from(page)) as u32).collect();
+        let mut page = vec![0; frame.len()];
+        frame.iter().zip(0..).for_each(|(frame, number)| page[*frame as usize] = number);
+        Self { frame, page }
+    }
+
+    /// A page gets a frame that nothing is in.
+    fn renew(&mut self, page: u32) {
+        #[expect(clippy::cast_possible_truncation, reason = "some pages more than there were")]
+        let next = self.page.len() as u32;
+        self.frame[page as usize] = next;
+        self.page.push(page);
+    }
+
+    #[inline]
+    fn of(&self, offset: u64) -> u64 {
+        #[expect(clippy::cast_possible_truncation, reason = "a page's number")]
+        let frame = self.frame[(offset >> 12) as usize];
+        u64::from(frame) << 12 | offset & 4095
+    }
+
+    #[inline]
+    fn back(&self, line: u64) -> u32 {
+        #[expect(clippy::cast_possible_truncation, reason = "a page's number, and a line in it")]
+        let (frame, within) = ((line >> 6) as usize, (line & 63) as u32);
+        self.page[frame] << 6 | within
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_access::patterns::Op;
+    use pagetide_types::Bytes;
+
+    /// Lines in order, one every ten instructions, each core its own.
+    struct Sweep(u64);
+
+    impl Source for Sweep {
+        fn take(&mut self, n: u32, _: Duration, steps: &mut Vec<Step>) {
+            for _ in 0..n {
+                steps.push(Step { offset: self.0 << 6, gap: 10, op: Op::Write, dependent: false });
+                self.0 += 1;
+            }
+        }
+    }
+
+    fn caches() -> Vec<PoolCache> {
+        let level = |kib, shared| PoolCache { size: Bytes::kib(kib), ways: 4, shared };
+        vec![level(4, false), level(16, false), level(64, true)]
+    }
+
+    #[test]
+    fn what_misses_is_kept_with_the_instructions_between() {
+        let sources: Vec<Box<dyn Source>> = vec![Box::new(Sweep(0)), Box::new(Sweep(64 * 1000))];
+        let filtering = Filtering { warm_up: 5000, instructions: 100_000, pages: 2000, seed: 1 };
+        let kept = filter(sources, &caches(), filtering).unwrap();
+        for (misses, first) in kept.iter().zip([500, 64_500]) {
+            // All are fetched, and given back as many lines later as the caches hold.
+            assert_eq!(misses.all()[0].line(), first);
+            assert!(misses.fetches().abs_diff(10_000) <= 64, "{}", misses.fetches());
+            let held = misses.fetches() - misses.write_backs();
+            assert!(held < 1400, "{held} lines are in caches of 1,344");
+            assert!(misses.instructions().abs_diff(100_000) <= 640, "{}", misses.instructions());
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The central manager (section 3.2): at the end of each epoch it takes every node's hot pages and as many
+//! victims, has the node's translations shot down (Figure 2), and swaps the pages by DMA meanwhile. Nodes
+//! with nothing to move are left alone.
+
+use super::Ps;
+use super::controller::Controller;
+use super::counts::Hot;
+use super::hardware::Times;
+use super::module::Module;
+use super::node::{Node, Place};
+use super::payback::Payback;
+use super::policy::{Hottest, NodeView, SwapPolicy};
+use super::settings::{Chooser, Migration, SwapStall};
+use std::fmt;
+
+/// Lines of a page.
+const LINES: u32 = 64;
+/// A page's number in a message, with its count.
+const HOT_BYTES: u64 = 16;
+/// The numbers of two pages that change places.
+const PAIR_BYTES: u64 = 16;
+
+/// What the manager did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Swapped {
+    /// Epochs that ended.
+    pub epochs: u64,
+    /// Those at whose end something moved.
+    pub with_moves: u64,
+    /// Messages of shootdowns.
+    pub messages: u64,
+    /// Numbers of pages that were sent to and fro, bytes.
+    pub metadata_bytes: u64,
+}
+
+/// See the module.
+pub(super) struct Manager {
+    migration: Migration,
+    pub(super) policy: Box<dyn SwapPolicy>,
+    /// The policy is told of accesses.
+    pub(super) watches: bool,
+    epoch: Ps,
+    /// When the epoch ends.
+    pub(super) ends_at: Ps,
+    pub(super) swapped: Swapped,
+    hot: Vec<Hot>,
+}
+
+impl fmt::Debug for Manager {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Manager").field("migration", &self.migration).finish_non_exhaustive()
+    }
+}
+
+impl Manager {
+    /// For so many nodes.
+    pub(super) fn new(migration: Migration, nodes: usize, times: &Times) -> Self {
+        let probes = migration.probes;
+        let policy: Box<dyn SwapPolicy> = match migration.policy {
+            Chooser::Hottest => Box::new(Hottest { probes }),
+            Chooser::Payback => Box::new(Payback::new(nodes, probes)),
+        };
+        let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
+        let (swapped, hot) = (Swapped::default(), Vec::new());
+        Self { migration, policy, watches, epoch, ends_at: epoch, swapped, hot }
+    }
+
+    /// Ends an epoch of all nodes.
+    pub(super) fn end(
+        &mut self,
+        nodes: &mut [Node<'_>],
+        pool: &mut [Module],
+        controller: &mut Controller,
+    ) {
+        let now = self.ends_at;
+        let mut moved = false;
+        for (number, node) in nodes.iter_mut().enumerate() {
+            // Its pages are still being swapped; what it accessed since is for the next epoch.
+            if node.stalled_until > now {
+                continue;
+            }
+            controller.end(number, &mut self.hot);
+            node.tally.most_hot = node.tally.most_hot.max(self.hot.len() as u64);
+            let most = self.migration.most as usize;
+            if self.hot.is_empty() || most == 0 || !node.runs() {
+                continue;
+            }
+            let view = NodeView {
+                node: number,
+                now,
+                shootdown: Ps::from_ns(self.migration.shootdown_us * 1e3),
+                swap: Ps::from_ns(self.migration.swap_us * 1e3),
+                ..node.view(now)
+            };
+            self.policy.choose(&view, &mut self.hot, most);
+            if self.hot.is_empty() {
+                continue;
+            }
+            moved = true;
+            self.swap(now, (number, node), pool, controller);
+        }
+        controller.clear();
+        self.swapped.epochs += 1;
+        self.swapped.with_moves += u64::from(moved);
+        let stalled = nodes.iter().map(|node| node.stalled_until).max().unwrap_or_default();
+        let from = if self.migration.tick_in_stall { now } else { now.max(stalled) };
+        self.ends_at = from + self.epoch;
+    }
+
+    /// Swaps the hot pages of a node.
+    fn swap(
+        &mut self,
+        now: Ps,
+        (number, node): (usize, &mut Node<'_>),
+        pool: &mut [Module],
+        controller: &mut Controller,
+    ) {
+        let shot_down = now + Ps::from_ns(self.migration.shootdown_us * 1e3);
+        let each = Ps::from_ns(self.migration.swap_us * 1e3);
+        node.coming.retain(|_, there| *there > now);
+        let mut there = shot_down;
+        for hot in &self.hot {
+            let Place::Pool(slot) = node.places.of(hot.page) else { continue };
+            let frame = self.policy.victim(&mut node.table);
+            let out = node.table.put(frame, hot.page);
+            if let Some(victim) = out {
+                node.places.set(victim, Place::Pool(slot));
+                node.tally.moved_out += 1;
+            }
+            node.places.set(hot.page, Place::Local(frame));
+            node.tally.moved_in += 1;
+            controller.forget(number, hot.page);
+            if let Some(caches) = &mut node.caches {
+                caches.moved(hot.page);
+                out.into_iter().for_each(|victim| caches.moved(victim));
+            }
+            let copied = if self.migration.dma_in_banks {
+                copy(there, slot, frame.0, pool, &mut node.memory)
+            } else {
+                there
+            };
+            there = copied.max(there + each);
+            if self.migration.swap_stall == SwapStall::Page {
+                node.coming.insert(hot.page, there);
+                if let Some(victim) = out {
+                    node.coming.insert(victim, there);
+                }
+            }
+        }
+        let until = match self.migration.swap_stall {
+            SwapStall::Node => there,
+            SwapStall::None | SwapStall::Page => shot_down,
+        };
+        node.stall(now, until);
+        let pages = self.hot.len() as u64;
+        let bytes = pages * (HOT_BYTES + PAIR_BYTES);
+        node.port[0].occupy(now, pages * PAIR_BYTES);
+        self.swapped.metadata_bytes += bytes;
+        // Request, stall, acknowledgement, resumption: each core but the first twice, which begins.
+        self.swapped.messages += 2 * node.cores.len() as u64;
+    }
+}
+
+/// Lines of a page and of its victim, read and written on both sides, in turn; when the last is done.
+fn copy(from: Ps, slot: u32, frame: u32, pool: &mut [Module], local: &mut Module) -> Ps {
+    let modules = pool.len();
+    let module = &mut pool[slot as usize % modules];
+    #[expect(clippy::cast_possible_truncation, reason = "below the number of modules")]
+    let base = u64::from(slot / modules as u32) * u64::from(LINES);
+    let own = u64::from(frame) * u64::from(LINES);
+    let mut done = from;
+    for line in 0..u64::from(LINES) {
+        let read = module.serve(base + line, false, from);
+        let out = local.serve(own + line, false, from);
+        let written = module.serve(base + line, true, out);
+        let kept = local.serve(own + line, true, read);
+        done = done.max(written).max(kept);
+    }
+    done
+}

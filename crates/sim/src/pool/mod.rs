@@ -1,0 +1,48 @@
+//! Nodes that share a pool of slow memory, after Kommareddy et al., "Page Migration Support for
+//! Disaggregated Non-Volatile Memories", MEMSYS 2019: cores with a bounded number of misses under
+//! way, a network, modules with banks and queues, a controller that counts accesses to pages, and a
+//! central manager that swaps pages between the pool and the nodes' own memory.
+//!
+//! Two stages: a program's accesses go through the caches of a node once ([`filter`](traffic)), and what
+//! misses is kept with the instructions between. These misses are then replayed for every setting
+//! ([`engine`]), because caches do not depend on where a page lies.
+
+mod clock;
+mod controller;
+mod counts;
+mod engine;
+mod filter;
+mod hardware;
+mod link;
+mod local;
+mod manager;
+mod module;
+mod node;
+mod outcome;
+mod pact;
+mod payback;
+mod placement;
+mod policy;
+pub mod scenario;
+mod settings;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod time;
+mod traffic;
+
+pub use controller::{Controller, Spills};
+pub use counts::{Hot, PageId};
+pub use engine::{Engine, Program};
+pub use filter::{Filtering, NodeCaches, Seen, filter, pass};
+pub use local::LocalTable;
+pub use manager::Swapped;
+pub use module::Module;
+pub use outcome::{NodeOutcome, PoolOutcome};
+pub use payback::Payback;
+pub use placement::Placement;
+pub use policy::{Hottest, NodeView, SwapPolicy};
+pub use settings::{Accounting, Chooser, Migration, PoolError, SwapStall};
+pub use slots::Slots;
+pub use time::Ps;
+pub use traffic::{Miss, Misses, Request};

@@ -1,0 +1,95 @@
+//! Banks of memory behind a queue: a module of the pool, or a node's own memory. Whoever comes waits
+//! in order at the entrance until less than so many requests are inside, then for the channel, then
+//! for its bank. So contention comes out of queues, and of nothing else.
+
+use super::link::Link;
+use super::{Ps, Slots};
+use pagetide_types::Bytes;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Module {
+    inside: Slots,
+    channel: Link,
+    /// From when on each bank is free.
+    banks: Vec<Ps>,
+    read: Ps,
+    write: Ps,
+    path: Ps,
+    /// log2 of the lines in a row that lie in one bank.
+    shift: u32,
+    /// `banks - 1`, if that is a mask.
+    mask: Option<u64>,
+    busy: Ps,
+}
+
+/// What a module is made of.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Banks {
+    /// How many.
+    pub banks: u32,
+    /// Requests past the queue at the entrance.
+    pub outstanding: u32,
+    /// A read keeps its bank, ns.
+    pub read_ns: f64,
+    /// So does a write, ns.
+    pub write_ns: f64,
+    /// What a request takes beside its bank, ns.
+    pub path_ns: f64,
+    /// What its channel carries; unlimited, if none.
+    pub bandwidth_gb_s: Option<f64>,
+    /// Bytes in a row that lie in one bank.
+    pub interleave: Bytes,
+}
+
+impl Module {
+    /// One that has served nothing.
+    #[must_use]
+    pub fn new(banks: &Banks) -> Self {
+        let count = u64::from(banks.banks.max(1));
+        Self {
+            inside: Slots::new(banks.outstanding),
+            channel: Link::new(banks.bandwidth_gb_s),
+            banks: vec![Ps::ZERO; banks.banks.max(1) as usize],
+            read: Ps::from_ns(banks.read_ns),
+            write: Ps::from_ns(banks.write_ns),
+            path: Ps::from_ns(banks.path_ns),
+            shift: (banks.interleave.0 / 64).max(1).ilog2(),
+            mask: count.is_power_of_two().then(|| count - 1),
+            busy: Ps::ZERO,
+        }
+    }
+
+    /// When a request for a line of it is done that comes at `now`. Those that came before were served
+    /// before, in order.
+    #[inline]
+    pub fn serve(&mut self, line: u64, write: bool, now: Ps) -> Ps {
+        let admitted = now.max(self.inside.free_at());
+        let on = self.channel.pass(admitted);
+        let stripe = line >> self.shift;
+        let bank = match self.mask {
+            Some(mask) => stripe & mask,
+            None => stripe % self.banks.len() as u64,
+        };
+        let takes = if write { self.write } else { self.read };
+        #[expect(clippy::cast_possible_truncation, reason = "below the number of banks")]
+        let bank = &mut self.banks[bank as usize];
+        *bank = on.max(*bank) + takes;
+        let done = *bank + self.path;
+        self.busy += takes;
+        self.inside.take(done);
+        done
+    }
+
+    /// Of all banks together, how long they were at work.
+    #[must_use]
+    pub const fn busy(&self) -> Ps {
+        self.busy
+    }
+
+    /// How many banks there are.
+    #[must_use]
+    pub fn banks(&self) -> usize {
+        self.banks.len()
+    }
+}

@@ -1,0 +1,283 @@
+//! A node: its cores with the misses that they are to make, its own memory, its port to the pool, and
+//! where each of its pages is.
+
+use super::counts::PageId;
+use super::filter::{NodeCaches, Seen};
+use super::hardware::{Times, local};
+use super::link::Link;
+use super::local::{Frame, LocalTable};
+use super::module::Module;
+use super::policy::NodeView;
+use super::traffic::{Miss, Misses, Request};
+use super::{Ps, Slots};
+use pagetide_machine::PoolMachine;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// Where a page is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the node's own memory.
+    Local(Frame),
+    /// In the pool: the frame's number among all of the pool's.
+    Pool(u32),
+}
+
+/// The same in one word.
+#[derive(Clone, Copy, Debug)]
+struct Packed(u32);
+
+/// The bit of what is local.
+const LOCAL: u32 = 1 << 31;
+
+impl From<Place> for Packed {
+    fn from(place: Place) -> Self {
+        match place {
+            Place::Local(frame) => Self(frame.0 | LOCAL),
+            Place::Pool(frame) => Self(frame),
+        }
+    }
+}
+
+/// Where a program's pages are.
+#[derive(Clone, Debug)]
+pub(super) struct Places(Vec<Packed>);
+
+impl Places {
+    pub(super) fn new(places: impl Iterator<Item = Place>) -> Self {
+        Self(places.map(Packed::from).collect())
+    }
+
+    #[inline]
+    pub(super) fn of(&self, page: PageId) -> Place {
+        match self.0[page.0 as usize].0 {
+            local if local & LOCAL != 0 => Place::Local(Frame(local & !LOCAL)),
+            frame => Place::Pool(frame),
+        }
+    }
+
+    pub(super) fn set(&mut self, page: PageId, place: Place) {
+        self.0[page.0 as usize] = place.into();
+    }
+}
+
+/// One core, on its way through its misses.
+#[derive(Clone, Debug)]
+pub(super) struct Core<'m> {
+    misses: Cow<'m, [Miss]>,
+    at: usize,
+    /// When the instructions before the miss at `at` are done.
+    ready: Ps,
+    under_way: Slots,
+    instructions: u64,
+    done_at: Option<Ps>,
+}
+
+impl<'m> Core<'m> {
+    fn new(misses: &'m Misses, outstanding: u32, times: &Times) -> Self {
+        let under_way = Slots::new(outstanding);
+        let instructions = misses.instructions();
+        let misses = Cow::Borrowed(misses.all());
+        let mut core =
+            Self { misses, at: 0, ready: Ps::ZERO, under_way, instructions, done_at: None };
+        core.load(Ps::ZERO, times);
+        core
+    }
+
+    /// The miss that is next.
+    #[inline]
+    pub(super) fn miss(&self) -> Miss {
+        self.misses[self.at]
+    }
+
+    /// When it is made; never, if there is none.
+    #[inline]
+    pub(super) fn next(&self) -> Ps {
+        if self.done_at.is_some() {
+            return Ps::MAX;
+        }
+        match self.miss().request() {
+            Request::Fetch => self.ready.max(self.under_way.free_at()),
+            _ => self.ready,
+        }
+    }
+
+    /// It was made at `now`; what it waits for comes at `done`.
+    #[inline]
+    pub(super) fn made(&mut self, now: Ps, done: Option<Ps>, times: &Times) {
+        if let Some(done) = done {
+            self.under_way.take(done);
+        }
+        self.at += 1;
+        self.load(now, times);
+    }
+
+    #[inline]
+    fn load(&mut self, now: Ps, times: &Times) {
+        match self.misses.get(self.at) {
+            Some(miss) => self.ready = now + times.instructions(miss.instructions()),
+            None => self.done_at = Some(now.max(self.under_way.all_free_at())),
+        }
+    }
+
+    /// All entries were made.
+    pub(super) fn is_through(&self) -> bool {
+        self.at >= self.misses.len()
+    }
+
+    /// Goes on with other entries, from when the last one was made.
+    pub(super) fn refill(&mut self, misses: &Misses, now: Ps, times: &Times) {
+        self.misses.to_mut().clear();
+        self.misses.to_mut().extend_from_slice(misses.all());
+        self.instructions += misses.instructions();
+        (self.at, self.done_at) = (0, None);
+        self.load(now, times);
+    }
+
+    /// What the instructions before its next miss take.
+    #[inline]
+    pub(super) fn executes(&self, times: &Times) -> Ps {
+        self.misses.get(self.at).map_or(Ps::ZERO, |miss| times.instructions(miss.instructions()))
+    }
+
+    /// It executes nothing from `from` to `to`; what is under way goes on.
+    fn stall(&mut self, from: Ps, to: Ps) {
+        self.ready = if self.ready > from { self.ready + (to - from) } else { to };
+    }
+
+    /// Entries that are left.
+    pub(super) fn left(&self) -> u64 {
+        (self.misses.len() - self.at) as u64
+    }
+
+    /// When its last miss was there.
+    pub(super) const fn done_at(&self) -> Option<Ps> {
+        self.done_at
+    }
+
+    /// Instructions in all.
+    pub(super) const fn instructions(&self) -> u64 {
+        self.instructions
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Node<'m> {
+    pub(super) cores: Vec<Core<'m>>,
+    pub(super) places: Places,
+    pub(super) table: LocalTable,
+    pub(super) memory: Module,
+    /// Lines that come, and lines that go.
+    pub(super) port: [Link; 2],
+    /// It stands still until then.
+    pub(super) stalled_until: Ps,
+    /// Caches that misses come from as they are made; else they are kept.
+    pub(super) caches: Option<NodeCaches>,
+    /// Pages under way, and when they are there; only where accesses wait for them.
+    pub(super) coming: HashMap<PageId, Ps>,
+    pub(super) tally: Tally,
+    /// What was counted when its manager looked last, and when that was.
+    looked: (Tally, Ps),
+    outstanding: u32,
+}
+
+/// What is counted of a node.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    /// Lines fetched from its own memory, and from the pool.
+    pub(super) fetched: [u64; 2],
+    /// Lines given back to them.
+    pub(super) written: [u64; 2],
+    /// What fetches took, in all.
+    pub(super) delay: [u128; 2],
+    pub(super) stalls: u64,
+    pub(super) stalled: Ps,
+    pub(super) moved_in: u64,
+    pub(super) moved_out: u64,
+    /// The most pages that were hot in an epoch.
+    pub(super) most_hot: u64,
+    /// Time of all cores in which they executed instructions.
+    pub(super) executed: Ps,
+}
+
+impl<'m> Node<'m> {
+    pub(super) fn new(
+        machine: &PoolMachine,
+        misses: &'m [Misses],
+        (places, table): (Places, LocalTable),
+        start: Ps,
+    ) -> Self {
+        let times = Times::of(machine);
+        let core = |misses| Core::new(misses, machine.core.outstanding, &times);
+        let mut cores: Vec<Core<'m>> = misses.iter().map(core).collect();
+        cores.iter_mut().for_each(|core| core.ready += start);
+        Self {
+            cores,
+            places,
+            table,
+            memory: local(&machine.local),
+            port: [0, 1].map(|_| Link::new(machine.network.bandwidth_gb_s)),
+            stalled_until: start,
+            caches: None,
+            coming: HashMap::new(),
+            tally: Tally::default(),
+            looked: (Tally::default(), start),
+            outstanding: machine.core.outstanding,
+        }
+    }
+
+    /// What its counters say since this was asked before.
+    pub(super) fn view(&mut self, now: Ps) -> NodeView {
+        let (before, at) = std::mem::replace(&mut self.looked, (self.tally, now));
+        let delay = |of: usize| {
+            let count = self.tally.fetched[of] - before.fetched[of];
+            let all = self.tally.delay[of] - before.delay[of];
+            let mean = all.checked_div(u128::from(count))?;
+            Some(Ps(u64::try_from(mean).unwrap_or(u64::MAX)))
+        };
+        let cores = self.cores.len() as u64;
+        let stalled = self.tally.stalled.minus(before.stalled);
+        let time = now.minus(at).minus(stalled).times(cores);
+        let executed = self.tally.executed.minus(before.executed);
+        NodeView {
+            cores: u32::try_from(cores).unwrap_or(u32::MAX),
+            outstanding: self.outstanding,
+            pool_delay: delay(1),
+            local_delay: delay(0),
+            waited: (1.0 - executed.ns() / time.ns().max(1e-3)).clamp(0.0, 1.0),
+            ..NodeView::default()
+        }
+    }
+
+    /// Its cores execute nothing from `from` to `to`.
+    pub(super) fn stall(&mut self, from: Ps, to: Ps) {
+        self.cores.iter_mut().for_each(|core| core.stall(from, to));
+        self.stalled_until = to;
+        self.tally.stalls += 1;
+        self.tally.stalled += to - from;
+    }
+
+    /// Gives a core that has made all of its misses the next ones that its caches let through.
+    pub(super) fn refill(&mut self, number: usize, now: Ps, times: &Times) {
+        let Some(caches) = &mut self.caches else { return };
+        let mut misses = Misses::default();
+        let told = |misses: &mut Misses, seen: Seen| {
+            misses.push(seen.line, seen.kind, seen.instructions);
+        };
+        while misses.all().is_empty() && caches.advance(number, &mut |seen| told(&mut misses, seen))
+        {
+        }
+        if misses.all().is_empty() {
+            misses.compute(caches.rest(number));
+        }
+        if !misses.all().is_empty() {
+            self.cores[number].refill(&misses, now, times);
+        }
+    }
+
+    /// Whether a core of it has something to do.
+    pub(super) fn runs(&self) -> bool {
+        self.cores.iter().any(|core| core.done_at().is_none())
+    }
+}

@@ -1,0 +1,16 @@
+//! Scenarios of pools: a machine, how pages move, and what runs on the nodes, as a TOML file says them;
+//! one of them at many points; and what came of it.
+
+mod plan;
+mod program;
+mod read;
+mod run;
+mod spec;
+mod traces;
+
+pub use plan::{MODEL, PoolNow, PoolPlan, PoolPoint, columns, is_pool};
+pub use program::ProgramSpec;
+pub use read::parse;
+pub use run::run;
+pub use spec::PoolScenario;
+pub use traces::{Traced, Traces};

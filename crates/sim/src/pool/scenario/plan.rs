@@ -1,0 +1,238 @@
+//! A scenario of a pool at many points: as [`crate::sweep::Plan`] does it for one of tiers.
+
+use super::super::outcome::PoolOutcome;
+use super::super::settings::PoolError;
+use super::{PoolScenario, Traces, parse, run};
+use crate::sweep::{Cells, Column, Journal, Setting, SweepError, Vary, combinations, set, values};
+use pagetide_machine::{PoolMachine, model};
+use rayon::prelude::*;
+use std::collections::HashSet;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use toml::{Table, Value};
+
+/// Stands for all that computes an outcome: whoever changes what the simulation of pools or the programs
+/// compute raises it.
+pub const MODEL: u32 = 1;
+
+/// Whether a file's text is a scenario of a pool: it has a key `program`, or `pool`.
+#[must_use]
+pub fn is_pool(text: &str) -> bool {
+    let table = text.parse::<Table>().ok();
+    table.is_some_and(|table| table.contains_key("pool") || table.contains_key("program"))
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct PoolPlan {
+    /// The keys that vary.
+    pub keys: Vec<String>,
+    /// Their combinations, the last key varying fastest.
+    pub points: Vec<PoolPoint>,
+    origin: String,
+}
+
+/// One combination.
+#[derive(Clone, Debug)]
+pub struct PoolPoint {
+    /// The values of the keys that vary.
+    pub values: Vec<Value>,
+    /// The scenario with them.
+    pub scenario: PoolScenario,
+    key: String,
+}
+
+/// How far [`PoolPlan::run`] is.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolNow {
+    /// Points that are there.
+    pub done: usize,
+    /// Of these, those that were there before.
+    pub kept: usize,
+    /// Different points in all.
+    pub total: usize,
+    /// Which share of one of the others is done, and its number among the points.
+    pub under_way: Option<(f64, usize)>,
+}
+
+impl PoolPlan {
+    /// Every combination of values, each looked through; `origin` names the text in errors.
+    ///
+    /// # Errors
+    /// A key that leads nowhere, a value that makes no sense at one of the points.
+    pub fn new(
+        text: &str,
+        origin: &str,
+        settings: &[Setting],
+        vary: &[Vary],
+    ) -> Result<Self, SweepError> {
+        let table: Table = text.parse().map_err(|source| SweepError::Syntax {
+            origin: origin.to_owned(),
+            source: Box::new(source),
+        })?;
+        let point = |combination: Vec<Setting>| {
+            let all: Vec<Setting> = settings.iter().chain(&combination).cloned().collect();
+            let (scenario, key) = resolved(&table, text, origin, &all)?;
+            Ok(PoolPoint { values: values(combination), scenario, key })
+        };
+        let points =
+            combinations(vary)?.into_iter().map(point).collect::<Result<_, SweepError>>()?;
+        let keys = vary.iter().map(|vary| vary.path().to_owned()).collect();
+        Ok(Self { keys, points, origin: origin.to_owned() })
+    }
+
+    /// Adds for each point the same without migration, after all others.
+    pub fn compare(&mut self) {
+        let still = |point: &PoolPoint| PoolPoint {
+            values: point.values.clone(),
+            scenario: PoolScenario { migration: None, ..point.scenario.clone() },
+            key: format!("{} without migration", point.key),
+        };
+        let more: Vec<PoolPoint> = self.points.iter().map(still).collect();
+        self.points.extend(more);
+    }
+
+    /// How many points differ in more than their names.
+    #[must_use]
+    pub fn different(&self) -> usize {
+        self.points.iter().map(|point| point.key.as_str()).collect::<HashSet<_>>().len()
+    }
+
+    /// How many of these a journal has.
+    #[must_use]
+    pub fn kept(&self, journal: &Journal<PoolOutcome>) -> usize {
+        let keys: HashSet<&str> = self.points.iter().map(|point| point.key.as_str()).collect();
+        keys.into_iter().filter(|key| journal.get(key).is_some()).count()
+    }
+
+    /// The outcomes of all points, in their order. What the journal lacks is computed, in the threads of
+    /// the current rayon pool. `watch` is told again and again how far it is; once it says false nothing
+    /// new is computed.
+    ///
+    /// # Errors
+    /// The first error of a point or of the disk ends it, as does `watch`
+    /// ([`SweepError::Stopped`]); points that are finished are in the journal.
+    pub fn run(
+        &self,
+        journal: &mut Journal<PoolOutcome>,
+        watch: &(dyn Fn(&PoolNow) -> bool + Sync),
+    ) -> Result<Vec<PoolOutcome>, SweepError> {
+        let mut asked = HashSet::new();
+        let all: Vec<(usize, &PoolPoint)> =
+            self.points.iter().enumerate().filter(|(_, point)| asked.insert(&point.key)).collect();
+        let missing: Vec<(usize, &PoolPoint)> =
+            all.iter().filter(|(_, point)| journal.get(&point.key).is_none()).copied().collect();
+        let (total, kept) = (all.len(), all.len() - missing.len());
+        let path = journal.path().map_or_else(Default::default, Path::to_owned);
+        let (done, results) = (AtomicUsize::new(kept), Mutex::new(journal));
+        let traces = Traces::default();
+        watch(&PoolNow { done: kept, kept, total, under_way: None });
+        missing.par_iter().with_max_len(1).try_for_each(|(number, point)| {
+            let mut told = |share| {
+                let done = done.load(Ordering::Relaxed);
+                watch(&PoolNow { done, kept, total, under_way: Some((share, *number)) })
+            };
+            let outcome = run(&point.scenario, &self.origin, &traces, &mut told)?;
+            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+            results.append(&point.key, outcome).map_err(SweepError::file(&path))?;
+            drop(results);
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            watch(&PoolNow { done, kept, total, under_way: None });
+            Ok::<_, SweepError>(())
+        })?;
+        let journal = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(self.points.iter().filter_map(|point| journal.get(&point.key).cloned()).collect())
+    }
+}
+
+/// The scenario with values set, and all that decides what comes of it.
+fn resolved(
+    table: &Table,
+    text: &str,
+    origin: &str,
+    settings: &[Setting],
+) -> Result<(PoolScenario, String), SweepError> {
+    let mut root = Value::Table(table.clone());
+    let wrong = |setting: &Setting, problem| SweepError::Setting {
+        origin: origin.to_owned(),
+        setting: setting.to_string(),
+        problem,
+    };
+    for setting in settings {
+        let path: Vec<&str> = setting.path().split('.').collect();
+        if let ["pool", _, ..] = path[..] {
+            machine(&mut root, origin)?;
+        }
+        set(&mut root, &path, setting.value()).map_err(|problem| wrong(setting, problem))?;
+    }
+    let changed = root.as_table().map(Table::to_string).unwrap_or_default();
+    let scenario = match settings {
+        [] => parse(text, origin)?,
+        _ => parse(&changed, origin).map_err(|error| match error {
+            PoolError::Syntax { source, hint, .. } => {
+                let problem = format!("{}; {hint}", source.message());
+                wrong(&settings[settings.len() - 1], problem.trim_end_matches("; ").to_owned())
+            }
+            other => other.into(),
+        })?,
+    };
+    machine(&mut root, origin)?;
+    let key = serde_json::to_string(&root).unwrap_or_default();
+    Ok((scenario, format!("pool {MODEL} {key}")))
+}
+
+/// Puts the table of the machine in the place of its name.
+fn machine(root: &mut Value, origin: &str) -> Result<(), SweepError> {
+    let Value::Table(table) = root else { return Ok(()) };
+    let there = table.entry("pool").or_insert_with(|| PoolMachine::DEFAULT.into());
+    if let Value::String(name) = there {
+        let named = model::table::<PoolMachine>(name).map_err(|source| SweepError::Machine {
+            origin: origin.to_owned(),
+            source: Box::new(source),
+        })?;
+        *there = Value::Table(named);
+    }
+    Ok(())
+}
+
+/// Outcomes of a plan's points as columns: a row for each point.
+#[must_use]
+pub fn columns(plan: &PoolPlan, outcomes: &[PoolOutcome]) -> Vec<Column> {
+    let column = |name: &str, cells: Cells| Column { name: name.to_owned(), cells };
+    let numbers = |of: fn(&PoolOutcome) -> f64| {
+        Cells::Numbers(outcomes.iter().map(|outcome| Some(of(outcome))).collect())
+    };
+    let whole = |of: fn(&PoolOutcome) -> u64| {
+        let all = outcomes.iter().map(|outcome| i64::try_from(of(outcome)).unwrap_or(i64::MAX));
+        Cells::Whole(all.collect())
+    };
+    let varied = plan.keys.iter().enumerate().map(|(at, key)| {
+        let of: Vec<&Value> = plan.points.iter().map(|point| &point.values[at]).collect();
+        column(key, Cells::of(&of))
+    });
+    let mut all: Vec<Column> = varied.collect();
+    all.extend([
+        column("ipc", numbers(|outcome| outcome.ipc)),
+        column("seconds", numbers(|outcome| outcome.seconds)),
+        column("delay_ns", numbers(PoolOutcome::delay_ns)),
+        column("local_share", numbers(PoolOutcome::local_share)),
+        column("busy_share", numbers(|outcome| outcome.busy_share)),
+        column("epochs", whole(|outcome| outcome.epochs)),
+        column("epochs_with_moves", whole(|outcome| outcome.epochs_with_moves)),
+        column("moved_in", whole(|outcome| outcome.nodes.iter().map(|n| n.moved_in).sum())),
+        column("moved_out", whole(|outcome| outcome.nodes.iter().map(|n| n.moved_out).sum())),
+        column(
+            "stalled_s",
+            numbers(|outcome| {
+                let all: f64 = outcome.nodes.iter().map(|node| node.stalled_s).sum();
+                all / outcome.nodes.len().max(1) as f64
+            }),
+        ),
+        column("messages", whole(|outcome| outcome.messages)),
+        column("metadata_bytes", whole(|outcome| outcome.metadata_bytes)),
+        column("spilled_counts", whole(|outcome| outcome.spilled_counts)),
+        column("filled_counts", whole(|outcome| outcome.filled_counts)),
+    ]);
+    all
+}

@@ -1,0 +1,60 @@
+//! Runs a scenario of a pool.
+
+use super::super::engine::{Engine, Program};
+use super::super::outcome::PoolOutcome;
+use super::super::settings::PoolError;
+use super::PoolScenario;
+use super::read::machine;
+use super::traces::{Traced, Traces};
+
+/// What comes of a scenario; `origin` names it in errors. `watch` is told which share is done, and ends
+/// it by answering false.
+///
+/// # Errors
+/// What makes no sense, before anything runs; [`PoolError::Stopped`].
+pub fn run(
+    scenario: &PoolScenario,
+    origin: &str,
+    traces: &Traces,
+    watch: &mut dyn FnMut(f64) -> bool,
+) -> Result<PoolOutcome, PoolError> {
+    simulate(scenario, origin, traces, watch).map_err(|error| error.in_file(origin))
+}
+
+fn simulate(
+    scenario: &PoolScenario,
+    origin: &str,
+    traces: &Traces,
+    watch: &mut dyn FnMut(f64) -> bool,
+) -> Result<PoolOutcome, PoolError> {
+    let machine = machine(scenario, origin)?;
+    if !watch(0.0) {
+        return Err(PoolError::Stopped);
+    }
+    let nodes = machine.nodes as usize;
+    let length = (scenario.warm_up, scenario.instructions);
+    let fits = |pages: u32| {
+        // Too many pages are told before caches are filled for minutes.
+        let programs = vec![Program { misses: &[], pages }; nodes];
+        let placement = (scenario.placement.parse()?, scenario.seed);
+        Engine::new(&machine, &programs, placement, scenario.migration.as_ref()).map(|_| ())
+    };
+    for program in &scenario.programs {
+        let (_, pages) = program.threads(machine.core.count, scenario.seed)?;
+        if scenario.programs.len() == 1 {
+            fits(pages)?;
+        }
+    }
+    let traced: Vec<Traced> = scenario
+        .programs
+        .iter()
+        .map(|program| traces.of(program, &machine, length, scenario.seed))
+        .collect::<Result<_, _>>()?;
+    let of_node = |node: usize| {
+        let (misses, pages) = &*traced[node % traced.len()];
+        Program { misses, pages: *pages }
+    };
+    let programs: Vec<Program<'_>> = (0..nodes).map(of_node).collect();
+    let placement = (scenario.placement.parse()?, scenario.seed);
+    Engine::new(&machine, &programs, placement, scenario.migration.as_ref())?.run(watch)
+}

@@ -1,0 +1,182 @@
+//! How pages move between the pool and the nodes, and what makes no sense.
+
+use serde::{Deserialize, Serialize};
+
+/// Migration in epochs (section 3.2).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Migration {
+    /// What chooses the pages that move.
+    pub policy: Chooser,
+    /// A page is hot that was accessed more often than this in an epoch.
+    pub threshold: u32,
+    /// Pages that a node gets in an epoch, at most (the paper's M); 0: accesses are counted, and
+    /// nothing moves.
+    pub most: u32,
+    /// Cycles of an epoch.
+    pub epoch_cycles: u64,
+    /// What a node stands still for one shootdown of all its pages that move, microseconds: the
+    /// messages of Figure 2 are in it.
+    pub shootdown_us: f64,
+    /// What swapping a page takes, microseconds.
+    pub swap_us: f64,
+    /// Who waits for that.
+    pub swap_stall: SwapStall,
+    /// Lines that DMA moves take their turn in the banks as well; otherwise a swap takes its time
+    /// and nothing else.
+    pub dma_in_banks: bool,
+    /// Frames that the clock looks at, at most.
+    pub probes: u32,
+    /// Lines that are written back count as accesses, too.
+    pub count_writes: bool,
+    /// Counts go on over the end of an epoch.
+    pub keep_counts: bool,
+    /// Epochs go by while a node stands still; otherwise the next one begins when all go on.
+    pub tick_in_stall: bool,
+    /// How the controller's counting is paid for.
+    pub accounting: Accounting,
+    /// Entries of the controller's table of counts; if none, nodes times `most`.
+    pub pact_entries: Option<u32>,
+}
+
+impl Default for Migration {
+    /// The paper's, with the values of its Figure 6: 10 accesses, 50 pages, 1 M cycles.
+    fn default() -> Self {
+        Self {
+            policy: Chooser::Hottest,
+            threshold: 10,
+            most: 50,
+            epoch_cycles: 1_000_000,
+            shootdown_us: 8.0,
+            swap_us: 1.0,
+            swap_stall: SwapStall::Node,
+            dma_in_banks: false,
+            probes: super::clock::PROBES,
+            count_writes: true,
+            keep_counts: false,
+            tick_in_stall: true,
+            accounting: Accounting::Free,
+            pact_entries: None,
+        }
+    }
+}
+
+/// What chooses the pages that move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chooser {
+    /// Those accessed most, of those above the threshold (the paper's).
+    Hottest,
+    /// Those whose further accesses are expected to bring more than moving them costs; see
+    /// [`Payback`](super::Payback).
+    Payback,
+}
+
+/// Who waits while pages are swapped (section 4.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SwapStall {
+    /// The node.
+    Node,
+    /// Nobody: DMA is done before the shootdown is.
+    None,
+    /// Who accesses a page that is not there yet: marks in the node's page tables tell.
+    Page,
+}
+
+/// How the controller's counting is paid for (section 3.5, "Accounting overhead").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accounting {
+    /// It is not.
+    Free,
+    /// Counts that go to memory and come back are counted, and nobody waits.
+    Beside,
+    /// They take their turn in the banks, and who accesses a page waits for its count.
+    Within,
+}
+
+/// Why a pool cannot be simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum PoolError {
+    /// A value makes no sense.
+    #[error("{key} = {value}: {remedy}")]
+    Value {
+        /// The key.
+        key: &'static str,
+        /// What was given.
+        value: String,
+        /// What is wrong, and what to give instead.
+        remedy: String,
+    },
+    /// The scenario is no TOML, or a key is missing, unknown or of the wrong kind.
+    #[error("{origin}: {source}{hint}")]
+    Syntax {
+        /// The file.
+        origin: String,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+        /// The nearest known key, as a sentence, or empty.
+        hint: String,
+    },
+    /// The machine cannot be used.
+    #[error("{origin}: pool: {source}")]
+    Machine {
+        /// The file.
+        origin: String,
+        /// Why.
+        source: pagetide_machine::model::ModelError,
+    },
+    /// A value of the scenario makes no sense.
+    #[error("{origin}: {source}")]
+    In {
+        /// The file.
+        origin: String,
+        /// Which, and why.
+        source: Box<PoolError>,
+    },
+    /// Whoever watches did not want to see the end.
+    #[error("interrupted")]
+    Stopped,
+}
+
+impl PoolError {
+    /// With the file that it is in.
+    pub(in crate::pool) fn in_file(self, origin: &str) -> Self {
+        match self {
+            Self::Value { .. } => Self::In { origin: origin.to_owned(), source: Box::new(self) },
+            other => other,
+        }
+    }
+}
+
+/// Refuses a value.
+pub(in crate::pool) fn refuse<T>(
+    key: &'static str,
+    value: impl ToString,
+    remedy: impl Into<String>,
+) -> Result<T, PoolError> {
+    Err(PoolError::Value { key, value: value.to_string(), remedy: remedy.into() })
+}
+
+impl Migration {
+    /// Whether it makes sense on nodes with so many frames of their own.
+    pub(in crate::pool) fn check(&self, frames: u64) -> Result<(), PoolError> {
+        if self.epoch_cycles == 0 {
+            return refuse("epoch_cycles", 0, "an epoch takes time; give 1 or more cycles");
+        }
+        if u64::from(self.most) > frames {
+            let remedy = format!("a node has {frames} pages of its own; give that or less");
+            return refuse("most", self.most, remedy);
+        }
+        for (key, us) in [("shootdown_us", self.shootdown_us), ("swap_us", self.swap_us)] {
+            if !(0.0..=1e9).contains(&us) {
+                return refuse(key, us, "give a number from 0 to 10^9");
+            }
+        }
+        if self.pact_entries == Some(0) {
+            return refuse("pact_entries", 0, "counts are kept somewhere; give 1 or more");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! A bounded number of requests under way: the misses of a core, the requests of a module.
+
+use super::Ps;
+
+/// So many places; each is taken until its request is done. The place that is free first is at the
+/// root of a binary heap.
+#[derive(Clone, Debug)]
+pub struct Slots(Vec<Ps>);
+
+impl Slots {
+    /// So many places, all of them free.
+    #[must_use]
+    pub fn new(count: u32) -> Self {
+        Self(vec![Ps::ZERO; count.max(1) as usize])
+    }
+
+    /// From when on the first place is free.
+    #[inline]
+    #[must_use]
+    pub fn free_at(&self) -> Ps {
+        self.0[0]
+    }
+
+    /// Takes the place that is free first.
+    #[inline]
+    pub fn take(&mut self, until: Ps) {
+        let heap = &mut self.0[..];
+        let mut at = 0;
+        loop {
+            let mut child = 2 * at + 1;
+            if child >= heap.len() {
+                break;
+            }
+            if child + 1 < heap.len() && heap[child + 1] < heap[child] {
+                child += 1;
+            }
+            if heap[child] >= until {
+                break;
+            }
+            heap[at] = heap[child];
+            at = child;
+        }
+        heap[at] = until;
+    }
+
+    /// When all places are free.
+    #[must_use]
+    pub fn all_free_at(&self) -> Ps {
+        self.0.iter().copied().max().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_place_that_is_free_first_is_taken(
+            count in 1..40_u32, ends in prop::collection::vec(0..1000_u64, 0..200),
+        ) {
+            let mut slots = Slots::new(count);
+            let mut plain = vec![Ps::ZERO; count as usize];
+            for end in ends {
+                plain.sort_unstable();
+                prop_assert_eq!(slots.free_at(), plain[0]);
+                let end = plain[0] + Ps(end);
+                plain[0] = end;
+                slots.take(end);
+            }
+            prop_assert_eq!(slots.all_free_at(), plain.into_iter().max().unwrap());
+        }
+    }
+}

@@ -125,9 +125,9 @@ pub struct Summary {
     pub first: EpochLine,
     /// The last one: after that it was ending.
     pub last: EpochLine,
-    /// The most memory so far.
+    /// The most memory so far; by it `first` and `last` are told.
     #[serde(skip)]
-    pub(crate) most: Bytes,
+    pub most: Bytes,
 }
 
 impl Summary {

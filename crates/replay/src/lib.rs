@@ -12,10 +12,10 @@ mod recording;
 
 pub use answer::{
     Advice, AdviceKind, Certainty, Choice, Decisions, EpochHits, Figure, HotSet, Interval,
-    LEAST_EPOCHS, OtherTargets, PLAN_SCHEMA_VERSION, Part, Plan, PlanError, PlanInput, PlanOptions,
-    Point, PolicyCurve, PolicyPlan, Recommendation, RecordingFacts, Replicates, Role, Share,
-    Sharer, Split, Weighting, all_policies, knee, percent, percent_exactly, plan, plan_recording,
-    split,
+    LEAST_EPOCHS, NextStep, OtherTargets, PLAN_SCHEMA_VERSION, Part, Plan, PlanError, PlanInput,
+    PlanOptions, Point, PolicyCurve, PolicyPlan, Recommendation, RecordingFacts, Replicates, Role,
+    Share, Sharer, Split, Weighting, all_policies, knee, next_step, percent, percent_exactly, plan,
+    plan_recording, split,
 };
 pub use cost::{Band, CORE_ACCESSES_PER_S, Charge, CostFacts, CostModel, CurveCost, MEMORY_SHARE};
 pub use cpu_cache::CpuCache;

@@ -103,6 +103,23 @@ class Heat {
     return last.length > most ? `${last.slice(0, most / 3)}…${last.slice(last.length - Math.floor(most / 2))}` : last;
   }
 
+  // Lines over what nobody knows: it is not to be taken for cold.
+  static hatch(ctx) {
+    const size = 6 * Math.round(devicePixelRatio || 1);
+    const tile = document.createElement("canvas");
+    [tile.width, tile.height] = [size, size];
+    const lines = tile.getContext("2d");
+    lines.strokeStyle = Theme.get("soft");
+    lines.lineWidth = size / 6;
+    lines.beginPath();
+    for (const at of [-size / 2, size / 2]) {
+      lines.moveTo(at, size);
+      lines.lineTo(at + size, 0);
+    }
+    lines.stroke();
+    return ctx.createPattern(tile, "repeat");
+  }
+
   colour(rate) {
     if (!(rate > 0) || !this.scale) return this.never;
     return Theme.heat(Math.log(rate / this.scale.low) / Math.log(this.scale.high / this.scale.low));
@@ -123,13 +140,17 @@ class Heat {
         .map((second) => Math.round(chart.valToPos(second, "x", true)));
     });
     let before = null;
+    const hatch = Heat.hatch(ctx);
     for (const row of this.rows) {
       const [top, bottom] = [row.top, row.bottom].map((at) => Math.round(chart.valToPos(at, "y", true)));
       if (bottom < bbox.top || top > bbox.top + bbox.height) continue;
       row.rate_per_mib.forEach((rate, column) => {
         const edge = edges[column];
         if (rate == null || !edge) return;
-        ctx.fillStyle = this.colour(rate);
+        ctx.fillStyle = row.unknown[column] ? this.never : this.colour(rate);
+        ctx.fillRect(edge[0], top, Math.max(edge[1] - edge[0], 1), Math.max(bottom - top, 1));
+        if (!row.unknown[column]) return;
+        ctx.fillStyle = hatch;
         ctx.fillRect(edge[0], top, Math.max(edge[1] - edge[0], 1), Math.max(bottom - top, 1));
       });
       if (before != null && before !== row.index) {
@@ -163,6 +184,12 @@ class Heat {
       text(Format.count(this.scale.high));
     }
     const never = box.appendChild(document.createElement("span"));
+    if (this.rows.some((row) => row.unknown.includes(true))) {
+      const unknown = box.appendChild(document.createElement("span"));
+      const mark = document.createElement("i");
+      mark.className = "unknown";
+      unknown.append(mark, "unknown: accessed bits that cannot be cleared");
+    }
     never.append(document.createElement("i"), this.scale ? "resident, not accessed; blank: not resident, or not recorded" : "resident, not accessed: no access was seen");
   }
 
@@ -185,6 +212,7 @@ class Heat {
     if (this.box.hidden) return;
     const rate = column < 0 ? undefined : row.rate_per_mib[column];
     const heat = rate === undefined ? "not recorded" : rate === null ? "not resident"
+      : row.unknown[column] ? "unknown: its accessed bits cannot be cleared"
       : rate > 0 ? `${Format.count(rate)} accesses/s per MiB` : "resident, not accessed";
     const time = column < 0 ? Format.seconds(second)
       : `${Format.seconds(this.columns[column].start_s)} – ${Format.seconds(this.columns[column].end_s)}`;

@@ -11,6 +11,8 @@ const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
 const COLOURS: [u8; 4] = [60, 132, 209, 220];
 /// Resident and not accessed; not resident is a space.
 const UNTOUCHED: char = '·';
+/// Nobody knows: accessed bits that cannot be cleared.
+const UNKNOWN: char = '╱';
 /// Columns for the area's name and size.
 const LABEL: usize = 24;
 /// Columns of the picture.
@@ -44,7 +46,10 @@ pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String
     let scale = Scale { coolest, hottest };
     let mut out = String::new();
     let mut last = usize::MAX;
+    let mut any_unknown = false;
     for (row, rates) in map.rows.iter().zip(&rows) {
+        let unknown = mostly(&row.unknown, merge, shown);
+        any_unknown |= unknown.contains(&true);
         let area = areas.get(row.area);
         let name = match area {
             Some(area) if row.area != last => {
@@ -57,8 +62,9 @@ pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String
         last = row.area;
         let cells: String = rates
             .iter()
-            .map(|rate| {
-                let (shade, colour) = scale.shade(*rate);
+            .zip(&unknown)
+            .map(|(rate, unknown)| {
+                let (shade, colour) = if *unknown { (UNKNOWN, None) } else { scale.shade(*rate) };
                 let text = shade.to_string().repeat(repeat);
                 colour.map_or_else(|| text.clone(), |colour| style.in_colour(colour, &text))
             })
@@ -73,7 +79,15 @@ pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String
     let indent = " ".repeat(label + 2);
     out += &style.dim(&format!("{indent}0 s{}{end}", " ".repeat(gap)));
     out.push('\n');
-    out + &scale.legend(style)
+    out + &scale.legend(any_unknown, style)
+}
+
+/// Of every `merge` neighbouring columns, whether most are set.
+fn mostly(columns: &[bool], merge: usize, shown: usize) -> Vec<bool> {
+    let set = |part: &[bool]| 2 * part.iter().filter(|set| **set).count() > part.len();
+    let mut cells: Vec<bool> = columns.chunks(merge).map(set).collect();
+    cells.resize(shown, false);
+    cells
 }
 
 /// The mean of every `merge` neighbouring columns.
@@ -117,11 +131,16 @@ impl Scale {
         }
     }
 
-    fn legend(&self, style: Style) -> String {
+    fn legend(&self, any_unknown: bool, style: Style) -> String {
+        let unknown = format!("{UNKNOWN} unknown, for its accessed bits cannot be cleared");
         if self.hottest <= 0.0 {
-            return style.paragraph("  ", "No access was seen.");
+            let unknown = if any_unknown { format!(" {unknown}.") } else { String::new() };
+            return style.paragraph("  ", &format!("No access was seen.{unknown}"));
         }
         let mut text = format!("accesses/s per MiB: {UNTOUCHED} none");
+        if any_unknown {
+            text += &format!("  {unknown}");
+        }
         for (i, shade) in SHADES.iter().enumerate() {
             let upto = self.coolest * 10f64.powf(self.steps() * (i + 1) as f64 / 4.0);
             if self.steps() > 0.0 || i == 3 {

@@ -4,7 +4,11 @@ use crate::number::{band, bytes_per_s, count, duration};
 use crate::style::shortened;
 use crate::table::{Align, Table};
 use crate::{Style, chart, heatmap};
-use pagetide_replay::{Plan, PolicyPlan, RecordingFacts, Role, percent, percent_exactly};
+use pagetide_replay::{
+    NextStep, Plan, PolicyPlan, RecordingFacts, Role, next_step, percent, percent_exactly,
+};
+use pagetide_types::shell;
+use unicode_width::UnicodeWidthStr;
 
 /// Renders a plan for a terminal.
 #[must_use]
@@ -39,6 +43,11 @@ pub fn plan(plan: &Plan, style: Style) -> String {
             out += &style.dim(&style.paragraph("  ", nodes));
         }
     }
+    if let Some(next) = next_step(plan) {
+        out += &style.heading("Next");
+        out += &style.paragraph("  ", &next_says(&next));
+        out += &copied(&next.command, style);
+    }
     if let Some(answer) = &plan.recommendation {
         out += &style.heading("What this stands on");
         for assumption in &answer.assumptions {
@@ -46,6 +55,30 @@ pub fn plan(plan: &Plan, style: Style) -> String {
         }
     }
     out
+}
+
+/// A line to copy: where it is too wide, on several, as a shell joins them again.
+fn copied(command: &str, style: Style) -> String {
+    let words = shell::words(command).unwrap_or_default();
+    let quoted: Vec<String> = words.iter().filter_map(|word| shell::quote(word)).collect();
+    let mut lines = vec!["     ".to_owned()];
+    for word in quoted {
+        let last = lines.len() - 1;
+        // A space before it, and one with a backslash behind it.
+        if lines[last].width() + word.width() + 3 > style.width() && !lines[last].trim().is_empty()
+        {
+            lines[last] += " \\";
+            lines.push("       ".to_owned());
+        }
+        let last = lines.len() - 1;
+        lines[last] += &format!(" {word}");
+    }
+    lines.join("\n") + "\n"
+}
+
+/// What the next step brings.
+pub(crate) fn next_says(next: &NextStep) -> String {
+    format!("{} of it may be slow. On a machine with both kinds of memory:", next.saved)
 }
 
 /// What every policy needs, and the curve of the one that matters.
@@ -234,4 +267,22 @@ fn needs_table(plan: &Plan, style: Style) -> String {
             .dim(&style.paragraph("  ", "* a bound to compare with, moves free; cannot be run"));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wide_line_is_copied_in_parts_that_a_shell_joins() {
+        let command = "sudo pagetide run --fast 1006M -- sh -c 'a; b c' --port 0 --save ''";
+        let shown = copied(command, Style::new(40, false));
+        assert!(
+            shown.lines().count() > 1 && shown.lines().all(|line| line.width() <= 40),
+            "{shown}"
+        );
+        let joined = shown.replace("\\\n", " ");
+        assert_eq!(joined.split_whitespace().collect::<Vec<_>>().join(" "), command);
+        assert_eq!(copied(command, Style::new(100, false)), format!("      {command}\n"));
+    }
 }

@@ -191,3 +191,13 @@ fn without_colour(text: &str) -> String {
     }
     out
 }
+
+#[test]
+fn what_nobody_knows_is_hatched_and_not_drawn_as_cold() {
+    let mut plan = plan_of(&made::zipf(), &PlanOptions::default());
+    let before = pagetide_report::plan(&plan, plain(80));
+    assert!(!before.contains('╱') && !before.contains("unknown, for its"));
+    plan.heatmap.rows[0].unknown.fill(true);
+    let shown = pagetide_report::plan(&plan, plain(80));
+    assert!(shown.contains("╱╱╱") && shown.contains("╱ unknown"), "{shown}");
+}

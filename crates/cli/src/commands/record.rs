@@ -305,6 +305,8 @@ pub(crate) fn plain_header(
             machine.insert(key.to_owned(), value);
         }
     };
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
+    note("host", host.map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()));
     note("kernel", features.release.clone());
     note("cpu", Some(features.cpu.model.clone()));
     note("memory", Some(Bytes(features.total.0).to_string()));

@@ -46,9 +46,9 @@ fn a_terminal_shows_time_epochs_and_how_much_is_watched() {
         return;
     }
     let scratch = scratch();
-    let shown = on_a_terminal(scratch.path(), 120, &["--epoch", "500ms", "--for", "3s"]);
+    let shown = on_a_terminal(scratch.path(), 170, &["--epoch", "500ms", "--for", "3s"]);
     let line = shown.last().unwrap_or_else(|| panic!("no progress"));
-    for part in ["/3 s", "epochs", "% watched", "1 process", "of a core"] {
+    for part in ["/3 s", "epochs", "% watched", "hot set", "1 process", "of a core", "Ctrl-C"] {
         assert!(line.contains(part), "no '{part}' in {line}");
     }
     let quiet = on_a_terminal(scratch.path(), 120, &["--epoch", "500ms", "--for", "2s", "--quiet"]);

@@ -5,6 +5,7 @@ mod decisions;
 mod facts;
 mod interval;
 mod knee;
+mod next_step;
 mod plan;
 mod plan_recording;
 mod recommend;
@@ -16,6 +17,7 @@ pub use decisions::{Choice, Decisions, Figure};
 pub use facts::RecordingFacts;
 pub use interval::{EpochHits, Interval, Replicates};
 pub use knee::knee;
+pub use next_step::{NextStep, next_step};
 pub use plan::{
     HotSet, PLAN_SCHEMA_VERSION, Plan, PlanInput, PlanOptions, Point, PolicyCurve, PolicyPlan,
     Role, plan,

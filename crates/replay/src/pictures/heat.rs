@@ -51,6 +51,8 @@ pub struct PictureRow {
     pub end: Option<u64>,
     /// Accesses per second and MiB in every column; none where nothing was resident.
     pub rate_per_mib: Vec<Option<f32>>,
+    /// Columns in which the heat of most of it is unknown.
+    pub unknown: Vec<bool>,
 }
 
 /// The picture from everything that was pushed; `times` are those of all epochs.
@@ -77,6 +79,7 @@ pub(super) fn picture(
             first: at(first.2),
             end: (first.1 == last.1).then(|| at(last.2.saturating_add(1))),
             rate_per_mib: part.cells.iter().map(rate).collect(),
+            unknown: part.cells.iter().map(Cell::is_unknown).collect(),
         })
     };
     let areas = layout

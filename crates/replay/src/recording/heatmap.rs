@@ -4,7 +4,7 @@
 
 use crate::recording::areas::{AreaNames, Layout};
 use pagetide_trace::EpochRecord;
-use pagetide_types::{AreaKind, Bytes, UnitKey};
+use pagetide_types::{AreaKind, Bytes, HeatFlags, UnitKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -33,6 +33,9 @@ pub struct HeatmapRow {
     pub bytes: Bytes,
     /// Accesses per second and MiB in every column; none where nothing was resident.
     pub rate_per_mib: Vec<Option<f32>>,
+    /// Columns in which the heat of most of it is unknown: its accessed bits cannot be cleared. A
+    /// rate there says nothing.
+    pub unknown: Vec<bool>,
 }
 
 /// One named area's share of memory and accesses in the evaluated epochs.
@@ -59,12 +62,20 @@ pub struct AreaHeat {
 pub(crate) struct Cell {
     pub(crate) accesses: f64,
     pub(crate) byte_s: f64,
+    /// The part of them whose heat is unknown.
+    pub(crate) unknown_byte_s: f64,
 }
 
 impl Cell {
     pub(crate) fn add(&mut self, other: Self) {
         self.accesses += other.accesses;
         self.byte_s += other.byte_s;
+        self.unknown_byte_s += other.unknown_byte_s;
+    }
+
+    /// Whether the heat of most of it is unknown.
+    pub(crate) fn is_unknown(&self) -> bool {
+        2.0 * self.unknown_byte_s > self.byte_s
     }
 }
 
@@ -134,9 +145,13 @@ impl HeatmapBuilder {
                 if cells.len() <= column {
                     cells.resize(column + 1, Cell::default());
                 }
+                let flags = heat.flags[i];
+                let unknown = flags.has(HeatFlags::UNCLEARED) && !flags.has(HeatFlags::ACCESSED);
+                let byte_s = heat.bytes(i).as_f64() * length;
                 cells[column].add(Cell {
                     accesses: f64::from(heat.rate[i]) * length,
-                    byte_s: heat.bytes(i).as_f64() * length,
+                    byte_s,
+                    unknown_byte_s: if unknown { byte_s } else { 0.0 },
                 });
             }
             if self.column_s.len() > self.most_columns {
@@ -265,6 +280,7 @@ impl HeatmapBuilder {
             area,
             bytes: whole_bytes(byte_s / seconds),
             rate_per_mib: cells.iter().map(rate).collect(),
+            unknown: cells.iter().map(Cell::is_unknown).collect(),
         })
     }
 

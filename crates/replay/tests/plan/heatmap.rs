@@ -26,6 +26,17 @@ fn build(
     areas: &[Area],
     rate: impl Fn(u32, u32) -> f32,
 ) -> HeatmapBuilder {
+    build_flagged(epochs, units, areas, rate, |_| HeatFlags::SAMPLED)
+}
+
+/// The same; unit i has `flags(i)`.
+fn build_flagged(
+    epochs: u32,
+    units: u32,
+    areas: &[Area],
+    rate: impl Fn(u32, u32) -> f32,
+    flags: impl Fn(u32) -> HeatFlags,
+) -> HeatmapBuilder {
     let mut builder = HeatmapBuilder::new();
     for e in 0..epochs {
         let mut heat = EpochHeat::new(EpochId(e));
@@ -33,7 +44,7 @@ fn build(
             heat.push(HeatRow {
                 unit: UnitId(i),
                 rate: rate(e, i),
-                flags: HeatFlags::SAMPLED,
+                flags: flags(i),
                 pages: 512,
                 watched: 512,
                 touched: 1,
@@ -95,6 +106,21 @@ fn a_change_over_time_shows_in_its_peak_and_warm_up_is_left_out() {
     assert!(found.iter().all(|a| a.peak_share_of_accesses == 1.0 && a.share_of_accesses == 0.5));
     let (_, found) = build(10, 100, &areas, swaps).finish(20, 5);
     assert_eq!(found.iter().find(|a| a.name == "a").unwrap().accesses_per_s, 0.0);
+}
+
+#[test]
+fn what_cannot_be_cleared_is_unknown_and_not_cold() {
+    let areas = [area("a", AreaKind::Shared, 0, 0, 60), area("b", AreaKind::Heap, 0, 60, 100)];
+    let flags = |i| if i < 60 { HeatFlags::UNCLEARED } else { HeatFlags::SAMPLED };
+    let (map, found) = build_flagged(4, 100, &areas, |_, _| 0.0, flags).finish(20, 0);
+    for row in &map.rows {
+        let shared = found[row.area].name == "a";
+        assert_eq!(row.unknown, vec![shared; 4], "{row:?}");
+    }
+    // What was seen accessed is not unknown, though some of it cannot be cleared.
+    let seen = HeatFlags::UNCLEARED | HeatFlags::SAMPLED | HeatFlags::ACCESSED;
+    let (map, _) = build_flagged(4, 100, &areas, |_, _| 9.0, |_| seen).finish(20, 0);
+    assert!(map.rows.iter().all(|row| !row.unknown.contains(&true)));
 }
 
 #[test]

@@ -9,7 +9,12 @@ use pagetide_types::Bytes;
 fn the_answer_is_where_it_was_promised() {
     let units = hot_cold(300, 1000, 2000.0, 200.0);
     let mut input = input(vec![candidate(curve("first-touch", &units))]);
-    let row = HeatmapRow { area: 0, bytes: Bytes::mib(2), rate_per_mib: vec![None, Some(1.0)] };
+    let row = HeatmapRow {
+        area: 0,
+        bytes: Bytes::mib(2),
+        rate_per_mib: vec![None, Some(1.0)],
+        unknown: vec![false; 2],
+    };
     input.heatmap = Heatmap { column_s: 5.0, rows: vec![row] };
     input.curves[0].told = vec![Told {
         capacity: Bytes::mib(600),

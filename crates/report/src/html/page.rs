@@ -7,7 +7,7 @@ use super::tables::{self, AreaRow, PolicyRow};
 use super::{Subject, Together, compare, date};
 use crate::number::band;
 use askama::Template;
-use pagetide_replay::{Plan, Role};
+use pagetide_replay::{Plan, Role, next_step};
 
 const UPLOT: &str = include_str!("../../vendor/uplot/uPlot.iife.min.js");
 const UPLOT_CSS: &str = include_str!("../../vendor/uplot/uPlot.min.css");
@@ -35,6 +35,8 @@ pub(super) struct View {
     pub(super) policies: Vec<PolicyRow>,
     pub(super) areas: Vec<AreaRow>,
     pub(super) advice: Vec<Advice>,
+    /// What to do with the answer: what it brings, and the line to copy.
+    pub(super) next: Option<(String, String)>,
     pub(super) assumptions: Vec<String>,
     pub(super) recorded: Vec<(String, String)>,
     pub(super) machine: Vec<(String, String)>,
@@ -110,6 +112,16 @@ pub(super) struct Page {
     script: &'static str,
 }
 
+/// When and on which host one recording was made, as far as it says.
+fn when_and_where(subjects: &[Subject]) -> String {
+    let Some(header) = subjects.first().map(|subject| &subject.header) else {
+        return String::new();
+    };
+    let date = date::utc(header.started_unix_s);
+    let host = header.machine.get("host").map(|host| format!(" on {host}"));
+    format!(", {}{}", date.split(' ').next().unwrap_or_default(), host.unwrap_or_default())
+}
+
 impl Page {
     pub(super) fn new(
         subjects: &[Subject],
@@ -124,7 +136,7 @@ impl Page {
             .collect();
         let many = views.len() > 1;
         let title = match &views[..] {
-            [one] => format!("Fast memory for {}", one.target),
+            [one] => format!("Fast memory for {}{}", one.target, when_and_where(subjects)),
             _ => format!("Fast memory, compared: {}", names.join(", ")),
         };
         let split = together.split;
@@ -206,6 +218,7 @@ fn view(subject: &Subject, name: &str, at: usize) -> View {
                 commands: advice.commands.clone(),
             })
             .collect(),
+        next: next_step(plan).map(|next| (crate::plan::next_says(&next), next.command)),
         assumptions: plan
             .recommendation
             .iter()

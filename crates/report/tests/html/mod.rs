@@ -81,6 +81,7 @@ fn pictures(plan: &Plan, units: &[Unit]) -> Pictures {
                 first: i << 30,
                 end: (i != 3).then_some((i + 1) << 30),
                 rate_per_mib: row.rate_per_mib.clone(),
+                unknown: row.unknown.clone(),
             })
             .collect(),
     });

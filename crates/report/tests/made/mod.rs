@@ -141,6 +141,7 @@ pub(crate) fn overview() -> Overview {
                 (x >= first).then_some(value as f32)
             })
             .collect(),
+        unknown: vec![false; 12],
     };
     let mut rows: Vec<HeatmapRow> =
         (0..12).map(|i| row(0, 100, i / 4, 30_000.0 / 10f64.powf(i as f64 / 3.0), 0.5)).collect();
@@ -152,6 +153,7 @@ pub(crate) fn overview() -> Overview {
             name: "redis.heat".into(),
             target: "redis-server --port 0 --unixsocket /tmp/demo.sock --save ''".into(),
             started_unix_s: 1_790_000_000,
+            source: Source::Sampled,
             unit: UnitSize::Huge,
             epoch_s: 5.0,
             epochs: 12,
@@ -196,6 +198,7 @@ fn untouched() -> Heatmap {
         area: 0,
         bytes,
         rate_per_mib: (0..12).map(|x| (x < length).then_some(0.0)).collect(),
+        unknown: vec![false; 12],
     };
     Heatmap { column_s: 5.0, rows: vec![row(Bytes::mib(150), 12), row(Bytes::mib(50), 7)] }
 }

@@ -43,11 +43,12 @@ fn a_header_without_end_is_not_read() {
 fn zigzag(mut value: u64) -> Vec<u8> {
     value <<= 1;
     let mut bytes = Vec::new();
+    let byte = |value: u64| u8::try_from(value & 127).unwrap();
     while value >= 128 {
-        bytes.push((value & 127) as u8 | 128);
+        bytes.push(byte(value) | 128);
         value >>= 7;
     }
-    bytes.push(value as u8);
+    bytes.push(byte(value));
     bytes
 }
 

@@ -28,8 +28,6 @@ const LEAST: f64 = 8.0;
 const MOST: f64 = 256.0;
 /// Moves must bring so many times what their shootdown costs.
 const MARGIN: f64 = 1.25;
-/// What a local access takes of one to the pool, until one was made.
-const LOCAL: f64 = 0.5;
 
 /// A watched page that reached a count.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +126,7 @@ impl SwapPolicy for Payback {
             hot.clear();
             return;
         };
-        let local = learner.local_delay.map_or(LOCAL * pool.ns(), Ps::ns);
+        let local = learner.local_delay.unwrap_or(node.local_idle).ns();
         // Of a core's time, ns: it waits for one of its misses, with all others under way.
         let each = (pool.ns() - local).max(0.0) / f64::from(node.outstanding.max(1)) * node.waited;
         let cores = f64::from(node.cores);
@@ -172,7 +170,8 @@ mod tests {
             cores: 2,
             outstanding: 32,
             pool_delay: Some(Ps::from_ns(pool_ns)),
-            local_delay: Some(Ps::from_ns(60.0)),
+            local_delay: None,
+            local_idle: Ps::from_ns(60.0),
             waited: 1.0,
             shootdown: Ps::from_ns(8000.0),
             swap: Ps::from_ns(1000.0),

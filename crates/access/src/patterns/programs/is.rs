@@ -111,7 +111,7 @@ impl Scatter {
         let end = at.1 as u64;
         while at.0 < end && steps.len() < most {
             gap.add(SCATTER);
-            if at.0 * 4 % 64 == 0 {
+            if (at.0 * 4).is_multiple_of(64) {
                 gap.step((self.from.base + at.0 * 4) >> 6, Read, steps);
             }
             let word = rng.word();

@@ -116,7 +116,6 @@ impl Scatter {
             }
             let word = rng.word();
             let sum: u64 = (0..4).map(|part| word >> (16 * part) & 0xffff).sum();
-            #[expect(clippy::cast_possible_truncation, reason = "below the number of buckets")]
             let cursor = &mut cursors[(sum >> (18 - BUCKETS)) as usize];
             let byte = (*cursor).min(self.to.bytes - 4);
             let (line, before) = ((self.to.base + byte) >> 6, (self.to.base + byte - 4) >> 6);

@@ -22,7 +22,7 @@ pub struct Lulesh {
 const REGIONS: u64 = 11;
 const PARTS: u64 = 66;
 /// How often each evaluates its equation of state: five once, five twice, one 20 times (`-c 1`).
-const TIMES: [u32; REGIONS as usize] = [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 20];
+const TIMES: [u32; 11] = [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 20];
 /// A region's elements lie in runs of about so many: most of them in long ones.
 const RUN: u64 = 128;
 /// Of the temporaries of an evaluation, the energies.

@@ -72,6 +72,6 @@ fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> Stri
     if let Some(still) = still {
         row("none", still);
     }
-    row(if still.is_some() { "hot pages" } else { "none" }, outcome);
+    row(if still.is_some() { "hot" } else { "none" }, outcome);
     table.render()
 }

@@ -14,7 +14,7 @@ pub(super) const FIGURE: Figure = Figure {
     run,
 };
 
-const EPOCHS: [(u64, &str); 2] = [(100_000, "100K"), (1_000_000, "1M")];
+const EPOCHS: [(u64, &str); 1] = [(100_000, "100K")];
 
 /// What is another.
 struct Ablation {
@@ -57,7 +57,6 @@ fn ablations() -> Vec<Ablation> {
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let mut outcome = Outcome::default();
-    let epochs = if context.small { &EPOCHS[..1] } else { &EPOCHS[..] };
     for program in programs(context) {
         let runs = Runs::new(context);
         let mut all = ablations();
@@ -67,11 +66,11 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
             changes: ablation.changes.clone(),
             ..Point::of(program)
         };
-        for (epoch_cycles, epoch) in epochs {
+        for (epoch_cycles, epoch) in EPOCHS {
             let points: Vec<Point> = all
                 .iter()
                 .flat_map(|ablation| {
-                    let of = Migration { epoch_cycles: *epoch_cycles, ..Migration::default() };
+                    let of = Migration { epoch_cycles, ..Migration::default() };
                     [base(ablation), base(ablation).moving((ablation.migration)(of))]
                 })
                 .collect();

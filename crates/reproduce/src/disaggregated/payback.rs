@@ -29,7 +29,7 @@ pub(super) fn payback() -> Migration {
         policy: Chooser::Payback,
         threshold: 3,
         most: 500,
-        epoch_cycles: 20_000,
+        epoch_cycles: 10_000,
         keep_counts: true,
         ..Migration::default()
     }

@@ -39,3 +39,35 @@ fn simplemoc_is_as_measured_in_a_short_window() {
     let ratio = rate.and_then(crate::Row::ratio).unwrap();
     assert!((0.8..1.2).contains(&ratio), "{outcome:?}");
 }
+
+#[test]
+fn gains_grow_with_the_latency_of_the_slow_memory() {
+    let outcome = (figure_7::FIGURE.run)(&Context::in_memory(1)).unwrap();
+    let over_none = outcome.series.iter().filter(|series| series.name == "over no migration");
+    for series in over_none {
+        for pair in series.points.windows(2) {
+            assert!(pair[1].1 > pair[0].1, "{series:?}");
+        }
+    }
+}
+
+#[test]
+fn thresholds_of_70_and_100_move_nothing_in_short_epochs() {
+    let outcome = (figure_5::FIGURE.run)(&Context::in_memory(1)).unwrap();
+    let signs = outcome.rows.iter().filter(|row| row.what.ends_with("in which something moves"));
+    let [high, low]: [Vec<_>; 2] =
+        signs.partition::<Vec<_>, _>(|row| !row.what.contains("threshold 50")).into();
+    assert!(high.len() == 4 && high.iter().all(|row| row.ours == 0.0), "{high:?}");
+    // Pages of miniFE reach all of their 64 lines within 100 K cycles.
+    assert!(low.iter().any(|row| row.ours > 0.0), "{low:?}");
+}
+
+#[test]
+fn pages_that_pay_for_their_move_are_never_behind_no_migration() {
+    for figure in [payback::FIGURE, payback::SEEDS] {
+        let outcome = (figure.run)(&Context::in_memory(1)).unwrap();
+        let gains: Vec<_> =
+            outcome.rows.iter().filter(|row| row.what.ends_with(": gain")).collect();
+        assert!(gains.len() >= 2 && gains.iter().all(|row| row.ours > 0.98), "{gains:?}");
+    }
+}

@@ -45,6 +45,7 @@ pub struct Engine<'m> {
     next: Vec<Ps>,
     cores: usize,
     pool: Vec<Module>,
+    modules: u32,
     controller: Option<Controller>,
     manager: Option<Manager>,
     requests: u64,
@@ -85,6 +86,7 @@ impl<'m> Engine<'m> {
             next: next.collect(),
             cores,
             pool: (0..machine.pool.modules).map(|_| module(&machine.pool)).collect(),
+            modules: machine.pool.modules,
             controller: migration.map(|migration| Controller::new(&pages, migration)),
             manager: migration
                 .map(|migration| Manager::new(migration.clone(), programs.len(), &times)),
@@ -249,8 +251,7 @@ impl<'m> Engine<'m> {
                 }
                 Place::Pool(slot) => {
                     let sent = node.port[usize::from(write)].pass(from) + self.times.there;
-                    let modules = self.pool.len() as u32;
-                    let (module, frame) = (slot % modules, slot / modules);
+                    let (module, frame) = (slot % self.modules, slot / self.modules);
                     let line = u64::from(frame) << 6 | within;
                     let module = &mut self.pool[module as usize];
                     let mut done = sent;

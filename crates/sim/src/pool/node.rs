@@ -180,6 +180,7 @@ pub(super) struct Node<'m> {
     /// What was counted when its manager looked last, and when that was.
     looked: (Tally, Ps),
     outstanding: u32,
+    local_idle: Ps,
 }
 
 /// What is counted of a node.
@@ -224,6 +225,7 @@ impl<'m> Node<'m> {
             tally: Tally::default(),
             looked: (Tally::default(), start),
             outstanding: machine.core.outstanding,
+            local_idle: Ps::from_ns(machine.local.read_ns + machine.local.path_ns),
         }
     }
 
@@ -245,6 +247,7 @@ impl<'m> Node<'m> {
             outstanding: self.outstanding,
             pool_delay: delay(1),
             local_delay: delay(0),
+            local_idle: self.local_idle,
             waited: (1.0 - executed.ns() / time.ns().max(1e-3)).clamp(0.0, 1.0),
             ..NodeView::default()
         }

@@ -5,6 +5,7 @@
 //!
 //! What a page will be accessed further is learned from a sixteenth of the pages, chosen by their numbers,
 //! which never move: how often those that had reached a count were accessed within some times after that.
+//! What lasted so long is taken to last as long again.
 
 use super::Ps;
 use super::clock::victim;
@@ -27,8 +28,6 @@ const LEAST: f64 = 8.0;
 const MOST: f64 = 256.0;
 /// Moves must bring so many times what their shootdown costs.
 const MARGIN: f64 = 1.25;
-/// What a local access takes of one to the pool, until one was made.
-const LOCAL: f64 = 0.5;
 
 /// A watched page that reached a count.
 #[derive(Clone, Copy, Debug)]
@@ -98,13 +97,23 @@ impl Learner {
         }
     }
 
-    /// How often a page of this count is expected to be accessed further.
-    fn expected(&self, count: u32) -> f64 {
-        let means = self.further.iter().filter_map(|further| {
+    /// How often a page of this count is expected to be accessed further: as often as within the longest
+    /// time that is known, and, if that is more than within the time before, at the same pace for as long
+    /// as it all lasted so far.
+    fn expected(&self, count: u32, now: Ps) -> f64 {
+        let known = self.further.iter().zip(HORIZONS).filter_map(|(further, after)| {
             let (pages, accesses) = further[bin(count)];
-            (pages >= LEAST).then(|| accesses / pages)
+            (pages >= LEAST).then(|| (after.ns(), accesses / pages))
         });
-        means.fold(0.0, f64::max)
+        let (mut before, mut last) = (None, None);
+        for next in known {
+            (before, last) = (last, Some(next));
+        }
+        let Some((after, further)) = last else { return 0.0 };
+        let pace = before.map_or(0.0, |(earlier, fewer): (f64, f64)| {
+            ((further - fewer) / (after - earlier)).max(0.0)
+        });
+        further + pace * (now.ns() - after).max(0.0)
     }
 }
 
@@ -117,11 +126,12 @@ impl SwapPolicy for Payback {
             hot.clear();
             return;
         };
-        let local = learner.local_delay.map_or(LOCAL * pool.ns(), Ps::ns);
+        let local = learner.local_delay.unwrap_or(node.local_idle).ns();
         // Of a core's time, ns: it waits for one of its misses, with all others under way.
         let each = (pool.ns() - local).max(0.0) / f64::from(node.outstanding.max(1)) * node.waited;
         let cores = f64::from(node.cores);
-        let gain = |hot: &Hot| learner.expected(hot.count) * each - cores * node.swap.ns();
+        let gain =
+            |hot: &Hot| learner.expected(hot.count, node.now) * each - cores * node.swap.ns();
         hot.retain(|hot| !watched(hot.page) && gain(hot) > 0.0);
         hot.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
         hot.truncate(most);
@@ -160,7 +170,8 @@ mod tests {
             cores: 2,
             outstanding: 32,
             pool_delay: Some(Ps::from_ns(pool_ns)),
-            local_delay: Some(Ps::from_ns(60.0)),
+            local_delay: None,
+            local_idle: Ps::from_ns(60.0),
             waited: 1.0,
             shootdown: Ps::from_ns(8000.0),
             swap: Ps::from_ns(1000.0),
@@ -194,6 +205,22 @@ mod tests {
         assert_eq!(chosen(&mut taught(), 16, 10, 300.0), 0);
         // What nobody has learned is not moved.
         assert_eq!(chosen(&mut Payback::new(1, 200), 16, 10, 9660.0), 0);
+    }
+
+    #[test]
+    fn pages_that_come_back_are_worth_more_the_longer_it_lasts() {
+        // Of each page four accesses every 0.1 ms.
+        let mut policy = Payback::new(1, 200);
+        for round in 0..30 {
+            let now = Ps(u64::from(round) * 100_000_000);
+            for page in of(true).take(20) {
+                (1..=4).for_each(|n| policy.saw(0, page, round * 4 + n, now));
+            }
+            policy.nodes[0].learn(now);
+        }
+        let learner = &policy.nodes[0];
+        let [soon, late] = [3_000_000_000, 30_000_000_000].map(|now| learner.expected(8, Ps(now)));
+        assert!((80.0..160.0).contains(&soon) && (1000.0..1400.0).contains(&late), "{soon} {late}");
     }
 
     #[test]

@@ -46,6 +46,8 @@ pub struct NodeView {
     pub pool_delay: Option<Ps>,
     /// The same of its own memory.
     pub local_delay: Option<Ps>,
+    /// What its own memory takes when it is idle, as its firmware tells.
+    pub local_idle: Ps,
     /// Share of the time, without shootdowns, in which its cores executed nothing.
     pub waited: f64,
     /// What a shootdown takes.

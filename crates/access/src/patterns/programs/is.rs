@@ -111,12 +111,11 @@ impl Scatter {
         let end = at.1 as u64;
         while at.0 < end && steps.len() < most {
             gap.add(SCATTER);
-            if at.0 * 4 % 64 == 0 {
+            if (at.0 * 4).is_multiple_of(64) {
                 gap.step((self.from.base + at.0 * 4) >> 6, Read, steps);
             }
             let word = rng.word();
             let sum: u64 = (0..4).map(|part| word >> (16 * part) & 0xffff).sum();
-            #[expect(clippy::cast_possible_truncation, reason = "below the number of buckets")]
             let cursor = &mut cursors[(sum >> (18 - BUCKETS)) as usize];
             let byte = (*cursor).min(self.to.bytes - 4);
             let (line, before) = ((self.to.base + byte) >> 6, (self.to.base + byte - 4) >> 6);

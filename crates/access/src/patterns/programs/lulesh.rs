@@ -22,9 +22,11 @@ pub struct Lulesh {
 const REGIONS: u64 = 11;
 const PARTS: u64 = 66;
 /// How often each evaluates its equation of state: five once, five twice, one 20 times (`-c 1`).
-const TIMES: [u32; REGIONS as usize] = [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 20];
+const TIMES: [u32; 11] = [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 20];
 /// A region's elements lie in runs of about so many: most of them in long ones.
 const RUN: u64 = 128;
+/// Of the temporaries of an evaluation, the energies.
+const ENERGY: usize = 8;
 /// Bytes of a scalar.
 const REAL: u64 = 8;
 
@@ -216,7 +218,9 @@ fn materials(mesh: &Mesh) -> Vec<Stage> {
         which.iter().map(of).collect()
     };
     let written = |which: &[usize]| -> Vec<Sweep> {
-        let of = |at: &usize| Sweep::each(mesh.temporary[*at], REAL, Update);
+        // Energies are updated in place, all else is assigned.
+        let op = |at| if at == ENERGY { Update } else { Write };
+        let of = |at: &usize| Sweep::each(mesh.temporary[*at], REAL, op(*at));
         which.iter().map(of).collect()
     };
     let mut stages = Vec::new();

@@ -18,6 +18,8 @@ pub struct Pennant {
 
 /// Sides of a zone, each with a corner.
 const SIDES: u64 = 4;
+/// What a loop touches: sides that share an item, its bytes, and how.
+type Touched<'a> = &'a [(u64, u64, Op)];
 /// Sides in a chunk.
 const CHUNK: u64 = 512;
 
@@ -27,7 +29,7 @@ impl Pennant {
         let mut memory = Memory::default();
         // By chunk: what a loop reads and writes first, bytes for a side. Maps are 4, scalars 8, vectors
         // 16; what belongs to a zone or a point is a quarter of that.
-        let quiet: [(f64, &[(u64, u64, Op)]); 9] = [
+        let quiet: [(f64, Touched<'_>); 9] = [
             // Centres of sides and zones, from the maps and the points.
             (60.0, &[(1, 4, Read), (1, 4, Read), (1, 4, Read), (4, 16, Read), (1, 16, Write)]),
             // Volumes of sides and zones.
@@ -45,7 +47,7 @@ impl Pennant {
             // Sums of the forces of corners.
             (35.0, &[(1, 16, Write), (1, 8, Read)]),
         ];
-        let sweeps = |memory: &mut Memory, touched: &[(u64, u64, Op)]| -> Vec<Sweep> {
+        let sweeps = |memory: &mut Memory, touched: Touched<'_>| -> Vec<Sweep> {
             let of = |(share, bytes, op): &(u64, u64, Op)| {
                 let array = memory.array(bytes * sides / share);
                 Sweep::all(Array { bytes: bytes * sides / share, ..array }, sides, *op)
@@ -57,7 +59,7 @@ impl Pennant {
         });
         let mut stages = vec![Stage::Chunks { items: sides, each: CHUNK, loops: loops.collect() }];
         // Over all points, then over all sides and zones: bytes for a side.
-        let loud: [(f64, &[(u64, u64, Op)]); 3] = [
+        let loud: [(f64, Touched<'_>); 3] = [
             (
                 68.0,
                 &[

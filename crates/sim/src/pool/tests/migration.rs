@@ -153,7 +153,7 @@ fn payback_moves_what_pays_and_nothing_else() {
     let payback = Migration {
         policy: crate::pool::Chooser::Payback,
         threshold: 3,
-        epoch_cycles: 20_000,
+        epoch_cycles: 10_000,
         keep_counts: true,
         most: 500,
         ..Migration::default()

@@ -28,6 +28,8 @@ pub(crate) struct Paths {
     pub(crate) ports: Vec<PathBuf>,
     /// Memory of the NVDIMMs.
     pub(crate) nvdimms: Vec<PathBuf>,
+    /// What is written to them stays in their files.
+    pub(crate) keep: bool,
 }
 
 /// Size of an NVDIMM's file: its memory and its labels.
@@ -47,7 +49,7 @@ pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<S
     add("smp", format!("{}", topology.cpus()));
     // NVDIMMs before nodes: `ranges` relies on the order.
     for (number, (it, path)) in topology.nvdimms.iter().zip(&paths.nvdimms).enumerate() {
-        let share = if it.shared { "on" } else { "off" };
+        let share = if it.shared || paths.keep { "on" } else { "off" };
         let (path, size) = (in_option(path), mib(nvdimm_file(it.size)));
         add(
             "object",
@@ -200,6 +202,7 @@ mod tests {
             console: "/c".into(),
             ports: PORTS.iter().map(|name| PathBuf::from(format!("/p/{name}"))).collect(),
             nvdimms: topology.nvdimms.iter().map(|_| PathBuf::from("/n")).collect(),
+            keep: name == "shift",
         };
         arguments(&topology, &paths, 1).join(" ").replace(" -", "\n-")
     }
@@ -271,6 +274,8 @@ mod tests {
             assert!(line.contains(part), "{part} in {line}");
         }
         assert!(command_line("nvdimm").contains("share=off"));
+        // What is to outlive a reboot is written to the files.
+        assert_eq!(command_line("shift").matches("share=on").count(), 3);
     }
 
     #[test]

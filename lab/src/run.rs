@@ -124,7 +124,8 @@ impl Lab<'_> {
             initrd: self.initrd(),
             console: home.join("console"),
             ports: PORTS.iter().map(|name| home.join(name)).collect(),
-            nvdimms: self.nvdimms(&home)?,
+            nvdimms: self.nvdimms(number, &home)?,
+            keep: self.run.keep.is_some(),
         };
         let sinks = Sinks {
             out: self.output(number, Box::new(io::stdout())),
@@ -189,10 +190,15 @@ impl Lab<'_> {
     }
 
     /// The files of a guest's NVDIMMs, created where they are not there yet.
-    fn nvdimms(&self, own: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    fn nvdimms(&self, guest: u32, home: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut all = Vec::new();
+        let (common, own) = match &self.run.keep {
+            Some(keep) => (keep.clone(), keep.join(guest.to_string())),
+            None => (self.folder.path().to_owned(), home.to_owned()),
+        };
+        fs::create_dir_all(&own).with_context(|| format!("cannot create {}", own.display()))?;
         for (number, nvdimm) in self.topology.nvdimms.iter().enumerate() {
-            let folder = if nvdimm.shared { self.folder.path() } else { own };
+            let folder = if nvdimm.shared { &common } else { &own };
             let path = folder.join(format!("nvdimm{number}"));
             fs::OpenOptions::new()
                 .create(true)

@@ -34,6 +34,8 @@ pub struct DaxDevice {
     pub size: Bytes,
     /// The node that its memory would belong to; none where the firmware does not say.
     pub target: Option<NodeId>,
+    /// The online node that is nearest to it, as the firmware says.
+    pub near: Option<NodeId>,
     /// What drives it.
     pub driver: DaxDriver,
     /// The number of `/dev/NAME`.
@@ -93,14 +95,16 @@ impl Host {
             let text = std::fs::read_to_string(parent.as_ref()?.join(file)).ok()?;
             Some(text.trim().to_owned()).filter(|text| !text.is_empty())
         };
+        let node = |file: &str| {
+            let text = self.text(format!("{dir}/{file}"))?;
+            text.parse::<u16>().ok().map(NodeId)
+        };
         Ok(Some(DaxDevice {
             name: name.to_owned(),
             start: PhysAddr(start),
             size: Bytes(size),
-            target: self
-                .text(format!("{dir}/target_node"))
-                .and_then(|text| text.parse::<u16>().ok())
-                .map(NodeId),
+            target: node("target_node"),
+            near: node("numa_node"),
             driver: self.dax_driver(name),
             dev: self.text(format!("{dir}/dev")).and_then(|text| {
                 let (major, minor) = text.split_once(':')?;
@@ -179,6 +183,7 @@ mod tests {
         fake.file(format!("{device}/resource"), "0x100a00000\n");
         fake.file(format!("{device}/size"), "526385152\n");
         fake.file(format!("{device}/target_node"), "1\n");
+        fake.file(format!("{device}/numa_node"), "0\n");
         fake.file(format!("{device}/dev"), "253:1\n");
         fake.file(format!("{device}/memmap_on_memory"), "0\n");
         fake.link(format!("{device}/driver"), "../../../../../bus/dax/drivers/device_dax");
@@ -194,6 +199,7 @@ mod tests {
         let it = &all[0];
         assert_eq!((it.start, it.size), (PhysAddr(0x1_00a0_0000), Bytes(526_385_152)));
         assert_eq!((it.target, &it.driver), (Some(NodeId(1)), &DaxDriver::Storage));
+        assert_eq!(it.near, Some(NodeId(0)));
         assert_eq!(it.dev, Some(Dev { major: 253, minor: 1 }));
         assert_eq!(it.uuid.as_deref(), Some("0be193f2-b41c-4f6f-9906-f7f2e58f42bb"));
         assert_eq!(it.namespace.as_deref(), Some("namespace1.0"));
@@ -228,6 +234,7 @@ mod tests {
                 start: PhysAddr(start),
                 size: Bytes(size % (1 << 45)),
                 target: None,
+                near: None,
                 driver: DaxDriver::None,
                 dev: None,
                 uuid: None,

@@ -63,6 +63,14 @@ impl Host {
         Ok(users)
     }
 
+    /// Whether a file of `/dev` is the device of that number: what is not must not be written to.
+    ///
+    /// # Errors
+    /// When it may not be looked at.
+    pub fn is_device(&self, path: &Path, device: Dev, kind: DeviceKind) -> Result<bool, Error> {
+        is_device(path, device, kind)
+    }
+
     fn has_open(&self, pid: Pid, device: Dev, kind: DeviceKind) -> Result<bool, Error> {
         let folder = self.path(format!("proc/{pid}/fd"));
         for entry in fs::read_dir(&folder).map_err(|source| fault(folder.clone(), source))? {

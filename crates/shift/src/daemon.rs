@@ -140,6 +140,9 @@ pub enum DaemonError {
     /// The machine does not say what it is asked.
     #[error(transparent)]
     Kernel(#[from] crate::Fault),
+    /// A file of the machine's cannot be read.
+    #[error(transparent)]
+    Host(#[from] pagetide_host::Error),
 }
 
 /// A device of ours, as it is now.
@@ -241,9 +244,7 @@ impl<K: Kernel> Daemon<K> {
         let mut pairs: BTreeMap<NodeId, Vec<Ours>> = BTreeMap::new();
         for device in self.kernel.devices()? {
             let Some((id, entry)) = entries.iter().find(|(id, _)| id.is(&device)) else { continue };
-            let Some(dram) = device.target.and_then(|target| dram_of(target, nodes)) else {
-                continue;
-            };
+            let Some(dram) = dram_of(&device, nodes) else { continue };
             let bytes = Bytes(block.0 * device.blocks(block).len() as u64);
             let ours = Ours { id: id.clone(), device, state: entry.state, bytes };
             pairs.entry(dram).or_default().push(ours);

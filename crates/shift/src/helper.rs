@@ -18,7 +18,7 @@ use std::{
     ffi::OsString,
     fs::OpenOptions,
     io::{self, Read, Write},
-    os::unix::process::ExitStatusExt,
+    os::unix::process::{CommandExt, ExitStatusExt},
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -53,6 +53,8 @@ impl Helper {
         let mut child = Command::new(program)
             .args(first)
             .args(arguments)
+            // Ctrl-C is for us: half a conversion is not what is asked for.
+            .process_group(0)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()

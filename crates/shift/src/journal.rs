@@ -2,8 +2,8 @@
 //! the machine is changed.
 //!
 //! The first line names the machine; every line its number and its boot. A line that was torn by a
-//! crash can only be the last one: it is dropped, because what it announces has not begun. Damage
-//! anywhere else, and a journal of another machine, are refused: what is memory here could
+//! crash is the last one, and has no end: it is dropped, because what it announces has not begun. Any other
+//! damage, and a journal of another machine, are refused: what is memory here could
 //! otherwise be taken for storage.
 
 use crate::Identity;
@@ -18,8 +18,10 @@ use std::{
 
 /// The format's number.
 const VERSION: u32 = 1;
-/// No journal is longer: 100,000 changes.
-const LONGEST: u64 = 64 << 20;
+/// A journal that is longer was not written by us.
+const LONGEST: u64 = 16 << 20;
+/// One that is longer is written anew, with what it comes to.
+const LONG: u64 = 1 << 20;
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -127,6 +129,18 @@ impl From<Event> for State {
     }
 }
 
+impl From<State> for Event {
+    fn from(state: State) -> Self {
+        match state {
+            State::Storage => Self::Storage,
+            State::ToMemory => Self::ToMemory,
+            State::Memory => Self::Memory,
+            State::ToStorage => Self::ToStorage,
+            State::Withdrawn => Self::Withdrawn,
+        }
+    }
+}
+
 /// What the journal knows of a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
@@ -181,7 +195,7 @@ impl Journal {
             .write(true)
             .create(true)
             .truncate(false)
-            .mode(0o600)
+            .mode(0o644)
             .open(&path)
             .map_err(wrong("open"))?;
         let read = read(&mut file, &path, &here)?;
@@ -207,7 +221,40 @@ impl Journal {
                 .and_then(|folder| folder.sync_all())
                 .map_err(wrong("flush the folder of"))?;
         }
+        if journal.length > LONG {
+            journal.shorten(folder)?;
+        }
         Ok(journal)
+    }
+
+    /// Writes the journal anew with one line for each device, and puts it in its own place.
+    fn shorten(&mut self, folder: &Path) -> Result<(), JournalError> {
+        let path = folder.join("journal.new");
+        let wrong = |doing| {
+            let path = path.clone();
+            move |source| JournalError::Io { doing, path, source }
+        };
+        let machine = self.here.machine.clone();
+        let mut bodies = vec![Body::Head { pagetide_shift: VERSION, machine }];
+        for (number, (device, entry)) in (0..).zip(&self.devices) {
+            let (device, boot) = (device.clone(), entry.boot.clone());
+            bodies.push(Body::Change { number, boot, event: entry.state.into(), device });
+        }
+        let lines: serde_json::Result<Vec<String>> = bodies.iter().map(line).collect();
+        let text = lines.map_err(|error| wrong("write")(error.into()))?.concat();
+        let mut file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o644)
+            .open(&path)
+            .map_err(wrong("open"))?;
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(wrong("write"))?;
+        fs::rename(&path, &self.path).map_err(wrong("put in its place"))?;
+        File::open(folder).and_then(|it| it.sync_all()).map_err(wrong("flush the folder of"))?;
+        (self.file, self.next, self.length) = (file, bodies.len() as u64 - 1, text.len() as u64);
+        Ok(())
     }
 
     /// What a journal says, without changing anything; nothing where there is none.
@@ -300,27 +347,27 @@ struct Contents {
 
 fn read(file: &mut File, path: &Path, here: &Machine) -> Result<Contents, JournalError> {
     let mut bytes = Vec::new();
-    file.take(LONGEST).read_to_end(&mut bytes).map_err(|source| JournalError::Io {
+    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|source| JournalError::Io {
         doing: "read",
         path: path.into(),
         source,
     })?;
+    if bytes.len() as u64 > LONGEST {
+        let what = format!("it is longer than {LONGEST} bytes");
+        return Err(JournalError::Damaged { path: path.into(), line: 1, what });
+    }
     let mut read = Contents { devices: BTreeMap::new(), next: 0, length: 0, torn: false };
     let damaged = |line, what: &str| {
         let (path, what) = (path.to_owned(), what.to_owned());
         JournalError::Damaged { path, line, what }
     };
     for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
-        let last = read.length + line.len() as u64 == bytes.len() as u64;
-        let parsed = match line.strip_suffix(b"\n") {
-            Some(line) => parse(line),
-            None => Err("the line does not end".into()),
+        let Some(body) = line.strip_suffix(b"\n") else {
+            // The last one was not written to its end.
+            read.torn = true;
+            break;
         };
-        match (parsed, number) {
-            (Err(_), _) if last => {
-                read.torn = true;
-                break;
-            }
+        match (parse(body), number) {
             (Err(what), _) => return Err(damaged(number, &what)),
             (Ok(Body::Head { pagetide_shift, .. }), 1) if pagetide_shift > VERSION => {
                 return Err(JournalError::Later { path: path.into(), found: pagetide_shift });

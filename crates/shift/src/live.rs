@@ -53,6 +53,12 @@ impl LiveKernel {
     /// A helper on all of a device, which must be what its name says.
     fn on_device(&self, device: &DaxDevice, what: &str, doing: &str) -> Answer<Option<u64>> {
         let path = self.host.path(format!("dev/{}", device.name));
+        let is = |number| self.host.is_device(&path, number, DeviceKind::Character);
+        let same = device.dev.map_or(Ok(false), is).map_err(fault(doing))?;
+        if !same {
+            let said = format!("{} is not the device that the kernel calls so", path.display());
+            return Err(Fault { doing: doing.to_owned(), why: Why::Said(said) });
+        }
         let limit = Duration::from_secs(30 + device.size.0 / SLOWEST);
         let size = device.size.0.to_string();
         let doing = format!("{doing} {}", path.display());

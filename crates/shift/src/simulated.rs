@@ -65,6 +65,7 @@ pub(crate) fn device(number: u64) -> DaxDevice {
         start: PhysAddr((number * 512 + 10) << 20),
         size: Bytes::mib(502),
         target: Some(NodeId(1)),
+        near: Some(NodeId(0)),
         driver: DaxDriver::Storage,
         dev: None,
         uuid: Some(format!("uuid-{number}")),

@@ -2,6 +2,7 @@
 
 pub mod curve;
 pub mod engine;
+pub mod frames;
 pub mod kernel;
 pub mod movers;
 pub mod pool;

@@ -4,6 +4,7 @@
 mod area;
 mod compute;
 mod device;
+mod fill;
 mod giant;
 mod mark;
 mod run;

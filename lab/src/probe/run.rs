@@ -4,6 +4,7 @@ use super::{
     area::{Area, LINE},
     compute_ns,
     device::Device,
+    fill::{Fill, Search, fill, search},
     giant::read_giant_page,
     mark::Marks,
 };
@@ -32,6 +33,10 @@ pub(crate) enum Probe {
     Poke(Place),
     /// Wait until a number is in a device's memory
     Await(Place),
+    /// Fill memory with a pattern, hold it, and verify it
+    Fill(Fill),
+    /// Count what is left of that pattern on a device
+    Search(Search),
     /// Read a page of 1 GiB from the hugetlb pool
     Giant {
         /// For how long
@@ -97,6 +102,8 @@ pub(crate) fn run(probe: &Probe) -> io::Result<()> {
         Probe::Mark { number } => Marks::open()?.set(*number),
         Probe::Touch(touch) => touch_lines(touch)?,
         Probe::Times(times) => print_times(times)?,
+        Probe::Fill(of) => fill(of)?,
+        Probe::Search(of) => search(of)?,
         Probe::Giant { seconds } => read_giant_page(Duration::from_secs(*seconds))?,
         Probe::Poke(at) => Device::open(&at.device, at.offset)?.write(at.number),
         Probe::Await(at) => {

@@ -15,7 +15,7 @@ macro_rules! built_in {
         ];
     };
 }
-built_in!["two-tiers", "three-tiers", "two-pairs", "nvdimm", "pool"];
+built_in!["two-tiers", "three-tiers", "two-pairs", "nvdimm", "pool", "shift"];
 
 /// A machine, or several that share memory.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

@@ -6,5 +6,6 @@ mod felt;
 mod lab;
 mod meter;
 mod movers;
+mod shift;
 mod topologies;
 mod with_pagetide;

@@ -26,6 +26,7 @@ mod record;
 mod reproduce;
 mod run;
 mod shell;
+mod shift;
 mod sim;
 mod sweep;
 mod target;

@@ -5,10 +5,11 @@ use crate::commands::out;
 use crate::interrupt;
 use crate::shift_args::ShiftRunArgs;
 use anyhow::Result;
+use pagetide_host::Host;
 use pagetide_manager::Amount;
 use pagetide_shift::{
-    Check, Daemon, DaemonOptions, Happened, Kernel, LiveKernel, Lock, PressureOptions, Refusal,
-    Threshold,
+    Check, Daemon, DaemonError, DaemonOptions, Happened, Kernel, LiveKernel, Lock, PressureOptions,
+    Refusal, Threshold,
 };
 use pagetide_types::Bytes;
 use std::process::ExitCode;
@@ -54,15 +55,29 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     let mut daemon = Daemon::new(kernel, options);
     let since = Instant::now();
     let mut next = since;
+    let mut said = None;
     while !interrupt::asked() && arguments.limit.is_none_or(|limit| since.elapsed() < limit) {
         if Instant::now() < next {
             thread::sleep(LOOK.min(next.saturating_duration_since(Instant::now())));
             continue;
         }
-        let stalled = host.memory_stalls()?.map(|stalls| stalls.some);
-        let check = daemon.check(&host.nodes()?, stalled)?;
-        if arguments.verbose || !check.happened.is_empty() {
-            say(&check, arguments)?;
+        match check(&mut daemon, &host) {
+            Ok(check) => {
+                said = None;
+                if arguments.verbose || !check.happened.is_empty() {
+                    say(&check, arguments)?;
+                }
+            }
+            // Without the journal nothing may be changed.
+            Err(DaemonError::Journal(error)) => return Err(error.into()),
+            // What cannot be read now, or is locked, may be at the next check.
+            Err(error) => {
+                let error = error.to_string();
+                if said.as_ref() != Some(&error) {
+                    eprintln!("pagetide: note: {error}");
+                    said = Some(error);
+                }
+            }
         }
         // A check that was late is not made up for.
         next = (next + arguments.every).max(Instant::now());
@@ -72,6 +87,11 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     } else {
         ExitCode::SUCCESS
     })
+}
+
+fn check(daemon: &mut Daemon<LiveKernel>, host: &Host) -> Result<Check, DaemonError> {
+    let stalled = host.memory_stalls()?.map(|stalls| stalls.some);
+    daemon.check(&host.nodes()?, stalled)
 }
 
 /// Whether this machine could ever shift anything.

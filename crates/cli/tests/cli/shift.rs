@@ -1,0 +1,87 @@
+//! `shift` on a machine without persistent memory: what it answers. Conversions are tried in the lab
+//! (`make test-lab`), refusals on a simulated kernel (crates/shift).
+
+use crate::run::{as_nobody, pagetide, scratch, skip};
+use pagetide_host::Host;
+use std::fs;
+
+/// Whether we are root on a machine with a name and without dax devices; said aloud if not.
+fn bare_machine(test: &str) -> bool {
+    let host = Host::live();
+    let why = if !fs::exists("/proc/1/environ").is_ok_and(|_| fs::read("/proc/1/environ").is_ok()) {
+        "not root"
+    } else if host.machine_id().is_none() {
+        "this machine has no name"
+    } else if !host.dax_devices().is_ok_and(|devices| devices.is_empty()) {
+        "this machine has dax devices, which are left alone"
+    } else {
+        return true;
+    };
+    skip(test, why);
+    false
+}
+
+#[test]
+fn a_machine_without_devices_is_answered_with_what_can_be_done() {
+    if !bare_machine("a_machine_without_devices_is_answered_with_what_can_be_done") {
+        return;
+    }
+    let folder = scratch();
+    let state = folder.path().display();
+    pagetide(&format!("shift run --state {state}")).fails(4, &[]);
+    let status = pagetide(&format!("shift status --state {state}")).succeeds().out;
+    assert!(
+        status.contains("nobody manages memory") && status.contains("no dax device"),
+        "{status}"
+    );
+    let json = pagetide(&format!("shift status --json --state {state}")).succeeds().json();
+    assert_eq!(json["devices"].as_array().map(Vec::len), Some(0));
+    pagetide(&format!("shift prepare --device dax7.7 --state {state}"))
+        .fails(1, &["dax7.7 is not there", "shift status"]);
+    let recovered = pagetide(&format!("shift recover --json --state {state}")).succeeds();
+    assert_eq!(recovered.json(), serde_json::json!([]));
+    pagetide(&format!("shift give-back --size 1G --state {state}"))
+        .fails(1, &["0 B of 1.00 GiB were given back", "no more of it is memory of ours"]);
+}
+
+#[test]
+fn a_journal_of_another_machine_is_refused_and_left_as_it_is() {
+    if !bare_machine("a_journal_of_another_machine_is_refused_and_left_as_it_is") {
+        return;
+    }
+    let folder = scratch();
+    let state = folder.path().display();
+    pagetide(&format!("shift recover --state {state}")).succeeds();
+    let path = folder.path().join("journal");
+    let ours = fs::read_to_string(&path).unwrap();
+    // Its checksum does not fit any more: with the line behind it, that is damage.
+    let damaged = format!("{}{ours}", ours.replace("\"machine\":\"", "\"machine\":\"x"));
+    fs::write(&path, &damaged).unwrap();
+    for command in ["status", "recover"] {
+        pagetide(&format!("shift {command} --state {state}"))
+            .fails(1, &["journal:1", "is damaged", "prepare --device"]);
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), damaged);
+}
+
+#[test]
+fn what_makes_no_sense_is_named() {
+    pagetide("shift prepare").fails(2, &["--region"]);
+    pagetide("shift prepare --region region0").fails(2, &["--size"]);
+    pagetide("shift prepare --region region0 --size 512").fails(2, &["'512' has no unit"]);
+    pagetide("shift give-back").fails(2, &["--size"]);
+    pagetide("shift run --growth 0.5").fails(2, &["factor from 1"]);
+    pagetide("shift run --smoothing 2").fails(2, &["at most 1"]);
+    pagetide("shift run --threshold much").fails(2, &["'much'", "25%"]);
+}
+
+#[test]
+fn converting_takes_root() {
+    if !bare_machine("converting_takes_root") {
+        return;
+    }
+    let folder = scratch();
+    for command in ["run", "recover", "give-back --size 1G", "prepare --device dax0.0"] {
+        as_nobody(&folder, &format!("shift {command}")).fails(3, &["takes root", "sudo"]);
+    }
+}

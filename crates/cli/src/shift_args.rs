@@ -73,6 +73,10 @@ pub(crate) struct ShiftRunArgs {
     /// Count as free only what is, as PMShifter does, and not the page cache that could be dropped.
     #[arg(long)]
     pub(crate) count_free_only: bool,
+    /// Switch the kernel's demotion on while this runs: DRAM that is full demotes to the memory behind it before
+    /// it swaps.
+    #[arg(long)]
+    pub(crate) demote: bool,
     /// Most storage that may be memory at a time (default: all that is prepared).
     #[arg(long, value_parser = size, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) at_most: Option<Bytes>,

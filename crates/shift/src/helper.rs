@@ -8,6 +8,7 @@ use crate::{Answer, Fault, Why};
 use memmap2::{MmapMut, MmapOptions};
 use nix::{
     errno::Errno,
+    fcntl::{PosixFadviseAdvice, posix_fadvise},
     sys::{
         prctl::set_pdeathsig,
         signal::{Signal, kill},
@@ -124,6 +125,9 @@ pub fn helper(arguments: &[String]) -> String {
         ["first-nonzero", path, bytes] => {
             size(bytes).and_then(|bytes| first_nonzero(Path::new(path), bytes))
         }
+        ["first-nonzero-of-blocks", path, bytes] => {
+            size(bytes).and_then(|bytes| first_nonzero_of_blocks(Path::new(path), bytes))
+        }
         _ => Err(io::Error::from(Errno::EINVAL)),
     };
     match answer {
@@ -186,6 +190,28 @@ fn first_nonzero(path: &Path, bytes: usize) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
+/// The same of a block device, which is read through the page cache: what was read does not stay there, or other
+/// programs' memory would be swapped for it.
+fn first_nonzero_of_blocks(path: &Path, bytes: usize) -> io::Result<Option<u64>> {
+    let mut file = OpenOptions::new().read(true).open(path)?;
+    let mut chunk = vec![0; CHUNK];
+    let mut at = 0;
+    while at < bytes {
+        let length = CHUNK.min(bytes - at);
+        file.read_exact(&mut chunk[..length])?;
+        if let Some(found) = chunk[..length].iter().position(|byte| *byte != 0) {
+            return Ok(Some((at + found) as u64));
+        }
+        let range = (libc::off_t::try_from(at), libc::off_t::try_from(length));
+        if let (Ok(from), Ok(length)) = range {
+            // Advice only.
+            let _ = posix_fadvise(&file, from, length, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
+        }
+        at += length;
+    }
+    Ok(None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,8 +230,10 @@ mod tests {
             bytes[at] = 1;
             std::fs::write(file.path(), bytes).unwrap();
             assert_eq!(first_nonzero(file.path(), size).unwrap(), Some(at as u64));
+            assert_eq!(first_nonzero_of_blocks(file.path(), size).unwrap(), Some(at as u64));
             zero(file.path(), size).unwrap();
             assert_eq!(first_nonzero(file.path(), size).unwrap(), None);
+            assert_eq!(first_nonzero_of_blocks(file.path(), size).unwrap(), None);
         }
         assert_eq!(std::fs::read(file.path()).unwrap(), vec![0; size]);
     }

@@ -8,6 +8,7 @@
 mod area;
 mod convert;
 mod daemon;
+mod demotion;
 mod helper;
 mod identity;
 mod journal;
@@ -25,6 +26,7 @@ mod simulated;
 pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
 pub use convert::{GiveBack, Shifter, check_policies};
 pub use daemon::{Check, Daemon, DaemonError, DaemonOptions, Happened, PairSeen, Threshold, usage};
+pub use demotion::{Demotion, demotes};
 pub use helper::{Helper, helper};
 pub use identity::Identity;
 pub use journal::{Entry, Event, Journal, JournalError, Machine, State};

@@ -65,11 +65,11 @@ impl LiveKernel {
         self.helper.run(&doing, &[what, &path.to_string_lossy(), &size], Some(limit))
     }
 
-    /// Offset of the first byte of a file or block device that is not zero.
+    /// Offset of the first byte of a block device that is not zero.
     pub(crate) fn first_nonzero_of(&self, path: &Path, size: Bytes) -> Answer<Option<u64>> {
         let limit = Duration::from_secs(30 + size.0 / SLOWEST);
         let doing = format!("read {}", path.display());
-        let words = ["first-nonzero", &path.to_string_lossy(), &size.0.to_string()];
+        let words = ["first-nonzero-of-blocks", &path.to_string_lossy(), &size.0.to_string()];
         self.helper.run(&doing, &words, Some(limit))
     }
 

@@ -64,7 +64,7 @@ fn a_program_larger_than_dram_finishes_without_swapping() {
         keep.path(),
         r#"set -e
         pagetide shift prepare --region $pm --size 512M
-        pagetide shift run & manager=$!
+        pagetide shift run --demote & manager=$!
         for rate in 30M 60M 120M; do
             pagetide-lab probe fill --size 1200M --rate $rate --hold 1
             until_it none_online
@@ -136,14 +136,18 @@ fn killed_at_random_points_it_is_made_right_after_a_reboot() {
             pagetide shift recover >/dev/null
             none_online
             leftover
+            # What was given back before is offered again.
+            for device in /sys/bus/dax/devices/*; do
+                pagetide shift prepare --device ${device##*/} >/dev/null
+            done
             (pagetide shift run --threshold 100% --for 2s; pagetide shift give-back --size 700M) >/dev/null 2>&1 & all=$!
-            numactl --membind=1 pagetide-lab probe fill --size 64M --hold 100 >/dev/null 2>&1 &
-            at=$(($(od -An -N2 -tu2 /dev/urandom) % 9000))
+            (until numactl --membind=1 pagetide-lab probe fill --size 64M --hold 100; do usleep 100000; done) >/dev/null 2>&1 &
+            at=$(awk 'BEGIN { srand(); print int(rand() * 14000) }')
             usleep $((at * 1000))
             echo killed at $at ms
             # The one that changes things, and whoever follows it.
-            kill -9 $all
-            for pid in $(pidof pagetide); do kill -9 $pid; done
+            kill -9 $all || true
+            for pid in $(pidof pagetide); do kill -9 $pid || true; done
             cat /var/lib/pagetide/shift/journal | tail -n 2"#,
         );
         assert!(run.out.contains("killed at"), "{kill}: {run:?}");

@@ -8,8 +8,8 @@ use anyhow::Result;
 use pagetide_host::Host;
 use pagetide_manager::Amount;
 use pagetide_shift::{
-    Check, Daemon, DaemonError, DaemonOptions, Happened, Kernel, LiveKernel, Lock, PressureOptions,
-    Refusal, Threshold,
+    Check, Daemon, DaemonError, DaemonOptions, Demotion, Happened, Kernel, LiveKernel, Lock,
+    PressureOptions, Refusal, Threshold, demotes,
 };
 use pagetide_types::Bytes;
 use std::process::ExitCode;
@@ -32,6 +32,17 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
         for it in recovered.iter().filter_map(|it| it.is.as_ref().err()) {
             eprintln!("pagetide: note: {it}");
         }
+    }
+    let demotion = if arguments.demote && !arguments.dry_run {
+        Some(Demotion::on(kernel.host())?)
+    } else {
+        None
+    };
+    if demotion.is_none() && demotes(kernel.host()) == Some(false) {
+        eprintln!(
+            "pagetide: note: the kernel's demotion is off: DRAM that is full swaps although the memory behind it is \
+             free; --demote switches it on while this runs"
+        );
     }
     let options = DaemonOptions {
         folder: folder.clone(),
@@ -82,6 +93,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
         // A check that was late is not made up for.
         next = (next + arguments.every).max(Instant::now());
     }
+    drop(demotion);
     Ok(if interrupt::asked() {
         ExitCode::from(crate::exit::INTERRUPTED)
     } else {

@@ -3,9 +3,10 @@
 //! way, a network, modules with banks and queues, a controller that counts accesses to pages, and a
 //! central manager that swaps pages between the pool and the nodes' own memory.
 //!
-//! Two stages: a program's accesses go through the caches of a node once ([`filter`](traffic)), and what
-//! misses is kept with the instructions between. These misses are then replayed for every setting
-//! ([`engine`]), because caches do not depend on where a page lies.
+//! Two stages: a program's accesses go through the caches of a node once ([`filter()`]), and what misses is
+//! kept with the instructions between ([`Misses`]). These misses are then replayed for every setting
+//! ([`Engine`]), because caches do not depend on where a page lies. [`NodeCaches`] are caches that are
+//! simulated in time instead, to see how good that is.
 
 mod clock;
 mod controller;

@@ -3,6 +3,7 @@
 use crate::commands::sim::Shown;
 use crate::commands::{out, print_json};
 use crate::sim_args::{SimArgs, Simulated, SweepArgs};
+use crate::tell::tell;
 use crate::{exit, interrupt};
 use anyhow::{Context as _, Result, bail};
 use pagetide_report::Style;
@@ -41,7 +42,7 @@ pub(crate) fn sim(scenario: &Path, text: &str, arguments: &SimArgs) -> Result<Ex
     }
     let mut kept = Journal::in_memory();
     let Some(outcomes) = run(&plan, &mut kept, "simulating", &arguments.simulated)? else {
-        eprintln!("pagetide: interrupted");
+        tell!("pagetide: interrupted");
         return Ok(ExitCode::from(exit::INTERRUPTED));
     };
     let [outcome, still @ ..] = &outcomes[..] else { bail!("nothing was simulated") };
@@ -71,12 +72,12 @@ pub(crate) fn sweep(text: &str, arguments: &SweepArgs) -> Result<ExitCode> {
     let path = beside(table, ".points.jsonl");
     let mut journal = Journal::open(&path).with_context(|| path.display().to_string())?;
     for line in journal.skipped() {
-        eprintln!("pagetide: note: {}: line {line} is not whole and is skipped", path.display());
+        tell!("pagetide: note: {}: line {line} is not whole and is skipped", path.display());
     }
     let kept = plan.kept(&journal);
     let Some(outcomes) = run(&plan, &mut journal, "sweeping", &arguments.simulated)? else {
         let (done, all) = (plan.kept(&journal), plan.different());
-        eprintln!(
+        tell!(
             "pagetide: interrupted; {done} of {all} points are in {}, the same command goes on",
             path.display()
         );
@@ -90,7 +91,7 @@ pub(crate) fn sweep(text: &str, arguments: &SweepArgs) -> Result<ExitCode> {
     }
     if !arguments.simulated.quiet {
         let all = plan.different();
-        eprintln!("pagetide: {all} points, {kept} of them were there: {}", table.display());
+        tell!("pagetide: {all} points, {kept} of them were there: {}", table.display());
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -119,12 +119,12 @@ impl<'m> Engine<'m> {
         seed: u64,
     ) -> Result<Vec<(Places, LocalTable)>, PoolError> {
         if programs.is_empty() {
-            return refuse("nodes", 0, "nobody shares the pool; give 1 or more");
+            return refuse("nodes", &0, "nobody shares the pool; give 1 or more");
         }
         let cores = machine.core.count as usize;
         if let Some(program) = programs.iter().find(|program| program.misses.len() > cores) {
             let remedy = format!("a node has {cores}; give the program as many threads");
-            return refuse("core.count", program.misses.len(), remedy);
+            return refuse("core.count", &program.misses.len(), remedy);
         }
         let frames = machine.local.capacity.0 / 4096;
         let all = u64::from(machine.pool.modules) * (machine.pool.capacity.0 / 4096);
@@ -150,7 +150,7 @@ impl<'m> Engine<'m> {
                          fewer nodes, smaller programs or a larger pool.capacity",
                         programs.len()
                     );
-                    return refuse("nodes", programs.len(), remedy);
+                    return refuse("nodes", &programs.len(), remedy);
                 }
                 #[expect(clippy::cast_possible_truncation, reason = "checked against 2^31 below")]
                 let slot = (next_slot - 1) as u32;
@@ -161,7 +161,7 @@ impl<'m> Engine<'m> {
         };
         let needed: u64 = programs.iter().map(|program| u64::from(program.pages)).sum();
         if needed >= 1 << 31 {
-            return refuse("nodes", programs.len(), "at most 8 TiB of programs are simulated");
+            return refuse("nodes", &programs.len(), "at most 8 TiB of programs are simulated");
         }
         programs.iter().enumerate().map(place).collect()
     }

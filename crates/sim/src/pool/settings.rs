@@ -153,7 +153,7 @@ impl PoolError {
 /// Refuses a value.
 pub(in crate::pool) fn refuse<T>(
     key: &'static str,
-    value: impl ToString,
+    value: &impl ToString,
     remedy: impl Into<String>,
 ) -> Result<T, PoolError> {
     Err(PoolError::Value { key, value: value.to_string(), remedy: remedy.into() })
@@ -163,19 +163,19 @@ impl Migration {
     /// Whether it makes sense on nodes with so many frames of their own.
     pub(in crate::pool) fn check(&self, frames: u64) -> Result<(), PoolError> {
         if self.epoch_cycles == 0 {
-            return refuse("epoch_cycles", 0, "an epoch takes time; give 1 or more cycles");
+            return refuse("epoch_cycles", &0, "an epoch takes time; give 1 or more cycles");
         }
         if u64::from(self.most) > frames {
             let remedy = format!("a node has {frames} pages of its own; give that or less");
-            return refuse("most", self.most, remedy);
+            return refuse("most", &self.most, remedy);
         }
         for (key, us) in [("shootdown_us", self.shootdown_us), ("swap_us", self.swap_us)] {
             if !(0.0..=1e9).contains(&us) {
-                return refuse(key, us, "give a number from 0 to 10^9");
+                return refuse(key, &us, "give a number from 0 to 10^9");
             }
         }
         if self.pact_entries == Some(0) {
-            return refuse("pact_entries", 0, "counts are kept somewhere; give 1 or more");
+            return refuse("pact_entries", &0, "counts are kept somewhere; give 1 or more");
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ mod status;
 
 use crate::commands::out;
 use crate::shift_args::ShiftCommand;
+use crate::tell::tell;
 use anyhow::{Context, Result};
 use pagetide_host::Host;
 use pagetide_shift::{Helper, Journal, LiveKernel, Lock, Machine, Shifter};
@@ -77,7 +78,7 @@ fn changing<T>(
     let _lock = Lock::change(folder, OTHERS)?;
     let journal = Journal::open(folder, machine)?;
     if journal.was_torn() {
-        eprintln!(
+        tell!(
             "pagetide: note: the journal's last line was torn by a crash and is dropped: what it announced \
              had not begun"
         );

@@ -4,6 +4,7 @@ use super::{Unable, changing, here, need_root};
 use crate::commands::out;
 use crate::interrupt;
 use crate::shift_args::ShiftRunArgs;
+use crate::tell::tell;
 use anyhow::Result;
 use pagetide_host::Host;
 use pagetide_manager::Amount;
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     if !arguments.dry_run {
         let recovered = changing(&kernel, machine.clone(), folder, |it| Ok(it.recover()))?;
         for it in recovered.iter().filter_map(|it| it.is.as_ref().err()) {
-            eprintln!("pagetide: note: {it}");
+            tell!("pagetide: note: {it}");
         }
     }
     let demotion = if arguments.demote && !arguments.dry_run {
@@ -39,7 +40,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
         None
     };
     if demotion.is_none() && demotes(kernel.host()) == Some(false) {
-        eprintln!(
+        tell!(
             "pagetide: note: the kernel's demotion is off: DRAM that is full swaps although the memory behind it is \
              free; --demote switches it on while this runs"
         );
@@ -85,7 +86,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
             Err(error) => {
                 let error = error.to_string();
                 if said.as_ref() != Some(&error) {
-                    eprintln!("pagetide: note: {error}");
+                    tell!("pagetide: note: {error}");
                     said = Some(error);
                 }
             }

@@ -110,7 +110,7 @@ impl ProgramSpec {
         // Lines are numbered by 32 bits.
         let Some(pages) = u32::try_from(pages).ok().filter(|pages| *pages <= u32::MAX >> 6) else {
             let remedy = "its memory is larger than 256 GiB; give a smaller size";
-            return refuse("program.kind", self.name(), remedy);
+            return refuse("program.kind", &self.name(), remedy);
         };
         let boxed = threads.into_iter().map(|thread| Box::new(thread) as Box<dyn Source>);
         Ok((boxed.collect(), pages))

@@ -26,13 +26,13 @@ pub fn parse(text: &str, origin: &str) -> Result<PoolScenario, PoolError> {
 
 fn check(scenario: &PoolScenario, origin: &str) -> Result<(), PoolError> {
     if scenario.programs.is_empty() {
-        return refuse("program", "[]", "nothing runs; give a [[program]] or more");
+        return refuse("program", &"[]", "nothing runs; give a [[program]] or more");
     }
     if !(1..=MOST).contains(&scenario.instructions) {
-        return refuse("instructions", scenario.instructions, "give from 1 to 10^12");
+        return refuse("instructions", &scenario.instructions, "give from 1 to 10^12");
     }
     if scenario.warm_up > MOST {
-        return refuse("warm_up", scenario.warm_up, "give at most 10^12");
+        return refuse("warm_up", &scenario.warm_up, "give at most 10^12");
     }
     let _: Placement = scenario.placement.parse()?;
     let machine = machine(scenario, origin)?;
@@ -54,7 +54,7 @@ pub(super) fn machine(scenario: &PoolScenario, origin: &str) -> Result<PoolMachi
     };
     let nodes = scenario.nodes.unwrap_or(machine.nodes);
     if !(1..=1024).contains(&nodes) {
-        return refuse("nodes", nodes, "give from 1 to 1024");
+        return refuse("nodes", &nodes, "give from 1 to 1024");
     }
     Ok(PoolMachine { nodes, ..machine })
 }

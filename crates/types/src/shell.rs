@@ -24,7 +24,7 @@ pub fn line<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<String> {
     quoted.map(|words| words.join(" "))
 }
 
-/// The words of a line as [`line`] writes it; none of any other text, so that what is not of our
+/// The words of a line as [`line()`] writes it; none of any other text, so that what is not of our
 /// making is not taken for harmless.
 #[must_use]
 pub fn words(text: &str) -> Option<Vec<String>> {

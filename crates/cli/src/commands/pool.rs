@@ -14,9 +14,9 @@ use serde::Serialize;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The text of a scenario, if it is one of a pool.
+/// The text of a scenario, if it is one of a pool; what cannot be read is told by who reads it as one of tiers.
 pub(crate) fn text_of(scenario: &Path) -> Option<String> {
-    let text = std::fs::read_to_string(scenario).ok()?;
+    let text = pagetide_sim::sweep::text_of(scenario).ok()?;
     pagetide_sim::pool::scenario::is_pool(&text).then_some(text)
 }
 

@@ -32,20 +32,26 @@ pub struct Resolved {
     pub key: String,
 }
 
+/// The text of a scenario's file, which is not longer than any scenario.
+///
+/// # Errors
+/// It cannot be read, or is too long.
+pub fn text_of(path: &Path) -> Result<String, SweepError> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+    let long = || Error::other(format!("longer than {LONGEST} bytes; that is no scenario"));
+    let read = read.and_then(|_| if text.len() as u64 > LONGEST { Err(long()) } else { Ok(()) });
+    read.map_err(SweepError::file(path))?;
+    Ok(text)
+}
+
 impl Draft {
     /// A file.
     ///
     /// # Errors
     /// It cannot be read, or is no TOML.
     pub fn load(path: &Path) -> Result<Self, SweepError> {
-        let mut text = String::new();
-        let read =
-            File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
-        let long = || Error::other(format!("longer than {LONGEST} bytes; that is no scenario"));
-        let read =
-            read.and_then(|_| if text.len() as u64 > LONGEST { Err(long()) } else { Ok(()) });
-        read.map_err(SweepError::file(path))?;
-        Self::new(&text, &path.display().to_string())
+        Self::new(&text_of(path)?, &path.display().to_string())
     }
 
     /// Its text; `origin` names it in errors.

@@ -12,7 +12,7 @@ mod write;
 
 pub use columns::{Cells, Column, columns};
 pub use csv::{csv, timeline};
-pub use draft::{Draft, Resolved};
+pub use draft::{Draft, Resolved, text_of};
 pub use encode::parquet;
 pub use error::SweepError;
 pub use journal::Journal;

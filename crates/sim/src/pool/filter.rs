@@ -210,14 +210,12 @@ impl Frames {
 
     #[inline]
     fn of(&self, offset: u64) -> u64 {
-        #[expect(clippy::cast_possible_truncation, reason = "a page's number")]
         let frame = self.frame[(offset >> 12) as usize];
         u64::from(frame) << 12 | offset & 4095
     }
 
     #[inline]
     fn back(&self, line: u64) -> u32 {
-        #[expect(clippy::cast_possible_truncation, reason = "a page's number, and a line in it")]
         let (frame, within) = ((line >> 6) as usize, (line & 63) as u32);
         self.page[frame] << 6 | within
     }

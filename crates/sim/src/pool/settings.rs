@@ -153,7 +153,7 @@ impl PoolError {
 /// Refuses a value.
 pub(in crate::pool) fn refuse<T>(
     key: &'static str,
-    value: impl ToString,
+    value: impl std::fmt::Display,
     remedy: impl Into<String>,
 ) -> Result<T, PoolError> {
     Err(PoolError::Value { key, value: value.to_string(), remedy: remedy.into() })

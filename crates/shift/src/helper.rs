@@ -179,15 +179,21 @@ fn first_nonzero(path: &Path, bytes: usize) -> io::Result<Option<u64>> {
     // SAFETY: as in `zero`; it is only read.
     let map = unsafe { MmapOptions::new().len(bytes).map(&file)? };
     for (number, chunk) in map.chunks(CHUNK).enumerate() {
-        // Whole words first: that is as fast as memory is.
-        let (words, rest) = chunk.as_chunks::<8>();
-        let clear = words.iter().fold(0, |all, word| all | u64::from_ne_bytes(*word)) == 0;
-        if !clear || rest.iter().any(|byte| *byte != 0) {
-            let at = chunk.iter().position(|byte| *byte != 0).unwrap_or(0);
+        if let Some(at) = nonzero_in(chunk) {
             return Ok(Some((number * CHUNK + at) as u64));
         }
     }
     Ok(None)
+}
+
+/// Where the first byte is that is not zero. Whole words first: that is as fast as memory is.
+fn nonzero_in(chunk: &[u8]) -> Option<usize> {
+    let (words, rest) = chunk.as_chunks::<8>();
+    let clear = words.iter().fold(0, |all, word| all | u64::from_ne_bytes(*word)) == 0;
+    if clear && rest.iter().all(|byte| *byte == 0) {
+        return None;
+    }
+    chunk.iter().position(|byte| *byte != 0)
 }
 
 /// The same of a block device, which is read through the page cache: what was read does not stay there, or other
@@ -199,7 +205,7 @@ fn first_nonzero_of_blocks(path: &Path, bytes: usize) -> io::Result<Option<u64>>
     while at < bytes {
         let length = CHUNK.min(bytes - at);
         file.read_exact(&mut chunk[..length])?;
-        if let Some(found) = chunk[..length].iter().position(|byte| *byte != 0) {
+        if let Some(found) = nonzero_in(&chunk[..length]) {
             return Ok(Some((at + found) as u64));
         }
         let range = (libc::off_t::try_from(at), libc::off_t::try_from(length));

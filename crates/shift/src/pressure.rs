@@ -119,8 +119,9 @@ impl Pressure {
             if self.too_soon(Direction::Shrinking, sample.at) {
                 return Verdict::Wait;
             }
-            // Twice the threshold at least: five times nothing is nothing.
-            let goal = (self.options.growth * smoothed).max(2.0 * threshold);
+            // Five times what is free when the threshold is met. Whoever allocates fast has less left by the time
+            // of the check: five times that would ask for the less memory, the faster it goes.
+            let goal = self.options.growth * threshold;
             // Tasks that wait while much is free get what there is least of.
             return Verdict::Grow { by: bytes((goal - free).max(1.0)), why };
         }
@@ -207,15 +208,15 @@ mod tests {
     }
 
     #[test]
-    fn below_the_threshold_it_grows_to_five_times_the_free_memory() {
+    fn below_the_threshold_it_grows_to_five_times_as_much() {
         let mut pressure = Pressure::new(OPTIONS);
         assert_eq!(pressure.check(at(0, 100)), Verdict::Hold);
-        // Smoothed 90: five times that is 450, and 80 are free.
-        let by = Bytes::mib(370);
+        // Five times the threshold is 500, and 80 are free.
+        let by = Bytes::mib(420);
         assert_eq!(pressure.check(at(1, 80)), Verdict::Grow { by, why: Trigger::Free });
-        // With nothing free five times that would be nothing.
+        // With nothing free all of that is wanted.
         let mut empty = Pressure::new(OPTIONS);
-        let by = Bytes::mib(200);
+        let by = Bytes::mib(500);
         assert_eq!(empty.check(at(0, 0)), Verdict::Grow { by, why: Trigger::Free });
     }
 
@@ -252,7 +253,7 @@ mod tests {
         assert_eq!(pressure.check(stalled(0, 5_000)), Verdict::Hold);
         assert_eq!(pressure.check(stalled(1, 5_099)), Verdict::Hold);
         let verdict = pressure.check(stalled(2, 5_199));
-        assert_eq!(verdict, Verdict::Grow { by: Bytes::mib(1_200), why: Trigger::Stalls });
+        assert_eq!(verdict, Verdict::Grow { by: Bytes::mib(200), why: Trigger::Stalls });
         let mut deaf = Pressure::new(PressureOptions { stalled: None, ..OPTIONS });
         deaf.check(stalled(0, 0));
         assert_eq!(deaf.check(stalled(1, 1_000)), Verdict::Hold);

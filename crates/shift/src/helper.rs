@@ -8,7 +8,6 @@ use crate::{Answer, Fault, Why};
 use memmap2::{MmapMut, MmapOptions};
 use nix::{
     errno::Errno,
-    fcntl::{PosixFadviseAdvice, posix_fadvise},
     sys::{
         prctl::set_pdeathsig,
         signal::{Signal, kill},
@@ -19,7 +18,10 @@ use std::{
     ffi::OsString,
     fs::OpenOptions,
     io::{self, Read, Write},
-    os::unix::process::{CommandExt, ExitStatusExt},
+    os::unix::{
+        fs::OpenOptionsExt,
+        process::{CommandExt, ExitStatusExt},
+    },
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -34,6 +36,8 @@ const ENDING: Duration = Duration::from_secs(5);
 const CHUNK: usize = 2 << 20;
 /// Of a CPU's cache.
 const LINE: usize = 64;
+/// What memory for direct reads is aligned to.
+const ALIGNED: usize = 4096;
 
 /// How helpers are started: a program and its first arguments.
 #[derive(Clone, Debug)]
@@ -196,22 +200,24 @@ fn nonzero_in(chunk: &[u8]) -> Option<usize> {
     chunk.iter().position(|byte| *byte != 0)
 }
 
-/// The same of a block device, which is read through the page cache: what was read does not stay there, or other
+/// The same of a block device, past the page cache where that goes: what is read must not stay there, or other
 /// programs' memory would be swapped for it.
 fn first_nonzero_of_blocks(path: &Path, bytes: usize) -> io::Result<Option<u64>> {
-    let mut file = OpenOptions::new().read(true).open(path)?;
-    let mut chunk = vec![0; CHUNK];
+    let open = |flags| OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let mut file = match open(libc::O_DIRECT) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => open(0)?,
+        other => other?,
+    };
+    // Direct reads need aligned memory.
+    let mut memory = vec![0; CHUNK + ALIGNED];
+    let from = memory.as_ptr().align_offset(ALIGNED);
+    let chunk = &mut memory[from..from + CHUNK];
     let mut at = 0;
     while at < bytes {
         let length = CHUNK.min(bytes - at);
         file.read_exact(&mut chunk[..length])?;
         if let Some(found) = nonzero_in(&chunk[..length]) {
             return Ok(Some((at + found) as u64));
-        }
-        let range = (libc::off_t::try_from(at), libc::off_t::try_from(length));
-        if let (Ok(from), Ok(length)) = range {
-            // Advice only.
-            let _ = posix_fadvise(&file, from, length, PosixFadviseAdvice::POSIX_FADV_DONTNEED);
         }
         at += length;
     }

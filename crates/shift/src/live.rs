@@ -17,7 +17,7 @@ use std::{
 
 /// Reading or clearing a device goes at least at this speed, in bytes per second; what is slower is
 /// given up.
-const SLOWEST: u64 = 50 << 20;
+const SLOWEST: u64 = 10 << 20;
 
 /// The machine that we run on.
 #[derive(Clone, Debug)]

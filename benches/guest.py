@@ -80,7 +80,7 @@ def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
     which lies what the meter counted; none if it failed."""
     out = args.scratch / f"pagetide-{args.name}-{name}"
     # Of large memory it does not matter.
-    least = dram - 80 if dram < 512 else 0
+    least = dram - 80 - 8 * len(needs) if dram < 512 else 0
     topology = out.with_suffix(".toml")
     topology.write_text(TOPOLOGY.format(dram=dram), encoding="utf-8")
     command = [args.lab, "run", "-t", topology, "--boot-timeout", "300", "--timeout", "1800", "--out", out]

@@ -82,10 +82,10 @@ pub(crate) struct RunArgs {
     /// with --record 2M).
     #[arg(long, value_name = "4K|2M", conflicts_with = "record")]
     pub(crate) unit: Option<UnitSize>,
-    /// Share of one core that observing may cost, in percent.
-    #[arg(long, default_value = "3%", value_parser = percent, value_name = "PERCENT",
-        allow_hyphen_values = true)]
-    pub(crate) budget: f64,
+    /// Share of one core that observing may cost, in percent (default: 3 % of each core that the
+    /// target keeps busy, half a core at most).
+    #[arg(long, value_parser = percent, value_name = "PERCENT", allow_hyphen_values = true)]
+    pub(crate) budget: Option<f64>,
     /// Also watch memory that several processes map, or that is locked. While its accessed bits
     /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
     #[arg(long)]

@@ -5,7 +5,7 @@ use crate::budget::{FastNow, describe};
 use crate::place::Layout;
 use crate::room::NodesRoom;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Turn};
-use pagetide_migrate::{BackOff, Kernel, Mapping, Mover, Report, Work};
+use pagetide_migrate::{BackOff, Kernel, Mapping, Mover, Refusal, Report, Work};
 use pagetide_policy::{
     Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant, Watch,
 };
@@ -185,6 +185,9 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
                     self.mover.kernel().only(held);
                 }
                 let report = self.mover.run(&work, stop);
+                if !report.refused(Refusal::OutOfTime).is_zero() {
+                    self.tracker.hurry();
+                }
                 self.learn(heat, &work, &report);
                 self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
                 self.moved = true;

@@ -33,6 +33,9 @@ pub trait Tracker {
         None
     }
 
+    /// The next epoch is to be a short one: what was decided is not done yet.
+    fn hurry(&mut self) {}
+
     /// From the next epoch on these processes may take so large a part of what watching them takes
     /// otherwise; all others as much as ever.
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64);
@@ -49,6 +52,10 @@ impl Tracker for Recorder {
 
     fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {
         Some(Self::held(self))
+    }
+
+    fn hurry(&mut self) {
+        Self::hurry(self);
     }
 
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {

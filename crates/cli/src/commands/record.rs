@@ -112,6 +112,7 @@ pub(crate) fn record(
         single_pages: None,
         unit: options.unit,
         budget: options.budget,
+        by_busy_cores: false,
         limit: options.limit,
         account: account.clone(),
         output_aside,

@@ -32,6 +32,10 @@ use std::time::Duration;
 /// The first epoch, after which pages move, if epochs are not shorter in any case.
 const FIRST_EPOCH: Duration = Duration::from_secs(1);
 
+/// Share of each core that the target keeps busy which observing may cost: as much as Linux lets a thread spend
+/// on scanning for NUMA balancing, a thirty-third of its time.
+const BUDGET: f64 = 0.03;
+
 /// So many base pages have rates of their own at most, 2 GiB: each takes memory of ours, and time in every
 /// epoch.
 const SINGLE_PAGES: u64 = 1 << 19;
@@ -80,7 +84,9 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         opening: Some(FIRST_EPOCH),
         unit,
         single_pages: (unit == UnitSize::Base).then_some(single),
-        budget: arguments.budget,
+        budget: arguments.budget.unwrap_or(BUDGET),
+        // A recording says what its budget was.
+        by_busy_cores: arguments.budget.is_none() && output.is_none(),
         limit: arguments.limit,
         account: account.clone(),
         output_aside: arguments.json,

@@ -31,6 +31,19 @@ fn the_hot_set_is_fast_after_one_epoch_and_then_nothing_moves() {
 }
 
 #[test]
+fn what_did_not_end_in_its_time_is_decided_on_again_soon() {
+    let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
+    let line = world.manager.epoch(&|| true).unwrap().0.unwrap();
+    let late = line.moves.map(|moves| moves.refused(Refusal::OutOfTime).bytes());
+    assert!(late > Some(Bytes::mib(32)), "{late:?}");
+    assert_eq!(world.manager.tracker().hurried, 1);
+    let line = world.epoch();
+    assert_eq!(line.moves.map(|moves| moves.promoted.bytes()), Some(Bytes::mib(32)));
+    world.epoch();
+    assert_eq!(world.manager.tracker().hurried, 1, "and then there is time");
+}
+
+#[test]
 fn a_hot_unit_of_which_a_part_stayed_behind_is_brought_together() {
     let parted = |rate: f32| {
         let mut world = World::new(24, 64, &[unit(rate, FAST)], settings(EVERYTHING));

@@ -40,6 +40,8 @@ pub(crate) struct Truth {
     pub(crate) epochs: u32,
     /// How often it was told that pages had moved.
     pub(crate) told: u32,
+    /// How often it was asked to be quick.
+    pub(crate) hurried: u32,
     /// What it was told of whom to watch sparsely, epoch by epoch.
     pub(crate) sparse: Vec<Vec<Pid>>,
 }
@@ -92,6 +94,10 @@ impl Tracker for Truth {
         self.epochs += 1;
         let record = EpochRecord { epoch, heat, ..EpochRecord::default() };
         Ok(Watched { record: Some(record), places, end: None })
+    }
+
+    fn hurry(&mut self) {
+        self.hurried += 1;
     }
 
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {
@@ -159,8 +165,14 @@ impl World {
             kernel.map(PID, start, end, true, unit.page);
         }
         let rates = units.iter().map(|unit| unit.rate).collect();
-        let tracker =
-            Truth { kernel: Arc::clone(&kernel), rates, epochs: 0, told: 0, sparse: vec![] };
+        let tracker = Truth {
+            kernel: Arc::clone(&kernel),
+            rates,
+            epochs: 0,
+            told: 0,
+            hurried: 0,
+            sparse: vec![],
+        };
         let mover = Mover::new(Arc::clone(&kernel), Options::default());
         let manager = Manager::new(tracker, mover, tiers(fast, slow), governors, settings);
         Self { kernel, manager }

@@ -69,6 +69,9 @@ pub struct Options {
     /// Share of one core that clearing and scanning may use; an epoch may also use that of the time since
     /// the last one, up to as much again.
     pub budget: f64,
+    /// The budget is a share of each core that the target kept busy in the last epoch; of one at least, and half a
+    /// core at most.
+    pub by_busy_cores: bool,
     /// Ends the recording; else it goes on until the target ends.
     pub limit: Option<Duration>,
     /// As whom a command is started; none: as we run.
@@ -104,6 +107,7 @@ impl Default for Options {
             unit: UnitSize::default(),
             single_pages: None,
             budget: 0.01,
+            by_busy_cores: false,
             limit: None,
             account: None,
             output_aside: false,
@@ -175,6 +179,8 @@ pub struct Recorder {
     cpu_s: (f64, f64),
     /// Somebody moved pages since the last resident-set walk.
     moved: bool,
+    /// The next epoch is to be short.
+    hurried: bool,
     started_ns: u64,
     /// It was started by the recorder.
     began_with_target: bool,
@@ -229,6 +235,7 @@ impl Recorder {
             unwatched: 0,
             cpu_s: (0.0, 0.0),
             moved: false,
+            hurried: false,
             started_ns,
             began_with_target: matches!(target, Target::Command(_)),
             last_cpu: Duration::ZERO,
@@ -239,6 +246,12 @@ impl Recorder {
             return Err(error);
         }
         Ok(recorder)
+    }
+
+    /// The next epoch is as short as the first one, where that is short ([`Options::opening`]): what was decided last
+    /// is not done yet.
+    pub fn hurry(&mut self) {
+        self.hurried = true;
     }
 
     /// Processes of the target that are alive now.
@@ -401,15 +414,25 @@ impl Recorder {
         Ok((Some(record).filter(|_| !(short && self.epoch > 1)), end))
     }
 
+    /// The share of one core that observing may use now.
+    fn budget(&self) -> f64 {
+        let Options { budget, by_busy_cores: true, .. } = self.options else {
+            return self.options.budget;
+        };
+        let alive = self.known.iter().filter(|known| known.alive);
+        pace::of_cores(budget, alive.map(|known| f64::from(known.cores)).sum())
+    }
+
     /// What is known of an epoch that begins now.
-    fn pace(&self, start_ns: u64) -> Pace {
+    fn pace(&mut self, start_ns: u64) -> Pace {
         let paused = self.ended_ns.map_or(0, |ended| start_ns.saturating_sub(ended));
         Pace {
             epoch: self.epoch,
             usual: self.options.epoch,
             opening: self.options.opening,
+            hurry: std::mem::take(&mut self.hurried),
             paused: Duration::from_nanos(paused),
-            budget: self.options.budget,
+            budget: self.budget(),
         }
     }
 

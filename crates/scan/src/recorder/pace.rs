@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Visits, and what else an epoch does, take so many times the visits.
 const BESIDE: f64 = 1.15;
+/// Most of one core, however many the target keeps busy.
+const MOST: f64 = 0.5;
 
 /// What is known of an epoch that begins.
 #[derive(Clone, Copy, Debug)]
@@ -13,10 +15,18 @@ pub(super) struct Pace {
     /// Length of an epoch, and of the first two for who wants an answer soon.
     pub(super) usual: Duration,
     pub(super) opening: Option<Duration>,
+    /// An answer is wanted soon.
+    pub(super) hurry: bool,
     /// How long nothing was watched before it.
     pub(super) paused: Duration,
     /// Share of one core.
     pub(super) budget: f64,
+}
+
+/// The share of one core that observing may use, where it is `share` of each core that the target keeps busy:
+/// of one at least, and so much in all that one thread of ours can, and leaves time to move pages.
+pub(super) fn of_cores(share: f64, cores: f64) -> f64 {
+    (share * cores.max(1.0)).min(share.max(MOST))
 }
 
 impl Pace {
@@ -24,6 +34,9 @@ impl Pace {
     /// none is needed where everything was.
     pub(super) fn length(&self, left: impl FnOnce() -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
+        if self.hurry {
+            return first.min(self.usual);
+        }
         let doublings = self.epoch.saturating_sub(1);
         let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
         if longer >= self.usual {
@@ -49,8 +62,8 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn pace(epoch: u32) -> Pace {
-        let paused = Duration::ZERO;
-        Pace { epoch, usual: 5 * SECOND, opening: Some(SECOND), paused, budget: 0.5 }
+        let (usual, opening, paused) = (5 * SECOND, Some(SECOND), Duration::ZERO);
+        Pace { epoch, usual, opening, hurry: false, paused, budget: 0.5 }
     }
 
     #[test]
@@ -68,6 +81,14 @@ mod tests {
     }
 
     #[test]
+    fn who_cannot_wait_gets_an_epoch_as_short_as_the_first() {
+        let hurry = |pace| Pace { hurry: true, ..pace };
+        assert_eq!(hurry(pace(40)).length(|| Some(9 * SECOND)), SECOND);
+        assert_eq!(hurry(Pace { usual: SECOND / 2, ..pace(40) }).length(|| None), SECOND / 2);
+        assert_eq!(hurry(Pace { opening: None, ..pace(40) }).length(|| None), 5 * SECOND);
+    }
+
+    #[test]
     fn what_nobody_has_visited_shortens_an_epoch_to_what_that_takes() {
         let length =
             |epoch, ms| pace(epoch).length(|| Some(Duration::from_millis(ms))).as_secs_f64();
@@ -79,6 +100,15 @@ mod tests {
             |paused| Pace { paused, ..pace(3) }.length(|| Some(SECOND)).as_secs_f64();
         assert!((after_a_pause(SECOND) - 1.3).abs() < 1e-9);
         assert!((after_a_pause(60 * SECOND) - 1.15).abs() < 1e-9, "half of it at most");
+    }
+
+    #[test]
+    fn the_budget_grows_with_the_cores_that_the_target_keeps_busy_to_half_a_core() {
+        assert_eq!(of_cores(0.03, 0.1), 0.03, "who sleeps is seen all the same");
+        assert_eq!(of_cores(0.03, 1.0), 0.03);
+        assert_eq!(of_cores(0.03, 8.0), 0.24);
+        assert_eq!(of_cores(0.03, 64.0), 0.5);
+        assert_eq!(of_cores(0.8, 64.0), 0.8, "who asks for more gets it");
     }
 
     #[test]

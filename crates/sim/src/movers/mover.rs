@@ -46,7 +46,12 @@ pub struct Mover {
     meetings: Meetings,
     /// It moves batches of reclaim.
     reclaims: bool,
+    /// It moves by system calls of so many pages.
+    calls: bool,
 }
+
+/// Pages of a call, base and huge ones, as `run` makes them.
+const OF_A_CALL: [f64; 2] = [512.0, 8.0];
 
 #[derive(Clone, Debug)]
 enum State {
@@ -79,6 +84,7 @@ impl Mover {
             scale: 1.0,
             meetings: Meetings::default(),
             reclaims: false,
+            calls: false,
         }
     }
 
@@ -94,6 +100,13 @@ impl Mover {
     #[must_use]
     pub fn reclaiming(self) -> Self {
         Self { reclaims: true, ..self }
+    }
+
+    /// The same by calls of `move_pages(2)`, 512 base pages or 8 huge ones each: what a call names is unmapped,
+    /// flushed (at once, Linux since 6.3), copied and mapped together.
+    #[must_use]
+    pub fn calling(self) -> Self {
+        Self { calls: true, ..self }
     }
 
     /// Adds a request: `pairs` (up, down) of equal size, and what goes down or up alone.
@@ -128,6 +141,13 @@ impl Mover {
     /// Adds a page that goes down to where its contents are already: it is only mapped there.
     pub fn request_remap(&mut self, down: Range<usize>) {
         self.jobs.push_back(Job { down: Some(down), without_copy: true, ..Job::default() });
+    }
+
+    /// What has not begun is not done; whether there was any of it.
+    pub fn drop_rest(&mut self) -> bool {
+        let left = !self.jobs.is_empty();
+        self.jobs.clear();
+        left
     }
 
     /// Whether everything that was asked for is done.
@@ -225,15 +245,19 @@ impl Mover {
 
     /// Takes the next batch and unmaps it.
     fn unmap(&mut self, now_ns: f64, world: &mut World) -> State {
-        let together = match self.mechanism.together {
-            0 => self.jobs.len(),
-            pages => self.jobs.len().min(pages as usize),
-        };
         // Of a list that is as many times longer a batch would be so many of this one's length.
         let list = self.jobs.len() as f64 * if self.reclaims { 1.0 } else { self.scale };
+        let call = self.call(world);
         let bound = match self.mechanism.together {
+            _ if self.calls => call.min(list),
             0 => list,
             pages => f64::from(pages).min(list),
+        };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pages")]
+        let together = match self.mechanism.together {
+            _ if self.calls => self.jobs.len().min((call / self.scale).ceil() as usize),
+            0 => self.jobs.len(),
+            pages => self.jobs.len().min(pages as usize),
         };
         self.meetings.begin(bound / (together.max(1) as f64 * self.scale), now_ns);
         self.batch.clear();
@@ -247,10 +271,22 @@ impl Mover {
             world.pages.set_all(pages, bit::MOVING);
         }
         let entries = self.entries(world);
-        let flushes = if self.reclaims { 1.0 } else { entries };
+        let flushes = match () {
+            () if self.reclaims => 1.0,
+            // Each call flushes once, and a page stands for several calls or a part of one.
+            () if self.calls => entries / call.min(list),
+            () => entries,
+        };
         world.cores.interrupt(self.tenant, flushes * self.costs.interrupt_us * 1e3);
         let us = splits * self.costs.split_us + entries * self.page_us() * BEFORE_COPY;
         State::Unmapping(self.work(now_ns, us, world))
+    }
+
+    /// Pages of a call, of the size that comes first in the list.
+    fn call(&self, world: &World) -> f64 {
+        let first = self.jobs.front().and_then(|job| job.down.as_ref().or(job.up.as_ref()));
+        let huge = first.is_some_and(|pages| world.pages.entry(pages.start) & bit::HUGE != 0);
+        OF_A_CALL[usize::from(huge)]
     }
 
     /// Entries of the page tables that map the batch.

@@ -1,13 +1,14 @@
 //! Pagetide as `run` does it: a survey of rates, policy `rate`, a governor for each tenant, and no move
 //! that does not bring what it costs.
 
-use super::ranked::{Parts, Ranked};
+use super::ranked::{Live, Parts, Ranked};
 use super::registry::{SystemInfo, keys};
 use super::setup::Tracking;
-use crate::movers::Mechanism;
+use crate::movers::{Exchange, Mechanism};
 
-/// As many huge pages under way as `run` has in a batch.
-const MECHANISM: Mechanism = Mechanism { together: 8, ..Mechanism::HUGE };
+/// Its defaults; demotions and promotions overlap.
+const LIVE: Live = Live { movers: 2, opening_s: 1.0 };
+const MECHANISM: Mechanism = Mechanism { exchange: Exchange::Paired, ..Mechanism::HUGE };
 
 pub(super) const PAGETIDE: SystemInfo = SystemInfo {
     name: "pagetide",
@@ -16,7 +17,13 @@ pub(super) const PAGETIDE: SystemInfo = SystemInfo {
     keys: keys::RANKED,
     build: |given| {
         let tracking = Tracking::Survey;
-        let parts = Parts { policy: "rate", governor: Some("gain"), tracking, payback_s: 10.0 };
+        let parts = Parts {
+            governor: Some("gain"),
+            tracking,
+            payback_s: 10.0,
+            live: Some(LIVE),
+            ..Parts::of("rate")
+        };
         Ranked::build(given, &parts, MECHANISM)
     },
 };

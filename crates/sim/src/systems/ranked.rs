@@ -10,7 +10,7 @@ use crate::trackers::{Interval, Tracker};
 use pagetide_machine::{Kernel, Machine};
 use pagetide_policy::{
     CostBenefit, Decider, Decision, GovernorSpec, Outcome, Places, PolicySpec, Room, SpecError,
-    Tenant,
+    Tenant, Watch,
 };
 use pagetide_types::{Bytes, EpochHeat};
 
@@ -19,7 +19,7 @@ pub struct Ranked {
     memory: FirstTouch,
     tenants: Vec<Managed>,
     costs: Kernel,
-    period: Period,
+    rhythm: Rhythm,
     told: Told,
 }
 
@@ -31,12 +31,42 @@ pub(super) struct Parts {
     pub(super) tracking: Tracking,
     /// Seconds in which a move must bring what it costs; 0: whatever the policy wants moves.
     pub(super) payback_s: f64,
+    /// As a program does it from outside of the kernel, where it does.
+    pub(super) live: Option<Live>,
+}
+
+/// As `pagetide run` does it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Live {
+    /// Threads that move pages, each by calls of its own, together for as long as an interval at most. What is
+    /// left then is dropped, and the next interval begins.
+    pub(super) movers: u32,
+    /// The first two intervals are so long, s, each next one twice as long, up to the usual length.
+    pub(super) opening_s: f64,
+}
+
+/// When to decide.
+#[derive(Clone, Copy, Debug)]
+struct Rhythm {
+    period: Period,
+    live: Option<Live>,
+}
+
+impl Rhythm {
+    /// The length of an interval, in simulated time, ns.
+    fn length_ns(&self, epoch: u32) -> f64 {
+        let Period { interval_s, scale } = self.period;
+        let longer = 2_f64.powi(epoch.saturating_sub(1).min(60).cast_signed());
+        let opening_s = self.live.map(|live| live.opening_s / scale * longer);
+        opening_s.map_or(interval_s, |opening| opening.min(interval_s)) * 1e9
+    }
 }
 
 impl Parts {
     /// A policy alone, by accessed bits.
     pub(super) const fn of(policy: &'static str) -> Self {
-        Self { policy, governor: None, tracking: Tracking::AccessedBits, payback_s: 0.0 }
+        let tracking = Tracking::AccessedBits;
+        Self { policy, governor: None, tracking, payback_s: 0.0, live: None }
     }
 }
 
@@ -48,11 +78,15 @@ struct Managed {
     /// Moves must pay.
     selective: bool,
     tracker: Box<dyn Tracker>,
-    mover: Mover,
+    /// One, or as many as there are callers.
+    movers: Vec<Mover>,
     epoch: u32,
     /// When the last interval began, and when the next decision is due, ns.
     begun_ns: f64,
     due_ns: f64,
+    /// Until when moves may take, if they may not take for ever; and whether some were left then.
+    until_ns: Option<f64>,
+    left: bool,
     /// What the last decision was made on.
     heat: EpochHeat,
     outcomes: Vec<Outcome>,
@@ -73,6 +107,12 @@ impl Ranked {
         let mechanism = given.mechanism.of(mechanism);
         let costs = given.kernel();
         let whole = given.huge_pages && !mechanism.split;
+        let mover = |number| {
+            let mover = Mover::new(number, mechanism, costs.clone()).scaled(given.period.scale);
+            let calls = parts.live.is_some() && given.mechanism.together.is_none();
+            if calls { mover.calling() } else { mover }
+        };
+        let rhythm = Rhythm { period: given.period, live: parts.live };
         let managed = |(number, setup): (usize, &TenantSetup)| Managed {
             number,
             units: Units::new(setup.pages.clone(), whole),
@@ -84,10 +124,12 @@ impl Ranked {
             ),
             selective: within_s > 0.0,
             tracker: tracking.build(given, &costs),
-            mover: Mover::new(number, mechanism, costs.clone()).scaled(given.period.scale),
+            movers: (0..parts.live.map_or(1, |live| live.movers)).map(|_| mover(number)).collect(),
             epoch: 0,
             begun_ns: 0.0,
-            due_ns: given.period.interval_s * 1e9,
+            due_ns: rhythm.length_ns(0),
+            until_ns: None,
+            left: false,
             heat: EpochHeat::default(),
             outcomes: Vec::new(),
         };
@@ -95,7 +137,7 @@ impl Ranked {
             memory: given.first_touch(),
             tenants: given.tenants.iter().enumerate().map(managed).collect(),
             costs,
-            period: given.period,
+            rhythm,
             told: given.told.clone(),
         }))
     }
@@ -112,7 +154,10 @@ impl System for Ranked {
     }
 
     fn wait(&mut self, fault: Fault, _: &mut World) -> Option<f64> {
-        self.tenants[fault.tenant].mover.blocks(fault.page, fault.core, fault.now_ns)
+        let movers = self.tenants[fault.tenant].movers.iter_mut();
+        movers
+            .filter_map(|mover| mover.blocks(fault.page, fault.core, fault.now_ns))
+            .reduce(f64::max)
     }
 
     /// One for each tenant, and one for its tracker if that has one.
@@ -122,7 +167,7 @@ impl System for Ranked {
     }
 
     fn wake(&mut self, daemon: usize, now_ns: f64, world: &mut World) -> f64 {
-        let Self { memory, tenants, period, told, .. } = self;
+        let Self { memory, tenants, rhythm, told, .. } = self;
         if let Some(watched) = daemon.checked_sub(tenants.len()) {
             let Managed { number, units, tracker, .. } = &mut tenants[watched];
             return tracker.work(*number, units, now_ns, world);
@@ -131,22 +176,37 @@ impl System for Ranked {
         if now_ns == 0.0 {
             managed.tracker.begin(world);
         }
-        if let Some(next) = managed.mover.step(now_ns, world) {
-            managed.take_moved(memory, told);
+        let next = managed.step(now_ns, world);
+        managed.take_moved(memory, told);
+        if let Some(next) = next {
             return next;
         }
-        managed.take_moved(memory, told);
+        if managed.until_ns.take().is_some() {
+            // What is not done yet is decided on again soon.
+            let epoch = if std::mem::take(&mut managed.left) { 0 } else { managed.epoch };
+            managed.due_ns = now_ns + rhythm.length_ns(epoch);
+        }
         if now_ns < managed.due_ns {
             return managed.due_ns;
         }
-        managed.decide(now_ns, *period, world, told);
-        managed.mover.step(now_ns, world).unwrap_or(managed.due_ns)
+        managed.decide(now_ns, *rhythm, world, told);
+        managed.step(now_ns, world).unwrap_or(managed.due_ns)
     }
 }
 
 impl Managed {
+    /// Moves go on; when they do next, if some are under way.
+    fn step(&mut self, now_ns: f64, world: &mut World) -> Option<f64> {
+        if self.until_ns.is_some_and(|until| now_ns >= until) {
+            for mover in &mut self.movers {
+                self.left |= mover.drop_rest();
+            }
+        }
+        self.movers.iter_mut().filter_map(|mover| mover.step(now_ns, world)).reduce(f64::min)
+    }
+
     /// The end of an interval.
-    fn decide(&mut self, now_ns: f64, period: Period, world: &mut World, told: &Told) {
+    fn decide(&mut self, now_ns: f64, rhythm: Rhythm, world: &mut World, told: &Told) {
         let length_s = (now_ns - self.begun_ns) * 1e-9;
         let interval =
             Interval { tenant: self.number, units: &self.units, epoch: self.epoch, length_s };
@@ -159,14 +219,18 @@ impl Managed {
         let fast: Vec<bool> = heat.node.iter().map(|node| node.0 == 0).collect();
         let places = Places { fast: Some(&fast), ..Places::default() };
         let room = self.room(&fast);
-        let nominal_s = period.interval_s * period.scale;
-        self.tenant.watched((looked.cpu_ns + looked.thread_ns) * 1e-9 * period.scale);
-        let decision = self.tenant.decide(heat, nominal_s, places, room, (false, None));
+        let (length_ns, scale) = (rhythm.length_ns(self.epoch), rhythm.period.scale);
+        self.tenant.watched((looked.cpu_ns + looked.thread_ns) * 1e-9 * scale);
+        let decision =
+            self.tenant.decide(heat, length_ns * 1e-9 * scale, places, room, (false, None));
         self.tell(now_ns, &fast, &decision, told);
+        let stopped = !decision.sparse.is_empty();
+        self.tracker.watch(if stopped { Watch::Sparse } else { Watch::Full });
         self.request(&decision);
         self.epoch += 1;
         self.begun_ns = now_ns;
-        self.due_ns = (self.due_ns + period.interval_s * 1e9).max(now_ns + 1.0);
+        self.until_ns = rhythm.live.map(|_| now_ns + rhythm.period.interval_s * 1e9);
+        self.due_ns = (self.due_ns + rhythm.length_ns(self.epoch)).max(now_ns + 1.0);
     }
 
     /// Room for what is to be fast, of which the tenant has some.
@@ -189,15 +253,18 @@ impl Managed {
         let both = ups.len().min(downs.len());
         let same = |at: usize| heat.pages[ups[at]] == heat.pages[downs[at]];
         let pairs = (0..both).take_while(|at| same(*at)).count();
-        self.mover.request(
-            (0..pairs).map(|at| (pages(&ups[at]), pages(&downs[at]))),
-            downs[pairs..].iter().map(pages),
-            ups[pairs..].iter().map(pages),
-        );
+        let all = self.movers.len();
+        for (first, mover) in self.movers.iter_mut().enumerate() {
+            mover.request(
+                (first..pairs).step_by(all).map(|at| (pages(&ups[at]), pages(&downs[at]))),
+                downs[pairs..].iter().skip(first).step_by(all).map(pages),
+                ups[pairs..].iter().skip(first).step_by(all).map(pages),
+            );
+        }
     }
 
     fn take_moved(&mut self, memory: &mut FirstTouch, told: &Told) {
-        for moved in self.mover.take_moved() {
+        for moved in self.movers.iter_mut().flat_map(Mover::take_moved) {
             let pages = moved.pages.len() as u64;
             memory.moved(self.number, pages, moved.up);
             told.moved(self.number, pages * 4096, moved.up);

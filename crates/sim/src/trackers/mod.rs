@@ -15,6 +15,7 @@ pub use survey::Survey;
 
 use crate::engine::{World, bit};
 use crate::kernel::Units;
+use pagetide_policy::Watch;
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
 /// Watches a tenant's memory.
@@ -26,6 +27,11 @@ pub trait Tracker: Send {
 
     /// What was seen in the interval that ends now; the next one begins.
     fn look(&mut self, interval: &Interval<'_>, world: &mut World) -> Looked;
+
+    /// How well to watch from now on.
+    fn watch(&mut self, watch: Watch) {
+        let _ = watch;
+    }
 
     /// Whether it has a thread of the kernel for itself.
     fn has_thread(&self) -> bool {

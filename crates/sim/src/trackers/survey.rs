@@ -1,7 +1,8 @@
 //! A survey as Pagetide's recorder makes it: waves that clear accessed bits, flush translations, and
 //! look at growing gaps how many of them are set again, so that it is seen how often units are accessed,
-//! not only whether. It keeps to a share of a CPU: where that does not reach for all units, waves take
-//! them in turn.
+//! not only whether. It keeps to a share of the cores that the tenant has: where that does not reach for all units,
+//! waves take them in turn. Of a tenant that a governor stopped it takes a tenth of the units, the same ones
+//! each time.
 //!
 //! A huge page has one bit: a visit sees when it was first accessed. Base pages have one each, of which a
 //! visit sees some hundred; where memory is scaled down one of them stands for many, so that accesses
@@ -14,10 +15,12 @@ use super::{Interval, Looked, Tracker, heat};
 use crate::engine::{HUGE_PAGES, World, bit};
 use crate::kernel::Units;
 use pagetide_machine::Kernel;
+use pagetide_policy::Watch;
 use std::ops::Range;
 
-/// The recorder's share of a CPU in `pagetide run`.
+/// The recorder's share of each core of the tenant in `pagetide run`, and the most of one core that it takes.
 const BUDGET: f64 = 0.03;
+const MOST: f64 = 0.5;
 /// Waves in an interval.
 const WAVES: f64 = 4.0;
 /// Looks of a wave; each gap is twice the one before.
@@ -77,6 +80,8 @@ pub struct Survey {
     wave: Option<Wave>,
     /// What it took since the last look, ns.
     spent_ns: f64,
+    /// The part of the units that is watched, and of the budget that this takes.
+    part: f64,
 }
 
 impl Survey {
@@ -92,7 +97,20 @@ impl Survey {
             at: 0,
             wave: None,
             spent_ns: 0.0,
+            part: 1.0,
         }
+    }
+
+    /// CPU time for a wave, ns.
+    fn budget_ns(&self, tenant: usize, world: &World) -> f64 {
+        let cores = world.cores.count(tenant).max(1) as f64;
+        (BUDGET * cores).min(MOST) * self.part * self.every_ns
+    }
+
+    /// Whether a unit is among those that are watched: by a hash of its number (Fibonacci hashing: Knuth 1998).
+    fn is_watched(&self, unit: usize) -> bool {
+        let hash = (unit as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        hash as f64 <= self.part * f64::from(u32::MAX)
     }
 
     /// Begins a wave: clears as many units as can be paid for, the next ones; what that takes, ns.
@@ -102,12 +120,16 @@ impl Survey {
         let mut wave = Wave { open: Vec::new(), cleared_ns: now_ns, looks: 0, gap_ns: 0.0 };
         let (mut takes_ns, mut cleared) = (0.0, 0);
         let looks = LOOK * f64::from(LOOKS);
+        let budget_ns = self.budget_ns(tenant, world);
         for _ in 0..count {
-            if takes_ns * (1.0 + looks) >= BUDGET * self.every_ns {
+            if takes_ns * (1.0 + looks) >= budget_ns {
                 break;
             }
             let unit = self.at % count;
             self.at = unit + 1;
+            if !self.is_watched(unit) {
+                continue;
+            }
             let pages = units.range(unit);
             let entries = entries(pages.clone(), world);
             if entries > 0 {
@@ -174,6 +196,10 @@ impl Tracker for Survey {
         let least = heat.unit.iter().map(|unit| seen[unit.index()].least()).collect();
         heat.least = least;
         Looked { heat, cpu_ns: 0.0, thread_ns: std::mem::take(&mut self.spent_ns) }
+    }
+
+    fn watch(&mut self, watch: Watch) {
+        self.part = watch.budget_share();
     }
 
     fn has_thread(&self) -> bool {

@@ -42,6 +42,16 @@ impl System for Watched {
 /// first eight of them ten times as often as the others, the last eight never; and the survey's
 /// share of a CPU.
 fn surveyed(huge: bool, intervals: u32, scan_ns: f64) -> (Vec<EpochHeat>, f64) {
+    surveyed_by(huge, intervals, scan_ns, (1, Watch::Full))
+}
+
+/// The same of a tenant with so many cores, watched so.
+fn surveyed_by(
+    huge: bool,
+    intervals: u32,
+    scan_ns: f64,
+    (cores, watch): (usize, Watch),
+) -> (Vec<EpochHeat>, f64) {
     let size = if huge { HUGE_PAGES } else { 1 };
     let mut pages = Pages::all_in(1, ((UNITS * size) as u64) << 12);
     if huge {
@@ -50,6 +60,7 @@ fn surveyed(huge: bool, intervals: u32, scan_ns: f64) -> (Vec<EpochHeat>, f64) {
     let units = Units::new(0..UNITS * size, huge);
     let costs = Kernel { scan_ns, interrupt_us: 0.0, ..Kernel::default() };
     let survey = Arc::new(Mutex::new(Survey::new(&costs, INTERVAL_S, SCALE)));
+    survey.lock().unwrap().watch(watch);
     let system = Watched(Arc::clone(&survey), units.clone());
     let world = World::new(&Machine::load("cxl").unwrap(), pages).with(Box::new(system));
     let mut engine = Engine::new(world);
@@ -65,6 +76,7 @@ fn surveyed(huge: bool, intervals: u32, scan_ns: f64) -> (Vec<EpochHeat>, f64) {
         Some(Access { address, write: false, dependent: false, compute_ns: EACH_NS })
     };
     engine.thread(program, 0, WIDE, 1.0);
+    (1..cores).for_each(|_| _ = engine.world().cores.seat(0));
     let (mut heats, mut told_ns) = (Vec::new(), 0.0);
     for epoch in 0..intervals {
         engine.run(f64::from(epoch + 1) * INTERVAL_S * 1e9);
@@ -124,6 +136,29 @@ fn a_share_of_a_cpu_is_kept_and_all_come_in_turn() {
     let watched = |heat: &EpochHeat| heat.watched.iter().filter(|pages| **pages > 0).count();
     assert!((30..=56).contains(&watched(&heats[0])), "{}", watched(&heats[0]));
     assert!(heats[3].rate[..56].iter().all(|rate| *rate > 0.0));
+}
+
+#[test]
+fn who_has_more_cores_is_watched_more_up_to_half_a_core() {
+    let scan_ns = 20.0 * BUDGET * INTERVAL_S / WAVES * 1e9 / UNITS as f64;
+    let share = |cores| surveyed_by(false, 4, scan_ns, (cores, Watch::Full)).1;
+    for (cores, right) in [(1, BUDGET), (8, 8.0 * BUDGET), (64, MOST)] {
+        let found = share(cores);
+        assert!((0.5 * right..1.5 * right).contains(&found), "{cores}: {found} for {right}");
+    }
+}
+
+#[test]
+fn watched_sparsely_the_same_tenth_is_seen_for_a_tenth() {
+    let (heats, share) = surveyed_by(false, 4, 1.0, (1, Watch::Sparse));
+    let full = surveyed(false, 4, 1.0).1;
+    assert!((0.03..0.2).contains(&(share / full)), "{share} for {full}");
+    let watched = |heat: &EpochHeat| -> Vec<usize> {
+        (0..UNITS).filter(|unit| heat.watched[*unit] > 0).collect()
+    };
+    let first = watched(&heats[0]);
+    assert!((3..=10).contains(&first.len()), "{first:?}");
+    assert!(heats.iter().all(|heat| watched(heat) == first));
 }
 
 #[test]

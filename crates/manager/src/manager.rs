@@ -50,6 +50,10 @@ pub struct Manager<T, K> {
     summary: Summary,
 }
 
+/// Where so large a part of what may be fast goes up at once, the target is not known yet or has changed: it is looked
+/// at again soon.
+const MUCH: f64 = 0.1;
+
 impl<T: Tracker, K: Kernel> Manager<T, K> {
     /// A loop that has seen no epoch.
     pub fn new(
@@ -185,7 +189,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
                     self.mover.kernel().only(held);
                 }
                 let report = self.mover.run(&work, stop);
-                if !report.refused(Refusal::OutOfTime).is_zero() {
+                let much = line.promote.as_f64() >= MUCH * capacity.as_f64();
+                if much || !report.refused(Refusal::OutOfTime).is_zero() {
                     self.tracker.hurry();
                 }
                 self.learn(heat, &work, &report);

@@ -7,6 +7,7 @@
 //! otherwise be taken for storage.
 
 use crate::Identity;
+use crate::lock::open_to_all;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -190,14 +191,7 @@ impl Journal {
             move |source| JournalError::Io { doing, path, source }
         };
         fs::create_dir_all(folder).map_err(wrong("make the folder of"))?;
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o644)
-            .open(&path)
-            .map_err(wrong("open"))?;
+        let mut file = open_to_all(&path).map_err(wrong("open"))?;
         let read = read(&mut file, &path, &here)?;
         let mut journal = Self {
             path: path.clone(),

@@ -73,14 +73,7 @@ impl Lock {
         let path = folder.join(name);
         let wrong = |source| LockError::Io { path: path.clone(), source };
         fs::create_dir_all(folder).map_err(wrong)?;
-        let mut file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o644)
-            .open(&path)
-            .map_err(wrong)?;
+        let mut file = open_to_all(&path).map_err(wrong)?;
         let since = Instant::now();
         loop {
             match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
@@ -108,6 +101,12 @@ fn sign(file: &mut File) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
     writeln!(file, "process {} ({})", std::process::id(), words.join(" "))
+}
+
+/// Opens a file to read and write, or makes it; all may read it.
+pub(crate) fn open_to_all(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o644).open(path)
 }
 
 fn holder(file: &mut File) -> String {

@@ -31,8 +31,26 @@ fn the_hot_set_is_fast_after_one_epoch_and_then_nothing_moves() {
 }
 
 #[test]
+fn where_much_moves_the_target_is_looked_at_again_soon() {
+    // A sixteenth of the memory becomes hot, then a quarter.
+    let mut units: Vec<Unit> = (0..16).map(|_| unit(10.0, FAST)).collect();
+    units.extend((0..16).map(|_| unit(1.0, SLOW)));
+    let mut world = World::new(24, 64, &units, settings(EVERYTHING));
+    world.epoch();
+    for (hot, hurried) in [(1, 0), (4, 1)] {
+        let rates = &mut world.manager.tracker().rates;
+        rates[16..].iter_mut().for_each(|rate| *rate = 1.0);
+        rates[16 + hot..16 + 2 * hot].iter_mut().for_each(|rate| *rate = 1000.0);
+        let line = world.epoch();
+        assert_eq!(line.promote, Bytes::mib(2 * hot as u64));
+        assert_eq!(world.manager.tracker().hurried, hurried);
+    }
+}
+
+#[test]
 fn what_did_not_end_in_its_time_is_decided_on_again_soon() {
-    let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
+    // Where it is not much.
+    let mut world = World::new(400, 64, &upside_down(), settings(EVERYTHING));
     let line = world.manager.epoch(&|| true).unwrap().0.unwrap();
     let late = line.moves.map(|moves| moves.refused(Refusal::OutOfTime).bytes());
     assert!(late > Some(Bytes::mib(32)), "{late:?}");

@@ -248,8 +248,8 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// The next epoch is as short as the first one, where that is short ([`Options::opening`]): what was decided last
-    /// is not done yet.
+    /// The next epoch is as short as the first one, where that is short ([`Options::opening`]): who decides
+    /// cannot wait.
     pub fn hurry(&mut self) {
         self.hurried = true;
     }

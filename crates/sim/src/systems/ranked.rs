@@ -45,6 +45,9 @@ pub(super) struct Live {
     pub(super) opening_s: f64,
 }
 
+/// Where so large a part of what may be fast goes up at once it decides again soon, as `run` does.
+const MUCH: f64 = 0.1;
+
 /// When to decide.
 #[derive(Clone, Copy, Debug)]
 struct Rhythm {
@@ -84,9 +87,9 @@ struct Managed {
     /// When the last interval began, and when the next decision is due, ns.
     begun_ns: f64,
     due_ns: f64,
-    /// Until when moves may take, if they may not take for ever; and whether some were left then.
+    /// Until when moves may take, if they may not take for ever; and whether to decide again soon afterwards.
     until_ns: Option<f64>,
-    left: bool,
+    soon: bool,
     /// What the last decision was made on.
     heat: EpochHeat,
     outcomes: Vec<Outcome>,
@@ -129,7 +132,7 @@ impl Ranked {
             begun_ns: 0.0,
             due_ns: rhythm.length_ns(0),
             until_ns: None,
-            left: false,
+            soon: false,
             heat: EpochHeat::default(),
             outcomes: Vec::new(),
         };
@@ -182,8 +185,7 @@ impl System for Ranked {
             return next;
         }
         if managed.until_ns.take().is_some() {
-            // What is not done yet is decided on again soon.
-            let epoch = if std::mem::take(&mut managed.left) { 0 } else { managed.epoch };
+            let epoch = if std::mem::take(&mut managed.soon) { 0 } else { managed.epoch };
             managed.due_ns = now_ns + rhythm.length_ns(epoch);
         }
         if now_ns < managed.due_ns {
@@ -199,7 +201,8 @@ impl Managed {
     fn step(&mut self, now_ns: f64, world: &mut World) -> Option<f64> {
         if self.until_ns.is_some_and(|until| now_ns >= until) {
             for mover in &mut self.movers {
-                self.left |= mover.drop_rest();
+                // What is not done yet is decided on again soon.
+                self.soon |= mover.drop_rest();
             }
         }
         self.movers.iter_mut().filter_map(|mover| mover.step(now_ns, world)).reduce(f64::min)
@@ -229,7 +232,11 @@ impl Managed {
         self.request(&decision);
         self.epoch += 1;
         self.begun_ns = now_ns;
-        self.until_ns = rhythm.live.map(|_| now_ns + rhythm.period.interval_s * 1e9);
+        let moves = !self.movers.iter().all(Mover::is_idle);
+        let limited = moves && rhythm.live.is_some();
+        let promoted = decision.chosen.promote.iter().map(|row| self.heat.bytes(*row).as_f64());
+        self.soon = limited && promoted.sum::<f64>() >= MUCH * self.capacity.as_f64();
+        self.until_ns = limited.then(|| now_ns + rhythm.period.interval_s * 1e9);
         self.due_ns = (self.due_ns + rhythm.length_ns(self.epoch)).max(now_ns + 1.0);
     }
 

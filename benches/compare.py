@@ -174,11 +174,12 @@ def show(folder, markdown):
             observer = case.get("run", {}).get("observer_s")
             best_ = clairvoyant[mode]
             lines.append(
-                [program, free, mode, f"{share[mode]:.1f} %", "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
+                [program, free, mode, f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
+                + [f"{share[mode]:.1f} %", "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
                 + ["" if observer is None else f"{observer:.1f} s", stall]
             )
         goals.add(program, dram, share, clairvoyant.get("pagetide"), mib)
-    header = ["program", "fast", "tiering", "last third", "clairvoyant", "moved", "observer", "stall over none's"]
+    header = ["program", "fast", "tiering", "all the time", "last third", "clairvoyant", "moved", "observer", "stall over none's"]
     common.table(header, lines, markdown)
     goals.say()
 

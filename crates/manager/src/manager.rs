@@ -180,8 +180,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             self.assume(heat, &chosen);
         } else if !last {
             // Nobody is left to profit from moves after the last epoch.
-            let rest = self.left_behind(heat, &fast, layout, &chosen);
-            let work = self.orders(&chosen, &rest, layout, &room);
+            let work = self.orders(&chosen, layout, &room);
             if !work.is_empty() {
                 self.mover.options_mut().reserve =
                     room.kept(&self.tiers, &now, capacity + chosen.beyond);
@@ -266,11 +265,20 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         };
         let rows = heat.unit.iter().zip(&heat.flags).zip(&process);
         let movable: Vec<bool> = rows.map(may).collect();
-        let places = Places { fast: Some(fast), movable: Some(&movable), process: Some(&process) };
+        // What has to follow goes up like what is slow, and counts as such.
+        let mut fast = fast.to_vec();
+        let mut parts = 0.0;
+        for row in self.left_behind(heat, &fast, &movable, layout, &process) {
+            fast[row] = false;
+            parts += heat.bytes(row).as_f64() * layout.fast_part[row];
+        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+        let parts = Bytes(parts as u64);
+        let places = Places { fast: Some(&fast), movable: Some(&movable), process: Some(&process) };
         let room = Room::Limited {
             capacity: line.capacity,
             most,
-            used: line.held,
+            used: line.held.saturating_sub(parts),
             move_budget: self.settings.budget.per_epoch(line.length_s),
         };
         self.tenant.watched(line.observer_s);
@@ -307,38 +315,34 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         self.tenant.learn(heat, outcomes);
     }
 
-    /// Rows that are fast by most of their pages, stay so, and are hot enough for the others to follow: of some
-    /// moves a part was refused.
+    /// Rows that are fast by most of their pages, and hot enough for the others to follow: of some moves a part was
+    /// refused.
     fn left_behind(
         &self,
         heat: &EpochHeat,
         fast: &[bool],
+        movable: &[bool],
         layout: &Layout,
-        chosen: &Chosen,
+        process: &[u32],
     ) -> Vec<usize> {
         let pays_from = self.settings.cost_benefit.map_or(0.0, |terms| terms.pays_from());
         let hot = |row: usize| {
             let each = f64::from(heat.rate[row]) / f64::from(heat.pages[row].max(1));
             each > pays_from
         };
-        let process = layout.processes();
-        let mut goes_down = vec![false; heat.len()];
-        chosen.demote.iter().for_each(|row| goes_down[*row] = true);
         let parted = |row: &usize| {
-            let unit = &heat.unit[*row];
-            fast[*row]
+            !self.settings.dry_run
+                && fast[*row]
+                && movable[*row]
                 && layout.fast_part[*row] < 1.0
                 && hot(*row)
-                && self.known[unit.index()]
-                && !self.refused.waits(unit)
+                && self.known[heat.unit[*row].index()]
                 && self.sparse.binary_search(&process[*row]).is_err()
-                && !goes_down[*row]
         };
         (0..heat.len()).filter(parted).collect()
     }
 
-    /// `rest`: rows of which what is slow moves up after all others.
-    fn orders(&self, chosen: &Chosen, rest: &[usize], layout: &Layout, room: &NodesRoom) -> Work {
+    fn orders(&self, chosen: &Chosen, layout: &Layout, room: &NodesRoom) -> Work {
         let tiers = &self.tiers;
         // Once for all units of the same 2 MiB.
         let mut known = BTreeMap::new();
@@ -351,7 +355,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         for row in &chosen.demote {
             layout.orders(*row, (&tiers.slow, tiers), &mut sharing, &mut room, &mut work.demote);
         }
-        for row in chosen.promote.iter().chain(rest) {
+        for row in &chosen.promote {
             layout.orders(*row, (&tiers.fast, tiers), &mut sharing, &mut room, &mut work.promote);
         }
         work

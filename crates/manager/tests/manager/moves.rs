@@ -76,6 +76,25 @@ fn a_hot_unit_of_which_a_part_stayed_behind_is_brought_together() {
 }
 
 #[test]
+fn what_stayed_behind_gets_the_room_of_what_is_colder() {
+    let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
+    let budget = Budget { reserve: None, ..EVERYTHING };
+    let settings = Settings { cost_benefit: Some(terms), ..settings(budget) };
+    // Nothing is free but what the reserve keeps; what is fast beside it is worth its place, too.
+    let mut units = vec![unit(9000.0, FAST)];
+    units.extend((0..19).map(|_| unit(1000.0, FAST)));
+    let mut world = World::new(20, 64, &units, settings);
+    let slow = (VirtAddr(300 << 12), VirtAddr(512 << 12));
+    world.kernel.map(PID, VirtAddr(0), slow.0, false, SimPage::on(FAST));
+    world.kernel.map(PID, slow.0, slow.1, false, SimPage::on(SLOW));
+    for _ in 0..3 {
+        world.epoch();
+    }
+    assert_eq!(world.kernel.at(PID, VirtAddr(511 << 12)), Some(FAST));
+    assert_eq!(world.fast().len(), 19, "one of them made room");
+}
+
+#[test]
 fn for_a_reserve_that_nobody_asked_for_nothing_goes_that_is_worth_its_place() {
     let budget = Budget { reserve: None, ..EVERYTHING };
     let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };

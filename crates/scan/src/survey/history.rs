@@ -16,6 +16,11 @@ const FIRST_STEPS: usize = 30;
 const CHANGED: f64 = 2.0;
 const DEVIATIONS: f64 = 4.0;
 const FEW: f64 = 8.0;
+/// Another change is believed at once, the next one after an epoch more, each further one after so many times as many, up
+/// to `CALM`, as long as no `CALM` epochs in a row go by without one: what is swept over now and then does not change
+/// each time.
+const PATIENCE: u32 = 4;
+const CALM: u32 = 16;
 /// A region is uneven where the hottest of its pages, so many of them, are accessed so often a second that
 /// it may be worth a move, and many times as often as half of them. The more times, the less sure it must
 /// be that they are not all alike: the logarithm of how much likelier that is (a likelihood ratio), times
@@ -52,6 +57,10 @@ pub(crate) struct History {
     weights: Weights,
     /// Pages that came in about the cache gap, and their lines.
     came_in: Slope,
+    /// Epochs with visits since it changed last, since it last seemed to, and those before that is believed.
+    since: u32,
+    calm: u32,
+    patience: u32,
     /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
     odd: f32,
     /// How the last epoch's visits differed from those before, of base pages.
@@ -68,6 +77,9 @@ impl Default for History {
             brackets: Brackets::default(),
             weights: flat(),
             came_in: Slope::default(),
+            since: CALM,
+            calm: CALM,
+            patience: 0,
             odd: 0.0,
             pace: None,
             uneven: None,
@@ -84,7 +96,7 @@ impl History {
             return false;
         }
         let first = self.brackets.is_empty();
-        let changed = !first
+        let differs = !first
             && if huge {
                 // A visit sees one page: two that run counter to what was known are a change.
                 let odd = epoch.odd(&self.weights);
@@ -95,6 +107,7 @@ impl History {
                 surprising(epoch.seen(), epoch.expected(&self.weights))
             };
         self.pace = (!first && !huge).then(|| self.pace_of(epoch)).flatten();
+        let changed = self.believes(differs);
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
             (self.odd, self.judged) = (0.0, 0.0);
@@ -117,6 +130,19 @@ impl History {
             self.weights = self.brackets.posterior(prior);
         } else {
             self.brackets.fit(&mut self.weights, prior, PRIOR_PAGES, steps);
+        }
+        changed
+    }
+
+    /// Whether a region that seems to have changed is taken to have.
+    fn believes(&mut self, differs: bool) -> bool {
+        self.since = self.since.saturating_add(1);
+        let calm = self.calm;
+        self.calm = if differs { 0 } else { calm.saturating_add(1) };
+        let changed = differs && self.since > self.patience;
+        if changed {
+            let longer = (self.patience * PATIENCE).clamp(1, CALM);
+            (self.since, self.patience) = (0, if calm >= CALM { 0 } else { longer });
         }
         changed
     }
@@ -265,6 +291,24 @@ mod tests {
         // Unseen for 0.2 s says more than seen at once.
         history.learn(&visit(false), &flat(), true);
         assert!(rate(&history) < 100.0, "{}", rate(&history));
+    }
+
+    #[test]
+    fn what_is_swept_over_now_and_then_is_as_hot_as_it_is_on_average() {
+        // Every fourth epoch sees 400 pages, the others next to none; beside it, always 200.
+        let (mut swept, mut steady) = (History::default(), History::default());
+        let mut changes = 0;
+        for epoch in 0..80 {
+            let pages = if epoch % 4 == 0 { 400 } else { 2 };
+            changes += u32::from(swept.learn(&seen(pages), &flat(), false));
+            steady.learn(&seen(200), &flat(), false);
+            let [swept, steady] = [&swept, &steady].map(|it| it.page(&counts(1e-4)));
+            assert!(epoch < 12 || swept < steady, "{epoch}: {swept}, {steady}");
+        }
+        assert!((3..10).contains(&changes), "{changes}");
+        // Left in peace it is followed at once again.
+        (0..40).for_each(|_| _ = swept.learn(&seen(2), &flat(), false));
+        assert!(swept.learn(&seen(400), &flat(), false));
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub trait Tracker {
         None
     }
 
-    /// Epochs are to be as short again as they were at first: what was decided is not done yet, or was much.
+    /// The next epoch is to be a short one: what was decided is not done yet, or was much.
     fn hurry(&mut self) {}
 
     /// From the next epoch on these processes may take so large a part of what watching them takes

@@ -179,8 +179,8 @@ pub struct Recorder {
     cpu_s: (f64, f64),
     /// Somebody moved pages since the last resident-set walk.
     moved: bool,
-    /// The epoch from which on they are short again for a while.
-    hurried: u32,
+    /// The next epoch is to be short.
+    hurried: bool,
     started_ns: u64,
     /// It was started by the recorder.
     began_with_target: bool,
@@ -235,7 +235,7 @@ impl Recorder {
             unwatched: 0,
             cpu_s: (0.0, 0.0),
             moved: false,
-            hurried: 0,
+            hurried: false,
             started_ns,
             began_with_target: matches!(target, Target::Command(_)),
             last_cpu: Duration::ZERO,
@@ -248,10 +248,10 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// Epochs are as short from the next one on as they were at first, where they were ([`Options::opening`]): who
-    /// decides cannot wait.
+    /// The next epoch is as short as the first one, where that is short ([`Options::opening`]): who decides
+    /// cannot wait.
     pub fn hurry(&mut self) {
-        self.hurried = self.epoch;
+        self.hurried = true;
     }
 
     /// Processes of the target that are alive now.
@@ -424,12 +424,13 @@ impl Recorder {
     }
 
     /// What is known of an epoch that begins now.
-    fn pace(&self, start_ns: u64) -> Pace {
+    fn pace(&mut self, start_ns: u64) -> Pace {
         let paused = self.ended_ns.map_or(0, |ended| start_ns.saturating_sub(ended));
         Pace {
-            epoch: self.epoch - self.hurried,
+            epoch: self.epoch,
             usual: self.options.epoch,
             opening: self.options.opening,
+            hurry: std::mem::take(&mut self.hurried),
             paused: Duration::from_nanos(paused),
             budget: self.budget(),
         }

@@ -10,11 +10,13 @@ const MOST: f64 = 0.5;
 /// What is known of an epoch that begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    /// Its number, since an answer was wanted soon.
+    /// Its number.
     pub(super) epoch: u32,
     /// Length of an epoch, and of the first two for who wants an answer soon.
     pub(super) usual: Duration,
     pub(super) opening: Option<Duration>,
+    /// An answer is wanted soon.
+    pub(super) hurry: bool,
     /// How long nothing was watched before it.
     pub(super) paused: Duration,
     /// Share of one core.
@@ -32,6 +34,9 @@ impl Pace {
     /// none is needed where everything was.
     pub(super) fn length(&self, left: impl FnOnce() -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
+        if self.hurry {
+            return first.min(self.usual);
+        }
         let doublings = self.epoch.saturating_sub(1);
         let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
         if longer >= self.usual {
@@ -58,7 +63,7 @@ mod tests {
 
     fn pace(epoch: u32) -> Pace {
         let (usual, opening, paused) = (5 * SECOND, Some(SECOND), Duration::ZERO);
-        Pace { epoch, usual, opening, paused, budget: 0.5 }
+        Pace { epoch, usual, opening, hurry: false, paused, budget: 0.5 }
     }
 
     #[test]
@@ -73,6 +78,14 @@ mod tests {
             "never longer than usual"
         );
         assert_eq!(Pace { opening: None, ..pace(0) }.length(|| Some(SECOND)), 5 * SECOND);
+    }
+
+    #[test]
+    fn who_cannot_wait_gets_an_epoch_as_short_as_the_first() {
+        let hurry = |pace| Pace { hurry: true, ..pace };
+        assert_eq!(hurry(pace(40)).length(|| Some(9 * SECOND)), SECOND);
+        assert_eq!(hurry(Pace { usual: SECOND / 2, ..pace(40) }).length(|| None), SECOND / 2);
+        assert_eq!(hurry(Pace { opening: None, ..pace(40) }).length(|| None), 5 * SECOND);
     }
 
     #[test]

@@ -90,8 +90,6 @@ struct Managed {
     /// Until when moves may take, if they may not take for ever; and whether to decide again soon afterwards.
     until_ns: Option<f64>,
     soon: bool,
-    /// The interval from which on they are short again for a while.
-    short_from: u32,
     /// What the last decision was made on.
     heat: EpochHeat,
     outcomes: Vec<Outcome>,
@@ -135,7 +133,6 @@ impl Ranked {
             due_ns: rhythm.length_ns(0),
             until_ns: None,
             soon: false,
-            short_from: 0,
             heat: EpochHeat::default(),
             outcomes: Vec::new(),
         };
@@ -188,10 +185,8 @@ impl System for Ranked {
             return next;
         }
         if managed.until_ns.take().is_some() {
-            if std::mem::take(&mut managed.soon) {
-                managed.short_from = managed.epoch;
-            }
-            managed.due_ns = now_ns + managed.length_ns(*rhythm);
+            let epoch = if std::mem::take(&mut managed.soon) { 0 } else { managed.epoch };
+            managed.due_ns = now_ns + rhythm.length_ns(epoch);
         }
         if now_ns < managed.due_ns {
             return managed.due_ns;
@@ -202,11 +197,6 @@ impl System for Ranked {
 }
 
 impl Managed {
-    /// The length of the interval that is under way.
-    fn length_ns(&self, rhythm: Rhythm) -> f64 {
-        rhythm.length_ns(self.epoch - self.short_from)
-    }
-
     /// Moves go on; when they do next, if some are under way.
     fn step(&mut self, now_ns: f64, world: &mut World) -> Option<f64> {
         if self.until_ns.is_some_and(|until| now_ns >= until) {
@@ -232,7 +222,7 @@ impl Managed {
         let fast: Vec<bool> = heat.node.iter().map(|node| node.0 == 0).collect();
         let places = Places { fast: Some(&fast), ..Places::default() };
         let room = self.room(&fast);
-        let (length_ns, scale) = (self.length_ns(rhythm), rhythm.period.scale);
+        let (length_ns, scale) = (rhythm.length_ns(self.epoch), rhythm.period.scale);
         self.tenant.watched((looked.cpu_ns + looked.thread_ns) * 1e-9 * scale);
         let decision =
             self.tenant.decide(heat, length_ns * 1e-9 * scale, places, room, (false, None));
@@ -247,7 +237,7 @@ impl Managed {
         let promoted = decision.chosen.promote.iter().map(|row| self.heat.bytes(*row).as_f64());
         self.soon = limited && promoted.sum::<f64>() >= MUCH * self.capacity.as_f64();
         self.until_ns = limited.then(|| now_ns + rhythm.period.interval_s * 1e9);
-        self.due_ns = (self.due_ns + self.length_ns(rhythm)).max(now_ns + 1.0);
+        self.due_ns = (self.due_ns + rhythm.length_ns(self.epoch)).max(now_ns + 1.0);
     }
 
     /// Room for what is to be fast, of which the tenant has some.

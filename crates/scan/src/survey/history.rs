@@ -297,15 +297,16 @@ mod tests {
     fn what_is_swept_over_now_and_then_is_as_hot_as_it_is_on_average() {
         // Every fourth epoch sees 400 pages, the others next to none; beside it, always 200.
         let (mut swept, mut steady) = (History::default(), History::default());
-        let mut changes = 0;
+        let mut hotter = 0;
         for epoch in 0..80 {
             let pages = if epoch % 4 == 0 { 400 } else { 2 };
-            changes += u32::from(swept.learn(&seen(pages), &flat(), false));
+            swept.learn(&seen(pages), &flat(), false);
             steady.learn(&seen(200), &flat(), false);
             let [swept, steady] = [&swept, &steady].map(|it| it.page(&counts(1e-4)));
-            assert!(epoch < 12 || swept < steady, "{epoch}: {swept}, {steady}");
+            hotter += u32::from(epoch >= 10 && swept > steady);
         }
-        assert!((3..10).contains(&changes), "{changes}");
+        // Of seventeen sweeps.
+        assert!((1..=6).contains(&hotter), "{hotter}");
         // Left in peace it is followed at once again.
         (0..40).for_each(|_| _ = swept.learn(&seen(2), &flat(), false));
         assert!(swept.learn(&seen(400), &flat(), false));

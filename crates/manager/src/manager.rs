@@ -188,7 +188,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
                     self.mover.kernel().only(held);
                 }
                 let report = self.mover.run(&work, stop);
-                let much = line.promote.as_f64() >= MUCH * capacity.as_f64();
+                let much = line.promote.as_f64() > MUCH * capacity.as_f64();
                 if much || !report.refused(Refusal::OutOfTime).is_zero() {
                     self.tracker.hurry();
                 }

@@ -235,7 +235,7 @@ impl Managed {
         let moves = !self.movers.iter().all(Mover::is_idle);
         let limited = moves && rhythm.live.is_some();
         let promoted = decision.chosen.promote.iter().map(|row| self.heat.bytes(*row).as_f64());
-        self.soon = limited && promoted.sum::<f64>() >= MUCH * self.capacity.as_f64();
+        self.soon = limited && promoted.sum::<f64>() > MUCH * self.capacity.as_f64();
         self.until_ns = limited.then_some(now_ns + rhythm.period.interval_s * 1e9);
         self.due_ns = (self.due_ns + rhythm.length_ns(self.epoch)).max(now_ns + 1.0);
     }

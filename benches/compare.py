@@ -185,35 +185,50 @@ def show(folder, markdown):
 
 
 class Goals:
-    """How Pagetide stands against the others."""
+    """How Pagetide stands against the others: on rows that count, where the best placement serves much more than none,
+    and on the others."""
 
     def __init__(self):
-        self.reached, self.behind, self.bytes, self.worse = [], [], [], []
+        self.rows = []
 
     def add(self, program, dram, share, clairvoyant, mib):
         """One row; nothing where a mode was not measured."""
         if not {"none", "kernel", "pagetide"} <= share.keys():
             return
-        name = f"{program} with {dram} MiB of DRAM"
         ours, none = share["pagetide"], share["none"]
-        if clairvoyant is not None and clairvoyant - none >= MATTERS:
-            self.reached.append((name, (ours - none) / (clairvoyant - none)))
-        self.behind.append((name, max(none, share["kernel"]) - ours))
-        self.bytes.append((name, mib["pagetide"] / max(mib["kernel"], 1e-9)))
-        self.worse.append((name, none - ours))
+        possible = 0.0 if clairvoyant is None else clairvoyant - none
+        self.rows.append(
+            {
+                "name": f"{program} with {dram} MiB of DRAM",
+                "counts": possible >= MATTERS,
+                "reached": (ours - none) / possible if possible >= MATTERS else None,
+                "behind": max(none, share["kernel"]) - ours,
+                "bytes": mib["pagetide"] / max(mib["kernel"], 1e-9),
+                "worse": none - ours,
+            }
+        )
 
     def say(self):
         """Prints a line per goal."""
-        if not self.behind:
+        counting = [row for row in self.rows if row["counts"]]
+        if not counting:
             return
-        good = sum(part >= 0.95 for _, part in self.reached)
-        least = min(self.reached, key=lambda row: row[1], default=("none", 1.0))
-        print(f"\n- Where the clairvoyant gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(self.reached)} programs (goal: two thirds); least {least[1]:.2f}, {least[0]}")
-        worst = max(self.behind, key=lambda row: row[1])
-        print(f"- Behind the better of none and the kernel: by {worst[1]:.1f} points at most (goal: 2), {worst[0]}")
-        print(f"- Bytes moved, divided by the kernel's: median {statistics.median(part for _, part in self.bytes):.2f} (goal: 0.5)")
-        worst = max(self.worse, key=lambda row: row[1])
-        print(f"- Below no migration: by {worst[1]:.1f} points at most (goal: 1), {worst[0]}")
+        others = [row for row in self.rows if not row["counts"]]
+        good = sum(row["reached"] >= 0.95 for row in counting)
+        least = min(counting, key=lambda row: row["reached"])
+        print(f"\n- Where the clairvoyant gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(counting)} rows (goal: two thirds); least {least['reached']:.2f}, {least['name']}")
+        print(f"- Behind the better of none and the kernel there: {most(counting, 'behind')} (goal: 2); in the other {len(others)} rows: {most(others, 'behind')}")
+        print(f"- Below no migration there: {most(counting, 'worse')} (goal: 1); in the others: {most(others, 'worse')}")
+        of = lambda rows: statistics.median(row["bytes"] for row in rows)
+        print(f"- Bytes moved, divided by the kernel's: median {of(counting):.2f} there (goal: 0.5), {of(self.rows):.2f} of all rows")
+
+
+def most(rows, key):
+    """The row with the most points of something, in words."""
+    if not rows:
+        return "none measured"
+    row = max(rows, key=lambda row: row[key])
+    return f"by {row[key]:.1f} points at most, {row['name']}" if row[key] > 0.0 else "never"
 
 
 def main():

@@ -15,8 +15,8 @@ mod take_over;
 mod tiers;
 
 pub use budget::{Amount, Budget};
-pub use manager::{Manager, Settings};
+pub use manager::{Follow, Manager, Settings};
 pub use seen::{Tracker, Watched};
-pub use summary::{EpochLine, Summary, Turn};
+pub use summary::{EpochLine, Summary, TierChange, Turn};
 pub use take_over::{TakeOver, restore_left_over};
 pub use tiers::{TierError, Tiers};

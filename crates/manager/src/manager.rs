@@ -11,7 +11,7 @@ use pagetide_policy::{
 };
 use pagetide_scan::{End, ScanError};
 use pagetide_trace::EpochRecord;
-use pagetide_types::{Bytes, EpochHeat, HeatFlags, NodeId, Pid, UnitId};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
 use std::collections::BTreeMap;
 
 /// How a target is managed.
@@ -29,11 +29,15 @@ pub struct Settings {
     pub target: String,
 }
 
+/// Says what the tiers are now; none: as before.
+pub type Follow = Box<dyn FnMut() -> Option<Tiers>>;
+
 /// The loop of one target. Call [`Manager::epoch`] until it says that it ended.
 pub struct Manager<T, K> {
     tracker: T,
     mover: Mover<K>,
     tiers: Tiers,
+    follow: Option<Follow>,
     settings: Settings,
     tenant: Tenant,
     /// Units that refused to move.
@@ -63,23 +67,21 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         governors: Governors,
         settings: Settings,
     ) -> Self {
-        let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect();
-        let summary = Summary {
+        let mut summary = Summary {
             target: settings.target.clone(),
             policy: settings.policy.to_string(),
             governor: governors.name().to_owned(),
-            fast_nodes: numbers(&tiers.fast),
-            slow_nodes: numbers(&tiers.slow),
-            tiers_from: tiers.source.clone(),
             dry_run: settings.dry_run,
             ..Summary::default()
         };
+        summary.is_of(&tiers);
         let decider = Decider::new(&settings.policy);
         Self {
             tenant: Tenant::new(decider, governors, settings.cost_benefit),
             tracker,
             mover,
             tiers,
+            follow: None,
             settings,
             refused: BackOff::default(),
             known: Vec::new(),
@@ -89,6 +91,13 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             record: None,
             summary,
         }
+    }
+
+    /// With tiers that come and go, which are asked for after each epoch.
+    #[must_use]
+    pub fn following(mut self, follow: Follow) -> Self {
+        self.follow = Some(follow);
+        self
     }
 
     /// Observes for an epoch, decides at its end, and moves. `stop` is asked now and then whether to
@@ -104,11 +113,24 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let moved = std::mem::take(&mut self.moved);
         let watched = self.tracker.epoch(&|| stop(), moved)?;
         let Some(record) = watched.record else { return Ok((None, watched.end)) };
+        let changed = self.follow_tiers();
         let layout = Layout::new(watched.places, &record.heat, &self.tiers);
-        let line = self.act(&record, &layout, watched.end.is_some(), stop);
+        let mut line = self.act(&record, &layout, watched.end.is_some(), stop);
+        line.tiers = changed.then(|| self.tiers.describe());
         self.summary.add(&line);
         self.record = Some(record);
         Ok((Some(line), watched.end))
+    }
+
+    /// Takes the tiers as they are now; whether that is another machine than before.
+    fn follow_tiers(&mut self) -> bool {
+        let Some(now) = self.follow.as_mut().and_then(|follow| follow()) else { return false };
+        let changed = !now.are(&self.tiers);
+        if changed && !now.slow.is_empty() {
+            self.summary.is_of(&now);
+        }
+        self.tiers = now;
+        changed
     }
 
     /// What the last epoch saw, once.
@@ -149,7 +171,9 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         self.refused.next_round();
         let room = NodesRoom::look(self.mover.kernel(), &self.tiers);
         let (fast, now) = self.placement(heat, layout, &room);
-        let capacity = self.settings.budget.capacity(&now);
+        let nowhere = self.tiers.slow.is_empty() && !self.settings.dry_run;
+        let all = now.held + now.free;
+        let capacity = if nowhere { all } else { self.settings.budget.capacity(&now) };
         let reserve = self.settings.budget.reserve(now.total, now.full);
         self.summary.budget = describe(&self.settings.budget, now.total, reserve);
         self.tenant.arrive(heat);
@@ -172,7 +196,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
                 layout.fast_part[row]
             }
         });
-        let most = self.settings.budget.most(&now);
+        let most = if nowhere { all } else { self.settings.budget.most(&now) };
         let chosen = self.decide(heat, &fast, layout, most, &mut line);
         let bytes = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row)).sum::<Bytes>();
         (line.promote, line.demote) = (bytes(&chosen.promote), bytes(&chosen.demote));

@@ -1,8 +1,9 @@
 //! What the loop says: a line per epoch, and a summary at the end.
 
+use crate::Tiers;
 use pagetide_migrate::Report;
 use pagetide_policy::{Change, Verdict};
-use pagetide_types::{Bytes, EpochHeat};
+use pagetide_types::{Bytes, EpochHeat, NodeId};
 use serde::Serialize;
 
 /// A governor stopped a process, or let it migrate again.
@@ -25,6 +26,15 @@ impl Turn {
     }
 }
 
+/// The tiers were others from here on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct TierChange {
+    /// When that was found, seconds since the start.
+    pub at_s: f64,
+    /// What they are, in words.
+    pub tiers: String,
+}
+
 /// One epoch: what was seen, decided and done.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct EpochLine {
@@ -44,6 +54,8 @@ pub struct EpochLine {
     pub free: Bytes,
     /// Fast memory that the target could have.
     pub capacity: Bytes,
+    /// What the tiers are from now on, in words; none: as before.
+    pub tiers: Option<String>,
     /// Estimated accesses per second.
     pub accesses_per_s: f64,
     /// Share of them that went to what lay in fast memory; none without accesses.
@@ -98,6 +110,9 @@ pub struct Summary {
     pub slow_nodes: Vec<u16>,
     /// How the tiers were found.
     pub tiers_from: String,
+    /// Memory that came or went meanwhile, in order; the nodes above are those with which there was slow memory
+    /// last.
+    pub tier_changes: Vec<TierChange>,
     /// The budget in words.
     pub budget: String,
     /// Nothing was moved.
@@ -131,6 +146,13 @@ pub struct Summary {
 }
 
 impl Summary {
+    /// The tiers that it is about.
+    pub(crate) fn is_of(&mut self, tiers: &Tiers) {
+        let numbers = |nodes: &[NodeId]| nodes.iter().map(|node| node.0).collect();
+        (self.fast_nodes, self.slow_nodes) = (numbers(&tiers.fast), numbers(&tiers.slow));
+        self.tiers_from.clone_from(&tiers.source);
+    }
+
     pub(crate) fn add(&mut self, line: &EpochLine) {
         // Before a command has its memory, and after its end, there is nothing to tell.
         self.most = self.most.max(line.resident);
@@ -146,6 +168,9 @@ impl Summary {
         self.demote += line.demote;
         self.stood_still += u32::from(!line.migrate);
         self.turns.extend_from_slice(&line.turns);
+        let at_s = line.start_s + line.length_s;
+        self.tier_changes
+            .extend(line.tiers.iter().cloned().map(|tiers| TierChange { at_s, tiers }));
         if let Some(moves) = &line.moves {
             self.moves.add(moves);
         }

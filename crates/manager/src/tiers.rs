@@ -1,5 +1,5 @@
 //! Which nodes are fast and which are slow: from the kernel's memory tiers, or from distances
-//! where it knows of one tier only, or as the user says.
+//! where it knows of one tier only, or as the user says. Slow memory may come and go.
 
 use pagetide_host::{Error, Host, MemoryTier, Node};
 use pagetide_types::{Bytes, NodeId};
@@ -57,6 +57,47 @@ impl Tiers {
         let online = host.online_nodes()?;
         let tiers = host.memory_tiers()?;
         Self::of(nodes, &online, &tiers, fast, slow)
+    }
+
+    /// The tiers of a host whose slow memory may come later, and go: until then all of it is fast.
+    ///
+    /// # Errors
+    /// When the host cannot be read, or a node is said to be both fast and slow.
+    pub fn now(host: &Host, fast: &[NodeId], slow: &[NodeId]) -> Result<Self, TierError> {
+        match Self::read(host, fast, slow) {
+            Err(TierError::OneNode(_) | TierError::OneTier(_)) => {}
+            Err(TierError::NoNode { node, .. })
+                if !(fast.contains(&node) && slow.contains(&node)) => {}
+            other => return other,
+        }
+        let mut nodes = host.nodes()?;
+        nodes.retain(|node| node.total > Bytes(0) && !slow.contains(&node.id));
+        let source = "there is no slow memory".to_owned();
+        Ok(Self {
+            fast: nodes.iter().map(|node| node.id).collect(),
+            slow: Vec::new(),
+            source,
+            nodes,
+        })
+    }
+
+    /// Whether nodes and how much memory they have are those of `before`.
+    #[must_use]
+    pub fn are(&self, before: &Self) -> bool {
+        let sizes = |tiers: &Self| -> Vec<(NodeId, Bytes)> {
+            tiers.nodes.iter().map(|node| (node.id, node.total)).collect()
+        };
+        (&self.fast, &self.slow) == (&before.fast, &before.slow) && sizes(self) == sizes(before)
+    }
+
+    /// Its nodes and their memory, for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let of = |name: &str, nodes: &[NodeId]| match nodes {
+            [] => format!("no {name} memory"),
+            nodes => format!("{} of {name} memory (node {})", self.total(nodes), list(nodes)),
+        };
+        format!("{}, {}", of("fast", &self.fast), of("slow", &self.slow))
     }
 
     /// One node for all memory: what is decided there cannot be carried out.

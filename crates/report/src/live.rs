@@ -3,7 +3,7 @@
 use crate::Style;
 use crate::number::{duration, short_time};
 use crate::table::{Align, Table};
-use pagetide_manager::{EpochLine, Summary, Turn};
+use pagetide_manager::{EpochLine, Summary, TierChange, Turn};
 use pagetide_migrate::Amount;
 use pagetide_replay::percent;
 use pagetide_types::Bytes;
@@ -20,6 +20,7 @@ pub fn epoch_parts(line: &EpochLine) -> Vec<String> {
         None => "nothing to move".to_owned(),
     };
     let mut parts = vec![format!("epoch {}", line.epoch), moved];
+    parts.extend(line.tiers.clone());
     parts.push(format!("{} in fast memory", line.held));
     parts.extend(line.fast_share.map(|share| format!("{} of accesses there", percent(share))));
     parts
@@ -65,9 +66,10 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
                 summary.tiers_from
             ),
         ),
-        ("Budget", summary.budget.clone()),
-        ("Policy", format!("{}; governor: {}", summary.policy, summary.governor)),
     ];
+    fields.extend(tier_changes(&summary.tier_changes));
+    fields.push(("Budget", summary.budget.clone()));
+    fields.push(("Policy", format!("{}; governor: {}", summary.policy, summary.governor)));
     let moves = &summary.moves;
     if summary.dry_run {
         let text = format!("up {}, down {}; nothing was moved", summary.promote, summary.demote);
@@ -118,8 +120,16 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
     fields
 }
 
-/// Of a governor that changes its mind again and again, the last times.
+/// Of memory that comes and goes, and of a governor that changes its mind again and again, the last times.
 const TURNS: usize = 10;
+
+fn tier_changes(all: &[TierChange]) -> Vec<(&'static str, String)> {
+    let last = &all[all.len().saturating_sub(TURNS)..];
+    let line = |change: &TierChange| {
+        ("From then", format!("{} on: {}", duration(change.at_s), change.tiers))
+    };
+    last.iter().map(line).collect()
+}
 
 fn turns(all: &[Turn]) -> Vec<(&'static str, String)> {
     let left_out = all.len().saturating_sub(TURNS);

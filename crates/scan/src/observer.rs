@@ -68,13 +68,15 @@ fn load(host: &Host, features: &Features) -> Result<Walker, ScanError> {
         return Err(ScanError::lacking_rights(features));
     }
     refuse_confidential(features)?;
+    Walker::load(&node_ranges(host)?)
+}
+
+/// Which page frames belong to which node, as the walk takes it.
+pub(crate) fn node_ranges(host: &Host) -> Result<Vec<NodeRange>, ScanError> {
     let map = host.node_map().map_err(|error| ScanError::Target(error.to_string()))?;
-    let ranges: Vec<NodeRange> = map
-        .ranges()
-        .iter()
-        .map(|range| NodeRange { start_pfn: range.start.0, node: range.node })
-        .collect();
-    Walker::load(&ranges)
+    let range =
+        |range: &pagetide_host::NodeRange| NodeRange { start_pfn: range.start.0, node: range.node };
+    Ok(map.ranges().iter().map(range).collect())
 }
 
 /// Before anything is loaded: what is looked for would be found by reading all of memory.

@@ -7,5 +7,6 @@ mod lab;
 mod meter;
 mod movers;
 mod shift;
+mod tiers;
 mod topologies;
 mod with_pagetide;

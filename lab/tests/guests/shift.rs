@@ -24,7 +24,7 @@ counter() { awk -v name=$1 '$1 == name { print $2 }' /proc/vmstat; }
 "#;
 
 /// A script in a guest whose persistent memory lies in `keep`.
-fn script(pagetide: &Path, keep: &Path, commands: &str) -> Ran {
+pub(crate) fn script(pagetide: &Path, keep: &Path, commands: &str) -> Ran {
     let all = format!("{PRELUDE}\n{commands}");
     let run = ran(lab()
         .args(["-t", "shift", "--with", LAB, "--with"])

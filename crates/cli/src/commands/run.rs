@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail};
 use pagetide_host::Host;
 use pagetide_machine::Machine;
 use pagetide_manager::{
-    Amount, Budget, EpochLine, Manager, Settings, TakeOver, TierError, Tiers, restore_left_over,
+    Amount, Budget, EpochLine, Follow, Manager, Settings, TakeOver, TierError, Tiers,
+    restore_left_over,
 };
 use pagetide_migrate::{LiveKernel, Mover, prefer_node};
 use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
@@ -115,8 +116,14 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     pagetide_privilege::confine(Capabilities::RECORDING)?;
     arguments.account.say(account.as_ref());
     let mut writing = writer.zip(output).map(|(writer, to)| Writing::start(writer, to.path));
+    // Assumed tiers stay as they are.
+    let real = !tiers.fast.is_empty();
+    let follow = real.then(|| follow(host.clone(), arguments));
     let mover = Mover::new(LiveKernel::new(host), moving(arguments));
     let mut manager = Manager::new(recorder, mover, tiers, (&governor).into(), settings);
+    if let Some(follow) = follow {
+        manager = manager.following(follow);
+    }
     let progress = Progress::new("managing", arguments.limit, arguments.quiet, Vec::new());
     let end = watch(&mut manager, arguments, &progress, log, &mut writing);
     progress.finish();
@@ -189,8 +196,31 @@ fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
                 "one memory node ({node}): say with --fast SIZE how much fast memory to assume"
             ),
         },
+        // Storage may become slow memory later.
+        Err(TierError::OneNode(_) | TierError::OneTier(_)) if may_grow(host) => {
+            tell!(
+                "pagetide: note: no slow memory yet; what is turned into memory meanwhile (pagetide shift, daxctl) is used"
+            );
+            Ok(Tiers::now(host, &nodes(&arguments.fast_nodes), &nodes(&arguments.slow_nodes))?)
+        }
         tiers => Ok(tiers?),
     }
+}
+
+/// Whether there are dax devices: persistent or CXL memory that may come and go as memory.
+fn may_grow(host: &Host) -> bool {
+    host.dax_devices().is_ok_and(|devices| !devices.is_empty())
+}
+
+/// The tiers after each epoch; none where they cannot be read just then.
+fn follow(host: Host, arguments: &RunArgs) -> Follow {
+    let nodes = |numbers: &[u16]| numbers.iter().copied().map(NodeId).collect::<Vec<_>>();
+    let (fast, slow) = (nodes(&arguments.fast_nodes), nodes(&arguments.slow_nodes));
+    Box::new(move || {
+        Tiers::now(&host, &fast, &slow)
+            .inspect_err(|error| tracing::debug!(%error, "the tiers are taken to be as before"))
+            .ok()
+    })
 }
 
 /// What moves cost and bring here.

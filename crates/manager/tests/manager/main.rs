@@ -1,6 +1,7 @@
 //! The loop over a simulated kernel and a tracker that knows the truth: budgets, reserve, back-off,
 //! governor, dry runs.
 
+mod come_and_go;
 mod limits;
 mod moves;
 mod one_tenant;

@@ -12,6 +12,7 @@ use pagetide_types::{
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use tempfile::TempDir;
 
 pub(crate) const FAST: NodeId = NodeId(0);
 pub(crate) const SLOW: NodeId = NodeId(1);
@@ -108,6 +109,11 @@ impl Tracker for Truth {
 
 /// Two nodes with so many huge pages, as sysfs shows them.
 pub(crate) fn tiers(fast: u64, slow: u64) -> Tiers {
+    Tiers::read(&Host::new(machine(fast, slow).path()), &[], &[]).unwrap()
+}
+
+/// Their files.
+pub(crate) fn machine(fast: u64, slow: u64) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     let write = |path: &str, text: String| {
         let path = root.path().join(path);
@@ -122,7 +128,7 @@ pub(crate) fn tiers(fast: u64, slow: u64) -> Tiers {
         write(&format!("{dir}/cpulist"), cpus.into());
         write(&format!("{dir}/distance"), if node == 0 { "10 20\n" } else { "20 10\n" }.into());
     }
-    Tiers::read(&Host::new(root.path()), &[], &[]).unwrap()
+    root
 }
 
 /// All that is free but 16 MiB.

@@ -56,11 +56,11 @@ struct bpf_iter__task {
 /* Set by the loader before loading. */
 const volatile __u64 frame_mask = 0x000ffffffffff000ULL;
 const volatile __u32 levels = 4;
-const volatile __u32 nr_ranges = 0;
-const volatile struct node_range ranges[MAX_RANGES];
 
 /* Shared with the loader through mmap. */
 __u64 direct_map = 0;
+struct node_range ranges[MAX_RANGES];
+__u32 nr_ranges = 0;
 struct ram_range ram[MAX_RAM];
 __u32 nr_ram = 0;
 struct walk_request requests[MAX_REQUESTS];
@@ -267,7 +267,7 @@ static __always_inline void read_base_pages(struct walk_row *row, struct walk_bi
 	row->accessed = n_accessed;
 	row->dirty = n_dirty;
 	row->level = 1;
-	if (nr_ranges > 1) {
+	if (nr_ranges) {
 		struct node_walk walk = { .row = row, .bit = bit, .from = from };
 
 		bpf_loop(to - from, count_node, &walk, 0);
@@ -283,7 +283,7 @@ static __always_inline void read_leaf(struct walk_row *row, struct walk_bits *bi
 	row->accessed = entry & ACCESSED ? pages : 0;
 	row->dirty = entry & (DIRTY | SAVED_DIRTY) ? pages : 0;
 	row->level = level;
-	if (nr_ranges > 1)
+	if (nr_ranges)
 		row->node[node_of(entry)] = pages;
 	if (want_bits)
 #pragma clang loop unroll(disable)

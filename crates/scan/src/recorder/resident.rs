@@ -4,6 +4,7 @@ use super::{Known, Recorder, whole};
 use crate::bits::eyes::Eyes;
 use crate::bits::live::{DESCRIPTORS, Followed};
 use crate::error::ScanError;
+use crate::observer::node_ranges;
 use crate::target::region::Region;
 use crate::target::resident_set::{PagesLeft, Subject};
 use crate::target::sharing::Sharing;
@@ -124,7 +125,9 @@ impl Recorder {
             return;
         }
         let cpu = self.live.cpu();
-        if let Err(error) = self.live.walker.refresh_memory() {
+        let walker = &mut self.live.walker;
+        let nodes = node_ranges(&self.host).and_then(|ranges| walker.set_nodes(&ranges));
+        if let Err(error) = nodes.and_then(|()| walker.refresh_memory()) {
             tracing::warn!(%error, "memory that was added meanwhile is not walked");
         }
         let mut before = std::mem::take(&mut self.regions);

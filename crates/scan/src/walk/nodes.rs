@@ -17,18 +17,21 @@ pub struct NodeRange {
     pub node: NodeId,
 }
 
-/// The nodes in the order of the program's numbers.
+/// The nodes in the order of the program's numbers: as they were met, for memory may come and go, and
+/// what was read before keeps its numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodeSlots {
     nodes: Vec<NodeId>,
 }
 
 impl NodeSlots {
-    /// Numbers the nodes that own `ranges`.
-    pub(crate) fn new(ranges: &[NodeRange]) -> Result<Self, ScanError> {
-        let mut nodes: Vec<NodeId> = ranges.iter().map(|range| range.node).collect();
-        nodes.sort_unstable();
-        nodes.dedup();
+    /// The same numbers, and further ones, ascending, for nodes among those that own `ranges` that were not met before.
+    pub(crate) fn with(&self, ranges: &[NodeRange]) -> Result<Self, ScanError> {
+        let mut new: Vec<NodeId> = ranges.iter().map(|range| range.node).collect();
+        new.retain(|node| !self.nodes.contains(node));
+        new.sort_unstable();
+        new.dedup();
+        let nodes = [self.nodes.as_slice(), &new].concat();
         if nodes.len() > 1 && (nodes.len() > MAX_NODES || ranges.len() > MAX_RANGES) {
             return Err(ScanError::Refused(format!(
                 "at most {MAX_NODES} NUMA nodes in {MAX_RANGES} ranges are supported, \
@@ -49,7 +52,7 @@ impl NodeSlots {
         ranges.iter().map(|range| (range.start_pfn, number(range.node))).collect()
     }
 
-    /// All nodes, ascending.
+    /// All nodes that were ever met.
     pub(crate) fn all(&self) -> &[NodeId] {
         &self.nodes
     }
@@ -82,20 +85,36 @@ mod tests {
     #[test]
     fn nodes_are_numbered_without_gaps_and_found_again() {
         let ranges = [range(0, 0), range(100, 4), range(200, 0), range(300, 7)];
-        let slots = NodeSlots::new(&ranges).unwrap();
+        let slots = NodeSlots::default().with(&ranges).unwrap();
         assert_eq!(slots.ranges(&ranges), [(0, 0), (100, 1), (200, 0), (300, 2)]);
         assert_eq!(slots.main(&[3, 500, 9, 0, 0, 0, 0, 0]), NodeId(4));
         assert_eq!(slots.main(&[0, 0, 9, 0, 0, 0, 0, 0]), NodeId(7));
     }
 
     #[test]
+    fn nodes_keep_their_numbers_when_others_come_and_go() {
+        let slots = NodeSlots::default().with(&[range(0, 1), range(100, 3)]).unwrap();
+        let ranges = [range(0, 1), range(100, 3), range(200, 2)];
+        let more = slots.with(&ranges).unwrap();
+        assert_eq!(more.all(), [NodeId(1), NodeId(3), NodeId(2)]);
+        assert_eq!(more.ranges(&ranges), [(0, 0), (100, 1), (200, 2)]);
+        let fewer = more.with(&[range(0, 1)]).unwrap();
+        assert_eq!((fewer.all(), fewer.ranges(&[range(0, 1)])), (more.all(), vec![(0, 0)]));
+        let alone = NodeSlots::default().with(&[range(0, 1)]).unwrap();
+        assert_eq!(
+            alone.with(&ranges).unwrap().spread([1, 2, 3, 0, 0, 0, 0, 0], 6)[..3],
+            [1, 2, 3]
+        );
+    }
+
+    #[test]
     fn one_node_is_not_asked_for_and_too_many_are_refused() {
-        let slots = NodeSlots::new(&[range(0, 3), range(100, 3)]).unwrap();
+        let slots = NodeSlots::default().with(&[range(0, 3), range(100, 3)]).unwrap();
         assert_eq!(slots.ranges(&[range(0, 3), range(100, 3)]), []);
         assert_eq!(slots.main(&[0; 8]), NodeId(3));
         assert_eq!(slots.spread([0; 8], 5), [5, 0, 0, 0, 0, 0, 0, 0]);
         let many: Vec<NodeRange> = (0..9).map(|n| range(u64::from(n) * 100, n)).collect();
-        let refused = NodeSlots::new(&many).unwrap_err().to_string();
+        let refused = NodeSlots::default().with(&many).unwrap_err().to_string();
         assert!(refused.contains("has 9 in 9"), "{refused}");
     }
 }

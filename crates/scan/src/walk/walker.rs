@@ -43,6 +43,8 @@ pub struct Walker {
     bss: *mut types::bss,
     bits: bool,
     nodes: NodeSlots,
+    /// By which nodes were last told.
+    ranges: Vec<NodeRange>,
     /// Where page tables may lie.
     ram: Vec<std::ops::Range<u64>>,
 }
@@ -77,7 +79,6 @@ impl Walker {
             tracing::debug!(target: "libbpf", "{}", text.trim_end());
         })));
         let (levels, frame_mask) = direct_map::paging()?;
-        let slots = NodeSlots::new(nodes)?;
         let load = || {
             // The object outlives everything else: it is loaded once and freed by the kernel at exit.
             let object: &'static mut MaybeUninit<OpenObject> =
@@ -86,11 +87,6 @@ impl Walker {
             if let Some(rodata) = open.maps.rodata_data.as_mut() {
                 rodata.levels = levels;
                 rodata.frame_mask = frame_mask;
-                for (entry, (start_pfn, slot)) in rodata.ranges.iter_mut().zip(slots.ranges(nodes))
-                {
-                    (entry.start_pfn, entry.node) = (start_pfn, slot);
-                    rodata.nr_ranges += 1;
-                }
             }
             open.load()
         };
@@ -108,13 +104,21 @@ impl Walker {
             .as_mut()
             .map(|bss| ptr::from_mut::<types::bss>(bss))
             .ok_or_else(|| ScanError::Refused("its shared memory is missing".into()))?;
-        let mut walker = Self { skeleton, bss, bits: false, nodes: slots, ram: Vec::new() };
+        let mut walker = Self {
+            skeleton,
+            bss,
+            bits: false,
+            nodes: NodeSlots::default(),
+            ranges: Vec::new(),
+            ram: Vec::new(),
+        };
+        walker.set_nodes(nodes)?;
         walker.set_memory(ram::read()?);
         walker.find_direct_map()?;
         Ok(walker)
     }
 
-    /// The nodes that pages are counted by, ascending.
+    /// The nodes that pages are counted by: those of the start, ascending, then those that came.
     #[must_use]
     pub fn nodes(&self) -> &[NodeId] {
         self.nodes.all()
@@ -135,6 +139,26 @@ impl Walker {
         if now != self.ram {
             self.set_memory(now);
         }
+        Ok(())
+    }
+
+    /// Learns which page frames belong to which nodes now: ascending. Numbers that nodes have stay theirs.
+    ///
+    /// # Errors
+    /// When there are more nodes or ranges than the walk knows; it goes on by those that it knew.
+    pub fn set_nodes(&mut self, ranges: &[NodeRange]) -> Result<(), ScanError> {
+        if !ranges.is_empty() && ranges == self.ranges {
+            return Ok(());
+        }
+        let nodes = self.nodes.with(ranges)?;
+        self.set(|bss| {
+            bss.nr_ranges = 0;
+            for (entry, (start_pfn, slot)) in bss.ranges.iter_mut().zip(nodes.ranges(ranges)) {
+                (entry.start_pfn, entry.node) = (start_pfn, slot);
+                bss.nr_ranges += 1;
+            }
+        });
+        (self.nodes, self.ranges) = (nodes, ranges.to_vec());
         Ok(())
     }
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// The paper: nimble or amp.
+    /// The paper (`--list` names them).
     #[arg(value_name = "PAPER", required_unless_present = "list")]
     pub(crate) paper: Option<String>,
     /// Only this figure; else all that are not slow.

@@ -60,10 +60,14 @@ impl Decider {
     }
 
     /// Where the units of the epoch that arrived last were seen, if that is known: what is fast
-    /// comes first, otherwise the order stays. A replay goes without, and takes every move that it
-    /// decided on for made.
+    /// comes first, otherwise the order stays or is [scattered](Needs::scatters). A replay goes without, and takes every move that it
+    /// decided on for made; its order is the same at every capacity.
     pub fn reconcile(&mut self, heat: &EpochHeat, fast: &[bool]) {
-        self.order.reconcile(heat, fast);
+        if self.needs.scatters {
+            self.order.reconcile_scattered(heat, fast);
+        } else {
+            self.order.reconcile(heat, fast);
+        }
     }
 
     /// Which rows of the epoch that arrived last are fast, if every decision was carried out.

@@ -169,11 +169,15 @@ pub struct Needs {
     pub oracle: bool,
     /// Where units are ([`EpochView::placement`]): its order depends on the capacity.
     pub placement: bool,
+    /// Nothing: units with equal keys are alike to it, in whatever order. Where they lie is seen, those of them that move are scattered over
+    /// memory. What goes in one piece is some threads' part of an array, for which all others wait at the end of a
+    /// loop.
+    pub scatters: bool,
 }
 
 impl Needs {
     /// Heat and history are enough.
-    pub const NOTHING: Self = Self { oracle: false, placement: false };
+    pub const NOTHING: Self = Self { oracle: false, placement: false, scatters: false };
 }
 
 /// A policy's entry in the registry.

@@ -26,6 +26,11 @@ struct Entry {
     pages: u64,
 }
 
+/// A number that has nothing to do with where a unit lies (Fibonacci hashing: Knuth 1998).
+fn scattered(unit: UnitId) -> u32 {
+    unit.0.wrapping_mul(0x9E37_79B9)
+}
+
 /// Marks a unit that is not alive.
 const DEAD: u32 = u32::MAX;
 
@@ -90,6 +95,16 @@ impl PriorityOrder {
         self.entries.retain(|entry| entry.unit.is_some());
         self.entries
             .sort_by_key(|entry| entry.unit.is_some_and(|unit| !fast[rows[unit.index()] as usize]));
+    }
+
+    /// The same, and otherwise scattered over memory: where of many units that are alike some are to move, they are not
+    /// all of one piece. A piece is some threads' part of an array, for which all others then wait at the end of a loop.
+    pub fn reconcile_scattered(&mut self, heat: &EpochHeat, fast: &[bool]) {
+        let rows = rows(heat);
+        self.entries.retain(|entry| entry.unit.is_some());
+        self.entries.sort_by_key(|entry| {
+            entry.unit.map(|unit| (!fast[rows[unit.index()] as usize], scattered(unit)))
+        });
     }
 
     /// Decides: closes the holes and orders by `keys` (one per row of the heat that arrived
@@ -211,6 +226,28 @@ mod tests {
         order.rank(&heat, &[7; 5]);
         assert_eq!(order.units().map(|unit| unit.0).collect::<Vec<_>>(), [1, 3, 0, 2, 4]);
         assert_eq!(order.cut(&heat, Bytes::kib(8)), fast);
+    }
+
+    #[test]
+    fn of_what_is_alike_a_part_lies_all_over_memory() {
+        let heat = heat(
+            &[1; 1024].iter().zip(0..).map(|(pages, unit)| (unit, *pages)).collect::<Vec<_>>(),
+        );
+        let mut order = PriorityOrder::new();
+        order.arrive(&heat);
+        // The first quarter is fast, and half of all is to be.
+        let first: Vec<bool> = (0..1024).map(|unit| unit < 256).collect();
+        order.reconcile_scattered(&heat, &first);
+        order.rank(&heat, &[7; 1024]);
+        let half = order.cut(&heat, pages(512));
+        assert!(half[..256].iter().all(|fast| *fast), "what is fast stays");
+        for piece in half[256..].chunks(64) {
+            let fast = piece.iter().filter(|fast| **fast).count();
+            assert!((19..=24).contains(&fast), "a third of each piece: {fast}");
+        }
+        order.reconcile_scattered(&heat, &half);
+        order.rank(&heat, &[7; 1024]);
+        assert_eq!(order.cut(&heat, pages(512)), half, "and nothing moves any more");
     }
 
     #[test]

@@ -82,8 +82,9 @@ proptest! {
 #[test]
 fn a_full_tier_is_exchanged_and_full_again() {
     // Eight huge pages of reserve, four of them free.
+    let hot = |at: u8| unit(200.0 - f32::from(at), SLOW);
     let units: Vec<Unit> =
-        (0..40u8).map(|at| if at < 20 { unit(1.0, FAST) } else { unit(100.0, SLOW) }).collect();
+        (0..40).map(|at| if at < 20 { unit(1.0, FAST) } else { hot(at) }).collect();
     let mut world = World::new(24, 64, &units, settings(EVERYTHING));
     world.epoch();
     world.epoch();
@@ -99,14 +100,16 @@ fn what_nobody_has_watched_yet_is_not_taken_for_cold() {
     let mut world = World::new(24, 64, &units, settings(EVERYTHING));
     world.epoch();
     world.epoch();
-    let expected: Vec<u64> = (0..10).chain(20..26).collect();
-    assert_eq!(world.fast(), expected, "what was watched made room");
+    let fast = world.fast();
+    assert_eq!(fast[..10], (0..10).collect::<Vec<_>>(), "what was watched made room");
+    assert!(fast.len() == 16 && fast[10..].iter().all(|unit| *unit >= 20), "{fast:?}");
     // Now it was, and is cold; and not being watched in the next epoch makes nothing unknown again.
     world.manager.tracker().rates[..10].fill(0.0);
     world.epoch();
     world.manager.tracker().rates[..10].fill(UNWATCHED);
     world.epoch();
-    assert_eq!(world.fast(), (20..36).collect::<Vec<_>>());
+    let fast = world.fast();
+    assert!(fast.len() == 16 && fast.iter().all(|unit| *unit >= 20), "{fast:?}");
 }
 
 #[test]

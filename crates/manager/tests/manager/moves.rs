@@ -100,7 +100,11 @@ fn for_a_reserve_that_nobody_asked_for_nothing_goes_that_is_worth_its_place() {
     let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
     // All twenty units of fast memory are in use, and the reserve is a 32nd.
     let world = |fast: f32, slow: f32| {
-        let units = (0..40).map(|at| if at < 20 { unit(fast, FAST) } else { unit(slow, SLOW) });
+        // No two are alike.
+        let less = |rate: f32, at: u8| rate * (1.0 - 0.01 * f32::from(at % 20));
+        let units = (0..40).map(|at| {
+            if at < 20 { unit(less(fast, at), FAST) } else { unit(less(slow, at), SLOW) }
+        });
         let settings = Settings { cost_benefit: Some(terms), ..settings(budget) };
         World::new(20, 64, &units.collect::<Vec<_>>(), settings)
     };

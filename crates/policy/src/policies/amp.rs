@@ -69,7 +69,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     summary: "chooses LRU, LFU or random by their hits, in shadow where not in force",
     source: "AMP, algorithm 1",
     class: Class::Runnable,
-    needs: Needs { oracle: false, placement: true },
+    needs: Needs { placement: true, ..Needs::NOTHING },
     options: &[INTERVAL, PHASE, THRESHOLD, WINDOW, WARM_UP, HISTORY, EQUAL, ALWAYS, TIES, SEED],
     figures: &[
         FigureInfo { name: "accessed", summary: "share of the memory that was accessed" },

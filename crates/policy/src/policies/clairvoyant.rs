@@ -13,7 +13,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     summary: "what the epoch to come will ask for most, per page: the bound on hits",
     source: "after Belady 1966, per epoch",
     class: Class::Bound,
-    needs: Needs { oracle: true, placement: false },
+    needs: Needs { oracle: true, ..Needs::NOTHING },
     options: &[],
     figures: &[],
     build: |_| Policy::Rank(Box::new(Clairvoyant)),

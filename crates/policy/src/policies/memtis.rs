@@ -21,7 +21,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     summary: "the highest bins of a histogram of accesses first, if they are hot",
     source: "MEMTIS, sections 4.1 and 4.2",
     class: Class::Runnable,
-    needs: Needs { oracle: false, placement: true },
+    needs: Needs { placement: true, ..Needs::NOTHING },
     options: &[
         OptionInfo {
             name: "sample",

@@ -18,7 +18,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     summary: "what is fast stays; freed room is filled with slow units drawn at random",
     source: "AMP, section 3.1 (for homogeneous access)",
     class: Class::Runnable,
-    needs: Needs { oracle: false, placement: true },
+    needs: Needs { placement: true, ..Needs::NOTHING },
     options: &[SEED, EVERY_EPOCH, PHASE],
     figures: &[],
     build: |settings| {

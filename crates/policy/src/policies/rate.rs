@@ -19,7 +19,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     summary: "the highest rate per page first; small differences move nothing",
     source: "ours",
     class: Class::Runnable,
-    needs: Needs::NOTHING,
+    needs: Needs { scatters: true, ..Needs::NOTHING },
     options: &[
         OptionInfo {
             name: "steps",

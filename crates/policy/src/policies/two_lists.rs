@@ -35,7 +35,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     summary: "Linux's active and inactive lists, scanned in part every 5 s",
     source: "Nimble, section 3.2; scan ratios: AMP, section 3.3",
     class: Class::Runnable,
-    needs: Needs { oracle: false, placement: true },
+    needs: Needs { placement: true, ..Needs::NOTHING },
     options: &[
         INTERVAL,
         PHASE,

@@ -14,6 +14,7 @@ mod pairs;
 mod programs;
 mod runs;
 mod scales;
+mod stationary;
 #[cfg(test)]
 mod tests;
 
@@ -37,5 +38,6 @@ pub(crate) const PAPER: Paper = Paper {
         figure_18::FIGURE,
         all::FIGURE,
         scales::FIGURE,
+        stationary::FIGURE,
     ],
 };

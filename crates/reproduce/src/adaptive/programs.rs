@@ -166,14 +166,20 @@ impl Program {
     }
 
     /// A scenario: so many threads of it, alone, with so much DRAM, under a system.
-    pub(super) fn scenario(
+    pub(super) fn scenario(&self, what: (u32, u32, u32), system: System) -> String {
+        self.lasting(SECONDS, what, system)
+    }
+
+    /// The same for so many seconds.
+    pub(super) fn lasting(
         &self,
+        seconds: f64,
         (scale, threads, dram_gb): (u32, u32, u32),
         system: System,
     ) -> String {
         let tenant = self.tenant((self.memory_gb, dram_gb), threads, 0);
         format!(
-            "machine = \"adaptive-cxl\"\nscale = {scale}\nseconds = {SECONDS}\nhuge_pages = false\n\
+            "machine = \"adaptive-cxl\"\nscale = {scale}\nseconds = {seconds}\nhuge_pages = false\n\
              {}{tenant}",
             system.lines()
         )

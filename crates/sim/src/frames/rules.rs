@@ -5,8 +5,8 @@
 pub struct Rules {
     /// The free scanner leaves free blocks of 2 and 4 MiB alone (section 3.2, i; `suitable_migration_target`).
     pub keep_large: bool,
-    /// The free scanner leaves a block alone that cannot take all that is to be moved (3.2, ii). Neither 5.6 nor 6.12
-    /// has such a rule in mm/compaction.c.
+    /// The free scanner leaves a block alone that cannot take all that is to be moved (3.2, ii). mm/compaction.c has no
+    /// such rule (read: a version between 6.5 and 6.7).
     pub all_or_nothing: bool,
     /// A block in which something failed is not looked at again (3.2, iii). Compaction on request and by schedule
     /// has `ignore_skip_hint`: there this does not hold.

@@ -16,6 +16,7 @@ mod nimble;
 mod outcome;
 mod output;
 mod paper;
+mod pmshifter;
 mod series;
 mod simulated;
 mod store;

@@ -1,6 +1,6 @@
 //! Papers and their figures; unknown ones are errors that name the nearest known.
 
-use crate::{Figure, ReproduceError, adaptive, amp, disaggregated, nimble};
+use crate::{Figure, ReproduceError, adaptive, amp, disaggregated, nimble, pmshifter};
 use pagetide_types::nearest;
 
 /// One paper.
@@ -17,7 +17,8 @@ pub struct Paper {
 }
 
 /// All papers.
-pub const PAPERS: &[Paper] = &[nimble::PAPER, amp::PAPER, adaptive::PAPER, disaggregated::PAPER];
+pub const PAPERS: &[Paper] =
+    &[nimble::PAPER, amp::PAPER, adaptive::PAPER, disaggregated::PAPER, pmshifter::PAPER];
 
 /// The paper of this name.
 ///
@@ -81,7 +82,10 @@ mod tests {
         let error = paper("nimbel").unwrap_err().to_string();
         assert!(error.contains("'nimbel'; did you mean 'nimble'? known are"), "{error}");
         let error = paper("zzz").unwrap_err().to_string();
-        assert!(error.contains("'zzz'; known are nimble, amp, adaptive, disaggregated"), "{error}");
+        assert!(
+            error.contains("'zzz'; known are nimble, amp, adaptive, disaggregated, pmshifter"),
+            "{error}"
+        );
         let none = Paper { name: "x", title: "", scale: 1, figures: &[] };
         let error = none.figure("8").unwrap_err().to_string();
         assert!(error.contains("paper x has no figure '8'; known are none"), "{error}");

@@ -5,6 +5,7 @@ mod area;
 mod compute;
 mod device;
 mod fill;
+mod fragment;
 mod giant;
 mod mark;
 mod run;

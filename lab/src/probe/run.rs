@@ -5,6 +5,7 @@ use super::{
     compute_ns,
     device::Device,
     fill::{Fill, Search, fill, search},
+    fragment::{Fragment, fragment},
     giant::read_giant_page,
     mark::Marks,
 };
@@ -37,6 +38,8 @@ pub(crate) enum Probe {
     Fill(Fill),
     /// Count what is left of that pattern on a device
     Search(Search),
+    /// Fragment memory with pages that can be moved and pages that cannot, and hold it
+    Fragment(Fragment),
     /// Read a page of 1 GiB from the hugetlb pool
     Giant {
         /// For how long
@@ -104,6 +107,7 @@ pub(crate) fn run(probe: &Probe) -> io::Result<()> {
         Probe::Times(times) => print_times(times)?,
         Probe::Fill(of) => fill(of)?,
         Probe::Search(of) => search(of)?,
+        Probe::Fragment(of) => fragment(of)?,
         Probe::Giant { seconds } => read_giant_page(Duration::from_secs(*seconds))?,
         Probe::Poke(at) => Device::open(&at.device, at.offset)?.write(at.number),
         Probe::Await(at) => {

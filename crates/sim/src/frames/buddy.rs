@@ -21,21 +21,36 @@ pub enum Frame {
     Unmovable,
 }
 
+/// No free block begins at this frame.
+const NO_HEAD: u8 = u8::MAX;
+
 /// All frames of a zone.
 #[derive(Clone, Debug)]
 pub struct Buddy {
     frames: Vec<Frame>,
+    /// The order of the free block that begins at a frame, or [`NO_HEAD`].
+    heads: Vec<u8>,
     /// Heads of free blocks, by order.
     free: Vec<BTreeSet<usize>>,
+    /// Whether a pageblock is for movable pages (`MIGRATE_MOVABLE`).
+    for_movable: Vec<bool>,
 }
 
 impl Buddy {
     /// A zone of so many blocks of the largest order, all free.
     #[must_use]
     pub fn new(blocks: usize) -> Self {
-        let mut free = vec![BTreeSet::new(); MAX_ORDER as usize + 1];
-        free[MAX_ORDER as usize] = (0..blocks).map(|block| block << MAX_ORDER).collect();
-        Self { frames: vec![Frame::Free; blocks << MAX_ORDER], free }
+        let frames = blocks << MAX_ORDER;
+        let mut memory = Self {
+            frames: vec![Frame::Free; frames],
+            heads: vec![NO_HEAD; frames],
+            free: vec![BTreeSet::new(); MAX_ORDER as usize + 1],
+            for_movable: vec![true; frames >> PAGEBLOCK_ORDER],
+        };
+        for block in 0..blocks {
+            memory.add(block << MAX_ORDER, MAX_ORDER);
+        }
+        memory
     }
 
     /// How many frames there are.
@@ -94,6 +109,29 @@ impl Buddy {
         self.head_of(at).map(|(_, order)| order)
     }
 
+    /// The order of the free block that begins at a frame; none if none does.
+    #[must_use]
+    pub fn free_head(&self, at: usize) -> Option<u32> {
+        self.heads.get(at).filter(|order| **order != NO_HEAD).map(|order| u32::from(*order))
+    }
+
+    /// Whether a pageblock, by number, is for movable pages; all are at first.
+    ///
+    /// # Panics
+    /// Beyond the last.
+    #[must_use]
+    pub fn is_for_movable(&self, pageblock: usize) -> bool {
+        self.for_movable[pageblock]
+    }
+
+    /// Says whether a pageblock is for movable pages.
+    ///
+    /// # Panics
+    /// Beyond the last.
+    pub fn set_for_movable(&mut self, pageblock: usize, is: bool) {
+        self.for_movable[pageblock] = is;
+    }
+
     /// Takes the lowest free frame; none where memory is full.
     pub fn allocate(&mut self, what: Frame) -> Option<usize> {
         let lowest = self.free.iter().filter_map(|heads| heads.first()).min();
@@ -102,16 +140,29 @@ impl Buddy {
         Some(at)
     }
 
+    /// Takes a whole block of an order, the lowest of the smallest that fits: its head, and how often a larger one had
+    /// to be halved. None: there is no such block.
+    pub fn allocate_block(&mut self, order: u32, what: Frame) -> Option<(usize, u32)> {
+        let found = (order..=MAX_ORDER).find(|order| self.free_blocks(*order) > 0)?;
+        let head = *self.free[found as usize].first()?;
+        self.remove(head, found);
+        for smaller in (order..found).rev() {
+            self.add(head + (1 << smaller), smaller);
+        }
+        self.frames[head..head + (1 << order)].fill(what);
+        Some((head, found - order))
+    }
+
     /// Takes a free frame; whether it was free.
     pub fn take(&mut self, at: usize, what: Frame) -> bool {
         let Some((mut head, mut order)) = self.head_of(at) else { return false };
-        self.free[order as usize].remove(&head);
+        self.remove(head, order);
         // The halves without the frame stay free.
         while order > 0 {
             order -= 1;
             let upper = head + (1 << order);
             let other = if at >= upper { head } else { upper };
-            self.free[order as usize].insert(other);
+            self.add(other, order);
             head = if at >= upper { upper } else { head };
         }
         self.frames[at] = what;
@@ -125,11 +176,23 @@ impl Buddy {
         }
         self.frames[at] = Frame::Free;
         let (mut head, mut order) = (at, 0);
-        while order < MAX_ORDER && self.free[order as usize].remove(&(head ^ (1 << order))) {
+        while order < MAX_ORDER && self.free_head(head ^ (1 << order)) == Some(order) {
+            self.remove(head ^ (1 << order), order);
             head &= !(1 << order);
             order += 1;
         }
+        self.add(head, order);
+    }
+
+    fn add(&mut self, head: usize, order: u32) {
+        // Orders are 10 at most.
+        self.heads[head] = u8::try_from(order).unwrap_or(NO_HEAD);
         self.free[order as usize].insert(head);
+    }
+
+    fn remove(&mut self, head: usize, order: u32) {
+        self.heads[head] = NO_HEAD;
+        self.free[order as usize].remove(&head);
     }
 
     fn head_of(&self, at: usize) -> Option<(usize, u32)> {
@@ -138,7 +201,7 @@ impl Buddy {
         }
         (0..=MAX_ORDER)
             .map(|order| (at & !((1 << order) - 1), order))
-            .find(|(head, order)| self.free[*order as usize].contains(head))
+            .find(|(head, order)| self.free_head(*head) == Some(*order))
     }
 }
 
@@ -160,6 +223,17 @@ mod tests {
         assert_eq!((memory.free_order(1), memory.free_order(0)), (Some(0), None));
         memory.release(0);
         assert_eq!((memory.free_pageblocks(), memory.free_blocks(MAX_ORDER)), (4, 2));
+    }
+
+    #[test]
+    fn a_block_is_taken_whole_and_what_is_left_of_a_larger_one_stays_free() {
+        let mut memory = Buddy::new(1);
+        assert_eq!(memory.allocate_block(PAGEBLOCK_ORDER, Frame::Movable), Some((0, 1)));
+        assert_eq!((memory.free_pageblocks(), memory.free_head(512)), (1, Some(9)));
+        assert_eq!(memory.allocate_block(8, Frame::Movable), Some((512, 1)));
+        assert_eq!(memory.allocate_block(PAGEBLOCK_ORDER, Frame::Movable), None);
+        (0..768).for_each(|at| memory.release(at));
+        assert_eq!(memory.free_blocks(MAX_ORDER), 1);
     }
 
     proptest! {

@@ -1,10 +1,11 @@
 //! What a program loses with a given fast memory: the answer when the size is known and the
 //! slowdown is asked for.
 
+use crate::Style;
 use crate::number::{band, bytes_per_s};
+use crate::plan::{UNANSWERED, part};
 use crate::style::shortened;
 use crate::table::{Align, Table};
-use crate::{Style, plan::UNANSWERED};
 use pagetide_replay::{Plan, Point, PolicyPlan, Role, percent, percent_exactly};
 use pagetide_types::Bytes;
 
@@ -15,6 +16,7 @@ pub fn plan_at(plan: &Plan, fast: Bytes, style: Style) -> String {
     let target = if facts.target.is_empty() { &facts.name } else { &facts.target };
     let title = format!("{fast} of fast memory for {target}");
     let mut out = format!("{}\n\n", style.bold(&shortened(&title, style.width())));
+    out += &part(facts, style);
     if let Some(why) = plan.nothing_to_compare() {
         return out + &style.paragraph("  ", &format!("Nothing can be said: {why}."));
     }

@@ -15,6 +15,7 @@ use unicode_width::UnicodeWidthStr;
 pub fn plan(plan: &Plan, style: Style) -> String {
     let facts = &plan.recording;
     let mut out = format!("{}\n\n", style.bold(&shortened(&title(facts), style.width())));
+    out += &part(facts, style);
     out += &answer(plan, style);
     if facts.evaluated_epochs == 0 || facts.footprint_bytes.0 == 0 {
         // Nothing but zeros would follow.
@@ -114,6 +115,12 @@ fn title(facts: &RecordingFacts) -> String {
     format!("Plan for {target}")
 }
 
+/// Which part of the recording it is about, where that is not all of it.
+pub(crate) fn part(facts: &RecordingFacts, style: Style) -> String {
+    let part = facts.window.map(|window| format!("The part {window} of the recording."));
+    part.map_or_else(String::new, |part| style.paragraph("  ", &part))
+}
+
 fn answer(plan: &Plan, style: Style) -> String {
     match (&plan.recommendation, &plan.why_not) {
         (Some(answer), _) => {
@@ -143,8 +150,9 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     let facts = &plan.recording;
     let told = plan.warm_up.epochs > 0 || plan.warm_up.warning().is_some();
     let left_out = if told { format!("; {}", plan.warm_up.note) } else { String::new() };
+    let part = facts.window.map_or_else(String::new, |window| format!("{window}: "));
     let time = format!(
-        "{}, {} of {} epochs of {}{left_out}",
+        "{part}{}, {} of {} epochs of {}{left_out}",
         duration(facts.seconds),
         facts.evaluated_epochs,
         facts.epochs,

@@ -53,7 +53,8 @@ pub(crate) fn title(split: &Split) -> String {
 pub(crate) fn means(split: &Split) -> String {
     if let [part] = &split.parts[..] {
         let slowdown = band(part.slowdown);
-        return format!("Predicted slowdown: {slowdown} under the policy {}.", part.policy);
+        let of = of_parts(split);
+        return format!("Predicted slowdown: {slowdown} under the policy {}.{of}", part.policy);
     }
     let left = split.unused_bytes;
     let left = match split.share {
@@ -62,11 +63,21 @@ pub(crate) fn means(split: &Split) -> String {
         Share::Equal | Share::Weighted => format!(" {left} is left over."),
     };
     format!(
-        "Weighted mean slowdown at most {} in equal parts, {} by weight, {} by utility.{left}",
+        "Weighted mean slowdown at most {} in equal parts, {} by weight, {} by utility.{left}{}",
         percent(split.mean_slowdown_equal),
         percent(split.mean_slowdown_weighted),
         percent(split.mean_slowdown_utility),
+        of_parts(split)
     )
+}
+
+/// Which parts of the recordings were planned for, where that is not all of them.
+fn of_parts(split: &Split) -> String {
+    let named = split.parts.iter().filter_map(|part| {
+        let window = part.window?;
+        Some(format!(" Only the part {window} of {} was planned for.", part.name))
+    });
+    named.collect()
 }
 
 /// What everyone loses, however fast memory is split.

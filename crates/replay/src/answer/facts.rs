@@ -1,6 +1,6 @@
 //! What a recording is as a whole: what a plan's answer stands on.
 
-use pagetide_trace::Source;
+use pagetide_trace::{Source, Window};
 use pagetide_types::{Bytes, UnitSize};
 use serde::Serialize;
 
@@ -19,6 +19,8 @@ pub struct RecordingFacts {
     pub unit: UnitSize,
     /// Nominal length of an epoch, seconds.
     pub epoch_s: f64,
+    /// The part that was planned for; none: all of it.
+    pub window: Option<Window>,
     /// All epochs of the recording.
     pub epochs: usize,
     /// Epochs that the answer stands on.
@@ -61,6 +63,12 @@ pub struct RecordingFacts {
 }
 
 impl RecordingFacts {
+    /// Which part of the recording was planned for, where that is not all of it.
+    #[must_use]
+    pub fn part(&self) -> Option<String> {
+        self.window.map(|window| format!("only the part {window} of the recording was planned for"))
+    }
+
     /// Traffic was measured by sampling: nothing of the recorded accesses is taken off for the caches.
     pub(crate) fn traffic_was_sampled(&self) -> bool {
         self.cache_per_core.0 > 0 && self.cached_share <= 0.0

@@ -204,21 +204,25 @@ fn choose<'a, 'b>(
     };
     if any.curve().epochs < LEAST_EPOCHS {
         return Err(format!(
-            "the recording is too short to tell: {} evaluated, and a plan needs at least \
-             {LEAST_EPOCHS} of {} s each after the program has filled its memory; record for longer",
+            "the {} is too short to tell: {} evaluated, and a plan needs at least \
+             {LEAST_EPOCHS} of {} s each after the program has filled its memory; {}",
+            what_is_short(facts).0,
             match any.curve().epochs {
                 0 => "no epoch could be".to_owned(),
                 1 => "1 epoch was".to_owned(),
                 n => format!("{n} epochs were"),
             },
-            facts.epoch_s
+            facts.epoch_s,
+            what_is_short(facts).1
         ));
     }
     let seconds = any.curve().seconds;
     if facts.source == Source::Sampled && seconds < LEAST_SECONDS {
         return Err(format!(
-            "the recording is too short to tell: {seconds:.1} s were evaluated, and a plan needs \
-             {LEAST_SECONDS} s at least, however short the epochs; record for longer"
+            "the {} is too short to tell: {seconds:.1} s were evaluated, and a plan needs \
+             {LEAST_SECONDS} s at least, however short the epochs; {}",
+            what_is_short(facts).0,
+            what_is_short(facts).1
         ));
     }
     if facts.footprint_bytes.0 == 0 {
@@ -254,6 +258,16 @@ fn choose<'a, 'b>(
         .find(|(_, need)| need.is_some_and(|need| need.as_f64() <= enough))
         .map(|(candidate, _)| candidate)
         .ok_or_else(|| "no policy could be chosen".to_owned())
+}
+
+/// What there is too little of, and what helps.
+fn what_is_short(facts: &RecordingFacts) -> (String, &'static str) {
+    match facts.window {
+        Some(window) => {
+            (format!("part {window} of the recording"), "ask for more of it, or record for longer")
+        }
+        None => ("recording".to_owned(), "record for longer"),
+    }
 }
 
 /// Whether two sizes differ by more than `factor`, one unit more or less not counted.

@@ -227,6 +227,7 @@ pub(crate) fn assumptions(
             facts.evaluated_epochs, facts.seconds
         )
     }));
+    all.extend(facts.part());
     all
 }
 

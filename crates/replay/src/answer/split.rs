@@ -4,6 +4,7 @@
 //! 3.3), which walks the convex hull of each curve.
 
 use crate::{Band, Plan, Role};
+use pagetide_trace::Window;
 use pagetide_types::Bytes;
 use serde::Serialize;
 
@@ -38,6 +39,8 @@ const SHARES: [Share; 3] = [Share::Equal, Share::Weighted, Share::Utility];
 pub struct Sharer {
     /// Its name.
     pub name: String,
+    /// The part of its recording that was planned for; none: all of it.
+    pub window: Option<Window>,
     /// The policy whose curve follows.
     pub policy: String,
     /// Fast memory and slowdown, ascending, beginning with no fast memory.
@@ -61,6 +64,7 @@ impl Sharer {
             .or_else(|| candidates().min_by_key(|p| p.fast_bytes.unwrap_or(Bytes(u64::MAX))));
         Self {
             name: plan.recording.name.clone(),
+            window: plan.recording.window,
             policy: policy.map_or_else(String::new, |p| p.policy.clone()),
             points: policy
                 .map(|p| p.points.iter().map(|point| (point.fast_bytes, point.slowdown)).collect())
@@ -99,6 +103,8 @@ pub struct Split {
 pub struct Part {
     /// Its name.
     pub name: String,
+    /// The part of its recording that was planned for; none: all of it.
+    pub window: Option<Window>,
     /// The policy it runs under.
     pub policy: String,
     /// What it gets.
@@ -148,6 +154,7 @@ pub fn split(sharers: &[Sharer], fast: Bytes, weighting: Weighting, share: Share
         let slowdown = bytes.map(|bytes| band_at(&sharers[i].points, bytes));
         Part {
             name: sharers[i].name.clone(),
+            window: sharers[i].window,
             policy: sharers[i].policy.clone(),
             fast_bytes: bytes[chosen],
             footprint_bytes: sharers[i].points.last().map_or(Bytes(0), |point| point.0),

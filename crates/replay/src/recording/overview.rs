@@ -1,7 +1,7 @@
 //! What is known of a recording as a whole, gathered in one pass: [`RecordingFacts`], the
 //! warm-up, the areas and the heatmap.
 
-use crate::recording::ended_in_the_last;
+use crate::recording::{ended_in_the_last, not_judged_before};
 use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, not_judged};
 use pagetide_trace::{Epoch, EpochRecord, Header, Recording};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
@@ -130,7 +130,10 @@ impl Overview {
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
         let header = recording.header();
-        let mut warm_up = not_judged(&resident, header.began_with_target);
+        let mut warm_up = match recording.first_epoch() {
+            0 => not_judged(&resident, header.began_with_target),
+            first => not_judged_before(&resident, first),
+        };
         if ended_in_the_last(recording.epochs(), &warm_up) {
             warm_up.ended = true;
             warm_up.note += "; so is the last, in which it ended";
@@ -138,7 +141,11 @@ impl Overview {
         let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
         let name = recording.path().display().to_string();
         Ok(Self {
-            facts: facts(name, header, &epochs, &warm_up, cache_per_core),
+            facts: RecordingFacts {
+                epochs: recording.window().map_or(epochs.len(), |window| window.of_epochs),
+                window: recording.window(),
+                ..facts(name, header, &epochs, &warm_up, cache_per_core)
+            },
             warm_up,
             peak_bytes: resident.iter().copied().max().unwrap_or_default(),
             areas,
@@ -168,6 +175,7 @@ fn facts(
         source: header.source,
         unit: header.unit,
         epoch_s: header.epoch_s,
+        window: None,
         epochs: all.len(),
         evaluated_epochs: used.len(),
         seconds,

@@ -10,6 +10,7 @@ use pagetide_types::UnitSize;
 pub(super) fn notes(subject: &Subject) -> Vec<String> {
     let (plan, facts) = (&subject.plan, &subject.plan.recording);
     let mut notes = Vec::new();
+    notes.extend(facts.part().map(|part| sentence(&part)));
     let gaps = &subject.pictures.timeline.gaps;
     if let Some(first) = gaps.first() {
         let missing: u64 = gaps.iter().map(|gap| u64::from(gap.epochs)).sum();

@@ -1,6 +1,7 @@
 //! What the template is filled with.
 
 use super::answer::{Answer, answers, sentence};
+use super::compare::Change;
 use super::notes::{notes, notes_together};
 use super::pictures::{self, Told, Words};
 use super::tables::{self, AreaRow, PolicyRow};
@@ -96,6 +97,7 @@ pub(super) struct Page {
     shows: Shows,
     notes: Vec<String>,
     together: Vec<PolicyRow>,
+    changes: Vec<Change>,
     agreement: Vec<(&'static str, String)>,
     split: Vec<Part>,
     split_title: String,
@@ -147,6 +149,7 @@ impl Page {
             many,
             notes: if many { notes_together(subjects) } else { Vec::new() },
             together: if many { tables::needs_together(subjects) } else { Vec::new() },
+            changes: together.diff.map(compare::changes).unwrap_or_default(),
             agreement: together.diff.map(compare::agreement).unwrap_or_default(),
             split: split.filter(|split| split.parts.len() > 1).map_or_else(Vec::new, parts),
             split_says: split.map(crate::split::means).unwrap_or_default(),

@@ -6,7 +6,9 @@ use pagetide_replay::{
     RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
 };
 use pagetide_report::{OptionRow, PolicyRow};
-use pagetide_trace::{Diff, HotSets, Info, RateAgreement, Side, Source};
+use pagetide_trace::{
+    AreaChange, AreaSide, ByProcess, Diff, HotSets, Info, ProcessUse, RateAgreement, Side, Source,
+};
 use pagetide_types::{AreaKind, Bytes, UnitSize};
 
 const SECONDS: f64 = 45.0;
@@ -156,6 +158,7 @@ pub(crate) fn overview() -> Overview {
             source: Source::Sampled,
             unit: UnitSize::Huge,
             epoch_s: 5.0,
+            window: None,
             epochs: 12,
             evaluated_epochs: 9,
             seconds: SECONDS,
@@ -280,6 +283,7 @@ pub(crate) fn diff_of_two() -> Diff {
         unit: UnitSize::Huge,
         a: side(700, 1.4e6),
         b: side(712, 1.5e6),
+        areas: area_changes(),
         matched_units: 690,
         matched_share: 0.968,
         rates: Some(RateAgreement {
@@ -299,12 +303,52 @@ pub(crate) fn diff_of_two() -> Diff {
     }
 }
 
+/// One area grew, another is gone, one is as it was.
+pub(crate) fn area_changes() -> Vec<AreaChange> {
+    let side = |mib, accesses_per_s| AreaSide { bytes: Bytes::mib(mib), accesses_per_s };
+    let change = |name: &str, kind, a, b, change| AreaChange {
+        name: name.into(),
+        kind: Some(kind),
+        a,
+        b,
+        change,
+    };
+    let none = AreaSide::default();
+    vec![
+        change("redis-server: [heap]", AreaKind::Heap, side(1200, 1.1e6), side(1400, 1.4e6), 0.2),
+        change("/dev/shm/PostgreSQL.*", AreaKind::Shared, side(40, 2e5), none, 0.13),
+        change("/usr/lib/libc.so.6", AreaKind::File, side(2, 1e4), side(2, 1e4), 0.0),
+    ]
+}
+
+/// Memory of two processes, and what belongs to neither alone.
+pub(crate) fn by_process() -> ByProcess {
+    let of = |pid, name: &str, mib, accesses_per_s: f64, hot| ProcessUse {
+        pid,
+        name: name.into(),
+        bytes: Bytes::mib(mib),
+        accesses_per_s,
+        share_of_accesses: accesses_per_s / 1.4e6,
+        hot_bytes: Bytes::mib(hot),
+    };
+    ByProcess {
+        seconds: 60.0,
+        hot_share: 0.9,
+        processes: vec![
+            of(None, "shared memory", 400, 1.2e6, 120),
+            of(Some(4711), "postgres", 12, 1.9e5, 4),
+            of(Some(4712), "postgres", 9, 1e4, 0),
+        ],
+    }
+}
+
 /// Two recordings of which nothing can be said.
 pub(crate) fn diff_of_nothing() -> Diff {
     Diff {
         unit: UnitSize::Base,
         a: Side::default(),
         b: Side::default(),
+        areas: Vec::new(),
         matched_units: 0,
         matched_share: 1.0,
         rates: Some(RateAgreement::default()),
@@ -358,6 +402,7 @@ pub(crate) fn split_of_two() -> Split {
         let policy = &plan.policies[4];
         Sharer {
             name: name.into(),
+            window: None,
             policy: policy.policy.clone(),
             points: policy.points.iter().map(|p| (p.fast_bytes, p.slowdown)).collect(),
             memory_time,

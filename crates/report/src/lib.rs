@@ -17,6 +17,7 @@ mod policies;
 mod pool;
 mod processes;
 mod recording;
+mod said;
 mod sim;
 mod split;
 mod style;

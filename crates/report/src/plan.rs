@@ -3,7 +3,7 @@
 use crate::number::{band, bytes_per_s, count, duration};
 use crate::style::shortened;
 use crate::table::{Align, Table};
-use crate::{Style, chart, heatmap};
+use crate::{Style, chart, heatmap, said};
 use pagetide_replay::{
     NextStep, Plan, PolicyPlan, RecordingFacts, Role, next_step, percent, percent_exactly,
 };
@@ -15,7 +15,6 @@ use unicode_width::UnicodeWidthStr;
 pub fn plan(plan: &Plan, style: Style) -> String {
     let facts = &plan.recording;
     let mut out = format!("{}\n\n", style.bold(&shortened(&title(facts), style.width())));
-    out += &part(facts, style);
     out += &answer(plan, style);
     if facts.evaluated_epochs == 0 || facts.footprint_bytes.0 == 0 {
         // Nothing but zeros would follow.
@@ -49,13 +48,7 @@ pub fn plan(plan: &Plan, style: Style) -> String {
         out += &style.paragraph("  ", &next_says(&next));
         out += &copied(&next.command, style);
     }
-    if let Some(answer) = &plan.recommendation {
-        out += &style.heading("What this stands on");
-        for assumption in &answer.assumptions {
-            out += &style.paragraph("  - ", assumption);
-        }
-    }
-    out
+    out + &said::stands_on(&plan.said, style)
 }
 
 /// A line to copy: where it is too wide, on several, as a shell joins them again.
@@ -115,12 +108,6 @@ fn title(facts: &RecordingFacts) -> String {
     format!("Plan for {target}")
 }
 
-/// Which part of the recording it is about, where that is not all of it.
-pub(crate) fn part(facts: &RecordingFacts, style: Style) -> String {
-    let part = facts.window.map(|window| format!("The part {window} of the recording."));
-    part.map_or_else(String::new, |part| style.paragraph("  ", &part))
-}
-
 fn answer(plan: &Plan, style: Style) -> String {
     match (&plan.recommendation, &plan.why_not) {
         (Some(answer), _) => {
@@ -133,10 +120,17 @@ fn answer(plan: &Plan, style: Style) -> String {
                 let text = format!("Placed by regions of 2 MiB, not by pages of 4 KiB: {bytes}.");
                 style.paragraph("  ", &text)
             });
-            style.bold(sentence.trim_end()) + "\n" + &style.paragraph("  ", &expected) + &by_regions
+            style.bold(sentence.trim_end())
+                + "\n"
+                + &style.paragraph("  ", &expected)
+                + &by_regions
+                + &said::first(&plan.said, style)
         }
-        (None, Some(why_not)) => style.paragraph("  ", &format!("No recommendation: {why_not}.")),
-        (None, None) => style.paragraph("  ", "No recommendation."),
+        (None, why_not) => {
+            let why_not = why_not.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            style.paragraph("  ", &format!("No recommendation{why_not}."))
+                + &said::minded(&plan.said, style)
+        }
     }
 }
 

@@ -75,7 +75,8 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
     ]);
     if info.uncleared_max_bytes.0 > 0 {
         let unknown = format!(
-            "the heat of up to {}: accessed bits that cannot be cleared",
+            "the heat of {} of the memory, up to {} at a time: accessed bits that cannot be cleared",
+            percent(info.uncleared_share),
             info.uncleared_max_bytes
         );
         fields.push(("Unknown", unknown));

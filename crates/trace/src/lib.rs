@@ -29,6 +29,7 @@ mod table;
 mod table_read;
 mod table_write;
 mod unit_sums;
+mod unknown;
 mod window;
 mod writer;
 
@@ -43,5 +44,6 @@ pub use rate::round_rate;
 pub use recording::Recording;
 pub use records::Records;
 pub use schema::{Area, Epoch, EpochRecord, Header, SCHEMA_VERSION, Source};
+pub use unknown::Unknown;
 pub use window::{Window, epoch_times};
 pub use writer::RecordingWriter;

@@ -66,6 +66,7 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
         target: &target,
         account: &arguments.account,
         then: Capabilities::SETUID | Capabilities::SETGID,
+        planned: true,
     };
     let recorded =
         record::record(what, &arguments.options, machine.cache_per_core, output, arguments.json)?;
@@ -182,6 +183,9 @@ fn from_recordings(
         return Ok(ExitCode::SUCCESS);
     };
     let mut sharers: Vec<Sharer> = planned.iter().map(|(_, plan)| Sharer::of(plan)).collect();
+    for (sharer, (_, plan)) in sharers.iter_mut().zip(&planned) {
+        sharer.said = plan.said_at(fast);
+    }
     for (sharer, weight) in sharers.iter_mut().zip(&arguments.weights) {
         sharer.claim = *weight;
     }

@@ -3,7 +3,7 @@
 //! stretches (utility-based partitioning with lookahead: Qureshi and Patt, MICRO 2006, section
 //! 3.3), which walks the convex hull of each curve.
 
-use crate::{Band, Plan, Role};
+use crate::{Band, Plan, Role, Said};
 use pagetide_trace::Window;
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -41,6 +41,8 @@ pub struct Sharer {
     pub name: String,
     /// The part of its recording that was planned for; none: all of it.
     pub window: Option<Window>,
+    /// What is said of its plan.
+    pub said: Said,
     /// The policy whose curve follows.
     pub policy: String,
     /// Fast memory and slowdown, ascending, beginning with no fast memory.
@@ -65,6 +67,7 @@ impl Sharer {
         Self {
             name: plan.recording.name.clone(),
             window: plan.recording.window,
+            said: plan.said.clone(),
             policy: policy.map_or_else(String::new, |p| p.policy.clone()),
             points: policy
                 .map(|p| p.points.iter().map(|point| (point.fast_bytes, point.slowdown)).collect())
@@ -105,6 +108,8 @@ pub struct Part {
     pub name: String,
     /// The part of its recording that was planned for; none: all of it.
     pub window: Option<Window>,
+    /// What is said of its plan.
+    pub said: Said,
     /// The policy it runs under.
     pub policy: String,
     /// What it gets.
@@ -155,6 +160,7 @@ pub fn split(sharers: &[Sharer], fast: Bytes, weighting: Weighting, share: Share
         Part {
             name: sharers[i].name.clone(),
             window: sharers[i].window,
+            said: sharers[i].said.clone(),
             policy: sharers[i].policy.clone(),
             fast_bytes: bytes[chosen],
             footprint_bytes: sharers[i].points.last().map_or(Bytes(0), |point| point.0),

@@ -8,6 +8,7 @@ fn sharer(name: &str, slowdowns: &[f64], memory_time: f64) -> Sharer {
     Sharer {
         name: name.into(),
         window: None,
+        said: Said::default(),
         policy: "rate".into(),
         points: slowdowns
             .iter()

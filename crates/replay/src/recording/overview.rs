@@ -3,7 +3,7 @@
 
 use crate::recording::{ended_in_the_last, not_judged_before};
 use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, not_judged};
-use pagetide_trace::{Epoch, EpochRecord, Header, Recording};
+use pagetide_trace::{Epoch, EpochRecord, Header, Recording, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::Serialize;
 
@@ -167,6 +167,8 @@ fn facts(
     let seconds = sum(&|e| e.epoch.length_s);
     let resident = sum(&|e| e.resident.as_f64());
     let (accesses, traffic) = (sum(&|e| e.accesses), sum(&|e| e.traffic));
+    let mut unknown = Unknown::default();
+    used.iter().for_each(|e| unknown.add(&e.epoch, e.resident));
     let stalls: Vec<f64> = used.iter().filter_map(|e| e.epoch.stall_share).collect();
     RecordingFacts {
         name,
@@ -190,7 +192,8 @@ fn facts(
         unseen_share: ratio(sum(&|e| e.unseen_bytes), resident),
         unwatched_share: ratio(sum(&|e| e.unwatched_bytes), resident),
         watched_share: ratio(sum(&|e| e.epoch.watched_share), used.len() as f64),
-        uncleared_share: ratio(sum(&|e| e.epoch.uncleared_bytes as f64), resident).min(1.0),
+        uncleared_share: unknown.share(),
+        clear_shared: header.machine.get("clear_shared").is_some_and(|asked| asked == "yes"),
         huge_share: ratio(sum(&|e| e.huge_bytes), resident),
         target_cores: ratio(sum(&|e| e.epoch.target_cpu_s), seconds),
         recorder_cores: ratio(sum(&|e| e.epoch.recorder_s), seconds),

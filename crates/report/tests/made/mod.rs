@@ -70,8 +70,27 @@ fn curve(policy: &str, units: &[Unit], moved_mib: u64) -> Curve {
     }
 }
 
-#[expect(clippy::unwrap_used, reason = "a machine of ours")]
+/// A few units too hot to measure among many of one heat: alike or not, they need about the same.
+pub(crate) fn alike() -> Vec<Unit> {
+    (0..400).map(|i| if i < 100 { (2e4, true) } else { (1.0, false) }).collect()
+}
+
+/// What else a recording or a machine may be.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) fast_capacity: Option<Bytes>,
+    pub(crate) uncleared_share: f64,
+    pub(crate) clear_shared: bool,
+    pub(crate) still_growing: bool,
+    pub(crate) shared_memory: bool,
+}
+
 pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
+    changed_plan(units, options, &Changes::default())
+}
+
+#[expect(clippy::unwrap_used, reason = "a machine of ours")]
+pub(crate) fn changed_plan(units: &[Unit], options: &PlanOptions, changes: &Changes) -> Plan {
     let mut worse = units.to_vec();
     worse.reverse();
     let mut middling: Vec<Unit> = units.iter().step_by(2).copied().collect();
@@ -91,6 +110,10 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
         all
     };
     let info = overview();
+    let mut areas = info.areas;
+    if changes.shared_memory {
+        (areas[1].name, areas[1].kind) = ("shared memory".into(), Some(AreaKind::Shared));
+    }
     let footprint = Bytes::mib(2 * units.len() as u64);
     let accesses: f64 = units.iter().map(|unit| unit.0).sum();
     let saturated: f64 = units.iter().filter(|unit| unit.1).map(|unit| unit.0).sum();
@@ -102,9 +125,11 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
             cache_per_core: Bytes::mib(2),
             cached_share: 0.21,
             saturated_share: if accesses > 0.0 { saturated / accesses } else { 0.0 },
+            uncleared_share: changes.uncleared_share,
+            clear_shared: changes.clear_shared,
             ..info.facts
         },
-        warm_up: info.warm_up,
+        warm_up: WarmUp { still_growing: changes.still_growing, ..info.warm_up },
         curves: vec![
             policy(curve("first-touch", &worse, 0), Role::Candidate),
             policy(curve("random", &worse, 3), Role::Candidate),
@@ -116,10 +141,12 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
             policy(full("all-slow", false), Role::Bound),
         ],
         heatmap: if accesses > 0.0 { info.heatmap } else { untouched() },
-        areas: if units.is_empty() { Vec::new() } else { info.areas },
+        areas: if units.is_empty() { Vec::new() } else { areas },
         replicates: None,
     };
-    plan(input, &Machine::load(Machine::DEFAULT).unwrap(), options)
+    let mut machine = Machine::load(Machine::DEFAULT).unwrap();
+    machine.tiers[0].capacity = changes.fast_capacity;
+    plan(input, &machine, options)
 }
 
 /// A recording of a key-value store: heap that fills and is read unevenly, a file, a library.
@@ -174,6 +201,7 @@ pub(crate) fn overview() -> Overview {
             watched_share: 0.42,
             unwatched_share: 0.0,
             uncleared_share: 0.0,
+            clear_shared: false,
             huge_share: 0.0,
             target_cores: 0.83,
             recorder_cores: 0.009,
@@ -237,6 +265,7 @@ pub(crate) fn info() -> Info {
         saturated_share: 0.03,
         unseen_share: 0.06,
         huge_share: 0.0,
+        uncleared_share: 0.004,
         uncleared_max_bytes: Bytes::kib(512),
         target_cpu_s: 50.2,
         recorder_s: 0.54,
@@ -403,6 +432,7 @@ pub(crate) fn split_of_two() -> Split {
         Sharer {
             name: name.into(),
             window: None,
+            said: plan.said.clone(),
             policy: policy.policy.clone(),
             points: policy.points.iter().map(|p| (p.fast_bytes, p.slowdown)).collect(),
             memory_time,

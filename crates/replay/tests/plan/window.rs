@@ -6,6 +6,7 @@ use pagetide_replay::{Plan, PlanOptions, Sharer, all_policies, plan_recording};
 use pagetide_types::Bytes;
 
 /// 100 units for two minutes; in the first 20 of them are hot, in the second 60.
+#[expect(clippy::unwrap_used, reason = "a test's own recording")]
 fn two_phases(directory: &tempfile::TempDir, from_s: Option<f64>, to_s: Option<f64>) -> Plan {
     let path = directory.path().join("x.heat");
     let hot = |epoch: u32| if epoch < 12 { 20 } else { 60 };
@@ -19,6 +20,7 @@ fn two_phases(directory: &tempfile::TempDir, from_s: Option<f64>, to_s: Option<f
     plan_recording(&part, &all_policies(), &cxl(), &PlanOptions::default()).unwrap()
 }
 
+#[expect(clippy::unwrap_used, reason = "a test's own plan")]
 fn need(plan: &Plan) -> u64 {
     plan.recommendation.as_ref().unwrap().fast_bytes.0 / Bytes::mib(2).0
 }

@@ -65,7 +65,7 @@ fn every_output_says_the_same() {
         let fast = plan.recommendation.as_ref().map_or(Bytes::mib(300), |answer| answer.fast_bytes);
         let terminal = terminal(plan);
         let at = unwrapped(&pagetide_report::plan_at(plan, fast, plain(100))).to_lowercase();
-        let page = words(&page(&[made.clone()]));
+        let page = words(&page(std::slice::from_ref(&made)));
         let json = serde_json::to_value(plan).unwrap();
         let compared = plan.nothing_to_compare().is_none();
         let clauses = plan.said.caveats.iter().chain(&plan.said.stands_on);

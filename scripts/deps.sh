@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages and checks the Rust toolchain.
-# Usage: deps.sh build|demo|test|release|lab|exact|truth
+# Usage: deps.sh build|demo|test|release|lab|exact|truth|long
 source "$(dirname "$0")/lib.sh"
 
 # Compiling: clang for the eBPF programs; libelf and zlib for their loader; gcc and make for it.
@@ -19,14 +19,22 @@ truth)
     packages+=(qemu-user python3 python3-venv redis-server memcached liblinear-tools cadical)
     packages+=(sqlite3 zstd g++)
     ;;
-*) die "usage: deps.sh build|demo|test|release|lab|exact|truth" ;;
+# The server that the long tests record. It is started by them alone: no cluster is made at installation.
+long)
+    packages+=(python3 postgresql)
+    if [ ! -e /etc/postgresql-common/createcluster.conf ]; then
+        as_root mkdir -p /etc/postgresql-common
+        echo "create_main_cluster = false" | as_root tee /etc/postgresql-common/createcluster.conf >/dev/null
+    fi
+    ;;
+*) die "usage: deps.sh build|demo|test|release|lab|exact|truth|long" ;;
 esac
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 install() {
     say "installing: $* (apt-get; log in .cache/apt.log)"
-    local get=(apt-get install -y -q --no-install-recommends)
+    local get=(apt-get install -y -q --no-install-recommends -o Dpkg::Options::=--force-confold)
     # Package lists may be absent or old: refresh them only if the first try fails.
     as_root "${get[@]}" "$@" >.cache/apt.log 2>&1 </dev/null && return
     as_root apt-get update -q >>.cache/apt.log 2>&1 </dev/null || true

@@ -1,9 +1,17 @@
 #!/usr/bin/env bash
-# Fuzzes every reader of what others wrote, for MINUTES each (2 by default), from the corpus in
-# fuzz/corpus. Installs cargo-fuzz and a nightly toolchain if they are missing; what is found is left
-# in fuzz/artifacts.
-# Usage: test-long.sh [TARGET...]
+# Records a real PostgreSQL three times (scripts/test-postgres.sh), and fuzzes every reader of what others
+# wrote, for MINUTES each (2 by default), from the corpus in fuzz/corpus. Installs PostgreSQL, cargo-fuzz and a
+# nightly toolchain if they are missing; what is found is left in fuzz/artifacts.
+# Usage: test-long.sh [postgres|TARGET...]
 source "$(dirname "$0")/lib.sh"
+
+if [ $# -eq 0 ]; then
+    scripts/test-postgres.sh
+elif [ "$1" = postgres ]; then
+    shift
+    scripts/test-postgres.sh
+    [ $# -gt 0 ] || exit 0
+fi
 
 have clang++ || have g++ || die "libFuzzer is compiled from C++: install g++"
 cargo +nightly --version >/dev/null 2>&1 || rustup toolchain install nightly --profile minimal

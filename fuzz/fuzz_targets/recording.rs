@@ -129,6 +129,8 @@ fn look(path: &Path) {
     let _ = recording.areas();
     let _ = pagetide_trace::export(&recording, pagetide_trace::ExportFormat::Csv, &mut std::io::sink());
     let _ = pagetide_trace::diff(&recording, &recording);
+    let _ = pagetide_trace::by_process(&recording);
+    let _ = recording.clone().within(Some(1.0), None).map(|part| part.records().count());
     let machine = Machine::load(Machine::DEFAULT).expect("a machine");
     let policies = ["rate", "lru", "first-touch"].map(|name| name.parse().expect("a policy"));
     let _ = plan_recording(&recording, &policies, &machine, &PlanOptions::default());

@@ -7,7 +7,9 @@ use crate::live_args::{BenchCommand, RunArgs};
 use crate::reproduce_args::ReproduceArgs;
 use crate::shift_args::ShiftCommand;
 use crate::sim_args::{SimArgs, SweepArgs};
+use crate::trace_args::TraceCommand;
 use crate::values::{percent, percent_range, pid, seconds, weight};
+use crate::window_args::WindowArgs;
 use clap::builder::UnknownArgumentValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pagetide_scan::Range;
@@ -204,6 +206,8 @@ pub(crate) struct PlanArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) asked: AskedArgs,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
     /// The machine: a name, a TOML file, or `list` for the names.
     #[arg(long, default_value = "cxl", value_name = "NAME|FILE|list")]
     pub(crate) machine: String,
@@ -275,42 +279,8 @@ pub(crate) struct ReportArgs {
     pub(crate) machine: Vec<String>,
     #[command(flatten)]
     pub(crate) asked: AskedArgs,
-}
-
-#[derive(Subcommand, Debug)]
-pub(crate) enum TraceCommand {
-    /// What a recording holds, and what it cost.
-    Info {
-        /// The recording.
-        recording: PathBuf,
-        #[command(flatten)]
-        json: JsonArg,
-    },
-    /// Write a recording's heat as CSV or JSON lines to standard output.
-    Export {
-        /// The recording.
-        recording: PathBuf,
-        /// The format.
-        #[arg(long, value_enum, default_value = "csv")]
-        format: ExportFormat,
-    },
-    /// Compare two recordings of the same program, for example an estimate with the truth.
-    Diff {
-        /// The first recording.
-        first: PathBuf,
-        /// The second recording.
-        second: PathBuf,
-        #[command(flatten)]
-        json: JsonArg,
-    },
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// Comma-separated values with a header line.
-    Csv,
-    /// One JSON object per line.
-    Jsonl,
+    #[command(flatten)]
+    pub(crate) window: WindowArgs,
 }
 
 #[derive(Args, Debug)]

@@ -17,8 +17,10 @@ mod shift_args;
 mod short;
 mod sim_args;
 mod tell;
+mod trace_args;
 mod unknown;
 mod values;
+mod window_args;
 
 use clap::Parser;
 use std::process::ExitCode;

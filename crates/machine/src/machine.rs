@@ -16,7 +16,7 @@ macro_rules! built_in {
 }
 built_in!["cxl", "adaptive-cxl", "amp", "disaggregated-pcm", "nimble-xeon", "pmshifter-optane",];
 
-/// A machine with at least two tiers of memory, fastest first.
+/// A machine with at least two tiers of memory, the one to place hot memory in first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
     /// Short name, as given to `--machine`.
@@ -29,7 +29,7 @@ pub struct Machine {
     /// core's own. What it holds is no traffic to memory. None if not given.
     #[serde(default, deserialize_with = "bytes_in_words", skip_serializing_if = "Option::is_none")]
     pub cache_per_core: Option<Bytes>,
-    /// The tiers; 0 is the fastest.
+    /// The tiers; 0 is the fast one, as the file says it.
     #[serde(rename = "tier")]
     pub tiers: Vec<Tier>,
     /// What moving pages costs.
@@ -82,6 +82,18 @@ pub struct Migration {
     pub exchange_2m_us: Option<f64>,
     /// Where the two come from.
     pub source: String,
+}
+
+impl Tier {
+    /// Whether another is faster by latency and no slower by bandwidth. Which of two is the faster
+    /// one is for the machine's file to say otherwise: HBM has more latency and more bandwidth.
+    fn is_beaten_by(&self, other: &Self) -> bool {
+        let quicker = other.read_latency_ns < self.read_latency_ns
+            || other.write_latency_ns < self.write_latency_ns;
+        let wider = self.read_bandwidth_gb_s > other.read_bandwidth_gb_s
+            || self.write_bandwidth_gb_s > other.write_bandwidth_gb_s;
+        quicker && !wider
+    }
 }
 
 impl Machine {
@@ -176,11 +188,10 @@ impl Model for Machine {
             }
         }
         for pair in self.tiers.windows(2) {
-            if pair[1].read_latency_ns < pair[0].read_latency_ns
-                || pair[1].write_latency_ns < pair[0].write_latency_ns
-            {
+            if pair[0].is_beaten_by(&pair[1]) {
                 return Some(format!(
-                    "tier '{}' has a lower latency than '{}' before it; the fastest comes first",
+                    "tier '{}' has a lower latency than '{}' before it and no less bandwidth; the \
+                     fastest comes first",
                     pair[1].name, pair[0].name
                 ));
             }
@@ -241,6 +252,19 @@ mod tests {
     }
 
     #[test]
+    fn memory_with_more_latency_and_more_bandwidth_may_come_first() {
+        let good = BUILT_IN[0].1;
+        let slow = good.find("[[tier]]\nname = \"CXL\"").unwrap();
+        // As if DDR5 were behind HBM of the same page.
+        let hbm = good[..slow].replace("_latency_ns = 100", "_latency_ns = 130");
+        let ddr = good[slow..].replace("_latency_ns = 250", "_latency_ns = 105");
+        assert_ne!((hbm.as_str(), ddr.as_str()), (&good[..slow], &good[slow..]));
+        let machine = model::parse::<Machine>(&(hbm + &ddr), "hbm.toml").unwrap();
+        assert!(machine.fast().read_latency_ns > machine.slow().read_latency_ns);
+        assert!(machine.fast().read_bandwidth_gb_s > machine.slow().read_bandwidth_gb_s);
+    }
+
+    #[test]
     fn a_path_is_read_and_a_wrong_name_is_answered() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/amp.toml");
         assert_eq!(Machine::load(path).unwrap(), Machine::load("amp").unwrap());
@@ -262,7 +286,6 @@ mod tests {
             ("write_latency_ns = 250", "writ_latency_ns = 250", "did you mean 'write_latency_ns'?"),
             ("page_4k_us", "page_4kb_us", "unknown key 'migration.page_4kb_us'"),
             ("title =", "titel =", "did you mean 'title'?"),
-            ("read_latency_ns = 250", "read_latency_ns = 25", "the fastest comes first"),
             ("read_bandwidth_gb_s = 28", "read_bandwidth_gb_s = 0", "must be above 0"),
             ("page_2m_us = 370", "page_2m_us = -1", "must be 0 or above"),
             ("page_2m_us = 370", "page_2m_us = 1e30", "at most 1000000"),
@@ -293,6 +316,12 @@ mod tests {
                 model::parse::<Machine>(&good.replace(from, to), "x.toml").unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("x.toml"), "{error}");
         }
+        let slow = good.find("[[tier]]\nname = \"CXL\"").unwrap();
+        let swapped = good[slow..].replace("_bandwidth_gb_s = ", "_bandwidth_gb_s = 9");
+        let swapped = swapped.replace("read_latency_ns = 250", "read_latency_ns = 25");
+        let error = model::parse::<Machine>(&format!("{}{swapped}", &good[..slow]), "x");
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("the fastest comes first"), "{error}");
         let one = &good[..good.find("[[tier]]\nname = \"CXL\"").unwrap()];
         let migration = &good[good.find("[migration]").unwrap()..];
         let error =

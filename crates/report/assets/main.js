@@ -17,6 +17,7 @@
     draw(`choice-${index}-${at}`, () => Over.choice(subject, policy.decisions));
     draw(`told-${index}-${at}`, () => Over.told(subject, policy.decisions));
   }));
+  Wide.attach();
   const scale = Heat.scale(subjects);
   subjects.forEach((subject, index) => new Heat(`heat-${index}`, subject, scale));
 

@@ -1,3 +1,32 @@
+// Tables that are wider than the window: they scroll sideways, and a line below says so, with how many
+// columns are out of sight.
+const Wide = {
+  attach() {
+    for (const box of document.querySelectorAll(".wide")) {
+      const hint = document.createElement("p");
+      hint.className = "hint";
+      hint.hidden = true;
+      box.after(hint);
+      box.addEventListener("scroll", () => Wide.look(box), { passive: true });
+      new ResizeObserver(() => Wide.look(box)).observe(box);
+      Wide.look(box);
+    }
+  },
+
+  look(box) {
+    const hint = box.nextElementSibling;
+    const edge = box.getBoundingClientRect().right;
+    const heads = [...box.querySelectorAll("thead tr:first-child > *")];
+    const beyond = heads.filter((head) => head.getBoundingClientRect().right > edge + 1);
+    // Whoever has no pointer scrolls with the keys.
+    const wide = box.scrollWidth > box.clientWidth + 1;
+    wide ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex");
+    hint.hidden = beyond.length === 0;
+    const columns = beyond.length === 1 ? "1 more column" : `${beyond.length} more columns`;
+    hint.textContent = `→ ${columns} to the right: ${beyond.map((head) => head.textContent.trim()).join(", ")}`;
+  },
+};
+
 // What a figure draws, in figures: a table that is made when its <details> is opened.
 const Table = {
   attach(figure) {

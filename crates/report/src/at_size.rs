@@ -1,11 +1,13 @@
 //! What a program loses with a given fast memory: the answer when the size is known and the
 //! slowdown is asked for.
 
+use crate::Style;
 use crate::number::{band, bytes_per_s};
+use crate::plan::UNANSWERED;
+use crate::said;
 use crate::style::shortened;
 use crate::table::{Align, Table};
-use crate::{Style, plan::UNANSWERED};
-use pagetide_replay::{Plan, Point, PolicyPlan, Role, percent, percent_exactly};
+use pagetide_replay::{Plan, Point, Role, percent};
 use pagetide_types::Bytes;
 
 /// Renders the slowdown with `fast` bytes of fast memory, under every policy.
@@ -24,13 +26,7 @@ pub fn plan_at(plan: &Plan, fast: Bytes, style: Style) -> String {
         out += &style.paragraph("  ", UNANSWERED);
     }
     out += &table(plan, fast, style);
-    if let Some(answer) = &plan.recommendation {
-        out += &style.heading("What this stands on");
-        for assumption in &answer.assumptions {
-            out += &style.paragraph("  - ", assumption);
-        }
-    }
-    out
+    out + &said::stands_on(&plan.said, style)
 }
 
 fn answer(plan: &Plan, fast: Bytes, style: Style) -> String {
@@ -38,15 +34,10 @@ fn answer(plan: &Plan, fast: Bytes, style: Style) -> String {
     if let (None, Some(why_not)) = (&plan.recommendation, &plan.why_not) {
         out += &style.paragraph("  ", &format!("These figures may be far off: {why_not}."));
     }
-    let shown = plan.shown_policy().and_then(|policy| Some((policy, point_at(policy, fast)?)));
-    if let Some((policy, point)) = shown {
-        let text = format!(
-            "Predicted slowdown: {} under the policy {}, against all memory being fast.",
-            band(point.slowdown),
-            policy.policy
-        );
+    if let Some(text) = plan.sentence_at(fast) {
         out += &(style.bold(style.paragraph("  ", &text).trim_end()) + "\n");
     }
+    out += &said::minded(&plan.said_at(fast), style);
     let footprint = plan.recording.footprint_bytes;
     let part = if fast >= footprint {
         format!("All of the {footprint} in use fits.")
@@ -54,14 +45,10 @@ fn answer(plan: &Plan, fast: Bytes, style: Style) -> String {
         let share = percent(fast.as_f64() / footprint.as_f64());
         format!("{fast} is {share} of the {footprint} in use.")
     };
-    let needs = plan.recommendation.as_ref().map_or_else(String::new, |answer| {
-        format!(
-            " For a slowdown within {}: {} under the policy {}.",
-            percent_exactly(plan.target_slowdown),
-            answer.fast_bytes,
-            answer.policy
-        )
-    });
+    let needs = plan
+        .recommendation
+        .as_ref()
+        .map_or_else(String::new, |answer| format!(" {}", answer.sentence));
     out + &style.paragraph("  ", &(part + &needs))
 }
 
@@ -75,7 +62,7 @@ fn table(plan: &Plan, fast: Bytes, style: Style) -> String {
     let mut table = Table::new(style, &columns);
     for policy in &plan.policies {
         let mark = if policy.role == Role::Bound { " *" } else { "" };
-        let point = point_at(policy, fast);
+        let point = policy.at(fast);
         let show = |text: Option<String>| text.unwrap_or_else(|| "–".into());
         let mut cells = vec![
             format!("{}{mark}", policy.policy),
@@ -94,9 +81,4 @@ fn table(plan: &Plan, fast: Bytes, style: Style) -> String {
             .dim(&style.paragraph("  ", "* a bound to compare with, moves free; cannot be run"));
     }
     out
-}
-
-/// The last point of its curve that fits: what is between two is not charged less than it costs.
-fn point_at(policy: &PolicyPlan, fast: Bytes) -> Option<Point> {
-    policy.points.iter().take_while(|point| point.fast_bytes <= fast).last().copied()
 }

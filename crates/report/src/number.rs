@@ -1,6 +1,6 @@
 //! Numbers as people read them in a table.
 
-use pagetide_replay::{Band, percent};
+pub(crate) use pagetide_replay::percents as band;
 use pagetide_types::Bytes;
 
 /// A count with a decimal prefix and two or three digits: `1.2 M`.
@@ -23,15 +23,6 @@ pub(crate) fn bytes_per_s(value: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let bytes = Bytes(value.round().clamp(0.0, 1.8e19) as u64);
     if bytes.0 == 0 { "0".to_owned() } else { format!("{bytes}/s") }
-}
-
-/// A band of shares: `0.8 – 5 %`.
-pub(crate) fn band(band: Band) -> String {
-    let (low, high) = (percent(band.low), percent(band.high));
-    if low == high {
-        return high;
-    }
-    format!("{} – {high}", low.trim_end_matches(" %").replace("below ", "<"))
 }
 
 /// So many of something: `1 epoch`, `7 epochs`.
@@ -73,6 +64,7 @@ pub(crate) fn short_time(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pagetide_replay::Band;
 
     #[test]
     fn reads_well() {

@@ -3,7 +3,7 @@
 use crate::number::{band, bytes_per_s, count, duration};
 use crate::style::shortened;
 use crate::table::{Align, Table};
-use crate::{Style, chart, heatmap};
+use crate::{Style, chart, heatmap, said};
 use pagetide_replay::{
     NextStep, Plan, PolicyPlan, RecordingFacts, Role, next_step, percent, percent_exactly,
 };
@@ -48,13 +48,7 @@ pub fn plan(plan: &Plan, style: Style) -> String {
         out += &style.paragraph("  ", &next_says(&next));
         out += &copied(&next.command, style);
     }
-    if let Some(answer) = &plan.recommendation {
-        out += &style.heading("What this stands on");
-        for assumption in &answer.assumptions {
-            out += &style.paragraph("  - ", assumption);
-        }
-    }
-    out
+    out + &said::stands_on(&plan.said, style)
 }
 
 /// A line to copy: where it is too wide, on several, as a shell joins them again.
@@ -126,10 +120,17 @@ fn answer(plan: &Plan, style: Style) -> String {
                 let text = format!("Placed by regions of 2 MiB, not by pages of 4 KiB: {bytes}.");
                 style.paragraph("  ", &text)
             });
-            style.bold(sentence.trim_end()) + "\n" + &style.paragraph("  ", &expected) + &by_regions
+            style.bold(sentence.trim_end())
+                + "\n"
+                + &style.paragraph("  ", &expected)
+                + &by_regions
+                + &said::first(&plan.said, style)
         }
-        (None, Some(why_not)) => style.paragraph("  ", &format!("No recommendation: {why_not}.")),
-        (None, None) => style.paragraph("  ", "No recommendation."),
+        (None, why_not) => {
+            let why_not = why_not.as_ref().map_or_else(String::new, |why| format!(": {why}"));
+            style.paragraph("  ", &format!("No recommendation{why_not}."))
+                + &said::minded(&plan.said, style)
+        }
     }
 }
 
@@ -143,8 +144,9 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     let facts = &plan.recording;
     let told = plan.warm_up.epochs > 0 || plan.warm_up.warning().is_some();
     let left_out = if told { format!("; {}", plan.warm_up.note) } else { String::new() };
+    let part = facts.window.map_or_else(String::new, |window| format!("{window}: "));
     let time = format!(
-        "{}, {} of {} epochs of {}{left_out}",
+        "{part}{}, {} of {} epochs of {}{left_out}",
         duration(facts.seconds),
         facts.evaluated_epochs,
         facts.epochs,

@@ -1,11 +1,11 @@
-//! The report of a recording (`pagetide trace info`), and of two side by side (`trace diff`).
+//! The report of a recording (`pagetide trace info`).
 
 use crate::number::{count, duration, many, short_time};
 use crate::style::{short_name, shortened};
 use crate::table::{Align, Table};
 use crate::{Style, heatmap};
 use pagetide_replay::{AreaHeat, Overview, percent};
-use pagetide_trace::{Diff, Info, RateAgreement, Side, Source};
+use pagetide_trace::{Info, Source};
 
 /// Renders what is known of a recording: its figures, its areas and its heatmap.
 #[must_use]
@@ -75,7 +75,8 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
     ]);
     if info.uncleared_max_bytes.0 > 0 {
         let unknown = format!(
-            "the heat of up to {}: accessed bits that cannot be cleared",
+            "the heat of {} of the memory, up to {} at a time: accessed bits that cannot be cleared",
+            percent(info.uncleared_share),
             info.uncleared_max_bytes
         );
         fields.push(("Unknown", unknown));
@@ -140,99 +141,4 @@ fn areas(areas: &[AreaHeat], style: Style) -> String {
         table.row(&cells);
     }
     table.render()
-}
-
-/// Renders how two recordings differ; `names` are what the user calls them.
-#[must_use]
-pub fn trace_diff(diff: &Diff, names: [&str; 2], style: Style) -> String {
-    let mut out = format!("{}\n\n", style.bold("Two recordings"));
-    if let Some(apart) = apart(diff) {
-        out += &style.bold(style.paragraph("  ", &apart).trim_end());
-        out += "\n\n";
-    }
-    out += &style.field("first", names[0]);
-    out += &style.field("second", names[1]);
-    out.push('\n');
-    let columns = [("", Align::Left), ("first", Align::Right), ("second", Align::Right)];
-    let mut table = Table::new(style, &columns);
-    let mut row = |what: &str, value: &dyn Fn(&Side) -> String| {
-        table.row(&[what.to_owned(), value(&diff.a), value(&diff.b)]);
-    };
-    row("time", &|side| duration(side.seconds));
-    row("epochs", &|side| side.epochs.to_string());
-    row("memory, mean", &|side| side.resident_mean_bytes.to_string());
-    row("memory, most", &|side| side.resident_max_bytes.to_string());
-    row("accesses per second", &|side| count(side.rate));
-    row(&format!("units of {}", diff.unit), &|side| count(side.units as f64));
-    row("units not in the other", &|side| count(side.unmatched_units as f64));
-    if let Some(hot) = &diff.hot {
-        table.row(&[
-            "90 % of the accesses in".to_owned(),
-            hot.a_bytes.to_string(),
-            hot.b_bytes.to_string(),
-        ]);
-    }
-    out += &table.render();
-    out += &style.heading("Agreement");
-    let mut matched = format!("{} units", count(diff.matched_units as f64));
-    if diff.a.units + diff.b.units > 0 {
-        matched += &format!(", {} of the memory", percent(diff.matched_share));
-    }
-    out += &style.field("Matched", &matched);
-    out += &diff.rates.map_or_else(String::new, |rates| rates_agree(&rates, style));
-    if let Some(hot) = &diff.hot {
-        let sets = hot.jaccard.map_or_else(
-            || "cannot be told: nothing was accessed".to_owned(),
-            |j| format!("{} of the units hot in either are hot in both", percent(j)),
-        );
-        out += &style.field("Hot sets", &sets);
-    }
-    for (label, side) in [("only first", &diff.a), ("only second", &diff.b)] {
-        if !side.unmatched_objects.is_empty() {
-            out += &style.field(label, &listed(&side.unmatched_objects));
-        }
-    }
-    out
-}
-
-/// Why units were not compared, where they were not.
-pub(crate) fn apart(diff: &Diff) -> Option<String> {
-    diff.rates.is_none().then(|| {
-        format!(
-            "Only {} of the memory matched: addresses are randomised (record both under \
-             `setarch -R`), or these are not runs of one program. Rates and hot sets are not \
-             compared.",
-            percent(diff.matched_share)
-        )
-    })
-}
-
-fn rates_agree(rates: &RateAgreement, style: Style) -> String {
-    let rank = rates.spearman.map_or_else(
-        || "cannot be told: too few units, or all of them alike".to_owned(),
-        |r| format!("rank correlation {r:.3} (1: the same order, 0: none)"),
-    );
-    let mut out = style.field("Rates", &rank);
-    if let (Some(low), Some(middle), Some(high)) =
-        (rates.log2_ratio_p10, rates.log2_ratio_p50, rates.log2_ratio_p90)
-    {
-        let ratio = format!(
-            "the first is {:.2} x the second in the middle; four fifths of the {} units lie \
-             between {:.2} x and {:.2} x",
-            middle.exp2(),
-            count(rates.ratio_units as f64),
-            low.exp2(),
-            high.exp2()
-        );
-        out += &style.field("", &ratio);
-    }
-    out
-}
-
-/// The first few of a list, and how many more there are.
-fn listed(names: &[String]) -> String {
-    const SHOWN: usize = 5;
-    let more = names.len().saturating_sub(SHOWN);
-    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }

@@ -2,6 +2,7 @@
 
 use crate::Style;
 use crate::number::band;
+use crate::said::HEADING;
 use crate::style::short_name;
 use crate::table::{Align, Table};
 use pagetide_replay::{Part, Share, Split, percent};
@@ -30,6 +31,14 @@ pub fn split(split: &Split, style: Style) -> String {
     }
     out.push('\n');
     out += &style.paragraph("  ", &means(split));
+    for clause in minded(split) {
+        out += &style.paragraph("  ", &format!("Mind: {clause}"));
+    }
+    let clauses = stands_on(split);
+    if !clauses.is_empty() {
+        out += &style.heading(HEADING);
+        out.extend(clauses.iter().map(|clause| style.paragraph("  - ", clause)));
+    }
     out
 }
 
@@ -67,6 +76,43 @@ pub(crate) fn means(split: &Split) -> String {
         percent(split.mean_slowdown_weighted),
         percent(split.mean_slowdown_utility),
     )
+}
+
+/// What to mind of each program, and what must hold for its curve.
+pub(crate) fn minded(split: &Split) -> Vec<String> {
+    let of = |part: &Part| {
+        let name =
+            if split.parts.len() == 1 { String::new() } else { format!("{}: ", called(part)) };
+        let said = &part.said;
+        let ifs =
+            said.conditions.iter().map(|condition| format!("its slowdown holds if {condition}"));
+        let all = ifs.chain(said.caveats.iter().cloned());
+        all.map(|clause| format!("{name}{clause}.")).collect::<Vec<_>>()
+    };
+    split.parts.iter().flat_map(of).collect()
+}
+
+/// What the curves stand on: what is said of all programs once, the rest with its program's name.
+pub(crate) fn stands_on(split: &Split) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    let by_all =
+        |clause: &String| split.parts.iter().all(|part| part.said.stands_on.contains(clause));
+    for part in &split.parts {
+        for clause in &part.said.stands_on {
+            let text =
+                if by_all(clause) { clause.clone() } else { format!("{}: {clause}", called(part)) };
+            if !all.contains(&text) {
+                all.push(text);
+            }
+        }
+    }
+    all
+}
+
+/// A program's recording, without the folders before it.
+fn called(part: &Part) -> &str {
+    let name = part.name.trim_end_matches('/');
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 /// What everyone loses, however fast memory is split.

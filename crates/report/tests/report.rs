@@ -3,13 +3,15 @@
 
 mod html;
 mod made;
+mod said;
 
 use made::{
-    diff_of_nothing, diff_of_strangers, diff_of_two, exact_info, info, overview, plan_of, policies,
-    policy_with_options, split_of_two,
+    by_process, diff_of_nothing, diff_of_strangers, diff_of_two, exact_info, info, overview,
+    plan_of, policies, policy_with_options, split_of_two,
 };
 use pagetide_replay::PlanOptions;
 use pagetide_report::Style;
+use pagetide_trace::{Diff, Window};
 use pagetide_types::Bytes;
 use unicode_width::UnicodeWidthStr;
 
@@ -51,9 +53,31 @@ fn a_program_that_did_nothing() {
 fn a_recording_and_two_of_them() {
     insta::assert_snapshot!(pagetide_report::trace_info(&info(), &overview(), plain(80)));
     let names = ["redis.heat", "redis-2.heat"];
-    insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_two(), names, plain(80)));
-    insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_nothing(), names, plain(80)));
-    insta::assert_snapshot!(pagetide_report::trace_diff(&diff_of_strangers(), names, plain(80)));
+    let diff = |diff: &Diff, verbose| pagetide_report::trace_diff(diff, names, verbose, plain(80));
+    insta::assert_snapshot!(diff(&diff_of_two(), true));
+    insta::assert_snapshot!(diff(&diff_of_nothing(), true));
+    insta::assert_snapshot!(diff(&diff_of_strangers(), true));
+}
+
+#[test]
+fn what_changed_is_told_by_area_and_judging_estimators_only_on_request() {
+    let names = ["before.heat", "after.heat"];
+    let text = pagetide_report::trace_diff(&diff_of_two(), names, false, plain(80));
+    insta::assert_snapshot!(text);
+    for verbose in ["rank correlation", "units of 2M", "Matched", "Hot sets", "setarch"] {
+        assert!(!text.contains(verbose), "'{verbose}' in {text}");
+    }
+    let strangers = pagetide_report::trace_diff(&diff_of_strangers(), names, false, plain(80));
+    assert!(strangers.contains("redis-server: [heap]"), "areas match all the same: {strangers}");
+}
+
+#[test]
+fn whose_memory_it_is() {
+    let of = |width| {
+        pagetide_report::trace_processes(&by_process(), "pg.heat", "pid 4711", plain(width))
+    };
+    insta::assert_snapshot!(of(80));
+    assert!(of(40).contains("4711"), "{}", of(40));
 }
 
 #[test]
@@ -70,6 +94,26 @@ fn exact_counts_have_no_budget_no_looks_and_no_stalls() {
     for wrong in ["recorder", "never seen accessed", "in huge pages"] {
         assert!(!text.contains(wrong), "'{wrong}' in {text}");
     }
+}
+
+#[test]
+fn every_output_says_which_part_was_planned() {
+    let mut made = html::subject(&made::zipf());
+    let window = Window { first_epoch: 4, epochs: 8, of_epochs: 24, from_s: 20.01, to_s: 60.04 };
+    made.plan.recording.window = Some(window);
+    made.plan.said = made.plan.said_at(Bytes::mib(100));
+    let part = "from 20 s to 60 s";
+    let plan = pagetide_report::plan(&made.plan, plain(80));
+    let said = format!("only the part {part} of the recording was planned for");
+    assert!(unwrapped(&plan).contains(&said), "{plan}");
+    let at = pagetide_report::plan_at(&made.plan, Bytes::mib(100), plain(80));
+    assert!(unwrapped(&at).contains(&said), "{at}");
+    let mut split = split_of_two();
+    split.parts[0].said = made.plan.said.clone();
+    let split = pagetide_report::split(&split, plain(100));
+    assert!(unwrapped(&split).contains(&format!("redis.heat: {said}")), "{split}");
+    let page = html::page(&[made]);
+    assert!(page.contains(&format!("Only the part {part} of the recording was planned for")));
 }
 
 #[test]
@@ -134,8 +178,9 @@ fn no_line_is_wider_than_asked_and_colour_changes_no_text() {
         let style = Style::new(width, false);
         let text = [
             pagetide_report::trace_info(&info(), &overview(), style),
-            pagetide_report::trace_diff(&diff_of_two(), ["a", "b"], style),
-            pagetide_report::trace_diff(&diff_of_strangers(), ["a", "b"], style),
+            pagetide_report::trace_diff(&diff_of_two(), ["a", "b"], false, style),
+            pagetide_report::trace_diff(&diff_of_strangers(), ["a", "b"], true, style),
+            pagetide_report::trace_processes(&by_process(), "a", "pid 1", style),
             pagetide_report::policies(&policies(), style),
             pagetide_report::policies(&policy_with_options(), style),
             pagetide_report::split(&split_of_two(), style),
@@ -180,6 +225,11 @@ fn the_word_is_slowdown() {
         let lower = text.to_lowercase();
         assert!(lower.contains("slowdown") && !lower.contains("slow-down"), "{text}");
     }
+}
+
+/// A text as one line.
+pub(crate) fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn without_colour(text: &str) -> String {

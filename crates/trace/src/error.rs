@@ -117,6 +117,14 @@ pub enum Error {
         /// Their units.
         units: [UnitSize; 2],
     },
+    /// It has no such part.
+    #[error("{}: {reason}", .path.display())]
+    Window {
+        /// The recording's path.
+        path: PathBuf,
+        /// Why, and the remedy.
+        reason: String,
+    },
     /// A file is truncated or damaged, or contradicts another one.
     #[error("{} is damaged: {reason}", .path.display())]
     Damaged {

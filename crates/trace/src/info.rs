@@ -1,6 +1,6 @@
 //! What a recording holds and what it cost: `pagetide trace info`.
 
-use crate::{Epoch, Error, Recording, Result, Source, recording::unfinished};
+use crate::{Epoch, Error, Recording, Result, Source, Unknown, recording::unfinished};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitSize};
 use serde::Serialize;
 use std::{
@@ -64,7 +64,9 @@ pub struct Info {
     pub unseen_share: f64,
     /// Share of the unit-epochs mapped by huge pages.
     pub huge_share: f64,
-    /// Most resident memory whose accessed bits could not be cleared.
+    /// Share of the resident memory whose accessed bits could not be cleared.
+    pub uncleared_share: f64,
+    /// Most of it in an epoch.
     pub uncleared_max_bytes: Bytes,
     /// CPU seconds of the target.
     pub target_cpu_s: f64,
@@ -148,6 +150,7 @@ pub fn info_with(recording: &Recording, totals: &Totals) -> Result<Info> {
         saturated_share: over(totals.saturated, totals.sampled),
         unseen_share: over(totals.unseen, totals.sampled),
         huge_share: over(totals.huge, unit_epochs as f64),
+        uncleared_share: totals.unknown.share(),
         uncleared_max_bytes: Bytes(epochs.iter().map(|e| e.uncleared_bytes).max().unwrap_or(0)),
         target_cpu_s: sum(|epoch| epoch.target_cpu_s),
         recorder_s,
@@ -169,12 +172,14 @@ pub struct Totals {
     saturated: f64,
     unseen: f64,
     huge: f64,
+    unknown: Unknown,
 }
 
 impl Totals {
     /// Adds an epoch.
     pub fn add(&mut self, epoch: &Epoch, heat: &EpochHeat) {
         let resident = heat.resident();
+        self.unknown.add(epoch, resident);
         self.resident_byte_s += resident.as_f64() * epoch.length_s;
         self.resident_max = self.resident_max.max(resident);
         let count =

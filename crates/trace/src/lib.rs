@@ -4,6 +4,8 @@
 #![forbid(unsafe_code)]
 
 mod area_map;
+mod area_name;
+mod by_process;
 mod check;
 mod diff;
 mod error;
@@ -14,6 +16,7 @@ mod info;
 mod interleave;
 mod layout;
 mod limits;
+mod object;
 mod owner;
 mod rate;
 mod recording;
@@ -25,10 +28,14 @@ mod sums;
 mod table;
 mod table_read;
 mod table_write;
+mod unit_sums;
+mod unknown;
+mod window;
 mod writer;
 
 pub use area_map::AreaMap;
-pub use diff::{Diff, HotSets, RateAgreement, Side, diff};
+pub use by_process::{ByProcess, ProcessUse, by_process};
+pub use diff::{AreaChange, AreaSide, Diff, HotSets, RateAgreement, Side, diff};
 pub use error::{Error, Result};
 pub use export::{ExportFormat, export};
 pub use info::{Info, Totals, info, info_with};
@@ -37,4 +44,6 @@ pub use rate::round_rate;
 pub use recording::Recording;
 pub use records::Records;
 pub use schema::{Area, Epoch, EpochRecord, Header, SCHEMA_VERSION, Source};
+pub use unknown::Unknown;
+pub use window::{Window, epoch_times};
 pub use writer::RecordingWriter;

@@ -1,7 +1,7 @@
 //! Opens a recording: header, epochs, units and areas; heat is streamed (see records.rs).
 
 use crate::{
-    Area, Epoch, EpochRecord, Error, Header, Records, Result, SCHEMA_VERSION,
+    Area, Epoch, EpochRecord, Error, Header, Records, Result, SCHEMA_VERSION, Window,
     layout::{self, END, HEADER, Part},
     limits,
     span_read::{self, EpochRow},
@@ -35,6 +35,7 @@ pub struct Recording {
     finished: bool,
     failed: Option<String>,
     leftovers: Vec<String>,
+    window: Option<Window>,
 }
 
 /// The one field that any version of the header has.
@@ -96,7 +97,37 @@ impl Recording {
             finished,
             failed,
             leftovers: listing.leftovers,
+            window: None,
         })
+    }
+
+    /// The part of it from `from_s` to `to_s`, seconds since it began. What comes after is not seen
+    /// any more. What comes before is: a policy lives through it; who sums up begins with
+    /// [`Self::first_epoch`].
+    ///
+    /// # Errors
+    /// [`Error::Window`] if no epoch lies there, or it ends before.
+    pub fn within(mut self, from_s: Option<f64>, to_s: Option<f64>) -> Result<Self> {
+        if from_s.is_none() && to_s.is_none() {
+            return Ok(self);
+        }
+        let window = Window::find(&self.epochs, self.header.epoch_s, from_s, to_s)
+            .map_err(|reason| Error::Window { path: self.path.clone(), reason })?;
+        self.epochs = Arc::new(self.epochs[..window.end()].to_vec());
+        self.window = Some(window);
+        Ok(self)
+    }
+
+    /// The part that was asked for; none if that is all of it.
+    #[must_use]
+    pub fn window(&self) -> Option<Window> {
+        self.window
+    }
+
+    /// Position of the first epoch that was asked for.
+    #[must_use]
+    pub fn first_epoch(&self) -> usize {
+        self.window.map_or(0, |window| window.first_epoch)
     }
 
     /// The recording's directory.
@@ -111,7 +142,7 @@ impl Recording {
         &self.header
     }
 
-    /// All epochs in order; never empty.
+    /// All epochs in order, up to the end of the part asked for; never empty.
     #[must_use]
     pub fn epochs(&self) -> &[Epoch] {
         &self.epochs
@@ -151,7 +182,8 @@ impl Recording {
     /// Number of rows of heat, all epochs together.
     #[must_use]
     pub fn unit_epochs(&self) -> usize {
-        self.spans.iter().flat_map(|span| &span.rows).map(|row| row.live_units).sum()
+        let rows = self.spans.iter().flat_map(|span| &span.rows).take(self.epochs.len());
+        rows.map(|row| row.live_units).sum()
     }
 
     /// The identity of every unit; a unit's number is its position.
@@ -183,12 +215,12 @@ impl Recording {
     /// one span ahead: at most two spans (some 128 MiB) are in memory at a time.
     #[must_use]
     pub fn records(&self) -> Records {
-        Records::new(self.path.clone(), Arc::clone(&self.spans))
+        Records::new(self.path.clone(), Arc::clone(&self.spans), self.epochs.len())
     }
 
     /// The heat alone, epoch by epoch; otherwise as [`Self::records`].
     pub fn heat(&self) -> impl Iterator<Item = Result<EpochHeat>> + use<> {
-        Records::heat_only(self.path.clone(), Arc::clone(&self.spans))
+        Records::heat_only(self.path.clone(), Arc::clone(&self.spans), self.epochs.len())
             .map(|record| record.map(|record: EpochRecord| record.heat))
     }
 }

@@ -16,23 +16,26 @@ use std::{
 pub struct Records {
     path: PathBuf,
     spans_due: usize,
+    epochs_due: usize,
     /// Rendezvous channel: one decoded span waits while the one before is used.
     decoded: Option<Receiver<Result<Vec<EpochRecord>>>>,
     current: IntoIter<EpochRecord>,
 }
 
 impl Records {
-    pub(crate) fn new(path: PathBuf, spans: Arc<Vec<Span>>) -> Self {
-        Self::start(path, spans, read_span)
+    /// Of the first `epochs` epochs.
+    pub(crate) fn new(path: PathBuf, spans: Arc<Vec<Span>>, epochs: usize) -> Self {
+        Self::start(path, spans, epochs, read_span)
     }
 
-    pub(crate) fn heat_only(path: PathBuf, spans: Arc<Vec<Span>>) -> Self {
-        Self::start(path, spans, read_heat)
+    pub(crate) fn heat_only(path: PathBuf, spans: Arc<Vec<Span>>, epochs: usize) -> Self {
+        Self::start(path, spans, epochs, read_heat)
     }
 
     fn start(
         path: PathBuf,
         spans: Arc<Vec<Span>>,
+        epochs_due: usize,
         read: fn(&Path, usize, &Span) -> Result<Vec<EpochRecord>>,
     ) -> Self {
         let (sender, receiver) = sync_channel(0);
@@ -48,7 +51,8 @@ impl Records {
                 }
             }
         });
-        Self { path, spans_due, decoded: Some(receiver), current: Vec::new().into_iter() }
+        let current = Vec::new().into_iter();
+        Self { path, spans_due, epochs_due, decoded: Some(receiver), current }
     }
 }
 
@@ -57,7 +61,13 @@ impl Iterator for Records {
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
+            if self.epochs_due == 0 {
+                // The thread that decodes ends when nobody takes what it has.
+                self.decoded = None;
+                return None;
+            }
             if let Some(record) = self.current.next() {
+                self.epochs_due -= 1;
                 return Some(Ok(record));
             }
             if self.spans_due == 0 {

@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
     // Everything that can be wrong is found before minutes of recording.
     let machine = commands::machine(&arguments.machine)?;
     let policies = policies(&arguments.asked.policy)?;
+    arguments.window.check()?;
     if let Some(path) = &arguments.report {
         page::check(path)?;
     }
@@ -39,6 +40,12 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
         bail!(
             "--fast is for recordings: record first (pagetide record -o app.heat -- COMMAND), then \
              pagetide plan app.heat --fast SIZE"
+        );
+    }
+    if arguments.window.given() {
+        bail!(
+            "--from and --to are for recordings: record first (pagetide record -o app.heat -- \
+             COMMAND), then pagetide plan app.heat --from TIME --to TIME"
         );
     }
     let Some(target) = record::target(&arguments.target) else {
@@ -59,6 +66,7 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
         target: &target,
         account: &arguments.account,
         then: Capabilities::SETUID | Capabilities::SETGID,
+        planned: true,
     };
     let recorded =
         record::record(what, &arguments.options, machine.cache_per_core, output, arguments.json)?;
@@ -157,8 +165,9 @@ fn from_recordings(
     }
     check_weights(&arguments.weights, arguments.recordings.len())?;
     // Before minutes of replay: whether all of them can be read at all.
+    let part = |path: &PathBuf| arguments.window.of(open(path)?);
     let recordings: Vec<Recording> =
-        arguments.recordings.iter().map(|path| open(path)).collect::<Result<_>>()?;
+        arguments.recordings.iter().map(part).collect::<Result<_>>()?;
     let planned: Vec<(Recording, Plan)> = recordings
         .into_iter()
         .map(|recording| {
@@ -174,6 +183,9 @@ fn from_recordings(
         return Ok(ExitCode::SUCCESS);
     };
     let mut sharers: Vec<Sharer> = planned.iter().map(|(_, plan)| Sharer::of(plan)).collect();
+    for (sharer, (_, plan)) in sharers.iter_mut().zip(&planned) {
+        sharer.said = plan.said_at(fast);
+    }
     for (sharer, weight) in sharers.iter_mut().zip(&arguments.weights) {
         sharer.claim = *weight;
     }

@@ -7,7 +7,7 @@ use crate::commands::writing::{Output, Writing};
 use crate::progress::Progress;
 use crate::short::{time, too_short};
 use crate::tell::tell;
-use crate::unknown::Unknown;
+use crate::unknown::note;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result, bail};
 use pagetide_host::{Features, Host};
@@ -15,7 +15,7 @@ use pagetide_machine::Machine;
 use pagetide_privilege::Capabilities;
 use pagetide_replay::LEAST_EPOCHS;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
-use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION, Source};
+use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION, Source, Unknown};
 use pagetide_types::{Bytes, EpochHeat, EpochId, Pid, UnitSize, shell};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -26,7 +26,12 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     };
     let output = Output::to_keep(&arguments.output);
     let cache = Machine::load(Machine::DEFAULT)?.cache_per_core;
-    let what = What { target: &target, account: &arguments.account, then: Capabilities::NONE };
+    let what = What {
+        target: &target,
+        account: &arguments.account,
+        then: Capabilities::NONE,
+        planned: false,
+    };
     let Recorded { end, epochs } = record(what, &arguments.options, cache, output, false)?;
     let path = shell::shown(&arguments.output.to_string_lossy());
     if epochs < LEAST_EPOCHS {
@@ -72,6 +77,8 @@ pub(crate) struct What<'a> {
     pub(crate) account: &'a AccountArgs,
     /// What we go on to need after the recording.
     pub(crate) then: Capabilities,
+    /// Whether a plan of it follows.
+    pub(crate) planned: bool,
 }
 
 /// How a recording went.
@@ -90,7 +97,7 @@ pub(crate) fn record(
     output: Output<'_>,
     output_aside: bool,
 ) -> Result<Recorded> {
-    let What { target, account: asked, then } = what;
+    let What { target, account: asked, then, .. } = what;
     output.check()?;
     let account = asked.of(matches!(target, Target::Command(_)))?;
     if let (true, Target::Command(words)) = (options.exact.exact, target) {
@@ -140,10 +147,10 @@ pub(crate) fn record(
     let mut writing = Writing::start(writer, output.path);
     let (mut unknown, mut said) = (Unknown::default(), None::<String>);
     let end = watch(&mut recorder, &progress, |record| {
-        unknown.add(&record);
+        unknown.add(&record.epoch, record.heat.resident());
         if record.epoch.epoch == EpochId(0) {
             // While one can still stop, and begin again otherwise.
-            said = unknown.note(options.clear_shared);
+            said = note(&unknown, options.clear_shared);
             if let Some(note) = &said {
                 progress.say(&format!("pagetide: note: after the first epoch: {note}"));
             }
@@ -151,8 +158,10 @@ pub(crate) fn record(
         writing.take(record)
     });
     progress.finish();
-    if let Some(note) = unknown.note(options.clear_shared).filter(|_| said.is_none()) {
-        tell!("pagetide: note: {note}");
+    // A plan that follows says it of what it stands on: two shares of two times would be no answer.
+    let later = note(&unknown, options.clear_shared).filter(|_| said.is_none() && !what.planned);
+    if let Some(note) = later {
+        tell!("pagetide: note: over the whole recording: {note}");
     }
     if let Some(share) = recorder.too_short_lived().filter(|share| *share > SHORT_LIVED) {
         tell!(
@@ -258,13 +267,15 @@ fn summary(record: &EpochRecord) -> Vec<String> {
     let plural = |count: u32, end| if count == 1 { "" } else { end };
     let epochs = epoch.epoch.0 + 1;
     let resident = record.heat.resident();
-    let unknown = epoch.uncleared_bytes as f64 / resident.as_f64().max(1.0);
+    let mut unknown = Unknown::default();
+    unknown.add(epoch, resident);
+    let unknown = unknown.share();
     let mut parts = vec![
         format!("{epochs} epoch{}", plural(epochs, "s")),
         format!("{:.0} % watched", epoch.watched_share * 100.0),
     ];
     if unknown >= 0.01 {
-        parts.push(format!("{:.0} % unknown", unknown.min(1.0) * 100.0));
+        parts.push(format!("{:.0} % unknown", unknown * 100.0));
     }
     parts.extend(hot_set(&record.heat).map(|hot| format!("hot set {hot}")));
     parts.push(format!(
@@ -287,6 +298,9 @@ pub(crate) fn header(
     let mut header = plain_header(features, target, options.unit, options.epoch);
     header.gaps_s = pagetide_scan::gaps_s();
     header.budget = options.budget;
+    if options.clear_shared {
+        header.machine.insert("clear_shared".to_owned(), "yes".to_owned());
+    }
     header.began_with_target = matches!(target, Target::Command(_));
     header.cache_per_core = Some(options.cache_per_core);
     header.machine.insert("self_test".to_owned(), observer.summary());

@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     let machines: Vec<Machine> =
         arguments.machine.iter().map(|name| commands::machine(name)).collect::<Result<_>>()?;
     let policies = policies(&arguments.asked.policy)?;
+    arguments.window.check()?;
     let plans = arguments.recordings.len() * machines.len();
     if plans > MOST {
         bail!("{plans} plans do not fit side by side; name recordings and machines for {MOST}");
@@ -50,8 +51,9 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     };
     page::check(&output)?;
     // Before minutes of replay: whether all of them can be read at all.
+    let part = |path: &PathBuf| arguments.window.of(open(path)?);
     let recordings: Vec<Recording> =
-        arguments.recordings.iter().map(|path| open(path)).collect::<Result<_>>()?;
+        arguments.recordings.iter().map(part).collect::<Result<_>>()?;
     let mut subjects = Subjects::default();
     for recording in &recordings {
         for machine in &machines {

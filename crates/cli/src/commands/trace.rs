@@ -1,7 +1,7 @@
 //! `pagetide trace`: looks into recordings.
 
-use crate::args::{ExportFormat, TraceCommand};
 use crate::commands::{open, out, print_json};
+use crate::trace_args::{ByArg, ExportFormat, TraceCommand};
 use anyhow::Result;
 use pagetide_privilege::{Paths, without_privileges};
 use pagetide_replay::{CpuCache, Overview};
@@ -22,7 +22,19 @@ pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
     };
     without_privileges(&Paths { read, written: Vec::new() })?;
     match command {
-        TraceCommand::Info { recording, json } => {
+        TraceCommand::Info { recording, by: ByArg::Process, json } => {
+            let recording = open(recording)?;
+            let by = pagetide_trace::by_process(&recording)?;
+            if json.json {
+                print_json(&by)?;
+            } else {
+                let name = recording.path().to_string_lossy();
+                let target = &recording.header().target;
+                let style = Style::of_stdout();
+                out(&pagetide_report::trace_processes(&by, &name, target, style))?;
+            }
+        }
+        TraceCommand::Info { recording, by: ByArg::Area, json } => {
             let recording = Recording::open(recording)?;
             if json.json {
                 print_json(&pagetide_trace::info(&recording)?)?;
@@ -49,13 +61,14 @@ pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
             pagetide_trace::export(&Recording::open(recording)?, format, &mut stdout)?;
             stdout.flush()?;
         }
-        TraceCommand::Diff { first, second, json } => {
+        TraceCommand::Diff { first, second, verbose, json } => {
             let diff = pagetide_trace::diff(&open(first)?, &open(second)?)?;
             if json.json {
                 print_json(&diff)?;
             } else {
                 let (first, second) = (first.to_string_lossy(), second.to_string_lossy());
-                out(&pagetide_report::trace_diff(&diff, [&first, &second], Style::of_stdout()))?;
+                let (names, style) = ([&*first, &*second], Style::of_stdout());
+                out(&pagetide_report::trace_diff(&diff, names, *verbose, style))?;
             }
         }
     }

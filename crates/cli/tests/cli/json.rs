@@ -138,6 +138,41 @@ fn every_key_of_trace_diff_is_documented() {
 }
 
 #[test]
+fn every_key_of_trace_info_by_process_is_documented() {
+    let scratch = scratch();
+    let path = hot_cold(&scratch);
+    let line = format!("trace info --by process {}", path.display());
+    let found = pagetide(&format!("{line} --json")).succeeds().json();
+    are_documented(&found, None, section("trace info --by process"));
+    let processes = found["processes"].as_array().map_or(&[][..], Vec::as_slice);
+    assert_eq!(processes.len(), 1, "one process, and nothing is shared: {found}");
+    assert_eq!(processes[0]["bytes"], 64 << 20, "{found}");
+    let hot = processes[0]["hot_bytes"].as_f64().unwrap_or(f64::NAN);
+    assert!((hot / f64::from(16 << 20) - 1.0).abs() <= 0.1, "{found}");
+    let words = pagetide(&line).succeeds().out;
+    for said in ["by process", "64.0 MiB", "is not recorded"] {
+        assert!(words.contains(said), "no '{said}' in {words}");
+    }
+}
+
+#[test]
+fn what_changed_between_two_recordings_is_told_by_area() {
+    let scratch = scratch();
+    let (a, b) = (hot_cold(&scratch), uniform(&scratch));
+    let line = format!("trace diff {} {}", a.display(), b.display());
+    let found = pagetide(&format!("{line} --json")).succeeds().json();
+    let first = &found["areas"][0];
+    assert_eq!(
+        (&first["a"]["bytes"], &first["b"]["bytes"]),
+        (&(64 << 20).into(), &(32 << 20).into())
+    );
+    let words = pagetide(&line).succeeds().out;
+    assert!(words.contains("64.0 MiB") && !words.contains("Matched"), "{words}");
+    let more = pagetide(&format!("{line} --verbose")).succeeds().out;
+    assert!(more.contains("Matched"), "{more}");
+}
+
+#[test]
 fn every_key_of_policies_is_documented() {
     are_documented(&pagetide("policies --json").succeeds().json(), None, section("policies"));
 }

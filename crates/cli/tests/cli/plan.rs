@@ -3,6 +3,7 @@
 use crate::run::{
     PAGETIDE, Running, alone, command, finish, heat, info, pagetide, scratch, turn, until_recorded,
 };
+use crate::truths::{hot_cold, uniform};
 
 #[test]
 fn the_truth_of_a_workload_gives_its_hot_set() {
@@ -30,6 +31,50 @@ fn a_recording_too_short_says_so_in_words() {
     assert!(plan["recommendation"].is_null(), "{}", plan["recommendation"]);
     let why = plan["why_not"].as_str().unwrap_or_default();
     assert!(why.contains("too short") && why.contains("record for longer"), "{why}");
+}
+
+#[test]
+fn a_part_of_a_recording_is_planned_and_every_output_says_which() {
+    let scratch = scratch();
+    let (a, b, page) = (hot_cold(&scratch), uniform(&scratch), scratch.path().join("x.html"));
+    let (a, b, page) = (a.display(), b.display(), page.display());
+    let part = "--from 1s --to 4s";
+    let plan = pagetide(&format!("plan --json {a} {part}")).succeeds().json();
+    let window = &plan["recording"]["window"];
+    assert_eq!((&window["first_epoch"], &window["of_epochs"]), (&2.into(), &10.into()), "{window}");
+    let whole = pagetide(&format!("plan --json {a}")).succeeds().json();
+    assert!(whole["recording"]["window"].is_null(), "{}", whole["recording"]);
+    let split = pagetide(&format!("plan --json --fast 16M {a} {part}")).succeeds().json();
+    assert_eq!(&split["parts"][0]["window"], window);
+    for line in [
+        format!("plan {a} {part}"),
+        format!("plan {a} {part} --fast 16M"),
+        format!("plan {a} {b} {part} --fast 16M"),
+    ] {
+        let out = pagetide(&line).succeeds().out.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(out.to_lowercase().contains("the part from 1"), "{line}: {out}");
+    }
+    pagetide(&format!("report {a} {part} -o {page}")).succeeds();
+    let text = std::fs::read_to_string(scratch.path().join("x.html")).unwrap();
+    assert!(text.contains("Only the part from 1"), "the page says it");
+}
+
+#[test]
+fn a_part_that_is_none_is_refused_with_the_remedy() {
+    let scratch = scratch();
+    let a = hot_cold(&scratch);
+    let a = a.display();
+    for (part, says) in [
+        ("--from 4s --to 1s", "--from 4s --to 1s holds nothing"),
+        ("--from 200s", "nothing was recorded from 200 s on"),
+        ("--to 2min", "end earlier, or leave the end out"),
+        ("--from 1s --to 1100ms", "no epoch of it lies from"),
+    ] {
+        pagetide(&format!("plan {a} {part}")).fails(1, &[says]);
+        pagetide(&format!("report {a} {part} -o x.html")).fails(1, &[says]);
+    }
+    pagetide(&format!("plan {a} --from soon")).fails(2, &["--from", "'soon' is not a time"]);
+    pagetide("plan --from 5s -- true").fails(1, &["--from and --to are for recordings"]);
 }
 
 #[test]

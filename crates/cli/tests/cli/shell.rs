@@ -41,7 +41,16 @@ fn the_commands_are_all_known_to_this_test() {
 fn every_shell_completes_every_command() {
     for shell in ["bash", "zsh", "fish"] {
         let text = pagetide(&format!("completions {shell}")).succeeds().out;
-        for word in COMMANDS.into_iter().chain(["hot-cold", "target-slowdown", "machine"]) {
+        for word in COMMANDS.into_iter().chain([
+            "hot-cold",
+            "target-slowdown",
+            "machine",
+            "from",
+            "to",
+            "by",
+            "process",
+            "verbose",
+        ]) {
             assert!(text.contains(word), "{shell}: no {word}");
         }
     }

@@ -1,8 +1,26 @@
 //! What a recording is as a whole: what a plan's answer stands on.
 
-use pagetide_trace::Source;
+use crate::answer::sentence::percent;
+use pagetide_trace::{Source, Window};
 use pagetide_types::{Bytes, UnitSize};
 use serde::Serialize;
+
+/// From this share of the memory on it is worth a word that its heat is unknown, and from this on worth
+/// one before anything else.
+const SOME: f64 = 0.005;
+const MUCH: f64 = 0.1;
+
+/// What helps against memory of unknown heat. `clear_shared`: that was asked for already.
+#[must_use]
+pub fn unknown_remedy(clear_shared: bool) -> &'static str {
+    if clear_shared {
+        "what is left is of the hugetlb pool, had no turn within the budget (--budget allows more), or \
+         was not seen for certain"
+    } else {
+        "--clear-shared watches what several processes map and what is locked, for which page faults \
+         of the program wait about 10 ms per GiB"
+    }
+}
 
 /// What is known of a recording as a whole. Sums and means run over the evaluated epochs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -19,6 +37,8 @@ pub struct RecordingFacts {
     pub unit: UnitSize,
     /// Nominal length of an epoch, seconds.
     pub epoch_s: f64,
+    /// The part that was planned for; none: all of it.
+    pub window: Option<Window>,
     /// All epochs of the recording.
     pub epochs: usize,
     /// Epochs that the answer stands on.
@@ -50,6 +70,8 @@ pub struct RecordingFacts {
     pub unwatched_share: f64,
     /// Share of the resident bytes whose accessed bits cannot be cleared: their heat is unknown.
     pub uncleared_share: f64,
+    /// Shared and locked memory was cleared as well, as far as that could be done.
+    pub clear_shared: bool,
     /// Share of the resident bytes that huge pages map.
     pub huge_share: f64,
     /// CPU time of the target over wall time: cores kept busy.
@@ -61,6 +83,32 @@ pub struct RecordingFacts {
 }
 
 impl RecordingFacts {
+    /// Which part of the recording was planned for, where that is not all of it.
+    #[must_use]
+    pub fn part(&self) -> Option<String> {
+        self.window.map(|window| format!("only the part {window} of the recording was planned for"))
+    }
+
+    /// How much of the memory has an unknown heat, and what helps where that is much; none where it is
+    /// next to nothing.
+    pub(crate) fn unknown(&self) -> Option<String> {
+        (self.uncleared_share >= SOME).then(|| {
+            let remedy = match self.much_is_unknown() {
+                true => format!("; {}", unknown_remedy(self.clear_shared)),
+                false => String::new(),
+            };
+            format!(
+                "the heat of {} of the memory is unknown: its accessed bits cannot be cleared{remedy}",
+                percent(self.uncleared_share)
+            )
+        })
+    }
+
+    /// Whether so much is unknown that it has to be said first.
+    pub(crate) fn much_is_unknown(&self) -> bool {
+        self.uncleared_share >= MUCH
+    }
+
     /// Traffic was measured by sampling: nothing of the recorded accesses is taken off for the caches.
     pub(crate) fn traffic_was_sampled(&self) -> bool {
         self.cache_per_core.0 > 0 && self.cached_share <= 0.0

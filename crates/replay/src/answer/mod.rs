@@ -9,12 +9,14 @@ mod next_step;
 mod plan;
 mod plan_recording;
 mod recommend;
+mod said;
 mod sentence;
 mod split;
+mod stands_on;
 
 pub use advice::{Advice, AdviceKind};
 pub use decisions::{Choice, Decisions, Figure};
-pub use facts::RecordingFacts;
+pub use facts::{RecordingFacts, unknown_remedy};
 pub use interval::{EpochHits, Interval, Replicates};
 pub use knee::knee;
 pub use next_step::{NextStep, next_step};
@@ -24,5 +26,6 @@ pub use plan::{
 };
 pub use plan_recording::{PlanError, all_policies, plan_recording};
 pub use recommend::{Certainty, LEAST_EPOCHS, OtherTargets, Recommendation};
-pub use sentence::{percent, percent_exactly};
+pub use said::Said;
+pub use sentence::{percent, percent_exactly, percents};
 pub use split::{Part, Share, Sharer, Split, Weighting, split};

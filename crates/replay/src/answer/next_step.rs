@@ -20,6 +20,10 @@ const DEFAULT_POLICY: &str = "rate";
 #[must_use]
 pub fn next_step(plan: &Plan) -> Option<NextStep> {
     let answer = plan.recommendation.as_ref()?;
+    // A machine that has not so much cannot be told to.
+    if plan.machine.fast().capacity.is_some_and(|capacity| capacity < answer.fast_bytes) {
+        return None;
+    }
     let stays = |kind| matches!(kind, AdviceKind::BindSlow | AdviceKind::FirstTouch);
     if plan.advice.iter().any(|advice| stays(advice.kind)) || answer.fast_bytes == Bytes(0) {
         return None;

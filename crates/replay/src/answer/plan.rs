@@ -4,10 +4,11 @@
 
 use crate::answer::advice::advise;
 use crate::answer::knee::knee;
-use crate::answer::recommend::{Candidate, recommend, smallest};
+use crate::answer::recommend::{Candidate, conditions, recommend, smallest};
+use crate::answer::stands_on::stands_on;
 use crate::{
     Advice, AreaHeat, Band, Charge, CostFacts, CostModel, Curve, CurveCost, Decisions, EpochResult,
-    Heatmap, Recommendation, RecordingFacts, Replicates, Told, WarmUp,
+    Heatmap, Recommendation, RecordingFacts, Replicates, Said, Told, WarmUp,
 };
 use pagetide_machine::Machine;
 use pagetide_policy::FigureInfo;
@@ -108,6 +109,8 @@ pub struct Plan {
     pub recommendation: Option<Recommendation>,
     /// Why there is no recommendation.
     pub why_not: Option<String>,
+    /// What is said of the answer, or of there being none, wherever it is shown.
+    pub said: Said,
     /// The part of the memory that most of the traffic goes to; none if no part is clearly hotter.
     pub hot_set: Option<HotSet>,
     /// Every policy's need and curve.
@@ -194,6 +197,15 @@ pub struct PolicyPlan {
     pub decisions: Option<Decisions>,
 }
 
+impl PolicyPlan {
+    /// The policy with so much fast memory: the last point of its curve that fits, for what is
+    /// between two is not charged less than it costs.
+    #[must_use]
+    pub fn at(&self, fast: Bytes) -> Option<Point> {
+        self.points.iter().take_while(|point| point.fast_bytes <= fast).last().copied()
+    }
+}
+
 /// A policy at one size of fast memory.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Point {
@@ -240,18 +252,30 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         .filter(|(p, _)| p.role == Role::Candidate)
         .map(|(_, cost)| Candidate { cost, unit: facts.unit.bytes() })
         .collect();
-    let answer = recommend(&candidates, &input, machine, target);
+    let answer = recommend(&candidates, &input, target);
     let advice = advise(&input, &costs, machine, target, answer.as_ref().ok());
     let fast = answer.as_ref().ok().map(|answer| answer.fast_bytes);
     let policies = std::iter::zip(&input.curves, &costs)
         .map(|(p, cost)| policy_plan(p, cost, facts.unit.bytes(), target, fast, options.max_points))
         .collect();
     let hot_set = hot_set(&candidates);
-    let (recommendation, why_not) = match answer {
+    let (mut recommendation, why_not) = match answer {
         Ok(recommendation) => (Some(recommendation), None),
         Err(why_not) => (None, Some(why_not)),
     };
-    Plan {
+    let best = match &recommendation {
+        Some(answer) => candidates.iter().find(|c| c.curve().policy == answer.policy),
+        // All curves agree on what was accessed.
+        None => candidates.first(),
+    };
+    let stands_on = best
+        .map(|best| stands_on(recommendation.as_ref(), best, &input, machine))
+        .unwrap_or_default();
+    let conditions = match (&recommendation, best) {
+        (Some(answer), Some(best)) => conditions(answer.certainty, best, &input.facts),
+        _ => Vec::new(),
+    };
+    let mut plan = Plan {
         schema_version: PLAN_SCHEMA_VERSION,
         recording: input.facts,
         warm_up: input.warm_up,
@@ -259,8 +283,9 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         target_slowdown: target,
         memory_share: cost.share(),
         charge: options.charge,
-        recommendation,
+        recommendation: recommendation.take(),
         why_not,
+        said: Said::default(),
         hot_set,
         policies,
         fast_bytes_by_regions: None,
@@ -268,7 +293,13 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         advice,
         areas: input.areas,
         heatmap: input.heatmap,
+    };
+    plan.said = Said::of(&plan, conditions, stands_on);
+    if let Some(answer) = &mut plan.recommendation {
+        answer.assumptions =
+            plan.said.caveats.iter().chain(&plan.said.stands_on).cloned().collect();
     }
+    plan
 }
 
 fn hot_set(candidates: &[Candidate<'_>]) -> Option<HotSet> {

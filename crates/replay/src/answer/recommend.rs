@@ -14,10 +14,9 @@
 //! 10 %, the recommendation says so.
 
 use crate::answer::interval;
-use crate::answer::sentence::{percent, percent_exactly};
+use crate::answer::sentence::{percent, percent_exactly, sentence};
 use crate::cost::Reading;
-use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts};
-use pagetide_machine::Machine;
+use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts, unknown_remedy};
 use pagetide_trace::Source;
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -58,9 +57,11 @@ pub struct Recommendation {
     pub certainty: Certainty,
     /// `fast_bytes` were the target a tenth smaller, and a tenth larger: how steep the curve is.
     pub at_other_targets: OtherTargets,
+    /// Other policies whose needs lie within the interval: the recording does not tell them apart.
+    pub not_told_apart: Vec<String>,
     /// The answer in one sentence.
     pub sentence: String,
-    /// What it stands on, a sentence each.
+    /// What to mind and what it stands on, a sentence each.
     pub assumptions: Vec<String>,
 }
 
@@ -140,7 +141,6 @@ fn scaled(bytes: Bytes, part: f64) -> u64 {
 pub(crate) fn recommend(
     candidates: &[Candidate<'_>],
     input: &PlanInput,
-    machine: &Machine,
     target: f64,
 ) -> Result<Recommendation, String> {
     let facts = &input.facts;
@@ -170,23 +170,53 @@ pub(crate) fn recommend(
         looser_bytes: best.need(target * 1.1),
     };
     let policy = best.curve().policy.clone();
+    let interval = interval::of(best, input, target, i);
     let mut recommendation = Recommendation {
         fast_bytes: need,
         fast_bytes_low: low,
-        interval: interval::of(best, input, target, i),
+        interval,
         share_of_footprint: share,
         policy,
         slowdown,
         certainty,
         at_other_targets: other,
+        not_told_apart: not_told_apart(candidates, best, target, interval),
         sentence: String::new(),
         assumptions: Vec::new(),
     };
-    recommendation.sentence =
-        crate::answer::sentence::sentence(&recommendation, doubt, best, facts, target);
-    recommendation.assumptions =
-        crate::answer::sentence::assumptions(&recommendation, best, input, machine);
+    let conditions = conditions(certainty, best, facts);
+    recommendation.sentence = sentence(&recommendation, doubt, &conditions, facts, target);
     Ok(recommendation)
+}
+
+/// What must hold for an answer of this policy.
+pub(crate) fn conditions(
+    certainty: Certainty,
+    best: &Candidate<'_>,
+    facts: &RecordingFacts,
+) -> Vec<String> {
+    // Where their rates could be far higher nothing parts one of them from another.
+    let alike = certainty == Certainty::Estimate && best.cost.saturated_multiple() > 1.0;
+    let said = || {
+        let share = percent(facts.saturated_share);
+        format!("units too hot to measure ({share} of the memory traffic) are alike")
+    };
+    alike.then(said).into_iter().collect()
+}
+
+/// Other candidates that need something within the interval of the best.
+fn not_told_apart(
+    candidates: &[Candidate<'_>],
+    best: &Candidate<'_>,
+    target: f64,
+    interval: Option<Interval>,
+) -> Vec<String> {
+    let Some(Interval { low, high, .. }) = interval else { return Vec::new() };
+    let others = candidates.iter().filter(|other| other.curve().policy != best.curve().policy);
+    others
+        .filter(|other| other.need(target).is_some_and(|need| (low..=high).contains(&need)))
+        .map(|other| other.curve().policy.clone())
+        .collect()
 }
 
 /// The simplest of the candidates that need least, or why none can be chosen.
@@ -204,21 +234,25 @@ fn choose<'a, 'b>(
     };
     if any.curve().epochs < LEAST_EPOCHS {
         return Err(format!(
-            "the recording is too short to tell: {} evaluated, and a plan needs at least \
-             {LEAST_EPOCHS} of {} s each after the program has filled its memory; record for longer",
+            "the {} is too short to tell: {} evaluated, and a plan needs at least \
+             {LEAST_EPOCHS} of {} s each after the program has filled its memory; {}",
+            what_is_short(facts).0,
             match any.curve().epochs {
                 0 => "no epoch could be".to_owned(),
                 1 => "1 epoch was".to_owned(),
                 n => format!("{n} epochs were"),
             },
-            facts.epoch_s
+            facts.epoch_s,
+            what_is_short(facts).1
         ));
     }
     let seconds = any.curve().seconds;
     if facts.source == Source::Sampled && seconds < LEAST_SECONDS {
         return Err(format!(
-            "the recording is too short to tell: {seconds:.1} s were evaluated, and a plan needs \
-             {LEAST_SECONDS} s at least, however short the epochs; record for longer"
+            "the {} is too short to tell: {seconds:.1} s were evaluated, and a plan needs \
+             {LEAST_SECONDS} s at least, however short the epochs; {}",
+            what_is_short(facts).0,
+            what_is_short(facts).1
         ));
     }
     if facts.footprint_bytes.0 == 0 {
@@ -227,8 +261,9 @@ fn choose<'a, 'b>(
     if facts.uncleared_share > UNCLEARED {
         return Err(format!(
             "the recording cannot tell: the accessed bits of {} of the memory cannot be cleared \
-             (shared or locked pages), so its heat is unknown; record with --clear-shared",
-            percent(facts.uncleared_share)
+             (shared or locked pages), so its heat is unknown; {}",
+            percent(facts.uncleared_share),
+            unknown_remedy(facts.clear_shared)
         ));
     }
     if any.curve().accesses <= 0.0 && facts.cached_share > 0.0 {
@@ -254,6 +289,16 @@ fn choose<'a, 'b>(
         .find(|(_, need)| need.is_some_and(|need| need.as_f64() <= enough))
         .map(|(candidate, _)| candidate)
         .ok_or_else(|| "no policy could be chosen".to_owned())
+}
+
+/// What there is too little of, and what helps.
+fn what_is_short(facts: &RecordingFacts) -> (String, &'static str) {
+    match facts.window {
+        Some(window) => {
+            (format!("part {window} of the recording"), "ask for more of it, or record for longer")
+        }
+        None => ("recording".to_owned(), "record for longer"),
+    }
 }
 
 /// Whether two sizes differ by more than `factor`, one unit more or less not counted.

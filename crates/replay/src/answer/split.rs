@@ -3,7 +3,8 @@
 //! stretches (utility-based partitioning with lookahead: Qureshi and Patt, MICRO 2006, section
 //! 3.3), which walks the convex hull of each curve.
 
-use crate::{Band, Plan, Role};
+use crate::{Band, Plan, Role, Said};
+use pagetide_trace::Window;
 use pagetide_types::Bytes;
 use serde::Serialize;
 
@@ -38,6 +39,10 @@ const SHARES: [Share; 3] = [Share::Equal, Share::Weighted, Share::Utility];
 pub struct Sharer {
     /// Its name.
     pub name: String,
+    /// The part of its recording that was planned for; none: all of it.
+    pub window: Option<Window>,
+    /// What is said of its plan.
+    pub said: Said,
     /// The policy whose curve follows.
     pub policy: String,
     /// Fast memory and slowdown, ascending, beginning with no fast memory.
@@ -61,6 +66,8 @@ impl Sharer {
             .or_else(|| candidates().min_by_key(|p| p.fast_bytes.unwrap_or(Bytes(u64::MAX))));
         Self {
             name: plan.recording.name.clone(),
+            window: plan.recording.window,
+            said: plan.said.clone(),
             policy: policy.map_or_else(String::new, |p| p.policy.clone()),
             points: policy
                 .map(|p| p.points.iter().map(|point| (point.fast_bytes, point.slowdown)).collect())
@@ -99,6 +106,10 @@ pub struct Split {
 pub struct Part {
     /// Its name.
     pub name: String,
+    /// The part of its recording that was planned for; none: all of it.
+    pub window: Option<Window>,
+    /// What is said of its plan.
+    pub said: Said,
     /// The policy it runs under.
     pub policy: String,
     /// What it gets.
@@ -148,6 +159,8 @@ pub fn split(sharers: &[Sharer], fast: Bytes, weighting: Weighting, share: Share
         let slowdown = bytes.map(|bytes| band_at(&sharers[i].points, bytes));
         Part {
             name: sharers[i].name.clone(),
+            window: sharers[i].window,
+            said: sharers[i].said.clone(),
             policy: sharers[i].policy.clone(),
             fast_bytes: bytes[chosen],
             footprint_bytes: sharers[i].points.last().map_or(Bytes(0), |point| point.0),

@@ -7,6 +7,8 @@ fn sharer(name: &str, slowdowns: &[f64], memory_time: f64) -> Sharer {
     let band = |high: f64| Band { low: high / 5.0, high };
     Sharer {
         name: name.into(),
+        window: None,
+        said: Said::default(),
         policy: "rate".into(),
         points: slowdowns
             .iter()

@@ -7,6 +7,9 @@
 //! s = waits x (latency of slow x queue(demand / (1 + s)) / latency of fast - 1) + moves
 //! ```
 //!
+//! Where the fast memory has more latency, and more bandwidth (HBM), its own queue with everything
+//! fast counts too: it is part of its latency. Elsewhere that is left out, to be on the safe side.
+//!
 //! The left side rises with `s` and the right side falls, so there is exactly one. The queue has no
 //! end at full use, so no solution asks for more than the bandwidth. docs/cost.md derives it.
 
@@ -14,6 +17,8 @@
 const IDLE: f64 = 0.01;
 /// The slowdown is found to this part of the run time.
 const PRECISION: f64 = 1e-12;
+/// A memory that a program ran on was no busier than this, whatever was counted.
+const BUSIEST: f64 = 0.95;
 
 /// Latency under load over idle latency: next to nothing below half of the bandwidth, 4.6 at
 /// 90 %, without end at all of it.
@@ -53,10 +58,15 @@ impl Load {
             return self.idle();
         }
         let before = queue(self.fast_used_before);
+        let ratio = if self.ratio < 1.0 {
+            self.ratio / queue(self.fast_used_before.min(BUSIEST))
+        } else {
+            self.ratio
+        };
         let asked = |time: f64| {
             // Nothing waits for a memory that serves streams alone, however busy it is.
             let slow = if self.slow_waits > 0.0 {
-                self.slow_waits * (self.ratio * queue(self.slow_used / time) - 1.0).max(0.0)
+                self.slow_waits * (ratio * queue(self.slow_used / time) - 1.0).max(0.0)
             } else {
                 0.0
             };
@@ -126,6 +136,29 @@ mod tests {
         let streams = |slow_used| Load { slow_used, ratio: 2.5, ..Load::default() }.slowdown();
         assert_eq!(streams(0.9), 0.0);
         assert_eq!(streams(3.0), 2.0);
+    }
+
+    #[test]
+    fn more_latency_and_more_bandwidth_is_faster_where_the_other_is_busy() {
+        // 130 ns and 400 GB/s first, 105 ns and 40 GB/s second; the program asks for `gb_s`.
+        let all_second = |gb_s: f64| {
+            let (slow_used, before) = (gb_s / 40.0, gb_s / 400.0);
+            Load { ratio: 105.0 / 130.0, fast_used_before: before, ..all_slow(slow_used) }
+                .slowdown()
+        };
+        assert_eq!(all_second(1.0), 0.0, "nothing queues: the second would do");
+        assert_eq!(all_second(20.0), 0.0);
+        assert!(all_second(36.0) > 0.25, "{}", all_second(36.0));
+        assert!(all_second(120.0) > 2.0, "no memory gives more than its bandwidth");
+    }
+
+    #[test]
+    fn the_queue_of_memory_with_more_latency_counts_as_well() {
+        let with =
+            |ratio, fast_used_before| Load { ratio, fast_used_before, ..all_slow(0.9) }.slowdown();
+        assert!(with(0.9, 0.8) < with(0.9, 0.0), "{} {}", with(0.9, 0.8), with(0.9, 0.0));
+        assert_eq!(with(2.5, 0.8), with(2.5, 0.0));
+        assert!(with(0.9, 7.0) >= 0.0 && with(0.9, 7.0).is_finite());
     }
 
     #[test]

@@ -14,7 +14,7 @@ use crate::curves::Evaluation;
 use crate::curves::NaiveReplay;
 use crate::{CpuCache, HeatmapBuilder, Plan, PlanError, ReplayError};
 use pagetide_policy::PolicySpec;
-use pagetide_trace::{Epoch, EpochRecord, Recording};
+use pagetide_trace::{EpochRecord, Recording, epoch_times};
 use pagetide_types::EpochHeat;
 use serde::Serialize;
 
@@ -81,7 +81,7 @@ impl<'a> Gathering<'a> {
             spec.zip(answer).map(|(spec, answer)| NaiveReplay::new(&spec, answer.fast_bytes));
         Self {
             plan,
-            times: times(epochs),
+            times: epoch_times(epochs),
             heat: HeatmapBuilder::with_columns(COLUMNS),
             rates: rates::Gather::default(),
             timeline: timeline::Gather::new(epochs, placement.is_some()),
@@ -128,21 +128,4 @@ impl<'a> Gathering<'a> {
             timeline: self.timeline.finish(),
         }
     }
-}
-
-/// Start and end of every epoch, seconds. Recordings whose starts do not ascend (made by other
-/// tools) get one epoch after the other.
-fn times(epochs: &[Epoch]) -> Vec<(f64, f64)> {
-    let length = |epoch: &Epoch| if epoch.length_s.is_finite() { epoch.length_s } else { 0.0 };
-    let ascend = epochs.windows(2).all(|pair| pair[1].start_s > pair[0].start_s)
-        && epochs.iter().all(|epoch| epoch.start_s.is_finite());
-    let mut end = 0.0;
-    epochs
-        .iter()
-        .map(|epoch| {
-            let start = if ascend { epoch.start_s } else { end };
-            end = start + length(epoch).max(0.0);
-            (start, end)
-        })
-        .collect()
 }

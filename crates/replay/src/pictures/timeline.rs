@@ -3,7 +3,7 @@
 //! are many.
 
 use pagetide_policy::Chosen;
-use pagetide_trace::Epoch;
+use pagetide_trace::{Epoch, epoch_times};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::Serialize;
 
@@ -129,7 +129,7 @@ pub(super) struct Gather {
 impl Gather {
     /// Room for all of `epochs`.
     pub(super) fn new(epochs: &[Epoch], placed: bool) -> Self {
-        let times = super::times(epochs);
+        let times = epoch_times(epochs);
         let gap = |i: usize| {
             let (before, after) = (epochs[i].epoch.0, epochs[i + 1].epoch.0);
             let missing = after.saturating_sub(before).saturating_sub(1);

@@ -36,7 +36,7 @@ impl AreaNames {
     /// Takes in areas seen for the first time.
     pub(crate) fn add(&mut self, areas: &[Area]) {
         for area in areas {
-            let name = display_name(area);
+            let name = area.shown_name().into_owned();
             let next = self.named.len();
             self.by_name.entry((name.clone(), area.kind)).or_insert_with(|| {
                 if next > NAMES {
@@ -52,7 +52,7 @@ impl AreaNames {
     /// The position of a unit's area.
     pub(crate) fn of(&self, key: &UnitKey) -> u32 {
         let area = self.map.find(*key);
-        let name = area.map(|area| (display_name(area), area.kind));
+        let name = area.map(|area| (area.shown_name().into_owned(), area.kind));
         name.and_then(|name| self.by_name.get(&name).copied()).unwrap_or(0)
     }
 
@@ -60,10 +60,6 @@ impl AreaNames {
     pub(crate) fn len(&self) -> usize {
         self.named.len()
     }
-}
-
-fn display_name(area: &Area) -> String {
-    if area.name.is_empty() { format!("[{}]", area.kind) } else { area.name.clone() }
 }
 
 /// Which areas are shown, in which order, and how many rows each gets.

@@ -1,9 +1,9 @@
 //! What is known of a recording as a whole, gathered in one pass: [`RecordingFacts`], the
 //! warm-up, the areas and the heatmap.
 
-use crate::recording::ended_in_the_last;
+use crate::recording::{ended_in_the_last, not_judged_before};
 use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, not_judged};
-use pagetide_trace::{Epoch, EpochRecord, Header, Recording};
+use pagetide_trace::{Epoch, EpochRecord, Header, Recording, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 use serde::Serialize;
 
@@ -130,7 +130,10 @@ impl Overview {
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
         let header = recording.header();
-        let mut warm_up = not_judged(&resident, header.began_with_target);
+        let mut warm_up = match recording.first_epoch() {
+            0 => not_judged(&resident, header.began_with_target),
+            first => not_judged_before(&resident, first),
+        };
         if ended_in_the_last(recording.epochs(), &warm_up) {
             warm_up.ended = true;
             warm_up.note += "; so is the last, in which it ended";
@@ -138,7 +141,11 @@ impl Overview {
         let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
         let name = recording.path().display().to_string();
         Ok(Self {
-            facts: facts(name, header, &epochs, &warm_up, cache_per_core),
+            facts: RecordingFacts {
+                epochs: recording.window().map_or(epochs.len(), |window| window.of_epochs),
+                window: recording.window(),
+                ..facts(name, header, &epochs, &warm_up, cache_per_core)
+            },
             warm_up,
             peak_bytes: resident.iter().copied().max().unwrap_or_default(),
             areas,
@@ -160,6 +167,8 @@ fn facts(
     let seconds = sum(&|e| e.epoch.length_s);
     let resident = sum(&|e| e.resident.as_f64());
     let (accesses, traffic) = (sum(&|e| e.accesses), sum(&|e| e.traffic));
+    let mut unknown = Unknown::default();
+    used.iter().for_each(|e| unknown.add(&e.epoch, e.resident));
     let stalls: Vec<f64> = used.iter().filter_map(|e| e.epoch.stall_share).collect();
     RecordingFacts {
         name,
@@ -168,6 +177,7 @@ fn facts(
         source: header.source,
         unit: header.unit,
         epoch_s: header.epoch_s,
+        window: None,
         epochs: all.len(),
         evaluated_epochs: used.len(),
         seconds,
@@ -182,7 +192,8 @@ fn facts(
         unseen_share: ratio(sum(&|e| e.unseen_bytes), resident),
         unwatched_share: ratio(sum(&|e| e.unwatched_bytes), resident),
         watched_share: ratio(sum(&|e| e.epoch.watched_share), used.len() as f64),
-        uncleared_share: ratio(sum(&|e| e.epoch.uncleared_bytes as f64), resident).min(1.0),
+        uncleared_share: unknown.share(),
+        clear_shared: header.machine.get("clear_shared").is_some_and(|asked| asked == "yes"),
         huge_share: ratio(sum(&|e| e.huge_bytes), resident),
         target_cores: ratio(sum(&|e| e.epoch.target_cpu_s), seconds),
         recorder_cores: ratio(sum(&|e| e.epoch.recorder_s), seconds),

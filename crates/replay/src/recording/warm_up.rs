@@ -71,6 +71,27 @@ pub fn not_judged(resident: &[Bytes], began_with_target: bool) -> WarmUp {
     }
 }
 
+/// What is not judged where only a part of the recording was asked for, that begins at epoch
+/// `first`: all before it, in which policies learn, and the filling at its own beginning.
+#[must_use]
+pub(crate) fn not_judged_before(resident: &[Bytes], first: usize) -> WarmUp {
+    let own = find_warm_up(resident.get(first..).unwrap_or_default());
+    let before = match first {
+        1 => "the first epoch is".to_owned(),
+        n => format!("the first {n} epochs are"),
+    };
+    let within = if own.epochs > 0 || own.still_growing {
+        format!("; in the part asked for {}", own.note)
+    } else {
+        String::new()
+    };
+    WarmUp {
+        epochs: first + own.epochs,
+        note: format!("{before} left out, as asked: policies learn the program then{within}"),
+        ..own
+    }
+}
+
 /// Whether the last epoch is not judged, for the program ended in it: a program that frees what it
 /// built touches most of it once more, as it never does before.
 #[must_use]
@@ -208,6 +229,22 @@ mod tests {
         assert!(growing.still_growing && growing.epochs == 19, "{growing:?}");
         assert!(growing.note.starts_with("the footprint grows"), "{growing:?}");
         assert_eq!([0, 1, 2, 4].map(|n| of(&vec![9; n], false).epochs), [0, 0, 1, 2]);
+    }
+
+    #[test]
+    fn what_lies_before_the_part_asked_for_teaches_and_a_filling_in_it_is_left_out() {
+        let of = |mib: &[u64], first| {
+            not_judged_before(&mib.iter().map(|m| Bytes::mib(*m)).collect::<Vec<_>>(), first)
+        };
+        let steady = of(&[9; 12], 4);
+        assert_eq!((steady.epochs, steady.still_growing), (4, false));
+        assert!(steady.note.contains("the first 4 epochs are left out, as asked"), "{steady:?}");
+        let filling = [[10; 4].as_slice(), &[100, 400, 800, 1000], &[1001; 8]].concat();
+        let filling = of(&filling, 4);
+        assert_eq!(filling.epochs, 8);
+        assert!(filling.note.contains("in the part asked for the first 4 epochs"), "{filling:?}");
+        // Nothing of it may be left to judge: the plan says so.
+        assert_eq!(of(&[9, 9, 1, 9], 2).epochs, 4);
     }
 
     #[test]

@@ -38,6 +38,24 @@ fn chance_leaves_an_interval_and_a_longer_recording_a_narrower_one() {
 }
 
 #[test]
+fn policies_within_the_interval_are_not_told_apart() {
+    let needing =
+        |policy: &str, units| candidate(curve(policy, &hot_cold(units, 1000, 2000.0, 1e5)));
+    let fast = |i: usize| 1.0 - [0.0, 0.033, 0.066][i % 3];
+    let epochs = (0..12).map(|i| EpochHits { accesses: 1.0, fast: fast(i) }).collect();
+    // The first needs far more, the second 1.3 % more than the third: the interval is wider than that.
+    let curves = vec![needing("first-touch", 800), needing("lru", 304), needing("rate", 300)];
+    let input = PlanInput { replicates: Some(Replicates::Given(epochs)), ..input(curves) };
+    let answer = plan(input, &cxl(), &PlanOptions::default()).recommendation.unwrap();
+    assert_eq!(
+        (answer.policy.as_str(), &answer.not_told_apart[..]),
+        ("rate", &["lru".to_owned()][..])
+    );
+    let said = "under the policy rate (or lru: within that range they are not told apart)";
+    assert!(answer.sentence.contains(said), "{}", answer.sentence);
+}
+
+#[test]
 fn the_curve_knows_its_epochs() {
     // Half of the memory fast serves 98, 96 and 97 of 100 accesses.
     let traffic = |accesses| Traffic { accesses, leads: accesses, ..Traffic::default() };

@@ -10,3 +10,4 @@ mod json;
 mod pictures;
 mod recommend;
 mod recorded;
+mod window;

@@ -3,7 +3,8 @@
 
 use super::Subject;
 use crate::number::band;
-use pagetide_replay::{Certainty, percent, percent_exactly};
+use crate::said::sentence;
+use pagetide_replay::{percent, percent_exactly};
 
 /// A question with its answer: a few characters, and a sentence.
 pub(super) struct Answer {
@@ -29,14 +30,17 @@ pub(super) fn answers(subject: &Subject) -> Vec<Answer> {
             },
             Answer {
                 question: SURE,
-                value: "Cannot tell".into(),
+                value: plan.said.how_sure.clone(),
                 detail: "Below is what the recording shows all the same.".into(),
             },
         ];
     };
     let policy = plan.policies.iter().find(|policy| policy.policy == answer.policy);
+    let between = answer.interval.map_or_else(String::new, |interval| {
+        format!("between {} and {}; ", interval.low, interval.high)
+    });
     let much = format!(
-        "{} of the {} in use",
+        "{between}{} of the {} in use",
         percent(answer.share_of_footprint),
         plan.recording.footprint_bytes
     );
@@ -45,27 +49,19 @@ pub(super) fn answers(subject: &Subject) -> Vec<Answer> {
          {}",
         plan.machine.name
     );
-    let (sure, doubt) = match answer.certainty {
-        Certainty::Estimate => (
-            "Estimate",
-            "The size stays within 10 %, however what was too hot to measure, and what was never \
-             seen, is counted."
-                .to_owned(),
-        ),
-        Certainty::UpperBound => {
-            ("Upper bound", format!("This much is enough; {} might do.", answer.fast_bytes_low))
-        }
+    let said = &plan.said;
+    let first = said.stands_on.first().map(|first| format!(" {}", sentence(first)));
+    let sure = sentence(&said.why_sure) + &first.unwrap_or_default();
+    let about = policy.map(|policy| policy.about.clone()).unwrap_or_default();
+    let others = match &answer.not_told_apart[..] {
+        [] => String::new(),
+        others => format!("; {} not told apart from it by this recording", others.join(", ")),
     };
-    let waits = answer.assumptions.first().map(|first| format!(" {}", sentence(first)));
     vec![
         Answer { question: MUCH, value: answer.fast_bytes.to_string(), detail: much },
-        Answer {
-            question: POLICY,
-            value: answer.policy.clone(),
-            detail: policy.map(|policy| policy.about.clone()).unwrap_or_default(),
-        },
+        Answer { question: POLICY, value: answer.policy.clone(), detail: about + &others },
         Answer { question: SLOWDOWN, value: band(answer.slowdown), detail: slowdown },
-        Answer { question: SURE, value: sure.into(), detail: doubt + &waits.unwrap_or_default() },
+        Answer { question: SURE, value: said.how_sure.clone(), detail: sure },
     ]
 }
 
@@ -73,11 +69,3 @@ const MUCH: &str = "How much fast memory";
 const POLICY: &str = "Under which policy";
 const SLOWDOWN: &str = "What slowdown";
 const SURE: &str = "How sure";
-
-/// A clause as a sentence: a capital in front, a full stop behind.
-pub(super) fn sentence(clause: &str) -> String {
-    let mut letters = clause.chars();
-    let Some(first) = letters.next() else { return String::new() };
-    let end = if clause.ends_with('.') { "" } else { "." };
-    format!("{}{}{end}", first.to_uppercase(), letters.as_str())
-}

@@ -2,9 +2,12 @@
 
 use super::Subject;
 use crate::number::count;
-use crate::recording::apart;
+use crate::trace_diff::apart;
 use pagetide_replay::percent;
-use pagetide_trace::Diff;
+use pagetide_trace::{AreaChange, Diff};
+
+/// Areas that are listed; the rest changed less.
+const CHANGES: usize = 20;
 
 /// Short names that tell the subjects apart: the recording's, the machine's, or both.
 pub(super) fn names(subjects: &[Subject]) -> Vec<String> {
@@ -29,6 +32,28 @@ pub(super) fn names(subjects: &[Subject]) -> Vec<String> {
         return names.iter().zip(1..).map(|(name, i)| format!("{i}: {name}")).collect();
     }
     names
+}
+
+/// A row of the table of what changed.
+pub(super) struct Change {
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) cells: [String; 4],
+}
+
+/// What changed between the first two recordings, most first.
+pub(super) fn changes(diff: &Diff) -> Vec<Change> {
+    let row = |area: &AreaChange| {
+        let sides = [area.a, area.b];
+        let [a, b] = sides.map(|side| side.bytes.to_string());
+        let [before, after] = sides.map(|side| count(side.accesses_per_s));
+        Change {
+            name: area.name.clone(),
+            kind: area.kind.map_or_else(|| "–".into(), |kind| kind.to_string()),
+            cells: [a, b, before, after],
+        }
+    };
+    diff.areas.iter().take(CHANGES).map(row).collect()
 }
 
 /// How the first two recordings agree, in labelled sentences.

@@ -2,14 +2,15 @@
 //! programs too small or too idle for curves.
 
 use super::Subject;
-use super::answer::sentence;
 use crate::number::duration;
+use crate::said::sentence;
 use pagetide_types::UnitSize;
 
 /// The notes on one plan, most important first; most plans have none.
 pub(super) fn notes(subject: &Subject) -> Vec<String> {
     let (plan, facts) = (&subject.plan, &subject.plan.recording);
     let mut notes = Vec::new();
+    notes.extend(plan.said.caveats.iter().map(|caveat| sentence(caveat)));
     let gaps = &subject.pictures.timeline.gaps;
     if let Some(first) = gaps.first() {
         let missing: u64 = gaps.iter().map(|gap| u64::from(gap.epochs)).sum();
@@ -30,7 +31,6 @@ pub(super) fn notes(subject: &Subject) -> Vec<String> {
     if facts.epochs == 1 {
         notes.push("There is a single epoch: pictures over time show one moment.".into());
     }
-    notes.extend(plan.warm_up.warning().map(|warning| sentence(&warning)));
     if facts.units == 1 {
         notes.push(format!(
             "All memory of the program is a single unit of {}: it is fast or slow as a whole, and \

@@ -1,11 +1,13 @@
 //! What the template is filled with.
 
-use super::answer::{Answer, answers, sentence};
+use super::answer::{Answer, answers};
+use super::compare::Change;
 use super::notes::{notes, notes_together};
 use super::pictures::{self, Told, Words};
 use super::tables::{self, AreaRow, PolicyRow};
 use super::{Subject, Together, compare, date};
 use crate::number::band;
+use crate::said::sentence;
 use askama::Template;
 use pagetide_replay::{Plan, Role, next_step};
 
@@ -37,7 +39,7 @@ pub(super) struct View {
     pub(super) advice: Vec<Advice>,
     /// What to do with the answer: what it brings, and the line to copy.
     pub(super) next: Option<(String, String)>,
-    pub(super) assumptions: Vec<String>,
+    pub(super) stands_on: Vec<String>,
     pub(super) recorded: Vec<(String, String)>,
     pub(super) machine: Vec<(String, String)>,
     pub(super) no_curve: Option<String>,
@@ -96,10 +98,12 @@ pub(super) struct Page {
     shows: Shows,
     notes: Vec<String>,
     together: Vec<PolicyRow>,
+    changes: Vec<Change>,
     agreement: Vec<(&'static str, String)>,
     split: Vec<Part>,
     split_title: String,
     split_says: String,
+    split_minded: Vec<String>,
     /// Whether any of the plans has curves over fast memory.
     curves: bool,
     /// How to read the slowdowns.
@@ -147,9 +151,11 @@ impl Page {
             many,
             notes: if many { notes_together(subjects) } else { Vec::new() },
             together: if many { tables::needs_together(subjects) } else { Vec::new() },
+            changes: together.diff.map(compare::changes).unwrap_or_default(),
             agreement: together.diff.map(compare::agreement).unwrap_or_default(),
             split: split.filter(|split| split.parts.len() > 1).map_or_else(Vec::new, parts),
             split_says: split.map(crate::split::means).unwrap_or_default(),
+            split_minded: split.map(crate::split::minded).unwrap_or_default(),
             split_title: split.map(crate::split::title).unwrap_or_default(),
             band: pictures::band_says(subjects),
             curves: views.iter().any(|view| view.no_curve.is_none()),
@@ -219,12 +225,7 @@ fn view(subject: &Subject, name: &str, at: usize) -> View {
             })
             .collect(),
         next: next_step(plan).map(|next| (crate::plan::next_says(&next), next.command)),
-        assumptions: plan
-            .recommendation
-            .iter()
-            .flat_map(|answer| &answer.assumptions)
-            .map(|assumption| sentence(assumption))
-            .collect(),
+        stands_on: plan.said.stands_on.iter().map(|clause| sentence(clause)).collect(),
         recorded: tables::recorded(subject),
         machine: tables::machine(subject),
         no_curve: pictures::no_curve(plan),

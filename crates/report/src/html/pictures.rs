@@ -220,8 +220,8 @@ pub(super) fn timeline(subject: &Subject) -> Words {
         1 => "one epoch".to_owned(),
         n => format!("{n} epochs: the most memory, the mean of the rest"),
     };
-    let recording = &subject.plan.recording;
-    let first = recording.epochs - recording.evaluated_epochs;
+    // In the very first no decision is in force.
+    let first = subject.plan.warm_up.epochs.max(1);
     Words {
         shows: format!(
             "Memory in use, accesses per second, hits and moves from epoch to epoch; at most {most} \

@@ -125,6 +125,38 @@ fn zooming_choosing_and_printing_change_what_they_should() {
 }
 
 #[test]
+fn a_table_that_is_too_wide_says_what_lies_to_the_right() {
+    let test = "a_table_that_is_too_wide_says_what_lies_to_the_right";
+    let two = [subject(&made::zipf()), subject(&made::saturated())];
+    for subjects in [&two[..1], &two[..]] {
+        let Some(mut opened) = opened(test, subjects) else { return };
+        let hints = "[...document.querySelectorAll('.hint')].filter(h => !h.hidden)\
+             .map(h => h.textContent).join('; ')";
+        // Tables that are cut off at their right edge, and say nothing about it.
+        let silent = "[...document.querySelectorAll('.wide')].filter(w => w.scrollWidth > \
+             w.clientWidth + 1 && w.nextElementSibling.hidden).length";
+        let file = opened.file.clone();
+        for width in [390, 320] {
+            opened.browser.open(&file, width, "light");
+            assert_eq!(opened.browser.value(silent), 0, "at {width} pixels");
+            let said = opened.browser.value(hints);
+            let said = said.as_str().unwrap();
+            assert!(said.contains("more column") && said.contains("per second"), "{said}");
+            opened.is_well();
+        }
+        // Scrolled to its end nothing is out of sight any more.
+        opened.browser.value("document.querySelectorAll('.wide').forEach(w => w.scrollLeft = 1e4)");
+        opened.browser.until(hints, |said| said == "");
+        let left = "[...document.querySelectorAll('.wide')].every(w => \
+             [...w.querySelectorAll('tbody th')].every(h => h.getBoundingClientRect().left >= \
+             w.getBoundingClientRect().left - 1))";
+        assert_eq!(opened.browser.value(left), true, "names stay in sight");
+        opened.browser.open(&file, 1600, "light");
+        assert_eq!(opened.browser.value(hints), "");
+    }
+}
+
+#[test]
 fn little_and_much_are_drawn_or_answered_in_words() {
     let test = "little_and_much_are_drawn_or_answered_in_words";
     let Some(mut opened) = opened(test, &[subject(&[(10.0, false)])]) else { return };

@@ -52,6 +52,7 @@ fn every_number_of_a_page_is_one() {
         ".hot_set",
         ".interval",
         ".why_not",
+        ".window",
         ".stall_share",
         ".leads_per_s",
         ".kind",

@@ -6,7 +6,9 @@ use pagetide_replay::{
     RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
 };
 use pagetide_report::{OptionRow, PolicyRow};
-use pagetide_trace::{Diff, HotSets, Info, RateAgreement, Side, Source};
+use pagetide_trace::{
+    AreaChange, AreaSide, ByProcess, Diff, HotSets, Info, ProcessUse, RateAgreement, Side, Source,
+};
 use pagetide_types::{AreaKind, Bytes, UnitSize};
 
 const SECONDS: f64 = 45.0;
@@ -68,8 +70,27 @@ fn curve(policy: &str, units: &[Unit], moved_mib: u64) -> Curve {
     }
 }
 
-#[expect(clippy::unwrap_used, reason = "a machine of ours")]
+/// A few units too hot to measure among many of one heat: alike or not, they need about the same.
+pub(crate) fn alike() -> Vec<Unit> {
+    (0..400).map(|i| if i < 100 { (2e4, true) } else { (1.0, false) }).collect()
+}
+
+/// What else a recording or a machine may be.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changes {
+    pub(crate) fast_capacity: Option<Bytes>,
+    pub(crate) uncleared_share: f64,
+    pub(crate) clear_shared: bool,
+    pub(crate) still_growing: bool,
+    pub(crate) shared_memory: bool,
+}
+
 pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
+    changed_plan(units, options, &Changes::default())
+}
+
+#[expect(clippy::unwrap_used, reason = "a machine of ours")]
+pub(crate) fn changed_plan(units: &[Unit], options: &PlanOptions, changes: &Changes) -> Plan {
     let mut worse = units.to_vec();
     worse.reverse();
     let mut middling: Vec<Unit> = units.iter().step_by(2).copied().collect();
@@ -89,6 +110,10 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
         all
     };
     let info = overview();
+    let mut areas = info.areas;
+    if changes.shared_memory {
+        (areas[1].name, areas[1].kind) = ("shared memory".into(), Some(AreaKind::Shared));
+    }
     let footprint = Bytes::mib(2 * units.len() as u64);
     let accesses: f64 = units.iter().map(|unit| unit.0).sum();
     let saturated: f64 = units.iter().filter(|unit| unit.1).map(|unit| unit.0).sum();
@@ -100,9 +125,11 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
             cache_per_core: Bytes::mib(2),
             cached_share: 0.21,
             saturated_share: if accesses > 0.0 { saturated / accesses } else { 0.0 },
+            uncleared_share: changes.uncleared_share,
+            clear_shared: changes.clear_shared,
             ..info.facts
         },
-        warm_up: info.warm_up,
+        warm_up: WarmUp { still_growing: changes.still_growing, ..info.warm_up },
         curves: vec![
             policy(curve("first-touch", &worse, 0), Role::Candidate),
             policy(curve("random", &worse, 3), Role::Candidate),
@@ -114,10 +141,12 @@ pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
             policy(full("all-slow", false), Role::Bound),
         ],
         heatmap: if accesses > 0.0 { info.heatmap } else { untouched() },
-        areas: if units.is_empty() { Vec::new() } else { info.areas },
+        areas: if units.is_empty() { Vec::new() } else { areas },
         replicates: None,
     };
-    plan(input, &Machine::load(Machine::DEFAULT).unwrap(), options)
+    let mut machine = Machine::load(Machine::DEFAULT).unwrap();
+    machine.tiers[0].capacity = changes.fast_capacity;
+    plan(input, &machine, options)
 }
 
 /// A recording of a key-value store: heap that fills and is read unevenly, a file, a library.
@@ -156,6 +185,7 @@ pub(crate) fn overview() -> Overview {
             source: Source::Sampled,
             unit: UnitSize::Huge,
             epoch_s: 5.0,
+            window: None,
             epochs: 12,
             evaluated_epochs: 9,
             seconds: SECONDS,
@@ -171,6 +201,7 @@ pub(crate) fn overview() -> Overview {
             watched_share: 0.42,
             unwatched_share: 0.0,
             uncleared_share: 0.0,
+            clear_shared: false,
             huge_share: 0.0,
             target_cores: 0.83,
             recorder_cores: 0.009,
@@ -234,6 +265,7 @@ pub(crate) fn info() -> Info {
         saturated_share: 0.03,
         unseen_share: 0.06,
         huge_share: 0.0,
+        uncleared_share: 0.004,
         uncleared_max_bytes: Bytes::kib(512),
         target_cpu_s: 50.2,
         recorder_s: 0.54,
@@ -280,6 +312,7 @@ pub(crate) fn diff_of_two() -> Diff {
         unit: UnitSize::Huge,
         a: side(700, 1.4e6),
         b: side(712, 1.5e6),
+        areas: area_changes(),
         matched_units: 690,
         matched_share: 0.968,
         rates: Some(RateAgreement {
@@ -299,12 +332,52 @@ pub(crate) fn diff_of_two() -> Diff {
     }
 }
 
+/// One area grew, another is gone, one is as it was.
+pub(crate) fn area_changes() -> Vec<AreaChange> {
+    let side = |mib, accesses_per_s| AreaSide { bytes: Bytes::mib(mib), accesses_per_s };
+    let change = |name: &str, kind, a, b, change| AreaChange {
+        name: name.into(),
+        kind: Some(kind),
+        a,
+        b,
+        change,
+    };
+    let none = AreaSide::default();
+    vec![
+        change("redis-server: [heap]", AreaKind::Heap, side(1200, 1.1e6), side(1400, 1.4e6), 0.2),
+        change("/dev/shm/PostgreSQL.*", AreaKind::Shared, side(40, 2e5), none, 0.13),
+        change("/usr/lib/libc.so.6", AreaKind::File, side(2, 1e4), side(2, 1e4), 0.0),
+    ]
+}
+
+/// Memory of two processes, and what belongs to neither alone.
+pub(crate) fn by_process() -> ByProcess {
+    let of = |pid, name: &str, mib, accesses_per_s: f64, hot| ProcessUse {
+        pid,
+        name: name.into(),
+        bytes: Bytes::mib(mib),
+        accesses_per_s,
+        share_of_accesses: accesses_per_s / 1.4e6,
+        hot_bytes: Bytes::mib(hot),
+    };
+    ByProcess {
+        seconds: 60.0,
+        hot_share: 0.9,
+        processes: vec![
+            of(None, "shared memory", 400, 1.2e6, 120),
+            of(Some(4711), "postgres", 12, 1.9e5, 4),
+            of(Some(4712), "postgres", 9, 1e4, 0),
+        ],
+    }
+}
+
 /// Two recordings of which nothing can be said.
 pub(crate) fn diff_of_nothing() -> Diff {
     Diff {
         unit: UnitSize::Base,
         a: Side::default(),
         b: Side::default(),
+        areas: Vec::new(),
         matched_units: 0,
         matched_share: 1.0,
         rates: Some(RateAgreement::default()),
@@ -358,6 +431,8 @@ pub(crate) fn split_of_two() -> Split {
         let policy = &plan.policies[4];
         Sharer {
             name: name.into(),
+            window: None,
+            said: plan.said.clone(),
             policy: policy.policy.clone(),
             points: policy.points.iter().map(|p| (p.fast_bytes, p.slowdown)).collect(),
             memory_time,

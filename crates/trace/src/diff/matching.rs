@@ -1,7 +1,8 @@
 //! Which object of one recording is which of the other.
 
 use crate::Area;
-use pagetide_types::{AreaKind, ObjectId, UnitKey};
+use crate::object::{Identity, identities};
+use pagetide_types::{ObjectId, UnitKey};
 use std::collections::HashMap;
 
 /// A number for each object of both recordings; matching objects have the same one.
@@ -14,52 +15,9 @@ pub(super) struct Match {
     pub(super) unmatched_b: Vec<String>,
 }
 
-/// What an object is matched by.
-#[derive(Clone, Debug, PartialEq)]
-enum Identity {
-    /// The address space of a process.
-    Process { pid: i32, command: String },
-    /// A file or shared memory.
-    Named(String),
-    /// No area tells; taken for an address space.
-    Unknown,
-}
-
-impl Identity {
-    fn of(area: &Area) -> Self {
-        match area.kind {
-            AreaKind::Heap | AreaKind::Stack | AreaKind::Anonymous => {
-                Self::Process { pid: area.pid.0, command: area.command.clone() }
-            }
-            AreaKind::File | AreaKind::Shared => Self::Named(area.name.clone()),
-        }
-    }
-
-    fn is_space(&self) -> bool {
-        !matches!(self, Self::Named(_))
-    }
-
-    fn name(&self) -> String {
-        match self {
-            Self::Process { pid, command } => format!("{command} ({pid})"),
-            Self::Named(name) if name.is_empty() => "[shared memory]".to_owned(),
-            Self::Named(name) => name.clone(),
-            Self::Unknown => "[unknown]".to_owned(),
-        }
-    }
-}
-
-/// The objects that have units, in order of first sight. An object with any private memory is an
-/// address space, whatever else is mapped there.
+/// The objects that have units, in order of first sight.
 fn objects(areas: &[Area], units: &[UnitKey]) -> Vec<(ObjectId, Identity)> {
-    let mut identities: HashMap<ObjectId, Identity> = HashMap::new();
-    for area in areas {
-        let identity = Identity::of(area);
-        let known = identities.entry(area.object).or_insert_with(|| identity.clone());
-        if identity.is_space() && !known.is_space() {
-            *known = identity;
-        }
-    }
+    let identities = identities(areas);
     let mut objects: Vec<(ObjectId, Identity)> = Vec::new();
     let mut seen = std::collections::HashSet::new();
     for unit in units {

@@ -1,14 +1,15 @@
 //! The mean rate of each place over the epochs in which it was live.
 
 use super::Side;
-use crate::{Recording, Result, info::whole_bytes};
-use pagetide_types::{Bytes, ObjectId};
+use crate::info::whole_bytes;
+use crate::unit_sums::UnitSums;
+use pagetide_types::{Bytes, ObjectId, UnitKey};
 use std::collections::HashMap;
 
 /// A unit: number of the matched object, index in it.
 pub(super) type Place = (u32, u64);
 
-/// Sums over the time in which a unit was live.
+/// A unit over the time in which it was live.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mean {
     /// Accesses / seconds live.
@@ -30,6 +31,7 @@ impl Mean {
 #[derive(Debug, Default)]
 pub(super) struct Means {
     pub(super) units: HashMap<Place, Mean>,
+    epochs: usize,
     seconds: f64,
     resident_byte_s: f64,
     resident_max: Bytes,
@@ -37,33 +39,27 @@ pub(super) struct Means {
 }
 
 impl Means {
-    /// Reads all of `recording`; `objects` numbers its objects.
-    pub(super) fn of(recording: &Recording, objects: &HashMap<ObjectId, u32>) -> Result<Self> {
-        let mut means = Self::default();
-        // Per unit of the recording: accesses, seconds live, byte-seconds.
-        let mut sums = vec![(0.0, 0.0, 0.0); recording.unit_count()];
-        for (heat, epoch) in recording.heat().zip(recording.epochs()) {
-            let heat = heat?;
-            let seconds = if epoch.length_s > 0.0 { epoch.length_s } else { 1.0 };
-            let resident = heat.resident();
-            means.seconds += seconds;
-            means.resident_byte_s += resident.as_f64() * seconds;
-            means.resident_max = means.resident_max.max(resident);
-            for (i, unit) in heat.unit.iter().enumerate() {
-                let (accesses, live, byte_s) = &mut sums[unit.index()];
-                *accesses += f64::from(heat.rate[i]) * seconds;
-                *live += seconds;
-                *byte_s += heat.bytes(i).as_f64() * seconds;
-            }
-        }
-        for (key, (accesses, live, byte_s)) in recording.units()?.into_iter().zip(sums) {
-            if let Some(object) = objects.get(&key.object).filter(|_| live > 0.0) {
-                let mean = Mean { rate: accesses / live, accesses, bytes: byte_s / live };
+    /// Of the units `keys` of a recording that adds up to `sums`; `objects` numbers its objects.
+    pub(super) fn of(sums: &UnitSums, keys: &[UnitKey], objects: &HashMap<ObjectId, u32>) -> Self {
+        let mut means = Self {
+            epochs: sums.epochs,
+            seconds: sums.seconds,
+            resident_byte_s: sums.units.iter().map(|sum| sum.byte_s).sum(),
+            resident_max: sums.resident_max,
+            ..Self::default()
+        };
+        for (key, sum) in keys.iter().zip(&sums.units) {
+            if let Some(object) = objects.get(&key.object).filter(|_| sum.live_s > 0.0) {
+                let mean = Mean {
+                    rate: sum.accesses / sum.live_s,
+                    accesses: sum.accesses,
+                    bytes: sum.byte_s / sum.live_s,
+                };
                 means.units.insert((*object, key.index), mean);
-                means.accesses += accesses;
+                means.accesses += sum.accesses;
             }
         }
-        Ok(means)
+        means
     }
 
     /// Share of the resident memory in places that `other` has as well; 1 if nothing was resident.
@@ -77,14 +73,9 @@ impl Means {
     }
 
     /// The figures of this recording alone.
-    pub(super) fn side(
-        &self,
-        recording: &Recording,
-        unmatched_units: usize,
-        unmatched_objects: Vec<String>,
-    ) -> Side {
+    pub(super) fn side(&self, unmatched_units: usize, unmatched_objects: Vec<String>) -> Side {
         Side {
-            epochs: recording.epochs().len(),
+            epochs: self.epochs,
             seconds: self.seconds,
             units: self.units.len(),
             unmatched_units,

@@ -2,15 +2,19 @@
 //! truth. They may number objects and units differently and cut time into other epochs: what is
 //! compared is the mean rate of each place in memory.
 
+mod areas;
 mod hot;
 mod matching;
 mod means;
 mod rates;
 
+pub use areas::{AreaChange, AreaSide};
 pub use hot::HotSets;
 pub use rates::RateAgreement;
 
+use crate::unit_sums::UnitSums;
 use crate::{Error, Recording, Result};
+use areas::{ByArea, changes};
 use matching::Match;
 use means::Means;
 use pagetide_types::{Bytes, UnitSize};
@@ -29,6 +33,8 @@ pub struct Diff {
     pub a: Side,
     /// The second recording alone.
     pub b: Side,
+    /// What changed in every area, most first.
+    pub areas: Vec<AreaChange>,
     /// Units that both have.
     pub matched_units: usize,
     /// Share of the resident memory that these units are, of the recording of which they are less.
@@ -63,7 +69,7 @@ pub struct Side {
 /// Compares `a` with `b`. Memory of a process (heap, stacks, anonymous) is matched by process and
 /// address, files and shared memory by name and offset; so two runs agree in addresses only if
 /// address randomisation was off (`setarch -R`). A unit's rate is its mean over all epochs in
-/// which it was live, by their length.
+/// which it was live, by their length. Areas are matched by names that survive a restart.
 ///
 /// # Errors
 /// [`Error::Units`] if their units differ in size; otherwise as for reading either of them.
@@ -73,9 +79,13 @@ pub fn diff(a: &Recording, b: &Recording) -> Result<Diff> {
         let paths = [a.path().to_owned(), b.path().to_owned()];
         return Err(Error::Units { paths, units });
     }
-    let matching = Match::new(&a.areas()?, &a.units()?, &b.areas()?, &b.units()?);
-    let means_a = Means::of(a, &matching.a)?;
-    let means_b = Means::of(b, &matching.b)?;
+    let (areas_a, units_a, sums_a) = (a.areas()?, a.units()?, UnitSums::of(a)?);
+    let (areas_b, units_b, sums_b) = (b.areas()?, b.units()?, UnitSums::of(b)?);
+    let matching = Match::new(&areas_a, &units_a, &areas_b, &units_b);
+    let means_a = Means::of(&sums_a, &units_a, &matching.a);
+    let means_b = Means::of(&sums_b, &units_b, &matching.b);
+    let areas =
+        changes(&ByArea::of(&areas_a, &units_a, &sums_a), &ByArea::of(&areas_b, &units_b, &sums_b));
     let pairs: Vec<(f64, f64)> = means_a
         .units
         .iter()
@@ -86,8 +96,9 @@ pub fn diff(a: &Recording, b: &Recording) -> Result<Diff> {
     let comparable = matched_share >= COMPARABLE;
     Ok(Diff {
         unit: units[0],
-        a: means_a.side(a, unmatched(&means_a), matching.unmatched_a),
-        b: means_b.side(b, unmatched(&means_b), matching.unmatched_b),
+        a: means_a.side(unmatched(&means_a), matching.unmatched_a),
+        b: means_b.side(unmatched(&means_b), matching.unmatched_b),
+        areas,
         matched_units: pairs.len(),
         matched_share,
         rates: comparable.then(|| RateAgreement::of(&pairs)),

@@ -218,6 +218,79 @@ fn units_of_different_sizes_are_refused() {
     }
 }
 
+/// Anonymous areas of so many units at these addresses, in one epoch; unit rates are 1 each.
+fn anonymous(
+    directory: &tempfile::TempDir,
+    name: &str,
+    areas: &[(u64, u64)],
+    pid: i32,
+) -> Recording {
+    let area = |(first, units): &(u64, u64)| Area {
+        object: ObjectId(0),
+        first: *first,
+        end: first + units,
+        kind: AreaKind::Anonymous,
+        name: String::new(),
+        pid: Pid(pid),
+        command: "store".to_owned(),
+        since: EpochId(0),
+    };
+    let units = areas.iter().flat_map(|(first, units)| *first..first + units);
+    let keys: Vec<_> = units.map(|index| UnitKey { object: ObjectId(0), index }).collect();
+    let mut heat = EpochHeat::new(EpochId(0));
+    (0u32..).zip(&keys).for_each(|(unit, _)| heat.push(row(unit, 1.0)));
+    let record = EpochRecord {
+        epoch: Epoch { length_s: 5.0, ..Epoch::default() },
+        new_units: keys,
+        new_areas: areas.iter().map(area).collect(),
+        heat,
+    };
+    let path = directory.path().join(name);
+    write(&path, &[record], 1);
+    Recording::open(path).unwrap()
+}
+
+#[test]
+fn areas_match_after_a_restart_at_other_addresses() {
+    let directory = tempfile::tempdir().unwrap();
+    // 20, 40 and 60 units; the last in two areas that touch, and far away one that is small.
+    let before = [(100, 20), (200, 40), (300, 30), (330, 30), (900, 2)];
+    let after = [(7100, 20), (7200, 10), (7300, 60), (7900, 1)];
+    let a = anonymous(&directory, "a.heat", &before, 17);
+    let b = anonymous(&directory, "b.heat", &after, 99);
+    let found = diff(&a, &b).unwrap();
+    assert_eq!(found.matched_units, 0, "no address is the same");
+    let told: Vec<_> = found
+        .areas
+        .iter()
+        .map(|area| (area.name.as_str(), area.a.bytes.0 >> 21, area.b.accesses_per_s))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("store: anonymous 2", 40, 10.0),
+            ("store: anonymous, small", 2, 1.0),
+            ("store: anonymous 3", 60, 60.0),
+            ("store: anonymous 1", 20, 20.0),
+        ]
+    );
+    // 30 of 122 units, and as much of the accesses, are gone.
+    assert!((found.areas[0].change - 30.0 / 122.0).abs() < 1e-12, "{:?}", found.areas[0]);
+}
+
+#[test]
+fn what_is_on_one_side_only_is_nothing_on_the_other() {
+    let other = Program { file: "/srv/other", ..Program::default() };
+    let found = compare(&Program::default(), &other);
+    let of = |name: &str| found.areas.iter().find(|area| area.name == name).unwrap();
+    let (gone, new) = (of("/srv/data"), of("/srv/other"));
+    assert_eq!((gone.a, new.b), (new.b, gone.a));
+    assert_eq!((gone.a.bytes, gone.b.bytes), (Bytes::mib(20), Bytes(0)));
+    assert_eq!((gone.kind, gone.b.accesses_per_s), (Some(AreaKind::File), 0.0));
+    let same = of("redis-server: anonymous 1");
+    assert_eq!((same.a, same.change), (same.b, 0.0));
+}
+
 #[test]
 fn nothing_is_compared_when_less_than_half_of_the_memory_matched() {
     // So many of the 40 units of anonymous memory lie where they lay, and the 10 of the file.

@@ -34,6 +34,7 @@ fn info_counts_what_is_there() {
     assert_eq!(info.longest_clear_s, 0.0008);
     assert_eq!(info.stall_share, Some(0.25));
     assert_eq!(info.uncleared_max_bytes, Bytes::kib(4));
+    assert_eq!(info.uncleared_share, 2.0 * 4096.0 / f64::from((20 << 20) + (22 << 20)));
     assert!(info.finished && info.failed.is_none() && info.leftovers.is_empty());
     assert_eq!(info.unfinished(), None);
     let files: u64 =

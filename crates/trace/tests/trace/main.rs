@@ -1,6 +1,8 @@
 //! The specification of a recording, one file per question.
 
 #[cfg(test)]
+mod by_process;
+#[cfg(test)]
 mod common;
 #[cfg(test)]
 mod damage;
@@ -17,5 +19,7 @@ mod info;
 mod owner;
 #[cfg(test)]
 mod round_trip;
+#[cfg(test)]
+mod window;
 #[cfg(test)]
 mod writer;

@@ -1,0 +1,188 @@
+#!/usr/bin/env python3
+"""The integration test with a real PostgreSQL: Debian's server under pgbench, recorded three times.
+
+The answers must agree, and the buffer pool must be called shared memory. What of it nobody maps a recording does not
+see: how much that is the file behind the pool tells, and the plan must say that there may be some. Needs root; nothing listens but a socket in a folder of its
+own. Debian's server cannot be counted exactly (docs/exact.md): `make truth` does that with a build of PostgreSQL's that can."""
+
+import argparse
+import json
+import os
+import pathlib
+import pwd
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import common
+from truth.postgres import SCRIPT
+
+USER = "postgres"
+AGREE = 1.10
+
+
+def programs():
+    """Where Debian's package has the server's programs: the newest of them."""
+    found = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    if not found:
+        sys.exit("error: there is no PostgreSQL; scripts/deps.sh long installs Debian's")
+    return found[-1].parent
+
+
+class Server:
+    """A cluster in a folder of its own."""
+
+    def __init__(self, folder, scale, buffers):
+        self.folder, self.scale, self.buffers, self.bin = folder, scale, buffers, programs()
+        self.data = folder / "data"
+
+    def run(self, *words, **more):
+        """Runs one of PostgreSQL's programs as its user."""
+        words = [str(self.bin / words[0]), *map(str, words[1:])]
+        account = pwd.getpwnam(USER)
+        more = {"check": True, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL} | more
+        return subprocess.run(words, user=account.pw_uid, group=account.pw_gid, extra_groups=[], cwd=self.folder, **more)
+
+    def make(self):
+        """A new cluster with pgbench's tables."""
+        shutil.chown(self.folder, USER)
+        self.run("initdb", "-D", self.data, "-N", "--auth=trust", "-U", "postgres")
+        self.start()
+        self.run("pgbench", *self.client(), "-i", "-q", "-s", self.scale, "postgres")
+        self.stop()
+
+    def client(self):
+        return "-U", "postgres", "-h", self.folder
+
+    def start(self):
+        settings = {"listen_addresses": "''", "fsync": "off", "shared_buffers": self.buffers, "max_wal_size": "4GB",
+                    "autovacuum": "off", "huge_pages": "off", "jit": "off"}
+        flags = f"-k {self.folder} " + " ".join(f"-c {key}={value}" for key, value in settings.items())
+        self.run("pg_ctl", "start", "-w", "-D", self.data, "-o", flags, stdout=subprocess.DEVNULL)
+
+    def stop(self):
+        self.run("pg_ctl", "stop", "-w", "-m", "fast", "-D", self.data)
+
+    def postmaster(self):
+        return int(common.read(self.data / "postmaster.pid").split()[0])
+
+    def fill(self):
+        """Reads the table into the buffer pool through its index, in a process that ends then: what it touched
+        stays in the pool, and nobody maps it."""
+        ask = "set enable_seqscan = off; set enable_bitmapscan = off; select sum(abalance) from pgbench_accounts where aid > 0"
+        self.run("psql", *self.client(), "-X", "-t", "-c", ask, "postgres")
+
+    def load(self, seconds):
+        """Starts the load; it ends by itself."""
+        script = self.folder / "load.sql"
+        script.write_text(SCRIPT, encoding="ascii")
+        account = pwd.getpwnam(USER)
+        words = [self.bin / "pgbench", *self.client(), "-n", "-M", "prepared", "-c", 4, "-T", seconds, "-f", script,
+                 "-D", f"scale={self.scale}", "--random-seed=1", "postgres"]
+        return subprocess.Popen([str(word) for word in words], user=account.pw_uid, group=account.pw_gid, extra_groups=[],
+                                cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    def pool_bytes(self):
+        """What the buffer pool holds, mapped or not: the blocks of the file behind the postmaster's largest
+        shared mapping."""
+        pid, largest, blocks = self.postmaster(), 0, 0
+        for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
+            found = re.match(r"(\w+)-(\w+) rw-s .*/dev/zero", line)
+            if found and (size := int(found[2], 16) - int(found[1], 16)) > largest:
+                largest = size
+                blocks = os.stat(f"/proc/{pid}/map_files/{found[1].lstrip('0')}-{found[2].lstrip('0')}").st_blocks
+        return 512 * blocks
+
+
+def record(args, server, folder, number):
+    """One run: the server started anew, filled, loaded and recorded; its plan, and what its pool held."""
+    server.start()
+    try:
+        server.fill()
+        output = folder / f"run-{number}.heat"
+        load = server.load(args.seconds + 10)
+        time.sleep(2)
+        words = [args.pagetide, "record", "-q", "--clear-shared", "--epoch", "5s", "--for", f"{args.seconds}s",
+                 "-p", server.postmaster(), "-o", output]
+        subprocess.run([str(word) for word in words], check=True)
+        pool = server.pool_bytes()
+        said = load.communicate()[0]
+    finally:
+        server.stop()
+    words = [args.pagetide, "plan", "--json", output, *args.plan.split()]
+    plan = json.loads(subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE).stdout)
+    done = re.search(r"actually processed: (\d+)", said)
+    return plan, pool, int(done[1]) if done else 0
+
+
+def unmapped(plan, pool):
+    """What the pool holds and the recording did not see."""
+    seen = sum(area["bytes"] for area in plan["areas"] if area["name"] == "shared memory")
+    return max(pool - seen, 0)
+
+
+def mib(value):
+    return "–" if value is None else f"{value / 2**20:.0f}"
+
+
+def complaints(plans, pools):
+    """What is not as it must be, in words."""
+    found = []
+    sizes = [(plan["recommendation"] or {}).get("fast_bytes") for plan in plans]
+    for number, plan in enumerate(plans, 1):
+        if not plan["recommendation"]:
+            found.append(f"run {number}: no recommendation: {plan['why_not']}")
+    if all(sizes) and max(sizes) > AGREE * min(sizes):
+        found.append(f"the answers differ by {max(sizes) / min(sizes) - 1:.0%}: {', '.join(map(mib, sizes))} MiB")
+    for number, (plan, pool) in enumerate(zip(plans, pools, strict=True), 1):
+        names = [area["name"] for area in plan["areas"]]
+        if "shared memory" not in names:
+            found.append(f"run {number}: no area is called shared memory: {', '.join(names)}")
+        says = " ".join(plan["said"]["caveats"] + plan["said"]["stands_on"])
+        if unmapped(plan, pool) > 0.05 * pool and "nobody maps" not in says:
+            found.append(f"run {number}: {mib(unmapped(plan, pool))} MiB of the pool are unseen, and the plan does not say so")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pagetide", type=pathlib.Path, default=common.ROOT / "target" / "release" / "pagetide")
+    parser.add_argument("--scale", type=int, default=10, help="of pgbench: 15 MB each")
+    parser.add_argument("--buffers", default="200MB", help="PostgreSQL's shared_buffers")
+    parser.add_argument("--seconds", type=int, default=60, help="of each recording")
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--plan", default="", help="options of the plans, e.g. '--target-slowdown 10%%'")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep the recordings in this folder")
+    args = parser.parse_args()
+    args.pagetide = args.pagetide.resolve()
+    if os.geteuid():
+        sys.exit("error: recording needs root")
+    with tempfile.TemporaryDirectory(prefix="pagetide-postgres-") as scratch:
+        os.chmod(scratch, 0o755)
+        folder = pathlib.Path(scratch) / "server"
+        folder.mkdir()
+        server = Server(folder, args.scale, args.buffers)
+        server.make()
+        runs = [record(args, server, pathlib.Path(scratch), number) for number in range(1, args.runs + 1)]
+        if args.keep:
+            args.keep.mkdir(parents=True, exist_ok=True)
+            for recording in pathlib.Path(scratch).glob("*.heat"):
+                shutil.copytree(recording, args.keep / recording.name, dirs_exist_ok=True)
+    plans, pools, done = zip(*runs, strict=True)
+    rows = []
+    for number, (plan, pool, served) in enumerate(runs, 1):
+        answer, facts = plan["recommendation"] or {}, plan["recording"]
+        interval = answer.get("interval") or {}
+        rows.append((number, served, mib(facts["footprint_bytes"]), mib(pool), mib(unmapped(plan, pool)),
+                     mib(answer.get("fast_bytes")), f"{mib(interval.get('low'))} – {mib(interval.get('high'))}",
+                     answer.get("policy", "–"), f"{facts['uncleared_share']:.1%}"))
+    common.table(("run", "transactions", "footprint", "pool", "unmapped", "needs", "interval", "policy", "unknown"), rows)
+    if found := complaints(plans, pools):
+        sys.exit("error: " + "\nerror: ".join(found))
+
+
+if __name__ == "__main__":
+    main()

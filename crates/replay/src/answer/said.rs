@@ -1,0 +1,98 @@
+//! Everything that is said of a plan beside its figures: how sure the answer is, what must hold for
+//! it, what to mind, what it stands on. It is decided here, once. The terminal, the page and JSON say
+//! it as it is here, with a size of fast memory given or without.
+
+use crate::answer::sentence::{if_clause, percents};
+use crate::{Certainty, Plan, Recommendation};
+use pagetide_types::Bytes;
+use serde::Serialize;
+
+/// What is said of a plan. All are clauses without a capital and a full stop.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Said {
+    /// How sure the answer is, in a word or two.
+    pub how_sure: String,
+    /// What makes it so.
+    pub why_sure: String,
+    /// What must hold for it: each follows an "if". The sentence of a recommendation has them.
+    pub conditions: Vec<String>,
+    /// What to mind before anything else; it stands right under the answer.
+    pub caveats: Vec<String>,
+    /// What the answer stands on, or without one the figures; most important first.
+    pub stands_on: Vec<String>,
+}
+
+impl Said {
+    /// Of a plan that is whole but for this.
+    pub(crate) fn of(plan: &Plan, conditions: Vec<String>, stands_on: Vec<String>) -> Self {
+        let (how_sure, why_sure) = sure(plan, &conditions);
+        let size = plan.recommendation.as_ref().map(|answer| answer.fast_bytes);
+        let caveats = caveats(plan, size);
+        Self { how_sure: how_sure.to_owned(), why_sure, conditions, caveats, stands_on }
+    }
+}
+
+impl Plan {
+    /// What is said where there is so much fast memory, whatever is recommended.
+    #[must_use]
+    pub fn said_at(&self, fast: Bytes) -> Said {
+        Said { caveats: caveats(self, Some(fast)), ..self.said.clone() }
+    }
+
+    /// The slowdown with so much fast memory, in a sentence; none if nothing was replayed.
+    #[must_use]
+    pub fn sentence_at(&self, fast: Bytes) -> Option<String> {
+        let policy = self.shown_policy()?;
+        let ifs = if_clause(&self.said.conditions);
+        Some(format!(
+            "Predicted slowdown: {} under the policy {}, against all memory being fast{ifs}.",
+            percents(policy.at(fast)?.slowdown),
+            policy.policy
+        ))
+    }
+}
+
+fn sure(plan: &Plan, conditions: &[String]) -> (&'static str, String) {
+    let Some(answer) = &plan.recommendation else {
+        return ("Cannot tell", plan.why_not.clone().unwrap_or_default());
+    };
+    match answer.certainty {
+        Certainty::Estimate => {
+            let how = if conditions.is_empty() { "Estimate" } else { "Conditional estimate" };
+            let stays = "the size stays within 10 %, however what was too hot to measure, and what \
+                 was never seen, is counted";
+            (how, format!("{stays}{}", if_clause(conditions)))
+        }
+        Certainty::UpperBound => {
+            ("Upper bound", format!("this much is enough; {} might do", answer.fast_bytes_low))
+        }
+    }
+}
+
+/// What to mind with so much fast memory, most important first.
+fn caveats(plan: &Plan, fast: Option<Bytes>) -> Vec<String> {
+    let facts = &plan.recording;
+    // Without an answer the reason for that says it.
+    let unknown = plan.recommendation.as_ref().and_then(|_: &Recommendation| facts.unknown());
+    [
+        fast.and_then(|fast| no_room(plan, fast)),
+        facts.part(),
+        plan.warm_up.warning(),
+        unknown.filter(|_| facts.much_is_unknown()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// That the machine has not so much fast memory, and what that means.
+fn no_room(plan: &Plan, fast: Bytes) -> Option<String> {
+    let tier = plan.machine.fast();
+    let capacity = tier.capacity.filter(|capacity| *capacity < fast)?;
+    let with = plan.shown_policy().and_then(|policy| {
+        let slowdown = percents(policy.at(capacity)?.slowdown);
+        Some(format!(": with that the slowdown is {slowdown} under the policy {}", policy.policy))
+    });
+    let with = with.unwrap_or_default();
+    Some(format!("machine {} has only {capacity} of {}{with}", plan.machine.name, tier.name))
+}

@@ -1,0 +1,219 @@
+//! What an answer stands on, a clause each.
+
+use crate::answer::interval::{METHOD, WIDE, sampled};
+use crate::answer::recommend::Candidate;
+use crate::answer::sentence::percent;
+use crate::{AreaHeat, Certainty, Interval, PlanInput, Recommendation, RecordingFacts};
+use pagetide_machine::Machine;
+use pagetide_trace::Source;
+use pagetide_types::{AreaKind, Bytes};
+
+/// What an answer stands on, most important first; without one, what the figures do.
+pub(crate) fn stands_on(
+    answer: Option<&Recommendation>,
+    best: &Candidate<'_>,
+    input: &PlanInput,
+    machine: &Machine,
+) -> Vec<String> {
+    let facts = &input.facts;
+    let mut all = vec![waiting(best, facts), traffic(best, facts)];
+    if let Some(cache) = machine.cache_per_core
+        && facts.traffic_was_sampled()
+        && cache != facts.cache_per_core
+    {
+        all.push(format!(
+            "the recording was made for {} of CPU cache per core, the machine has {cache}",
+            facts.cache_per_core
+        ));
+    }
+    all.extend(observed(answer, best, facts));
+    all.extend(unmapped(input));
+    if let Some(interval) = answer.and_then(|answer| answer.interval) {
+        if sampled(best, facts) {
+            all.push(format!(
+                "the range holds chance ({}) and the {} by which this method was off on programs \
+                 that were also counted exactly",
+                percent(interval.chance),
+                percent(METHOD)
+            ));
+        }
+        all.extend(longer(interval, facts));
+    }
+    all.push(costs(machine));
+    all.extend(answer.and_then(|answer| flat(answer, best)));
+    if input.warm_up.warning().is_none() {
+        all.push(format!(
+            "the program goes on as in the {} evaluated epochs ({:.0} s)",
+            facts.evaluated_epochs, facts.seconds
+        ));
+    }
+    all
+}
+
+/// How much of the run time waits for memory.
+fn waiting(best: &Candidate<'_>, facts: &RecordingFacts) -> String {
+    let share = best.cost.model().share();
+    match facts.stall_share {
+        Some(stall) if share.low == stall && share.high == stall => format!(
+            "the hardware counted {} of the cycles as stalled on memory; this path is unverified",
+            percent(stall)
+        ),
+        _ if share.low == share.high => {
+            format!("{} of the run time waits for memory, as given", percent(share.high))
+        }
+        _ => format!(
+            "between {} and {} of the run time waits for memory (no stall counters were read); the \
+             size holds for the high end",
+            percent(share.low),
+            percent(share.high)
+        ),
+    }
+}
+
+/// Which accesses are charged.
+fn traffic(best: &Candidate<'_>, facts: &RecordingFacts) -> String {
+    let counted = !best.curve().fast_leads.is_empty();
+    if counted && best.cost.charges_leads() {
+        let curve = best.curve();
+        let leads = if curve.accesses > 0.0 { curve.leads / curve.accesses } else { 0.0 };
+        format!(
+            "every miss of the CPU caches was counted: the program waits for {} of them, which no \
+             prefetcher can have fetched; the others take bandwidth alone",
+            percent(leads)
+        )
+    } else if counted {
+        "every miss of the CPU caches was counted, and is taken to wait for memory".to_owned()
+    } else if facts.traffic_was_sampled() {
+        format!(
+            "traffic is what comes in after the time in which {} of CPU cache per core fill, as \
+             accessed bits show it; how many lines of a page that is they do not show",
+            facts.cache_per_core
+        )
+    } else if facts.cache_per_core.0 > 0 {
+        format!(
+            "accessed bits cannot tell cache hits from memory traffic: {} of CPU cache per core \
+             are taken to serve {} of the accesses",
+            facts.cache_per_core,
+            percent(facts.cached_share)
+        )
+    } else {
+        "accessed bits cannot tell cache hits from memory traffic: all accesses count, for the \
+         machine's file gives no cache_per_core"
+            .to_owned()
+    }
+}
+
+/// What of the memory was not, or not well, observed.
+fn observed(
+    answer: Option<&Recommendation>,
+    best: &Candidate<'_>,
+    facts: &RecordingFacts,
+) -> Vec<String> {
+    let mut all = Vec::new();
+    if facts.saturated_share >= 0.005 {
+        all.push(format!(
+            "{} of the memory traffic went to units too hot to measure; the size counts them at \
+             their lower bound{}",
+            percent(facts.saturated_share),
+            match answer {
+                Some(answer) if answer.certainty == Certainty::UpperBound => format!(
+                    "; were they as hot as the CPU time allows, {} would do",
+                    answer.fast_bytes_low
+                ),
+                _ => String::new(),
+            }
+        ));
+    }
+    if best.curve().unseen_bound > 0.01 * best.curve().accesses {
+        all.push(format!(
+            "units never seen accessed ({} of the memory) count as up to three accesses each \
+             at the high end",
+            percent(facts.unseen_share)
+        ));
+    }
+    if facts.watched_share < 0.995 {
+        all.push(format!(
+            "{} of the pages were watched; the rest is taken to be like its neighbours",
+            percent(facts.watched_share)
+        ));
+    }
+    if facts.unwatched_share >= 0.005 {
+        all.push(format!(
+            "{} of the memory had not had its turn to be watched: no policy knows it yet, and \
+             nothing of it is charged",
+            percent(facts.unwatched_share)
+        ));
+    }
+    all.extend(facts.unknown().filter(|_| !facts.much_is_unknown()));
+    all
+}
+
+/// That shared memory may hold more than anybody maps, where there is some.
+fn unmapped(input: &PlanInput) -> Option<String> {
+    let shared = |area: &AreaHeat| area.kind == Some(AreaKind::Shared);
+    let counted = input.facts.source == Source::Exact;
+    (!counted && input.areas.iter().any(shared)).then(|| {
+        "of shared memory only what some process has touched is seen: what nobody maps now (cold \
+         pages of a buffer pool) comes on top, and may be slow"
+            .to_owned()
+    })
+}
+
+/// What the machine costs.
+fn costs(machine: &Machine) -> String {
+    let (fast, slow) = (machine.fast(), machine.slow());
+    format!(
+        "machine {}: {} {:.0} ns, {} {:.0} ns and {:.0} GB/s; a move takes {:.0} us for 4 KiB, \
+         {:.0} us for 2 MiB{}",
+        machine.name,
+        fast.name,
+        fast.read_latency_ns,
+        slow.name,
+        slow.read_latency_ns,
+        slow.read_bandwidth_gb_s,
+        machine.migration.page_4k_us,
+        machine.migration.page_2m_us,
+        match machine.migration.exchange_4k_us {
+            Some(both) => format!("; two of 4 KiB that take each other's place {both:.0} us"),
+            None => String::new(),
+        }
+    )
+}
+
+/// Whether a little less slowdown would need much more.
+fn flat(answer: &Recommendation, best: &Candidate<'_>) -> Option<String> {
+    let other = answer.at_other_targets;
+    let far = |bytes: Option<Bytes>| {
+        bytes.is_some_and(|b| {
+            (b.as_f64() - answer.fast_bytes.as_f64()).abs()
+                > 0.1 * answer.fast_bytes.as_f64() + best.unit.as_f64()
+        })
+    };
+    let show = |b: Option<Bytes>| b.map_or_else(|| "more than all".into(), |b| b.to_string());
+    (far(other.tighter_bytes) || far(other.looser_bytes)).then(|| {
+        format!(
+            "the curve is flat here: a tenth less slowdown needs {}, a tenth more {}",
+            show(other.tighter_bytes),
+            show(other.looser_bytes)
+        )
+    })
+}
+
+/// How much longer to record, where chance alone leaves the size wide open: the error falls with the
+/// root of the time.
+fn longer(interval: Interval, facts: &RecordingFacts) -> Option<String> {
+    let times = (interval.chance / WIDE).powi(2);
+    (times > 1.0).then(|| {
+        let seconds = facts.seconds * times;
+        let long = if seconds < 120.0 {
+            format!("{seconds:.0} s")
+        } else {
+            format!("{:.0} minutes", (seconds / 60.0).ceil())
+        };
+        format!(
+            "by chance alone the size may be off by {} (95 %); to know it within {} record {long}",
+            percent(interval.chance),
+            percent(WIDE)
+        )
+    })
+}

@@ -4,9 +4,9 @@
 //! does so himself, and the next check reads what became of it.
 
 use crate::{
-    Answer, Candidate, GiveBack, Identity, Journal, JournalError, Kernel, Lock, LockError, Machine,
-    Pressure, PressureOptions, Refusal, Sample, Shifter, State, Trigger, Verdict, dram_of,
-    to_give_back, to_take,
+    Answer, Candidate, GaveBack, GiveBack, Identity, Journal, JournalError, Kernel, Lock,
+    LockError, Machine, Pressure, PressureOptions, Refusal, Sample, Shifter, State, Trigger,
+    Verdict, dram_of, to_give_back, to_take,
 };
 use pagetide_host::{DaxDevice, Node};
 use pagetide_types::{Bytes, NodeId};
@@ -71,6 +71,8 @@ pub enum Happened {
         device: String,
         /// How much memory it had.
         bytes: Bytes,
+        /// Of what programs had on it, how much we moved to DRAM; the kernel moved the rest.
+        moved: Bytes,
         /// How long it took.
         seconds: f64,
     },
@@ -339,11 +341,11 @@ impl<K: Kernel> Daemon<K> {
             let since = self.kernel.now();
             let how = GiveBack { limit: self.options.limit, evict: false, withdraw: false };
             match self.change(|shifter| shifter.to_storage(&ours.id, how))? {
-                Ok(bytes) => {
-                    by = Bytes(by.0.saturating_sub(bytes.0));
+                Ok(GaveBack { memory: bytes, moved }) => {
+                    by = by.saturating_sub(bytes);
                     shrank = true;
                     let seconds = (self.kernel.now() - since).as_secs_f64();
-                    happened.push(Happened::Shrank { device, bytes, seconds });
+                    happened.push(Happened::Shrank { device, bytes, moved, seconds });
                 }
                 Err(refusal) => self.refused(ours, &refusal, happened),
             }

@@ -148,8 +148,12 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
                 };
                 format!("{device} is memory now: {bytes} in {seconds:.2} s, because {why}")
             }
-            Happened::Shrank { device, bytes, seconds } => {
-                format!("{device} is storage again, zeroed: {bytes} in {seconds:.2} s")
+            Happened::Shrank { device, bytes, moved, seconds } => {
+                let moved = match moved {
+                    Bytes(0) => String::new(),
+                    moved => format!(", {moved} of programs' memory moved to DRAM"),
+                };
+                format!("{device} is storage again, zeroed: {bytes} in {seconds:.2} s{moved}")
             }
             Happened::Refused { device, why } => format!("{device} is left as it is: {why}"),
             Happened::Exhausted { wanted } => format!(

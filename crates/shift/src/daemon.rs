@@ -22,6 +22,10 @@ const REST: Duration = Duration::from_secs(60);
 /// How long another's change is waited for.
 const OTHERS: Duration = Duration::from_secs(1);
 
+/// Bytes of a device per second that become memory, as long as none has been converted: nearly all of the time it is
+/// read.
+const ASSUMED: f64 = 512.0 * 1024.0 * 1024.0;
+
 /// A limit, as an amount or as a share of the pair's DRAM.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
@@ -112,6 +116,10 @@ pub struct PairSeen {
     pub smoothed: Bytes,
     /// What the free memory is held against.
     pub threshold: Bytes,
+    /// Used up per second, for more than one check.
+    pub used_up: Bytes,
+    /// Seconds until the next device is memory, once it is begun with; none where no device is left.
+    pub conversion: Option<f64>,
     /// Of devices, memory now.
     pub memory: Bytes,
     /// Of devices, storage that may become memory.
@@ -168,6 +176,8 @@ pub struct Daemon<K> {
     pressures: BTreeMap<NodeId, Pressure>,
     resting: BTreeMap<Identity, Duration>,
     exhausted: BTreeSet<NodeId>,
+    /// Bytes per second of the last device that became memory.
+    pace: f64,
 }
 
 impl<K: Kernel> Daemon<K> {
@@ -179,6 +189,7 @@ impl<K: Kernel> Daemon<K> {
             pressures: BTreeMap::new(),
             resting: BTreeMap::new(),
             exhausted: BTreeSet::new(),
+            pace: ASSUMED,
         }
     }
 
@@ -212,10 +223,11 @@ impl<K: Kernel> Daemon<K> {
             let free = self.kernel.available(pair.dram)
                 + behind.iter().map(|node| self.kernel.available(*node)).sum::<Bytes>();
             let options = PressureOptions { threshold, ..self.options.pressure };
+            let conversion = self.conversion(&pair, now);
             let pressure =
                 self.pressures.entry(pair.dram).or_insert_with(|| Pressure::new(options));
-            let verdict = pressure.check(Sample { at: now, free, stalled });
-            let smoothed = pressure.smoothed().unwrap_or(free);
+            let verdict = pressure.check(Sample { at: now, free, stalled, conversion });
+            let (smoothed, used_up) = (pressure.smoothed().unwrap_or(free), pressure.used_up());
             let of = |state| {
                 pair.devices.iter().filter(|ours| ours.state == state).map(|ours| ours.bytes).sum()
             };
@@ -225,6 +237,8 @@ impl<K: Kernel> Daemon<K> {
                 free,
                 smoothed,
                 threshold,
+                used_up,
+                conversion: conversion.map(|time| time.as_secs_f64()),
                 memory: of(State::Memory),
                 storage: of(State::Storage),
             });
@@ -254,6 +268,27 @@ impl<K: Kernel> Daemon<K> {
         Ok(pairs.into_iter().map(|(dram, devices)| Pair { dram, devices }).collect())
     }
 
+    /// How long it takes until the device that is next is memory.
+    fn conversion(&self, pair: &Pair, now: Duration) -> Option<Duration> {
+        let rests = |it: &Ours| self.resting.get(&it.id).is_some_and(|until| *until > now);
+        let left: Vec<&Ours> = pair
+            .devices
+            .iter()
+            .filter(|it| it.state == State::Storage && !rests(it))
+            .filter(|it| self.room(pair).is_none_or(|room| it.bytes <= room))
+            .collect();
+        let candidates: Vec<Candidate> = left.iter().map(|it| candidate(it, 0, false)).collect();
+        let next = left.get(to_take(&candidates)?)?;
+        Some(Duration::from_secs_f64(next.device.size.as_f64() / self.pace))
+    }
+
+    /// How much more may be memory; none: as much as there is.
+    fn room(&self, pair: &Pair) -> Option<Bytes> {
+        let memory: Bytes =
+            pair.devices.iter().filter(|it| it.state == State::Memory).map(|it| it.bytes).sum();
+        self.options.at_most.map(|most| most.saturating_sub(memory))
+    }
+
     /// Takes devices until enough more memory is there, or none is left.
     fn grow(
         &mut self,
@@ -264,8 +299,7 @@ impl<K: Kernel> Daemon<K> {
     ) -> Result<(), DaemonError> {
         let now = self.kernel.now();
         self.resting.retain(|_, until| *until > now);
-        let memory: Bytes =
-            pair.devices.iter().filter(|it| it.state == State::Memory).map(|it| it.bytes).sum();
+        let room = self.room(&pair);
         let mut left: Vec<Ours> = pair
             .devices
             .into_iter()
@@ -273,8 +307,7 @@ impl<K: Kernel> Daemon<K> {
             .collect();
         let mut gained = Bytes(0);
         while gained < by {
-            let room = self.options.at_most.map(|most| most.0.saturating_sub(memory.0 + gained.0));
-            left.retain(|it| room.is_none_or(|room| it.bytes.0 <= room));
+            left.retain(|it| room.is_none_or(|room| it.bytes + gained <= room));
             let candidates: Vec<Candidate> =
                 left.iter().map(|it| candidate(it, 0, false)).collect();
             let Some(which) = to_take(&candidates) else { break };
@@ -290,6 +323,9 @@ impl<K: Kernel> Daemon<K> {
                 Ok(bytes) => {
                     gained += bytes;
                     let seconds = (self.kernel.now() - since).as_secs_f64();
+                    if seconds > 0.0 {
+                        self.pace = ours.device.size.as_f64() / seconds;
+                    }
                     happened.push(Happened::Grew { device, bytes, why, seconds });
                 }
                 Err(refusal) => self.refused(ours, &refusal, happened),

@@ -25,6 +25,7 @@ mod refusal;
 mod resident;
 #[cfg(test)]
 mod simulated;
+mod slope;
 mod worker;
 
 pub use area::{Candidate, LEFTMOST, to_give_back, to_take};

@@ -29,7 +29,10 @@ fn search(ranges: &[Range<Pfn>]) -> MappedSearch<'_> {
 }
 
 /// Who, the first page, how many, huge or not, in which range.
-fn found(fake: &Fake, search: &MappedSearch<'_>) -> (Vec<(i32, u64, u64, bool, usize)>, bool) {
+type Short = (i32, u64, u64, bool, usize);
+
+/// What is found, and whether that is all.
+fn found(fake: &Fake, search: &MappedSearch<'_>) -> (Vec<Short>, bool) {
     let frames = fake.host().mapped(search).unwrap();
     let short =
         |it: &MappedPages| (it.process.pid.0, it.start.0 / PAGE, it.pages, it.huge, it.range);

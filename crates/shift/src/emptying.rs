@@ -7,11 +7,11 @@
 //! the kernel's own offlining.
 
 use crate::{pair, resident::PagemapScan};
-use pagetide_host::{BlockId, DaxDevice, Host, MappedPages, MappedSearch, Pfn};
+use pagetide_host::{BlockId, DaxDevice, Host, Identity, MappedPages, MappedSearch, Pfn};
 use pagetide_migrate::{LiveKernel as Moving, Mover, Options, Order, Work};
 use pagetide_types::{Bytes, NodeId, VirtAddr};
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, VecDeque},
     time::{Duration, Instant},
 };
 
@@ -57,8 +57,12 @@ impl Emptying {
             self.look(&device, size, block, until)?;
         }
         let pages = self.found.get_mut(&block).map_or(Vec::new(), |found| take(found, most));
+        // Numbers of processes are used again.
+        let processes: BTreeSet<Identity> = pages.iter().map(|it| it.process).collect();
+        let alive: BTreeSet<Identity> =
+            processes.into_iter().filter(|process| self.host.is_alive(*process)).collect();
         let pages: Vec<MappedPages> =
-            pages.into_iter().filter(|it| self.host.is_alive(it.process)).collect();
+            pages.into_iter().filter(|it| alive.contains(&it.process)).collect();
         let from = device.target.ok_or("find its node")?;
         let nodes = self.host.nodes().map_err(|error| error.to_string())?;
         let targets: Vec<(NodeId, Bytes)> = pair::drams_of(&device, &nodes)

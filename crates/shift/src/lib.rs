@@ -6,6 +6,7 @@
 //! converted. Data is never put at risk: what is not known to be empty and ours is refused.
 
 mod area;
+mod check;
 mod contents;
 mod convert;
 mod daemon;
@@ -29,8 +30,9 @@ mod slope;
 mod worker;
 
 pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
+pub use check::{Check, DaemonError, Happened, PairSeen};
 pub use convert::{GaveBack, GiveBack, Shifter, check_policies};
-pub use daemon::{Check, Daemon, DaemonError, DaemonOptions, Happened, PairSeen, Threshold, usage};
+pub use daemon::{Daemon, DaemonOptions, Threshold, usage};
 pub use demotion::{Demotion, demotes};
 pub use helper::{Helper, helper};
 pub use identity::Identity;

@@ -100,15 +100,17 @@ fn what_is_used_is_given_back_where_dram_has_room_and_refused_elsewhere() {
             some_online
             program=
             if [ $used != 0 ]; then
-                numactl --membind=1 pagetide-lab probe fill --size ${used}M --hold 20 >/tmp/filled & program=$!
+                numactl --membind=1 pagetide-lab probe fill --size ${used}M --until /tmp/tried >/tmp/filled & program=$!
                 until_it grep filled /tmp/filled
             fi
-            if pagetide shift give-back --json --size 384M >/tmp/back 2>/tmp/why; then
+            if pagetide shift give-back --json --time 120s --size 384M >/tmp/back 2>/tmp/why; then
                 echo back at $used, moved $(sed -n 's/.*"moved": *\([0-9]*\).*/\1/p' /tmp/back)
             else
                 echo kept at $used: $(cat /tmp/why)
             fi
+            touch /tmp/tried
             if [ -n "$program" ]; then wait $program && echo ended $(tail -n 1 /tmp/filled); rm /tmp/filled; fi
+            rm /tmp/tried
             if some_online; then pagetide shift give-back --size 384M >/dev/null; fi
             leftover
         done"#,

@@ -57,6 +57,10 @@ pub(crate) struct ShiftRunArgs {
     /// How many times as much shall be free then.
     #[arg(long, default_value_t = 5.0, value_name = "FACTOR", value_parser = growth, allow_hyphen_values = true)]
     pub(crate) growth: f64,
+    /// Grow as soon as less is free than so many times what is used up until the next device is memory; 0: how fast
+    /// memory is used up does not count.
+    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = lead, allow_hyphen_values = true)]
+    pub(crate) lead: f64,
     /// Weight of the newest free memory in the smoothed one: more than 0, at most 1.
     #[arg(long, default_value_t = 0.7, value_name = "WEIGHT", value_parser = weight, allow_hyphen_values = true)]
     pub(crate) smoothing: f64,
@@ -153,6 +157,13 @@ fn growth(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if (1.0..=1000.0).contains(&factor) => Ok(factor),
         _ => Err("write a factor from 1 to 1000, for instance 5".into()),
+    }
+}
+
+fn lead(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(factor) if (0.0..=100.0).contains(&factor) => Ok(factor),
+        _ => Err("write a factor from 0 to 100, for instance 2".into()),
     }
 }
 

@@ -24,6 +24,7 @@ mod features;
 mod files;
 mod frames;
 mod identity;
+mod mapped;
 mod maps;
 mod memory_limit;
 mod mounts;
@@ -49,6 +50,9 @@ pub use error::Error;
 pub use features::{Capabilities, Features, HugePages, KernelTypes, Pmu};
 pub use files::Host;
 pub use frames::FrameCounts;
+pub use mapped::{
+    LARGEST_UNTOLD, MappedFrames, MappedPages, MappedSearch, Parts, Resident, Untold,
+};
 pub use maps::Maps;
 pub use mounts::Mount;
 pub use node_map::{NodeMap, NodeRange, Pfn};

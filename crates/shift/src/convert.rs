@@ -30,6 +30,15 @@ pub struct GiveBack {
     pub withdraw: bool,
 }
 
+/// What a give-back brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GaveBack {
+    /// How much memory the device had.
+    pub memory: Bytes,
+    /// Of programs' pages on it, what we moved to DRAM; the kernel's own offlining moved the rest.
+    pub moved: Bytes,
+}
+
 /// Converts devices of one machine; holds the lock on its journal.
 #[derive(Debug)]
 pub struct Shifter<K> {
@@ -228,11 +237,11 @@ impl<K: Kernel> Shifter<K> {
         self.finish_storage(id, Event::Storage)
     }
 
-    /// Gives a device back as storage, zeroed; how much memory that took.
+    /// Gives a device back as storage, zeroed; what that brought.
     ///
     /// # Errors
     /// Every [`Refusal`]; the device is memory as before then, or `recover` makes it right.
-    pub fn to_storage(&mut self, id: &Identity, how: GiveBack) -> Result<Bytes, Refusal> {
+    pub fn to_storage(&mut self, id: &Identity, how: GiveBack) -> Result<GaveBack, Refusal> {
         let device = self.find(id)?;
         let name = device.name.as_str();
         match self.journal.state(id) {
@@ -248,15 +257,19 @@ impl<K: Kernel> Shifter<K> {
         self.has_room(&device, &blocks, how)?;
         self.journal.write(Event::ToStorage, id)?;
         let until = self.kernel.now() + how.limit;
+        let mut moved = Bytes(0);
         for block in &blocks {
-            if let Err(refusal) = self.release(&device, block, until) {
-                self.undo_release(&device, &blocks, id)?;
-                return Err(refusal);
+            match self.release(&device, block, until) {
+                Ok(bytes) => moved += bytes,
+                Err(refusal) => {
+                    self.undo_release(&device, &blocks, id)?;
+                    return Err(refusal);
+                }
             }
         }
         let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
         self.finish_storage(id, after)?;
-        Ok(Bytes(block_size.0 * blocks.len() as u64))
+        Ok(GaveBack { memory: Bytes(block_size.0 * blocks.len() as u64), moved })
     }
 
     /// Whether everything on a device moves, and would fit into DRAM.
@@ -282,27 +295,49 @@ impl<K: Kernel> Shifter<K> {
         Ok(())
     }
 
-    /// Empties a block and takes it out of use.
+    /// Empties a block and takes it out of use; how much we moved off it.
     fn release(
         &self,
         device: &DaxDevice,
         block: &MemoryBlock,
         until: Duration,
-    ) -> Result<(), Refusal> {
-        let fault = Refusal::of(&device.name);
+    ) -> Result<Bytes, Refusal> {
         if block.state == BlockState::Offline {
-            return Ok(());
+            return Ok(Bytes(0));
         }
-        // A hundred megabytes at a time, for as long as that gets on.
-        while self.kernel.now() < until
-            && self.kernel.empty(block.id, AT_A_TIME).map_err(&fault)?.0 > 0
-        {}
+        let moved = self.empty(block.id, until);
         let left = until.saturating_sub(self.kernel.now());
         self.kernel.offline(block.id, left).map_err(|fault| Refusal::Stuck {
             device: device.name.clone(),
             block: block.id,
             fault,
-        })
+        })?;
+        Ok(moved)
+    }
+
+    /// Moves programs' pages off a block, a hundred megabytes at a time, as long as that gets on and DRAM has three
+    /// times as much free. The kernel's offlining does what is left: nothing here is a reason to give up.
+    fn empty(&self, block: BlockId, until: Duration) -> Bytes {
+        let mut moved = Bytes(0);
+        // Half of the time is for offlining.
+        let end = self.kernel.now() + until.saturating_sub(self.kernel.now()) / 2;
+        loop {
+            let left = end.saturating_sub(self.kernel.now());
+            let used = self.kernel.frames(block).map_or(0, |frames| frames.used() * 4096);
+            let step = Bytes(used.min(AT_A_TIME.0));
+            let room = self.kernel.free_dram().0 / FREE_FACTOR >= step.0;
+            if step == Bytes(0) || !room || left == Duration::ZERO {
+                return moved;
+            }
+            match self.kernel.empty(block, step, left) {
+                Ok(Bytes(0)) => return moved,
+                Ok(bytes) => moved += bytes,
+                Err(fault) => {
+                    tracing::debug!(%fault, "left to the kernel");
+                    return moved;
+                }
+            }
+        }
     }
 
     /// Takes all blocks into use again after a give-back that did not work out.

@@ -60,7 +60,8 @@ fn storage_becomes_memory_and_zeroed_storage_again() {
     assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
     assert_eq!(rig.contents(), [SECRET; 4]);
     assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
-    assert_eq!(rig.shifter.to_storage(&id(1), HOW).unwrap(), Bytes::mib(384));
+    let back = GaveBack { memory: Bytes::mib(384), moved: Bytes(0) };
+    assert_eq!(rig.shifter.to_storage(&id(1), HOW).unwrap(), back);
     assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
     assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Storage));
     // And once more.
@@ -183,6 +184,77 @@ fn it_goes_back_only_if_dram_has_three_times_what_is_used() {
         machine.free_dram = Bytes::mib(900);
     });
     evicted.shifter.to_storage(&id(1), HOW).unwrap();
+}
+
+/// A device that is memory, of whose blocks so many pages each are used, with so much DRAM free.
+fn used(pages: u64, free: Bytes) -> Rig {
+    let mut rig = rig();
+    rig.shifter.to_memory(&id(1)).unwrap();
+    rig.kernel.edit(|machine| {
+        machine.devices[0].blocks.values_mut().for_each(|block| block.used = pages);
+        machine.free_dram = free;
+    });
+    rig
+}
+
+impl Rig {
+    /// What was asked to leave each block, and what did, in pages.
+    fn emptied(&self) -> Vec<(u64, u64, u64)> {
+        let machine = self.kernel.machine.borrow();
+        let pages = |bytes: Bytes| bytes.0 / 4096;
+        machine
+            .emptied
+            .iter()
+            .map(|(id, asked, moved)| (id.0, pages(*asked), pages(*moved)))
+            .collect()
+    }
+}
+
+#[test]
+fn blocks_are_emptied_a_hundred_megabytes_at_a_time_before_they_go_offline() {
+    // 100 MB are 24,414 pages; a block has 32,768.
+    let mut rig = used(30_000, Bytes::gib(8));
+    let back = rig.shifter.to_storage(&id(1), HOW).unwrap();
+    assert_eq!(back.moved, Bytes(90_000 * 4096));
+    let steps = |block| [(block, 24_414, 24_414), (block, 5_586, 5_586)];
+    assert_eq!(rig.emptied(), [steps(5), steps(6), steps(7)].concat());
+}
+
+#[test]
+fn blocks_are_emptied_only_while_dram_has_three_times_as_much_free() {
+    let evict = GiveBack { evict: true, ..HOW };
+    // Three steps of 10,000 pages leave less than three times as much.
+    let mut rig = used(10_000, Bytes(49_999 * 4096));
+    assert_eq!(rig.shifter.to_storage(&id(1), evict).unwrap().moved, Bytes(20_000 * 4096));
+    assert_eq!(rig.emptied(), [(5, 10_000, 10_000), (6, 10_000, 10_000)]);
+    // The kernel does the rest, and swaps.
+    assert_eq!((rig.driver(), rig.online()), (DaxDriver::Storage, 0));
+}
+
+#[test]
+fn what_does_not_get_on_is_left_to_the_kernel() {
+    // Page cache that nobody maps.
+    let mut rig = used(10_000, Bytes::gib(8));
+    rig.kernel.edit(|machine| {
+        machine.devices[0].blocks.values_mut().for_each(|block| block.unmapped = 4_000);
+    });
+    assert_eq!(rig.shifter.to_storage(&id(1), HOW).unwrap().moved, Bytes(18_000 * 4096));
+    let steps = |block| [(block, 10_000, 6_000), (block, 4_000, 0)];
+    assert_eq!(rig.emptied(), [steps(5), steps(6), steps(7)].concat());
+    // That we cannot move anything is no reason to give up.
+    let mut rig = used(10_000, Bytes::gib(8));
+    rig.kernel.edit(|machine| machine.fails = vec!["empty"]);
+    assert_eq!(rig.shifter.to_storage(&id(1), HOW).unwrap().moved, Bytes(0));
+}
+
+#[test]
+fn emptying_leaves_half_of_the_time_to_offlining() {
+    // Each step takes a tenth of a second.
+    let mut rig = used(32_768, Bytes::gib(8));
+    let short = GiveBack { limit: Duration::from_millis(160), ..HOW };
+    rig.shifter.to_storage(&id(1), short).unwrap();
+    let blocks: Vec<u64> = rig.emptied().into_iter().map(|(block, ..)| block).collect();
+    assert_eq!(blocks, [5, 6, 7]);
 }
 
 #[test]

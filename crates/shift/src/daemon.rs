@@ -4,13 +4,12 @@
 //! does so himself, and the next check reads what became of it.
 
 use crate::{
-    Answer, Candidate, GiveBack, Identity, Journal, JournalError, Kernel, Lock, LockError, Machine,
-    Pressure, PressureOptions, Refusal, Sample, Shifter, State, Trigger, Verdict, dram_of,
-    to_give_back, to_take,
+    Answer, Candidate, Check, DaemonError, GaveBack, GiveBack, Happened, Identity, Journal, Kernel,
+    Lock, Machine, PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State, Trigger,
+    Verdict, dram_of, to_give_back, to_take,
 };
 use pagetide_host::{DaxDevice, Node};
 use pagetide_types::{Bytes, NodeId};
-use serde::Serialize;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::PathBuf,
@@ -21,6 +20,10 @@ use std::{
 const REST: Duration = Duration::from_secs(60);
 /// How long another's change is waited for.
 const OTHERS: Duration = Duration::from_secs(1);
+
+/// Bytes of a device per second that become memory, as long as none has been converted: nearly all of the time it is
+/// read.
+const ASSUMED: f64 = 512.0 * 1024.0 * 1024.0;
 
 /// A limit, as an amount or as a share of the pair's DRAM.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -50,101 +53,6 @@ pub struct DaemonOptions {
     pub dry_run: bool,
 }
 
-/// What a check did or found.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "event")]
-pub enum Happened {
-    /// A device became memory.
-    Grew {
-        /// The device.
-        device: String,
-        /// How much memory it has.
-        bytes: Bytes,
-        /// Why.
-        why: Trigger,
-        /// How long it took.
-        seconds: f64,
-    },
-    /// A device became storage.
-    Shrank {
-        /// The device.
-        device: String,
-        /// How much memory it had.
-        bytes: Bytes,
-        /// How long it took.
-        seconds: f64,
-    },
-    /// A device would not be converted.
-    Refused {
-        /// The device.
-        device: String,
-        /// Why.
-        why: String,
-    },
-    /// More memory is wanted, and no device is left: the kernel swaps as usual.
-    Exhausted {
-        /// How much more is wanted.
-        wanted: Bytes,
-    },
-    /// In a dry run: this would be done.
-    Would {
-        /// `grow` or `shrink`.
-        what: &'static str,
-        /// The device.
-        device: String,
-        /// How much memory it has.
-        bytes: Bytes,
-    },
-}
-
-/// A pair after a check.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PairSeen {
-    /// Its DRAM.
-    pub dram: NodeId,
-    /// The nodes of the memory behind it.
-    pub behind: Vec<NodeId>,
-    /// Memory that programs could be given.
-    pub free: Bytes,
-    /// The same, smoothed.
-    pub smoothed: Bytes,
-    /// What the free memory is held against.
-    pub threshold: Bytes,
-    /// Of devices, memory now.
-    pub memory: Bytes,
-    /// Of devices, storage that may become memory.
-    pub storage: Bytes,
-}
-
-/// What one check saw and did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Check {
-    /// Seconds since the daemon began.
-    pub seconds: f64,
-    /// Every pair.
-    pub pairs: Vec<PairSeen>,
-    /// What was done.
-    pub happened: Vec<Happened>,
-}
-
-/// Why a check could not be made at all.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DaemonError {
-    /// The journal cannot be used.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// Somebody else has been changing things for too long.
-    #[error(transparent)]
-    Lock(#[from] LockError),
-    /// The machine does not say what it is asked.
-    #[error(transparent)]
-    Kernel(#[from] crate::Fault),
-    /// A file of the machine's cannot be read.
-    #[error(transparent)]
-    Host(#[from] pagetide_host::Error),
-}
-
 /// A device of ours, as it is now.
 struct Ours {
     id: Identity,
@@ -166,6 +74,8 @@ pub struct Daemon<K> {
     pressures: BTreeMap<NodeId, Pressure>,
     resting: BTreeMap<Identity, Duration>,
     exhausted: BTreeSet<NodeId>,
+    /// Bytes per second of the last device that became memory.
+    pace: f64,
 }
 
 impl<K: Kernel> Daemon<K> {
@@ -177,6 +87,7 @@ impl<K: Kernel> Daemon<K> {
             pressures: BTreeMap::new(),
             resting: BTreeMap::new(),
             exhausted: BTreeSet::new(),
+            pace: ASSUMED,
         }
     }
 
@@ -210,10 +121,11 @@ impl<K: Kernel> Daemon<K> {
             let free = self.kernel.available(pair.dram)
                 + behind.iter().map(|node| self.kernel.available(*node)).sum::<Bytes>();
             let options = PressureOptions { threshold, ..self.options.pressure };
+            let conversion = self.conversion(&pair, now);
             let pressure =
                 self.pressures.entry(pair.dram).or_insert_with(|| Pressure::new(options));
-            let verdict = pressure.check(Sample { at: now, free, stalled });
-            let smoothed = pressure.smoothed().unwrap_or(free);
+            let verdict = pressure.check(Sample { at: now, free, stalled, conversion });
+            let (smoothed, used_up) = (pressure.smoothed().unwrap_or(free), pressure.used_up());
             let of = |state| {
                 pair.devices.iter().filter(|ours| ours.state == state).map(|ours| ours.bytes).sum()
             };
@@ -223,6 +135,8 @@ impl<K: Kernel> Daemon<K> {
                 free,
                 smoothed,
                 threshold,
+                used_up,
+                conversion: conversion.map(|time| time.as_secs_f64()),
                 memory: of(State::Memory),
                 storage: of(State::Storage),
             });
@@ -252,6 +166,27 @@ impl<K: Kernel> Daemon<K> {
         Ok(pairs.into_iter().map(|(dram, devices)| Pair { dram, devices }).collect())
     }
 
+    /// How long it takes until the device that is next is memory.
+    fn conversion(&self, pair: &Pair, now: Duration) -> Option<Duration> {
+        let rests = |it: &Ours| self.resting.get(&it.id).is_some_and(|until| *until > now);
+        let left: Vec<&Ours> = pair
+            .devices
+            .iter()
+            .filter(|it| it.state == State::Storage && !rests(it))
+            .filter(|it| self.room(pair).is_none_or(|room| it.bytes <= room))
+            .collect();
+        let candidates: Vec<Candidate> = left.iter().map(|it| candidate(it, 0, false)).collect();
+        let next = left.get(to_take(&candidates)?)?;
+        Some(Duration::from_secs_f64(next.device.size.as_f64() / self.pace))
+    }
+
+    /// How much more may be memory; none: as much as there is.
+    fn room(&self, pair: &Pair) -> Option<Bytes> {
+        let memory: Bytes =
+            pair.devices.iter().filter(|it| it.state == State::Memory).map(|it| it.bytes).sum();
+        self.options.at_most.map(|most| most.saturating_sub(memory))
+    }
+
     /// Takes devices until enough more memory is there, or none is left.
     fn grow(
         &mut self,
@@ -262,8 +197,7 @@ impl<K: Kernel> Daemon<K> {
     ) -> Result<(), DaemonError> {
         let now = self.kernel.now();
         self.resting.retain(|_, until| *until > now);
-        let memory: Bytes =
-            pair.devices.iter().filter(|it| it.state == State::Memory).map(|it| it.bytes).sum();
+        let room = self.room(&pair);
         let mut left: Vec<Ours> = pair
             .devices
             .into_iter()
@@ -271,8 +205,7 @@ impl<K: Kernel> Daemon<K> {
             .collect();
         let mut gained = Bytes(0);
         while gained < by {
-            let room = self.options.at_most.map(|most| most.0.saturating_sub(memory.0 + gained.0));
-            left.retain(|it| room.is_none_or(|room| it.bytes.0 <= room));
+            left.retain(|it| room.is_none_or(|room| it.bytes + gained <= room));
             let candidates: Vec<Candidate> =
                 left.iter().map(|it| candidate(it, 0, false)).collect();
             let Some(which) = to_take(&candidates) else { break };
@@ -288,6 +221,9 @@ impl<K: Kernel> Daemon<K> {
                 Ok(bytes) => {
                     gained += bytes;
                     let seconds = (self.kernel.now() - since).as_secs_f64();
+                    if seconds > 0.0 {
+                        self.pace = ours.device.size.as_f64() / seconds;
+                    }
                     happened.push(Happened::Grew { device, bytes, why, seconds });
                 }
                 Err(refusal) => self.refused(ours, &refusal, happened),
@@ -339,11 +275,11 @@ impl<K: Kernel> Daemon<K> {
             let since = self.kernel.now();
             let how = GiveBack { limit: self.options.limit, evict: false, withdraw: false };
             match self.change(|shifter| shifter.to_storage(&ours.id, how))? {
-                Ok(bytes) => {
-                    by = Bytes(by.0.saturating_sub(bytes.0));
+                Ok(GaveBack { memory: bytes, moved }) => {
+                    by = by.saturating_sub(bytes);
                     shrank = true;
                     let seconds = (self.kernel.now() - since).as_secs_f64();
-                    happened.push(Happened::Shrank { device, bytes, seconds });
+                    happened.push(Happened::Shrank { device, bytes, moved, seconds });
                 }
                 Err(refusal) => self.refused(ours, &refusal, happened),
             }

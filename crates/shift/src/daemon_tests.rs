@@ -12,6 +12,7 @@ fn options(folder: &std::path::Path) -> DaemonOptions {
             smoothing: 0.5,
             threshold: Bytes(0),
             growth: 5.0,
+            lead: 2.0,
             apart: Duration::from_secs(5),
             stalled: None,
         },
@@ -130,4 +131,43 @@ fn what_another_took_back_meanwhile_is_left_to_him() {
         journal.write(Event::Withdrawn, &Identity::of(&device)).unwrap();
     }
     assert_eq!(devices(&rig.check(Bytes::mib(0))), ["exhausted"]);
+}
+
+/// What becomes memory while so much is free at each check; a device takes three seconds.
+fn filled(lead: f64, free: &[u64]) -> Vec<Happened> {
+    let mut rig = rig(|options| options.pressure.lead = lead);
+    rig.daemon.kernel.edit(|machine| machine.reading = Duration::from_secs(3));
+    free.iter().flat_map(|free| rig.check(Bytes::mib(*free))).collect()
+}
+
+#[test]
+fn memory_that_is_used_up_fast_grows_before_the_threshold() {
+    // 80 MiB a second; the threshold is a tenth of 1 GiB, and the next device is assumed to take a second.
+    let free = [600, 520, 440, 360, 280];
+    let happened = filled(2.0, &free);
+    assert!(matches!(&happened[..], [Happened::Grew { why: Trigger::Lead, .. }]), "{happened:?}");
+    assert_eq!(filled(0.0, &free), []);
+    // One piece of as much is no reason.
+    assert_eq!(filled(2.0, &[600, 600, 280, 280]), []);
+}
+
+#[test]
+fn how_long_a_device_takes_is_learned() {
+    let mut rig = rig(|_| {});
+    rig.daemon.kernel.edit(|machine| machine.reading = Duration::from_secs(3));
+    let conversion = |rig: &mut Rig, free: u64| {
+        rig.daemon.kernel.edit(|machine| machine.free_dram = Bytes::mib(free / 2));
+        rig.daemon.kernel.sleep(Duration::from_secs(1));
+        rig.daemon.check(&nodes(), None).unwrap().pairs[0].conversion
+    };
+    // 502 MiB at half a gigabyte a second, then as long as the last ones took.
+    let assumed = conversion(&mut rig, 300).unwrap();
+    assert!((assumed - 502.0 / 512.0).abs() < 0.01, "{assumed}");
+    conversion(&mut rig, 0);
+    conversion(&mut rig, 0);
+    let learned = conversion(&mut rig, 300).unwrap();
+    assert!((learned - 3.0).abs() < 0.01, "{learned}");
+    // Without a device there is nothing to be ahead of.
+    rig.daemon.options.at_most = Some(Bytes::mib(800));
+    assert_eq!(conversion(&mut rig, 300), None);
 }

@@ -108,9 +108,9 @@ pub trait Kernel {
     /// What the pages of a block are used for.
     fn frames(&self, block: BlockId) -> Answer<FrameCounts>;
 
-    /// Moves programs' pages off a block as far as that goes, at most so many bytes; how many have
-    /// left it. What stays is left to [`offline`](Self::offline).
-    fn empty(&self, block: BlockId, at_most: Bytes) -> Answer<Bytes>;
+    /// Moves programs' pages off a block to DRAM as far as that goes, at most so many bytes, and within the
+    /// limit; how many have left it. What stays is left to [`offline`](Self::offline).
+    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes>;
 
     /// Memory that programs could be given on the nodes with CPUs.
     fn free_dram(&self) -> Bytes;

@@ -6,9 +6,12 @@
 //! converted. Data is never put at risk: what is not known to be empty and ours is refused.
 
 mod area;
+mod check;
+mod contents;
 mod convert;
 mod daemon;
 mod demotion;
+mod emptying;
 mod helper;
 mod identity;
 mod journal;
@@ -20,12 +23,16 @@ mod prepare;
 mod pressure;
 mod recover;
 mod refusal;
+mod resident;
 #[cfg(test)]
 mod simulated;
+mod slope;
+mod worker;
 
 pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
-pub use convert::{GiveBack, Shifter, check_policies};
-pub use daemon::{Check, Daemon, DaemonError, DaemonOptions, Happened, PairSeen, Threshold, usage};
+pub use check::{Check, DaemonError, Happened, PairSeen};
+pub use convert::{GaveBack, GiveBack, Shifter, check_policies};
+pub use daemon::{Daemon, DaemonOptions, Threshold, usage};
 pub use demotion::{Demotion, demotes};
 pub use helper::{Helper, helper};
 pub use identity::Identity;

@@ -4,13 +4,14 @@
 //! whose own policies (taking memory into use as the kernel likes, waiting for udev) are in the way;
 //! what is more than that, labels of namespaces, is left to ndctl(1) (`prepare`).
 
-use crate::{Answer, Driver, Fault, Helper, Kernel, Why, helper::write_word};
+use crate::{Answer, Driver, Fault, Helper, Kernel, Why, helper::write_word, worker::Worker};
 use pagetide_host::{
     AutoOnline, BlockId, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host, MemoryBlock,
     Pfn,
 };
 use pagetide_types::{Bytes, NodeId};
 use std::{
+    cell::RefCell,
     path::Path,
     time::{Duration, Instant},
 };
@@ -19,13 +20,18 @@ use std::{
 /// given up.
 const SLOWEST: u64 = 10 << 20;
 
+/// What ends on time has so much time to say so.
+const GRACE: Duration = Duration::from_secs(1);
+
 /// The machine that we run on.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct LiveKernel {
     host: Host,
     helper: Helper,
     start: Instant,
     free_only: bool,
+    /// Moves pages off blocks while a device is given back.
+    worker: RefCell<Option<Worker>>,
 }
 
 impl LiveKernel {
@@ -33,7 +39,7 @@ impl LiveKernel {
     /// memory that programs could be given, as in the paper.
     #[must_use]
     pub fn new(host: Host, helper: Helper, free_only: bool) -> Self {
-        Self { host, helper, start: Instant::now(), free_only }
+        Self { host, helper, start: Instant::now(), free_only, worker: RefCell::new(None) }
     }
 
     /// The machine.
@@ -149,6 +155,7 @@ impl Kernel for LiveKernel {
     }
     fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
         let path = |file| self.host.dax_driver_path(called(from), file);
+        self.worker.take();
         self.write(&path("unbind"), &device.name)?;
         if from == Driver::Memory {
             // Else the driver takes it again by itself. It may not have been there by its name.
@@ -179,6 +186,7 @@ impl Kernel for LiveKernel {
         }
     }
     fn online_movable(&self, block: BlockId) -> Answer<()> {
+        self.worker.take();
         self.write(&self.host.block_state_path(block), "online_movable")
     }
     fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
@@ -192,9 +200,19 @@ impl Kernel for LiveKernel {
         let start = Pfn(block.0.saturating_mul(pages));
         self.host.frames(start, pages).map_err(fault("look what a block is used for"))
     }
-    fn empty(&self, _block: BlockId, _at_most: Bytes) -> Answer<Bytes> {
-        // Left to the kernel.
-        Ok(Bytes(0))
+    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
+        let doing = format!("move programs' pages off block {block}");
+        let start = || {
+            Worker::start(&self.helper, &["empty-blocks"]).map_err(|error| {
+                let why = Why::Said(format!("cannot start a helper: {error}"));
+                Fault { doing: doing.clone(), why }
+            })
+        };
+        let mut worker = self.worker.take().map_or_else(start, Ok)?;
+        let question = format!("{block} {} {}", at_most.0, limit.as_millis());
+        let moved = worker.ask(&doing, &question, limit + GRACE)?;
+        self.worker.replace(Some(worker));
+        Ok(Bytes(moved))
     }
     fn free_dram(&self) -> Bytes {
         let nodes = self.host.nodes().unwrap_or_default();
@@ -251,8 +269,8 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
         (**self).frames(block)
     }
-    fn empty(&self, block: BlockId, at_most: Bytes) -> Answer<Bytes> {
-        (**self).empty(block, at_most)
+    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
+        (**self).empty(block, at_most, limit)
     }
     fn free_dram(&self) -> Bytes {
         (**self).free_dram()

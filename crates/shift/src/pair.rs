@@ -12,18 +12,30 @@ pub fn dram_of(device: &DaxDevice, nodes: &[Node]) -> Option<NodeId> {
     near.map(|node| node.id).or_else(|| nearest(target, nodes))
 }
 
-/// The node with CPUs that is nearest to a node, by the firmware's distances; of equal ones the lowest.
+/// The nodes with CPUs, the one that a device belongs to first, then by their distance from its own node.
+#[must_use]
+pub(crate) fn drams_of(device: &DaxDevice, nodes: &[Node]) -> Vec<NodeId> {
+    let Some(target) = device.target else { return Vec::new() };
+    let first = dram_of(device, nodes);
+    let others = by_distance(target, nodes).into_iter().filter(|node| Some(*node) != first);
+    first.into_iter().chain(others).collect()
+}
+
+/// The node with CPUs that is nearest to a node.
 fn nearest(node: NodeId, nodes: &[Node]) -> Option<NodeId> {
+    by_distance(node, nodes).first().copied()
+}
+
+/// The nodes with CPUs by the firmware's distances from a node; of equal ones the lowest first.
+fn by_distance(node: NodeId, nodes: &[Node]) -> Vec<NodeId> {
     let column = nodes.iter().position(|it| it.id == node);
-    nodes
-        .iter()
-        .filter(|it| !it.cpus.is_empty())
-        .min_by_key(|it| {
-            // A node without memory yet may not be in the table.
-            let distance = column.and_then(|column| it.distances.get(column)).copied();
-            (distance.unwrap_or(u32::MAX), it.id)
-        })
-        .map(|it| it.id)
+    let mut drams: Vec<&Node> = nodes.iter().filter(|it| !it.cpus.is_empty()).collect();
+    drams.sort_by_key(|it| {
+        // A node without memory yet may not be in the table.
+        let distance = column.and_then(|column| it.distances.get(column)).copied();
+        (distance.unwrap_or(u32::MAX), it.id)
+    });
+    drams.into_iter().map(|it| it.id).collect()
 }
 
 #[cfg(test)]
@@ -60,5 +72,8 @@ mod tests {
         // Of one that the firmware knows nothing of, the first.
         assert_eq!(nearest(NodeId(9), &nodes), Some(NodeId(0)));
         assert_eq!(nearest(NodeId(2), &nodes[2..]), None);
+        // What leaves a device goes to its own DRAM, then to the other, and to no other persistent memory.
+        assert_eq!(drams_of(&device(Some(NodeId(0))), &nodes), [NodeId(0), NodeId(1)]);
+        assert_eq!(drams_of(&device(None), &nodes), [NodeId(1), NodeId(0)]);
     }
 }

@@ -28,12 +28,14 @@ pub(crate) struct SimDevice {
     pub(crate) stranded: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct SimBlock {
     pub(crate) online: bool,
     pub(crate) zone: &'static str,
     pub(crate) used: u64,
     pub(crate) unmovable: u64,
+    /// Of what is used, nobody maps so much: it moves by offlining alone.
+    pub(crate) unmapped: u64,
     /// It never goes offline.
     pub(crate) pinned: bool,
 }
@@ -47,6 +49,10 @@ pub(crate) struct Machine {
     pub(crate) free_dram: Bytes,
     /// Calls that fail, by the beginning of what they do.
     pub(crate) fails: Vec<&'static str>,
+    /// Blocks that were to be emptied, how much was asked for, and how much moved.
+    pub(crate) emptied: Vec<(BlockId, Bytes, Bytes)>,
+    /// Reading a device takes so long.
+    pub(crate) reading: Duration,
 }
 
 /// The machine as a process sees it, which can be killed.
@@ -89,6 +95,8 @@ impl SimKernel {
             drivers: true,
             free_dram: Bytes::gib(1),
             fails: Vec::new(),
+            emptied: Vec::new(),
+            reading: Duration::ZERO,
         };
         Self { machine: Rc::new(RefCell::new(machine)), kill: Rc::default(), now: Rc::default() }
     }
@@ -183,6 +191,7 @@ impl Kernel for SimKernel {
             return Err(busy("read it"));
         }
         let mut machine = self.machine.borrow_mut();
+        self.sleep(machine.reading);
         let it = machine.of(&device.name)?;
         assert_eq!(it.device.driver, DaxDriver::Storage, "read while not storage");
         Ok(it.contents.iter().position(|byte| *byte != 0).map(|at| at as u64 * BLOCK.0))
@@ -230,8 +239,7 @@ impl Kernel for SimKernel {
             it.device.driver = DaxDriver::Storage;
             if to == Driver::Memory {
                 it.device.driver = DaxDriver::Memory;
-                let new =
-                    SimBlock { online, zone: "Movable", used: 0, unmovable: 0, pinned: false };
+                let new = SimBlock { online, zone: "Movable", ..SimBlock::default() };
                 it.blocks = device.blocks(BLOCK).into_iter().map(|id| (id, new.clone())).collect();
             }
             Ok(())
@@ -269,12 +277,15 @@ impl Kernel for SimKernel {
             ..FrameCounts::default()
         })
     }
-    fn empty(&self, id: BlockId, at_most: Bytes) -> Answer<Bytes> {
-        self.now.set(self.now.get() + Duration::from_millis(100));
+    fn empty(&self, id: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
+        self.now.set(self.now.get() + Duration::from_millis(100).min(limit));
         self.change("empty", |machine| {
             let block = machine.block(id).ok_or_else(|| busy("empty"))?;
-            let moved = if block.pinned { 0 } else { block.used.min(at_most.0 / 4096) };
+            let mapped = block.used.saturating_sub(block.unmapped);
+            let moved = if block.pinned { 0 } else { mapped.min(at_most.0 / 4096) };
             block.used -= moved;
+            machine.free_dram.0 -= moved * 4096;
+            machine.emptied.push((id, at_most, Bytes(moved * 4096)));
             Ok(Bytes(moved * 4096))
         })
     }

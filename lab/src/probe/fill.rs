@@ -18,6 +18,9 @@ const WORDS_OF_A_PAGE: usize = 512;
 /// Pages between two looks at the clock.
 const STEP: usize = 64;
 
+/// How often a file is looked for.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// What to fill.
 #[derive(Debug, Args)]
 pub(crate) struct Fill {
@@ -30,6 +33,9 @@ pub(crate) struct Fill {
     /// How long to keep it, in seconds
     #[arg(long, default_value_t = 0.0)]
     hold: f64,
+    /// Keep it until this file is there
+    #[arg(long, value_name = "FILE")]
+    until: Option<PathBuf>,
     /// How often to read all of it again
     #[arg(long, default_value_t = 1)]
     rounds: u32,
@@ -79,6 +85,9 @@ pub(crate) fn fill(of: &Fill) -> io::Result<()> {
     }
     println!("filled {} in {:.1} s", of.size, since.elapsed().as_secs_f64());
     thread::sleep(Duration::from_secs_f64(of.hold));
+    while of.until.as_ref().is_some_and(|file| !file.exists()) {
+        thread::sleep(LOOK);
+    }
     for round in 1..=of.rounds {
         if let Some(at) = (0..words).find(|at| memory[*at] != word(of.seed, *at)) {
             return Err(io::Error::other(format!("word {at} is not what was written")));

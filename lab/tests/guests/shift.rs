@@ -100,17 +100,29 @@ fn what_is_used_is_given_back_where_dram_has_room_and_refused_elsewhere() {
             some_online
             program=
             if [ $used != 0 ]; then
-                numactl --membind=1 pagetide-lab probe fill --size ${used}M --hold 20 >/tmp/filled & program=$!
+                numactl --membind=1 pagetide-lab probe fill --size ${used}M --until /tmp/tried >/tmp/filled & program=$!
                 until_it grep filled /tmp/filled
             fi
-            if pagetide shift give-back --size 384M 2>/tmp/why; then echo back at $used; else echo kept at $used: $(cat /tmp/why); fi
+            if pagetide shift give-back --json --time 120s --size 384M >/tmp/back 2>/tmp/why; then
+                echo back at $used, moved $(sed -n 's/.*"moved": *\([0-9]*\).*/\1/p' /tmp/back)
+            else
+                echo kept at $used: $(cat /tmp/why)
+            fi
+            touch /tmp/tried
             if [ -n "$program" ]; then wait $program && echo ended $(tail -n 1 /tmp/filled); rm /tmp/filled; fi
+            rm /tmp/tried
             if some_online; then pagetide shift give-back --size 384M >/dev/null; fi
             leftover
         done"#,
     );
-    for part in ["back at 0", "back at 38", "back at 192", "kept at 370"] {
+    for part in ["back at 0,", "back at 38,", "back at 192,", "kept at 370:"] {
         assert!(run.out.contains(part), "{part} in {run:?}");
+    }
+    // Nearly all of what the program had was moved by us, and not by the kernel's offlining.
+    for used in [38_u64, 192] {
+        let line = format!("back at {used}, moved ");
+        let moved = run.out.lines().find_map(|it| it.strip_prefix(&line)).unwrap();
+        assert!(moved.parse::<u64>().unwrap() >= (used << 20) / 10 * 9, "{run:?}");
     }
     assert!(run.out.contains("less than three times that"), "{run:?}");
     assert_eq!(run.out.matches("ended verified 1").count(), 3, "{run:?}");

@@ -71,6 +71,7 @@ fn what_makes_no_sense_is_named() {
     pagetide("shift prepare --region region0 --size 512").fails(2, &["'512' has no unit"]);
     pagetide("shift give-back").fails(2, &["--size"]);
     pagetide("shift run --growth 0.5").fails(2, &["factor from 1"]);
+    pagetide("shift run --lead -1").fails(2, &["factor from 0"]);
     pagetide("shift run --smoothing 2").fails(2, &["at most 1"]);
     pagetide("shift run --threshold much").fails(2, &["'much'", "25%"]);
 }

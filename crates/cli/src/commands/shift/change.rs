@@ -45,17 +45,19 @@ pub(crate) fn prepare(arguments: &PrepareArgs) -> Result<ExitCode> {
 }
 
 /// What a give-back did.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct GivenBack {
     devices: Vec<String>,
     bytes: Bytes,
+    /// Of what programs had there, what we moved to DRAM.
+    moved: Bytes,
     refused: Vec<String>,
 }
 
 pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
     need_root()?;
     let (kernel, machine) = here(false)?;
-    let mut done = GivenBack { devices: Vec::new(), bytes: Bytes(0), refused: Vec::new() };
+    let mut done = GivenBack::default();
     let how = GiveBack { limit: arguments.time, evict: arguments.evict, withdraw: true };
     changing(&kernel, machine, &arguments.state.state, |shifter| {
         let mut left = memory(shifter)?;
@@ -76,8 +78,9 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
                 continue;
             }
             match shifter.to_storage(&id, how) {
-                Ok(bytes) => {
-                    done.bytes += bytes;
+                Ok(back) => {
+                    done.bytes += back.memory;
+                    done.moved += back.moved;
                     done.devices.push(name);
                 }
                 Err(Refusal::Journal(error)) => return Err(error.into()),
@@ -98,6 +101,9 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
             out(&format!(
                 "{name} {would} storage again, zeroed; `prepare --device {name}` offers it anew\n"
             ))?;
+        }
+        if done.moved > Bytes(0) {
+            out(&format!("{} of programs' memory were moved to DRAM before\n", done.moved))?;
         }
     }
     if done.bytes < wanted {

@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
             smoothing: arguments.smoothing,
             threshold: Bytes(0),
             growth: arguments.growth,
+            lead: arguments.lead,
             apart: arguments.apart,
             stalled: arguments.stalled,
         },
@@ -127,13 +128,18 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
     let mut text = String::new();
     if arguments.verbose {
         for pair in &check.pairs {
+            let next = pair
+                .conversion
+                .map_or_else(String::new, |seconds| format!(", the next one takes {seconds:.1} s"));
             text += &format!(
-                "{:.1} s  node {}: {} free (smoothed {}, threshold {}), {} of devices are memory, {} could be\n",
+                "{:.1} s  node {}: {} free (smoothed {}, threshold {}, {}/s used up), {} of devices are memory, {} \
+                 could be{next}\n",
                 check.seconds,
                 pair.dram,
                 pair.free,
                 pair.smoothed,
                 pair.threshold,
+                pair.used_up,
                 pair.memory,
                 pair.storage
             );
@@ -144,12 +150,17 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
             Happened::Grew { device, bytes, why, seconds } => {
                 let why = match why {
                     pagetide_shift::Trigger::Free => "little is free",
+                    pagetide_shift::Trigger::Lead => "what is free is used up fast",
                     pagetide_shift::Trigger::Stalls => "tasks wait for memory",
                 };
                 format!("{device} is memory now: {bytes} in {seconds:.2} s, because {why}")
             }
-            Happened::Shrank { device, bytes, seconds } => {
-                format!("{device} is storage again, zeroed: {bytes} in {seconds:.2} s")
+            Happened::Shrank { device, bytes, moved, seconds } => {
+                let moved = match moved {
+                    Bytes(0) => String::new(),
+                    moved => format!(", {moved} of programs' memory moved to DRAM"),
+                };
+                format!("{device} is storage again, zeroed: {bytes} in {seconds:.2} s{moved}")
             }
             Happened::Refused { device, why } => format!("{device} is left as it is: {why}"),
             Happened::Exhausted { wanted } => format!(

@@ -1,0 +1,159 @@
+//! What is on a device: read whole, and cleared.
+
+use memmap2::{MmapMut, MmapOptions};
+use std::{
+    fs::OpenOptions,
+    io::{self, Read},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+/// Pieces in which devices are read and cleared.
+const CHUNK: usize = 2 << 20;
+/// Most threads that read a device.
+const READERS: usize = 4;
+/// Of a CPU's cache.
+const LINE: usize = 64;
+/// What memory for direct reads is aligned to.
+const ALIGNED: usize = 4096;
+
+/// Writes zeros over the first `bytes` of a device and sees them to it.
+pub(crate) fn zero(path: &Path, bytes: usize) -> io::Result<()> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    // SAFETY: the device is ours alone: the caller holds the lock on it, and has looked that nobody
+    // has it open. Should somebody write to it all the same, no reference to its contents outlives
+    // a chunk, and nothing is concluded from them.
+    let mut map = unsafe { MmapOptions::new().len(bytes).map_mut(&file)? };
+    for chunk in map.chunks_mut(CHUNK) {
+        chunk.fill(0);
+    }
+    persist(&map);
+    Ok(())
+}
+
+/// Sees what was written out of the CPU's caches: a device cannot be flushed by msync(2).
+fn persist(map: &MmapMut) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use core::arch::x86_64::{_mm_clflush, _mm_sfence};
+        for line in map.chunks(LINE) {
+            // SAFETY: every x86-64 has the instruction; the address is one of the mapping.
+            unsafe { _mm_clflush(line.as_ptr()) };
+        }
+        // SAFETY: every x86-64 has it; it only orders what was done.
+        unsafe { _mm_sfence() };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+}
+
+/// Offset of the first byte of a device that is not zero. Every byte is looked at, up to that one.
+pub(crate) fn first_nonzero(path: &Path, bytes: usize, threads: usize) -> io::Result<Option<u64>> {
+    let file = OpenOptions::new().read(true).open(path)?;
+    // SAFETY: as in `zero`; it is only read.
+    let map = unsafe { MmapOptions::new().len(bytes).map(&file)? };
+    let (next, first) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
+    let look = || {
+        loop {
+            let from = next.fetch_add(CHUNK, Ordering::Relaxed);
+            // What lies behind a byte that was found need not be looked at.
+            if from >= first.load(Ordering::Relaxed).min(bytes) {
+                return;
+            }
+            if let Some(at) = nonzero_in(&map[from..(from + CHUNK).min(bytes)]) {
+                first.fetch_min(from + at, Ordering::Relaxed);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(look);
+        }
+        look();
+    });
+    let first = first.into_inner();
+    Ok((first != usize::MAX).then_some(first as u64))
+}
+
+/// Threads that read a device: more than one CPU's loads are needed to read as fast as memory is.
+pub(crate) fn threads() -> usize {
+    thread::available_parallelism().map_or(1, |cpus| cpus.get().min(READERS))
+}
+
+/// Where the first byte is that is not zero. Whole words first: that is as fast as memory is.
+fn nonzero_in(chunk: &[u8]) -> Option<usize> {
+    let (words, rest) = chunk.as_chunks::<8>();
+    let clear = words.iter().fold(0, |all, word| all | u64::from_ne_bytes(*word)) == 0;
+    if clear && rest.iter().all(|byte| *byte == 0) {
+        return None;
+    }
+    chunk.iter().position(|byte| *byte != 0)
+}
+
+/// The same of a block device, past the page cache where that goes: what is read must not stay there, or other
+/// programs' memory would be swapped for it.
+pub(crate) fn first_nonzero_of_blocks(path: &Path, bytes: usize) -> io::Result<Option<u64>> {
+    let open = |flags| OpenOptions::new().read(true).custom_flags(flags).open(path);
+    let mut file = match open(libc::O_DIRECT) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => open(0)?,
+        other => other?,
+    };
+    // Direct reads need aligned memory.
+    let mut memory = vec![0; CHUNK + ALIGNED];
+    let from = memory.as_ptr().align_offset(ALIGNED);
+    let chunk = &mut memory[from..from + CHUNK];
+    let mut at = 0;
+    while at < bytes {
+        let length = CHUNK.min(bytes - at);
+        file.read_exact(&mut chunk[..length])?;
+        if let Some(found) = nonzero_in(&chunk[..length]) {
+            return Ok(Some((at + found) as u64));
+        }
+        at += length;
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_is_cleared_and_every_byte_of_it_is_looked_at() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let size = CHUNK * 2 + 4096;
+        file.as_file().set_len(size as u64).unwrap();
+        for at in [0, 4095, CHUNK - 1, CHUNK, size - 1] {
+            let mut bytes = vec![0; size];
+            bytes[at] = 1;
+            std::fs::write(file.path(), bytes).unwrap();
+            for threads in [1, 3] {
+                assert_eq!(first_nonzero(file.path(), size, threads).unwrap(), Some(at as u64));
+            }
+            assert_eq!(first_nonzero_of_blocks(file.path(), size).unwrap(), Some(at as u64));
+            zero(file.path(), size).unwrap();
+            for threads in [1, 3] {
+                assert_eq!(first_nonzero(file.path(), size, threads).unwrap(), None);
+            }
+            assert_eq!(first_nonzero_of_blocks(file.path(), size).unwrap(), None);
+        }
+        assert_eq!(std::fs::read(file.path()).unwrap(), vec![0; size]);
+    }
+
+    #[test]
+    fn of_many_bytes_the_first_is_told_however_many_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let size = CHUNK * 9 + 100;
+        let mut bytes = vec![0; size];
+        for at in (0..9).rev() {
+            bytes[CHUNK * at + 77] = 1;
+            std::fs::write(file.path(), &bytes).unwrap();
+            for threads in [1, 2, 7, 20] {
+                let first = first_nonzero(file.path(), size, threads).unwrap();
+                assert_eq!(first, Some((CHUNK * at + 77) as u64));
+            }
+        }
+    }
+}

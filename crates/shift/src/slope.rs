@@ -1,0 +1,109 @@
+//! How fast free memory is used up: pure.
+
+use std::time::Duration;
+
+/// The fall of free memory from check to check.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Slope {
+    /// The check before, unless memory came or went since.
+    before: Option<(Duration, f64)>,
+    /// Time between the last two checks, in seconds.
+    between: f64,
+    /// Bytes per second, smoothed; below zero where more becomes free.
+    smoothed: Option<f64>,
+    lasting: f64,
+}
+
+impl Slope {
+    /// Takes in how much is free; `weight` is that of the newest fall in the smoothed one.
+    pub(crate) fn take(&mut self, at: Duration, free: f64, weight: f64) {
+        let Some((then, was)) = self.before.replace((at, free)) else { return };
+        let time = at.saturating_sub(then).as_secs_f64();
+        if time <= 0.0 {
+            return;
+        }
+        let newest = (was - free) / time;
+        self.between = time;
+        // What fell once may have been one piece; what falls twice goes on.
+        self.lasting = self.smoothed.map_or(0.0, |smoothed| smoothed.min(newest)).max(0.0);
+        let smoothed = self.smoothed.unwrap_or(newest);
+        self.smoothed = Some(weight * newest + (1.0 - weight) * smoothed);
+    }
+
+    /// Memory came or went: the next difference says nothing. The rate goes on until the one after it.
+    pub(crate) fn jump(&mut self) {
+        self.before = None;
+    }
+
+    /// Bytes per second that are used up for more than one check: the newest fall, and no more than what was
+    /// smoothed before it.
+    pub(crate) fn rate(&self) -> f64 {
+        self.lasting
+    }
+
+    /// What is used up until something that takes `time` and begins at the next check has ended.
+    pub(crate) fn until_done(&self, time: Duration) -> f64 {
+        self.lasting * (time.as_secs_f64() + self.between)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The rate after each check, a second apart.
+    fn rates(free: &[f64]) -> Vec<f64> {
+        let mut slope = Slope::default();
+        (0..)
+            .zip(free)
+            .map(|(second, free)| {
+                slope.take(Duration::from_secs(second), *free, 0.5);
+                slope.rate()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_steady_fall_is_known_after_two_differences() {
+        assert_eq!(rates(&[900.0, 800.0, 700.0, 600.0]), [0.0, 0.0, 100.0, 100.0]);
+        // From rest it takes one more to be known whole.
+        assert_eq!(rates(&[900.0, 900.0, 800.0, 700.0, 600.0]), [0.0, 0.0, 0.0, 50.0, 75.0]);
+    }
+
+    #[test]
+    fn one_piece_of_memory_is_no_slope() {
+        assert_eq!(rates(&[900.0, 900.0, 500.0, 500.0, 500.0]), [0.0; 5]);
+        // And none is left when it ends.
+        assert_eq!(rates(&[900.0, 800.0, 700.0, 700.0])[3], 0.0);
+    }
+
+    #[test]
+    fn memory_that_comes_does_not_hide_the_fall() {
+        let mut slope = Slope::default();
+        for (second, free) in [(0, 900.0), (1, 800.0), (2, 700.0)] {
+            slope.take(Duration::from_secs(second), free, 0.5);
+        }
+        slope.jump();
+        slope.take(Duration::from_secs(5), 1000.0, 0.5);
+        assert_eq!((slope.rate(), slope.until_done(Duration::from_secs(3))), (100.0, 400.0));
+        slope.take(Duration::from_secs(6), 990.0, 0.5);
+        assert_eq!(slope.rate(), 10.0);
+    }
+
+    proptest! {
+        #[test]
+        fn what_grows_has_no_slope_and_no_rate_is_above_the_steepest_fall(
+            free in prop::collection::vec(0_u32..1_000_000, 2..50),
+        ) {
+            let free: Vec<f64> = free.into_iter().map(f64::from).collect();
+            let falls: Vec<f64> = free.windows(2).map(|two| two[0] - two[1]).collect();
+            for (at, rate) in rates(&free).into_iter().enumerate().skip(1) {
+                prop_assert!(rate >= 0.0 && rate <= falls[at - 1].max(0.0));
+            }
+            let mut rising = free;
+            rising.sort_by(f64::total_cmp);
+            prop_assert!(rates(&rising).iter().all(|rate| *rate == 0.0));
+        }
+    }
+}

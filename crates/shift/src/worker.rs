@@ -1,0 +1,121 @@
+//! A helper that stays: it is asked line by line, has a time limit for each answer, and is ended when that is
+//! over. What it learned for one question is at hand for the next.
+
+use crate::{Answer, Fault, Helper, Why, helper};
+use std::{
+    io::{self, BufRead, BufReader, Write},
+    process::{Child, ChildStdin},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    thread,
+    time::Duration,
+};
+
+/// A helper that waits for questions. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    child: Child,
+    questions: ChildStdin,
+    answers: Receiver<String>,
+}
+
+impl Worker {
+    /// Starts one, with the arguments that say what it is for.
+    pub(crate) fn start(helper: &Helper, arguments: &[&str]) -> io::Result<Self> {
+        let mut child = helper.command(arguments)?.stdin(std::process::Stdio::piped()).spawn()?;
+        let missing = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let questions = child.stdin.take().ok_or_else(missing)?;
+        let lines = BufReader::new(child.stdout.take().ok_or_else(missing)?).lines();
+        let (sender, answers) = channel();
+        thread::Builder::new().name("answers".into()).spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        })?;
+        Ok(Self { child, questions, answers })
+    }
+
+    /// Asks, and waits so long for the number that is answered. After a fault it is to be dropped.
+    pub(crate) fn ask(&mut self, doing: &str, question: &str, limit: Duration) -> Answer<u64> {
+        let fault = |why| Fault { doing: doing.to_owned(), why };
+        let said = |what: String| fault(Why::Said(what));
+        writeln!(self.questions, "{question}").map_err(|error| said(error.to_string()))?;
+        match self.answers.recv_timeout(limit) {
+            Ok(line) => match line.split_once(' ').unwrap_or((&line, "")) {
+                ("done", number) => Ok(number.parse().unwrap_or(0)),
+                ("cannot", why) => Err(said(format!("it cannot {why}"))),
+                _ => Err(said(format!("the helper said {line:?}"))),
+            },
+            Err(RecvTimeoutError::Timeout) => Err(fault(Why::TimeUp(limit))),
+            Err(RecvTimeoutError::Disconnected) => Err(said("the helper ended".into())),
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        helper::collect(&mut self.child);
+    }
+}
+
+/// What a worker does: one answer for each line, until there are no more.
+pub(crate) fn serve(
+    questions: impl BufRead,
+    mut answers: impl Write,
+    mut answer: impl FnMut(&str) -> String,
+) -> io::Result<()> {
+    for question in questions.lines() {
+        writeln!(answers, "{}", answer(&question?))?;
+        answers.flush()?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Worker {
+        let helper = Helper(["sh", "-c", script].map(Into::into).to_vec());
+        Worker::start(&helper, &[]).unwrap()
+    }
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn it_answers_until_it_is_dropped() {
+        let mut worker = shell("while read a b; do echo done $((a + b)); done");
+        assert_eq!(worker.ask("add", "3 4", LONG), Ok(7));
+        assert_eq!(worker.ask("add", "30 4", LONG), Ok(34));
+    }
+
+    #[test]
+    fn one_that_does_not_answer_in_time_is_given_up() {
+        let mut worker = shell("read line; exec sleep 1000");
+        let fault = worker.ask("wait", "x", Duration::from_millis(50)).unwrap_err();
+        assert_eq!(fault.why, Why::TimeUp(Duration::from_millis(50)));
+        let id = worker.child.id();
+        drop(worker);
+        assert!(!std::path::Path::new(&format!("/proc/{id}")).exists());
+    }
+
+    #[test]
+    fn why_it_cannot_is_told() {
+        let mut worker = shell("read line; echo cannot list the processes");
+        let fault = worker.ask("move pages", "x", LONG).unwrap_err();
+        assert_eq!(fault.to_string(), "cannot move pages: it cannot list the processes");
+        let fault = worker.ask("move pages", "x", LONG).unwrap_err();
+        assert!(fault.to_string().starts_with("cannot move pages: "), "{fault}");
+        assert!(Worker::start(&Helper(vec!["/no/such/program".into()]), &[]).is_err());
+    }
+
+    #[test]
+    fn each_line_is_answered_by_one() {
+        let mut answers = Vec::new();
+        serve("a\nb\n".as_bytes(), &mut answers, |it| format!("done {it}")).unwrap();
+        assert_eq!(answers, b"done a\ndone b\n");
+    }
+}

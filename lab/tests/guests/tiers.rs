@@ -12,7 +12,7 @@ fn a_run_uses_memory_that_comes_and_survives_that_it_goes() {
         &pagetide,
         keep.path(),
         r#"set -e
-        pagetide shift prepare --region $pm --size 512M --count 2
+        pagetide shift prepare --region $pm --size 512M --count 1
         pagetide workload hot-cold --size 300M --hot 100M --ratio 400 --page-size 4K --seconds 900 >/tmp/said & program=$!
         until_it grep range= /tmp/said
         pagetide run --fast 200M --budget 33% --epoch 2s --log /tmp/run.jsonl -p $program >/tmp/summary 2>/tmp/notes & run=$!
@@ -24,7 +24,7 @@ fn a_run_uses_memory_that_comes_and_survives_that_it_goes() {
         moved_down() { [ $(on_pm) -gt 20000 ]; }
         until_it moved_down
         echo after $(on_pm)
-        pagetide shift give-back --size 700M >/dev/null
+        pagetide shift give-back --size 384M >/dev/null
         until_it none_online
         until_it grep "no slow memory" /tmp/run.jsonl
         kill -INT $run

@@ -188,7 +188,6 @@ fn policy(name: &str) -> Result<PolicySpec> {
 
 /// The tiers; in a dry run on one node such as are assumed.
 fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
-    let nodes = |numbers: &[u16]| numbers.iter().copied().map(NodeId).collect::<Vec<_>>();
     match Tiers::read(host, &nodes(&arguments.fast_nodes), &nodes(&arguments.slow_nodes)) {
         Err(TierError::OneNode(node)) if arguments.dry_run => match arguments.fast {
             Some(Amount::Bytes(_)) => Ok(Tiers::assumed(host)),
@@ -207,6 +206,10 @@ fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
     }
 }
 
+fn nodes(numbers: &[u16]) -> Vec<NodeId> {
+    numbers.iter().copied().map(NodeId).collect()
+}
+
 /// Whether there are dax devices: persistent or CXL memory that may come and go as memory.
 fn may_grow(host: &Host) -> bool {
     host.dax_devices().is_ok_and(|devices| !devices.is_empty())
@@ -214,7 +217,6 @@ fn may_grow(host: &Host) -> bool {
 
 /// The tiers after each epoch; none where they cannot be read just then.
 fn follow(host: Host, arguments: &RunArgs) -> Follow {
-    let nodes = |numbers: &[u16]| numbers.iter().copied().map(NodeId).collect::<Vec<_>>();
     let (fast, slow) = (nodes(&arguments.fast_nodes), nodes(&arguments.slow_nodes));
     Box::new(move || {
         Tiers::now(&host, &fast, &slow)

@@ -127,8 +127,9 @@ impl Recorder {
         let cpu = self.live.cpu();
         let walker = &mut self.live.walker;
         let nodes = node_ranges(&self.host).and_then(|ranges| walker.set_nodes(&ranges));
-        if let Err(error) = nodes.and_then(|()| walker.refresh_memory()) {
-            tracing::warn!(%error, "memory that was added meanwhile is not walked");
+        // One without the other is better than neither.
+        for error in [nodes, walker.refresh_memory()].into_iter().filter_map(Result::err) {
+            tracing::warn!(%error, "memory that was added meanwhile is not known");
         }
         let mut before = std::mem::take(&mut self.regions);
         let single = self.options.single_pages;

@@ -25,6 +25,8 @@ MOVING = tomllib.loads((common.ROOT / "machines" / "cxl.toml").read_text(encodin
 PAGES_PER_MIB = 256
 # Between rows of the meter by page.
 EVERY_S = 4
+# How long each is watched.
+SECONDS = 50
 # A case counts where the best placement serves so many points more than none.
 MATTERS = 5.0
 
@@ -35,6 +37,7 @@ def variables_of(args, program, mode):
         "MODE": mode,
         "PROGRAM": f"{args.pagetide} workload {program.words.format(page=args.page)}",
         "SECONDS_": args.seconds,
+        "DILATION": guest.DILATION,
         "OPTIONS": guest.run_options(args, guest.PAYBACK),
     }
 
@@ -43,6 +46,7 @@ def run(args, program, dram, mode, path):
     """One guest; writes what came out of it."""
     variables = variables_of(args, program, mode)
     found = {"program": program.name, "about": program.about, "dram_mib": dram, "mode": mode, "page": args.page}
+    found["seconds"] = args.seconds
     found |= {"commit": common.commit(), "load_before": common.load()}
     text, out = guest.run(args, path.stem, "compare.sh", dram, variables, program.needs)
     if text is None:
@@ -52,7 +56,7 @@ def run(args, program, dram, mode, path):
         found["options"] = variables["OPTIONS"]
         found["run"] = json.loads(common.read(out / "run.json"))
         (path.with_suffix(".jsonl")).write_text(common.read(out / "log.jsonl"), encoding="utf-8")
-    found |= metered(guest.misses(out, found["areas"]))
+    found["over_time"] = guest.over_time(guest.misses(out, found["areas"]))
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     guest.forget(out)
 
@@ -110,21 +114,24 @@ def printed(text):
     return found
 
 
-def metered(rows):
-    """Misses between the marks over time, and in the last third by whom they were served."""
-    times = guest.over_time(rows)
+def metered(case):
+    """Misses in the time that all were watched for, Pagetide's last moves aside, and in its last third by whom they were
+    served."""
+    times = [row for row in case["over_time"] if row[0] <= case.get("seconds", SECONDS)]
     misses, share = guest.last_third(times)
+    first = next((row for row in times if row[1]), [0, 1, 0])
     return {
         "misses": sum(row[1] for row in times),
         "fast_misses": sum(row[2] for row in times),
         "last_third": {"misses": misses, "fast_share": share},
-        "over_time": times,
+        "first_share": first[2] / first[1],
     }
 
 
-def moved_pages(found):
-    """Base pages and huge pages that the kernel moved, on whose behalf ever."""
-    grown = {key: found["after"][key] - value for key, value in found["before"].items()}
+def moved_pages(found, since="before"):
+    """Base pages and huge pages that the kernel moved, on whose behalf ever, while the program was watched, or since the
+    guest was booted."""
+    grown = {key: found["after"][key] - (value if since else 0) for key, value in found["before"].items()}
     huge = grown.get("thp_migration_success", 0)
     return grown["pgmigrate_success"] - 512 * huge, huge
 
@@ -145,7 +152,7 @@ def cases(folder):
         case = json.loads(path.read_text(encoding="utf-8"))
         if "best_by_mib" in case:
             continue
-        found.setdefault((case["program"], case["dram_mib"]), {})[case["mode"]] = case
+        found.setdefault((case["program"], case["dram_mib"]), {})[case["mode"]] = case | metered(case)
     order = {program.name: at for at, program in enumerate(PROGRAMS)}
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0][0], 99), item[0][1])))
 
@@ -166,20 +173,20 @@ def show(folder, markdown):
     for (program, dram), modes in found.items():
         share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
         clairvoyant = {mode: best(folder, program, case["free_kib"]) for mode, case in modes.items()}
-        mib = {mode: sum(n * size for n, size in zip(moved_pages(case), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
-        none = stall_ns(modes["none"]) if "none" in modes else None
+        mib = {mode: sum(n * size for n, size in zip(moved_pages(case, None), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
+        stall = {mode: stall_ns(case) for mode, case in modes.items()}
         for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
-            stall = f"{stall_ns(case) / none:.2f}" if none else ""
+            relative = f"{stall[mode] / stall['none']:.2f}" if "none" in stall else ""
             free = f"{case['free_kib'] / 1024:.0f} MiB"
             observer = case.get("run", {}).get("observer_s")
             best_ = clairvoyant[mode]
             lines.append(
-                [program, free, mode, f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
+                [program, free, mode, f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
                 + [f"{share[mode]:.1f} %", "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
-                + ["" if observer is None else f"{observer:.1f} s", stall]
+                + ["" if observer is None else f"{observer:.1f} s", relative]
             )
-        goals.add(program, dram, share, clairvoyant.get("pagetide"), mib)
-    header = ["program", "fast", "tiering", "all the time", "last third", "clairvoyant", "moved", "observer", "stall over none's"]
+        goals.add(program, dram, share, clairvoyant.get("pagetide"), mib, stall)
+    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "observer", "stall over none's"]
     common.table(header, lines, markdown)
     goals.say()
 
@@ -190,19 +197,24 @@ class Goals:
 
     def __init__(self):
         self.rows = []
+        self.missing = []
 
-    def add(self, program, dram, share, clairvoyant, mib):
-        """One row; nothing where a mode was not measured."""
+    def add(self, program, dram, share, clairvoyant, mib, stall):
+        """One row; only its name where a mode was not measured."""
+        name = f"{program} with {dram} MiB of DRAM"
         if not {"none", "kernel", "pagetide"} <= share.keys():
+            self.missing.append(name)
             return
+        others = [mode for mode in share if mode != "pagetide"]
         ours, none = share["pagetide"], share["none"]
         possible = 0.0 if clairvoyant is None else clairvoyant - none
         self.rows.append(
             {
-                "name": f"{program} with {dram} MiB of DRAM",
+                "name": name,
                 "counts": possible >= MATTERS,
                 "reached": (ours - none) / possible if possible >= MATTERS else None,
-                "behind": max(none, share["kernel"]) - ours,
+                "behind": max(share[mode] for mode in others) - ours,
+                "stall": stall["pagetide"] / min(stall[mode] for mode in others),
                 "bytes": mib["pagetide"] / max(mib["kernel"], 1e-9),
                 "worse": none - ours,
             }
@@ -217,10 +229,15 @@ class Goals:
         good = sum(row["reached"] >= 0.95 for row in counting)
         least = min(counting, key=lambda row: row["reached"])
         print(f"\n- Where the clairvoyant gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(counting)} rows (goal: two thirds); least {least['reached']:.2f}, {least['name']}")
-        print(f"- Behind the better of none and the kernel there: {most(counting, 'behind')} (goal: 2); in the other {len(others)} rows: {most(others, 'behind')}")
+        print(f"- Behind the best of the others there: {most(counting, 'behind')} (goal: 2); in the other {len(others)} rows: {most(others, 'behind')}")
         print(f"- Below no migration there: {most(counting, 'worse')} (goal: 1); in the others: {most(others, 'worse')}")
+        slower = [row for row in self.rows if row["stall"] > 1.0]
+        most_of_all = max(self.rows, key=lambda row: row["stall"])
+        print(f"- More modelled stall than the best of the others: {len(slower)} of {len(self.rows)} rows, {most_of_all['stall']:.2f} times at most, {most_of_all['name']}")
         of = lambda rows: statistics.median(row["bytes"] for row in rows)
         print(f"- Bytes moved, divided by the kernel's: median {of(counting):.2f} there (goal: 0.5), {of(self.rows):.2f} of all rows")
+        if self.missing:
+            print(f"- Not measured with Pagetide, so in none of these: {', '.join(self.missing)}")
 
 
 def most(rows, key):
@@ -234,7 +251,7 @@ def most(rows, key):
 def main():
     """Measures what is not there yet, prints the table."""
     parser = guest.arguments(__doc__, "compare")
-    parser.add_argument("--seconds", type=int, default=50, help="how long each is watched")
+    parser.add_argument("--seconds", type=int, default=SECONDS, help="how long each is watched")
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
     args = parser.parse_args()
     args.folder = args.results / args.name

@@ -1,13 +1,8 @@
 # Runs in a guest of benches/compare.py: a program whose memory is where the kernel put it at first, and one
-# way of tiering. Given: PAGETIDE, LAB, MODE, PROGRAM, SECONDS_, OPTIONS.
+# way of tiering. Given: PAGETIDE, LAB, MODE, PROGRAM, SECONDS_, OPTIONS, DILATION.
 set -e
 . /common.sh
-case $MODE in
-kernel*)
-    echo 1 >/sys/kernel/mm/numa/demotion_enabled
-    echo 2 >/proc/sys/kernel/numa_balancing
-    ;;
-esac
+[ "$MODE" != kernel-stretched ] || stretch_kernel_times $DILATION
 awk '/MemFree/ { print "free", $4 }' /sys/devices/system/node/node0/meminfo
 $PROGRAM >/tmp/load 2>&1 &
 load=$!
@@ -20,6 +15,11 @@ areas $pid
 $LAB probe mark 1
 echo "start $(now)"
 case $MODE in
+kernel*)
+    # Only now: all begin with the same placement.
+    kernel_tiering
+    sleep $SECONDS_
+    ;;
 pagetide*) $PAGETIDE run -q --json $OPTIONS --for ${SECONDS_}s --log $OUT/log.jsonl -p $pid >$OUT/run.json ;;
 *) sleep $SECONDS_ ;;
 esac

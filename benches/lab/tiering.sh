@@ -2,11 +2,7 @@
 # of tiering. Given: PAGETIDE, LAB, MODE, PAGE, SIZE, HOT, RATIO, SECONDS_, SCALE, OPTIONS.
 set -e
 . /common.sh
-# Time constants of the kernel's tiering, in proportion to how slow the guest is taken to be.
-for name in scan_delay_ms scan_period_min_ms scan_period_max_ms hot_threshold_ms; do
-    file=/sys/kernel/debug/sched/numa_balancing/$name
-    echo $(($(cat $file) * SCALE)) >$file
-done
+stretch_kernel_times $SCALE
 $PAGETIDE workload hot-cold --size $SIZE --hot $HOT --ratio $RATIO --page-size $PAGE --node 1 \
     --seconds 9999 --truth /tmp/truth.heat --truth-epoch 1 >/tmp/load 2>&1 &
 load=$!
@@ -18,8 +14,7 @@ $LAB probe mark 1
 echo "start $ready $(now)"
 case $MODE in
 kernel)
-    echo 1 >/sys/kernel/mm/numa/demotion_enabled
-    echo 2 >/proc/sys/kernel/numa_balancing
+    kernel_tiering
     sleep $SECONDS_
     ;;
 pagetide) $PAGETIDE run -q --json $OPTIONS --for ${SECONDS_}s --log $OUT/log.jsonl -p $load >$OUT/run.json ;;

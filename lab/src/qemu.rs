@@ -164,15 +164,14 @@ fn nodes(topology: &Topology) -> Vec<(&'static str, String)> {
     all
 }
 
-/// Latencies and bandwidths (HMAT), and distances (SLIT) in proportion to the latencies.
+/// Latencies and bandwidths (HMAT), and distances (SLIT).
 fn distances(topology: &Topology) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let numbers = || 0..topology.nodes.len();
     for from in numbers() {
         for to in numbers().filter(|to| *to > from) {
-            let near = topology.nodes[from].latency_ns.max(1);
-            let ratio = 10 * topology.latency_ns(from, to) / near;
-            all.push(("numa", format!("dist,src={from},dst={to},val={}", ratio.clamp(11, 254))));
+            let distance = topology.distance(from, to);
+            all.push(("numa", format!("dist,src={from},dst={to},val={distance}")));
         }
     }
     for from in numbers().filter(|from| topology.nodes[*from].cpus > 0) {
@@ -254,7 +253,7 @@ mod tests {
             "-numa node,nodeid=3,initiator=1,memdev=m3",
             "initiator=0,target=3,hierarchy=memory,data-type=access-latency,latency=370",
             "initiator=1,target=3,hierarchy=memory,data-type=access-latency,latency=300",
-            "-numa dist,src=0,dst=3,val=46",
+            "-numa dist,src=0,dst=3,val=28",
         ] {
             assert!(line.contains(part), "{part} in {line}");
         }

@@ -31,7 +31,7 @@ pub use mover::Mover;
 pub use nix::errno::Errno;
 pub use options::Options;
 pub use order::{Order, Work};
-pub use own::{on_node, prefer_node};
+pub use own::{on_node, prefer_node, prefer_nodes};
 pub use refusal::Refusal;
 pub use report::{Amount, Direction, OrderReport, Report};
 #[cfg(any(test, feature = "simulated"))]

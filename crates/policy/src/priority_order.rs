@@ -91,20 +91,20 @@ impl PriorityOrder {
     /// Takes in where the units of the heat that arrived last really are, which rows are fast:
     /// they come first, otherwise the order stays. Closes the holes.
     pub fn reconcile(&mut self, heat: &EpochHeat, fast: &[bool]) {
-        let rows = rows(heat);
-        self.entries.retain(|entry| entry.unit.is_some());
-        self.entries
-            .sort_by_key(|entry| entry.unit.is_some_and(|unit| !fast[rows[unit.index()] as usize]));
+        self.fast_first(heat, fast, |_| 0);
     }
 
     /// The same, and otherwise scattered over memory: where of many units that are alike some are to move, they are not
     /// all of one piece. A piece is some threads' part of an array, for which all others then wait at the end of a loop.
     pub fn reconcile_scattered(&mut self, heat: &EpochHeat, fast: &[bool]) {
+        self.fast_first(heat, fast, scattered);
+    }
+
+    fn fast_first(&mut self, heat: &EpochHeat, fast: &[bool], then_by: impl Fn(UnitId) -> u32) {
         let rows = rows(heat);
+        let key = |unit: UnitId| (!fast[rows[unit.index()] as usize], then_by(unit));
         self.entries.retain(|entry| entry.unit.is_some());
-        self.entries.sort_by_key(|entry| {
-            entry.unit.map(|unit| (!fast[rows[unit.index()] as usize], scattered(unit)))
-        });
+        self.entries.sort_by_key(|entry| entry.unit.map(key));
     }
 
     /// Decides: closes the holes and orders by `keys` (one per row of the heat that arrived

@@ -10,7 +10,18 @@ impl Model for Topology {
     const KEYS: &'static [(&'static str, &'static [&'static str])] = &[
         (
             "",
-            &["name", "title", "guests", "hop_ns", "modules", "setup", "kernel", "node", "nvdimm"],
+            &[
+                "name",
+                "title",
+                "guests",
+                "hop_ns",
+                "distances",
+                "modules",
+                "setup",
+                "kernel",
+                "node",
+                "nvdimm",
+            ],
         ),
         ("node", &["name", "cpus", "memory", "near", "latency_ns", "bandwidth_gb_s"]),
         ("nvdimm", &["node", "size", "shared"]),
@@ -27,6 +38,9 @@ impl Model for Topology {
         }
         if !(1..=8).contains(&self.guests) {
             return Some(format!("guests must be 1 to 8, not {}", self.guests));
+        }
+        if let Some(what) = self.wrong_distances() {
+            return Some(format!("distances: {what}"));
         }
         for node in &self.nodes {
             let wrong = |what: String| Some(format!("node '{}': {what}", node.name));
@@ -57,6 +71,32 @@ impl Model for Topology {
             if nvdimm.size.0 == 0 || nvdimm.size.0 % block != 0 {
                 let size = nvdimm.size;
                 return Some(format!("an [[nvdimm]] has {size}, no multiple of 128 MiB"));
+            }
+        }
+        None
+    }
+}
+
+impl Topology {
+    fn wrong_distances(&self) -> Option<String> {
+        let (all, nodes) = (&self.distances, self.nodes.len());
+        if all.is_empty() {
+            return None;
+        }
+        if all.len() != nodes || all.iter().any(|row| row.len() != nodes) {
+            return Some(format!("there are {nodes} nodes, so {nodes} rows of {nodes} numbers"));
+        }
+        for (from, row) in all.iter().enumerate() {
+            for (to, distance) in row.iter().enumerate() {
+                if from == to && *distance != 10 {
+                    return Some(format!("from node {from} to itself it is 10, not {distance}"));
+                }
+                if from != to && !(11..=254).contains(distance) {
+                    return Some(format!("from node {from} to {to}: 11 to 254, not {distance}"));
+                }
+                if all[to][from] != *distance {
+                    return Some(format!("from node {from} to {to} it is not the same as back"));
+                }
             }
         }
         None

@@ -30,6 +30,9 @@ pub(crate) struct Topology {
     /// Added to the latency of memory near another socket, in nanoseconds.
     #[serde(default)]
     pub(crate) hop_ns: u32,
+    /// Distances between nodes as the firmware says them (SLIT), a row per node; none: in proportion to the latencies.
+    #[serde(default)]
+    pub(crate) distances: Vec<Vec<u32>>,
     /// Kernel modules to load, with what they need.
     #[serde(default)]
     pub(crate) modules: Vec<String>,
@@ -106,6 +109,13 @@ impl Topology {
     pub(crate) fn latency_ns(&self, from: usize, to: usize) -> u32 {
         let hop = if self.socket(from) == self.socket(to) { 0 } else { self.hop_ns };
         self.nodes[to].latency_ns + hop
+    }
+
+    /// What the firmware says of the way between two nodes (SLIT): 10 is a node's own memory.
+    pub(crate) fn distance(&self, from: usize, to: usize) -> u32 {
+        let said = self.distances.get(from).and_then(|row| row.get(to)).copied();
+        let in_proportion = 10 * self.latency_ns(from, to) / self.nodes[from].latency_ns.max(1);
+        said.unwrap_or(in_proportion.clamp(11, 254))
     }
 
     /// Virtual CPUs of one guest.

@@ -38,6 +38,10 @@ fn unknown_keys_and_senseless_values_are_named() {
         ("hop_ns = 70", "guests = 9", "guests must be 1 to 8"),
         ("[[node]]", "[[nvdim]]\n[[node]]", "did you mean 'nvdimm'?"),
         ("hop_ns = 70", "hop_ns = -1", "hop_ns"),
+        ("[[10, 21, 17, 28], ", "[", "4 rows of 4 numbers"),
+        ("[[10, ", "[[11, ", "from node 0 to itself it is 10, not 11"),
+        ("[[10, 21", "[[10, 5", "from node 0 to 1: 11 to 254, not 5"),
+        ("[[10, 21", "[[10, 22", "from node 0 to 1 it is not the same as back"),
     ] {
         assert!(good.contains(from), "{from}");
         let text = good.replacen(from, to, 1);

@@ -6,6 +6,7 @@ mod felt;
 mod lab;
 mod meter;
 mod movers;
+mod pairs;
 mod shift;
 mod tiers;
 mod topologies;

@@ -14,7 +14,7 @@ use pagetide_manager::{
     Amount, Budget, EpochLine, Follow, Manager, Settings, TakeOver, TierError, Tiers,
     restore_left_over,
 };
-use pagetide_migrate::{LiveKernel, Mover, prefer_node};
+use pagetide_migrate::{LiveKernel, Mover, prefer_node, prefer_nodes};
 use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
 use pagetide_privilege::Capabilities;
 use pagetide_report::Style;
@@ -99,6 +99,12 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let writer = output
         .map(|output| RecordingWriter::create(output.path, &header, output.owner))
         .transpose()?;
+    if let (false, Target::Command(_)) = (arguments.dry_run || tiers.fast.is_empty(), &target) {
+        // The command inherits it.
+        if let Err(error) = prefer_nodes(&tiers.fast) {
+            tracing::debug!(%error, "the command's memory begins where the kernel puts it");
+        }
+    }
     let recorder = match Recorder::start(observer, host.clone(), &target, options) {
         Ok(recorder) => recorder,
         Err(error) => {

@@ -1,7 +1,7 @@
 //! Figure 7: a program with three phases, of which none fits into DRAM: stops, restarts, and what they
 //! are decided by.
 
-use super::runs::{OURS, System, answers, simulate, value};
+use super::runs::{BARE, OURS, System, answers, simulate, value};
 use crate::{Context, Figure, Outcome, ReproduceError, Row, Series, Tolerance};
 
 pub(super) const FIGURE: Figure = Figure {
@@ -34,31 +34,38 @@ fn scenario((scale, seed): (u32, u32), threads: u32, system: System) -> String {
 }
 
 /// Seeds of a context, each with its scenario at a scale.
-fn texts(context: &Context, scale: u32) -> Vec<String> {
+fn texts(context: &Context, scale: u32, system: System) -> Vec<String> {
     let (threads, seeds) = if context.small { (1, 1) } else { (THREADS, SEEDS) };
-    (0..seeds).map(|seed| scenario((scale, seed), threads, OURS)).collect()
+    (0..seeds).map(|seed| scenario((scale, seed), threads, system)).collect()
 }
 
 /// With how many seeds there are three stops and two restarts.
-pub(super) fn as_published(context: &Context, scale: u32) -> Result<Row, ReproduceError> {
-    let all = simulate(context, &texts(context, scale), false)?;
+pub(super) fn as_published(
+    context: &Context,
+    scale: u32,
+    system: System,
+) -> Result<Row, ReproduceError> {
+    let all = simulate(context, &texts(context, scale, system), false)?;
     let right = all.iter().filter(|one| {
         let of = |name| one.get(name).copied();
         of("stops") == Some(3.0) && of("restarts") == Some(2.0)
     });
-    let what = format!("seeds with three stops and two restarts, of {}", all.len());
+    let what =
+        format!("{}: seeds with three stops and two restarts, of {}", system.name, all.len());
     Ok(Row::new(what, "", right.count() as f64))
 }
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
-    let first = texts(context, context.scale).remove(0);
+    let first = texts(context, context.scale, OURS).remove(0);
     let first = simulate(context, &[first], true)?.remove(0);
     let mut outcome = Outcome::default();
     for (name, published) in [("stops", 3.0), ("restarts", 2.0)] {
         let row = Row::new(name, "", value(&first, name)?);
         outcome.rows.push(row.published(published, Tolerance::Percent(0.0)));
     }
-    outcome.rows.push(as_published(context, context.scale)?);
+    for system in [OURS, BARE] {
+        outcome.rows.push(as_published(context, context.scale, system)?);
+    }
     let answers = answers(&first);
     let gb = 1e9;
     let promoted = answers.iter().map(|answer| (answer.at_s, answer.promoted / gb));

@@ -17,6 +17,7 @@ mod scales;
 mod stationary;
 #[cfg(test)]
 mod tests;
+mod unseen;
 
 use crate::Paper;
 
@@ -39,5 +40,6 @@ pub(crate) const PAPER: Paper = Paper {
         all::FIGURE,
         scales::FIGURE,
         stationary::FIGURE,
+        unseen::FIGURE,
     ],
 };

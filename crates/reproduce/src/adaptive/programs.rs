@@ -14,16 +14,16 @@ use super::runs::System;
 pub(super) struct Program {
     pub(super) name: &'static str,
     /// Resident memory, GB.
-    memory_gb: f64,
+    pub(super) memory_gb: f64,
     /// DRAM from which on it gains by migration, GB: 0 in what the paper pairs as friendly (table 4); none
     /// in what it pairs as unfriendly; of LU as section 3.1 has it.
-    friendly_from: Option<u32>,
+    pub(super) friendly_from: Option<u32>,
     /// What a thread computes between two accesses, ns.
-    compute_ns: f64,
+    pub(super) compute_ns: f64,
     /// The memory that a parallel loop goes over, GB; none if threads never meet.
-    loop_gb: Option<f64>,
+    pub(super) loop_gb: Option<f64>,
     /// Its parts, and phases if it has some, in a scenario's words.
-    parts: &'static str,
+    pub(super) parts: &'static str,
 }
 
 /// In the order of table 3.

@@ -44,9 +44,19 @@ pub(super) const NOMAD: System = System::of("NOMAD", "name = \"nomad\"");
 pub(super) const MEMTIS: System = System::of("MEMTIS", "name = \"memtis\"").with_cores(0);
 pub(super) const MEMTIS_2: System =
     System::of("MEMTIS (+2 core)", "name = \"memtis\"").with_cores(2);
+/// With as much time for its samples as Pagetide has for watching: half a core.
+pub(super) const MEMTIS_CHEAP: System =
+    System::of("MEMTIS (+2 core, 60 ns a sample)", "name = \"memtis\"\nsample_ns = 60")
+        .with_cores(2);
 /// This project's, as `pagetide run` does it.
 pub(super) const PAGETIDE: System = System::of("Pagetide", "name = \"pagetide\"");
+/// With the guards that its governor has by default.
 pub(super) const OURS: System = System::of("Adaptive", "name = \"adaptive\"");
+/// Algorithms 1 and 2 as published, without them.
+pub(super) const BARE: System = System::of(
+    "Adaptive, bare",
+    "name = \"adaptive\"\ngovernor = \"adaptive:churn=0,patience=0,floor=0,backoff=1\"",
+);
 
 /// What each scenario came to: of its tenant `accesses_per_s`, `fast_share`, `promoted`, `demoted` (bytes),
 /// `stops` and `restarts`, and `first-stop-s` if there was one; with `over_time` every answer of its governor, too: see [`Answer`].

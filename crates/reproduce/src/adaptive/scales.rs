@@ -20,7 +20,7 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let mut outcome = Outcome::default();
     for scale in [context.scale, (context.scale / 2).max(1)] {
         let smaller = format!("memory and times {scale} times smaller");
-        let row = figure_7::as_published(context, scale)?;
+        let row = figure_7::as_published(context, scale, OURS)?;
         outcome.rows.push(Row { what: format!("{}: {smaller}", row.what), ..row });
         for (name, dram_gb) in PROGRAMS {
             let Some(program) = Program::named(name) else { continue };

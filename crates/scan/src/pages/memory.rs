@@ -9,14 +9,15 @@
 
 use super::{OfRegion, REGION};
 use crate::survey::history::KEEP;
-use crate::survey::mixture::{RATES, Weights, counts_for, rate};
+use crate::survey::mixture::{RATES, Weights, counts, rate};
 use crate::survey::visit::{LATER, Visit};
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
-/// Counts and times that differ by less than this share are taken for alike.
-const FINE: f64 = 8.0;
+/// Counts and times that differ by less than an eighth are taken for alike: so many of their last bits are left out.
+const ROUGH: u32 = f32::MANTISSA_DIGITS - 1 - 3;
 /// What faded to less than this was never seen.
-const LITTLE: f64 = 0.01;
+const LITTLE: f32 = 0.01;
 
 /// Sightings of the pages of a region.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,9 +64,10 @@ impl Memory {
             let busy = if cores > 0.0 { visit.cores() / cores } else { 1.0 };
             self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (lines * busy));
         }
-        let mut known: HashMap<[i32; 4], f32> = HashMap::new();
+        let counts = counts(gap_s);
+        let mut known: HashMap<[u16; 4], f32> = HashMap::new();
         for page in 0..REGION {
-            let of = |values: &[f32; REGION]| f64::from(values[page]);
+            let of = |values: &[f32; REGION]| values[page];
             let seen = Seen {
                 count: of(&self.counts),
                 time: of(&self.times),
@@ -74,7 +76,7 @@ impl Memory {
             };
             self.rates[page] = *known
                 .entry(seen.key())
-                .or_insert_with(|| single(lines * seen.expected(weights, gap_s)));
+                .or_insert_with(|| single(lines * seen.expected(weights, &counts)));
         }
     }
 
@@ -109,42 +111,68 @@ impl Memory {
     }
 }
 
+/// The rates of the grid, and their logarithms.
+static GRID: LazyLock<[(f64, f64); RATES]> =
+    LazyLock::new(|| std::array::from_fn(|place| (rate(place), rate(place).ln())));
+/// A factor of 2 in so many steps.
+const STEPS: f32 = 8.0;
+/// The shortest time of [`ACCESSED`], as a logarithm to base 2, and how many there are: 1 us to an hour.
+const SHORTEST: f32 = -20.0;
+const TIMES: usize = 256;
+
+/// The logarithm of the chance of an access in a time, by the time's place and the rates of the grid.
+static ACCESSED: LazyLock<Vec<[f64; RATES]>> = LazyLock::new(|| {
+    let time = |place: usize| f64::from(place as f32 / STEPS + SHORTEST).exp2();
+    let of = |time: f64| GRID.map(|(rate, _)| (-(-rate * time).exp_m1()).ln());
+    (0..TIMES).map(|place| of(time(place))).collect()
+});
+
+/// The row of [`ACCESSED`] of about this time.
+fn accessed_in(time_s: f32) -> &'static [f64; RATES] {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let place = (STEPS * (time_s.log2() - SHORTEST)).round() as usize;
+    &ACCESSED[place.min(TIMES - 1)]
+}
+
+/// What is so many times (as a logarithm) less likely than the likeliest does not count.
+const IMPOSSIBLE: f64 = -40.0;
+
 /// What is remembered of one page.
 struct Seen {
-    count: f64,
-    time: f64,
-    late: f64,
-    late_s: f64,
+    count: f32,
+    time: f32,
+    late: f32,
+    late_s: f32,
 }
 
 impl Seen {
     /// Alike for pages of which about the same was seen.
-    fn key(&self) -> [i32; 4] {
-        #[expect(clippy::cast_possible_truncation, reason = "small")]
-        let place = |value: f64| (value.max(1e-12).log2() * FINE).round() as i32;
-        let counted = |count: f64, value: f64| if count > LITTLE { place(value) } else { i32::MIN };
+    fn key(&self) -> [u16; 4] {
+        let place = |value: f32| u16::try_from(value.to_bits() >> ROUGH).unwrap_or(u16::MAX);
+        let counted = |count: f32, value: f32| if count > LITTLE { place(value) } else { 0 };
         let Self { count, time, late, late_s } = *self;
         [counted(count, count), place(time), counted(late, late), counted(late, late_s)]
     }
 
-    /// What is expected of it, per second.
-    fn expected(&self, weights: &Weights, gap_s: f64) -> f64 {
-        let likely = |place: usize| -> f64 {
-            let rate = rate(place);
-            let accesses = if self.count > LITTLE { rate.ln() * self.count } else { 0.0 };
-            let late = if self.late > LITTLE {
-                (-(-rate * self.late_s / self.late).exp_m1()).ln() * self.late
-            } else {
-                0.0
-            };
-            accesses + late - rate * self.time
-        };
-        let most = (0..RATES).map(likely).fold(f64::NEG_INFINITY, f64::max);
+    /// What is expected of it, per second, where pages with the rates of the grid count for so much.
+    fn expected(&self, weights: &Weights, counts: &[f64; RATES]) -> f64 {
+        let [count, time, late] = [self.count, self.time, self.late].map(f64::from);
+        let mut likely = GRID.each_ref().map(|(rate, _)| -rate * time);
+        if self.count > LITTLE {
+            likely.iter_mut().zip(&*GRID).for_each(|(likely, (_, log))| *likely += log * count);
+        }
+        if self.late > LITTLE {
+            let logs = accessed_in(self.late_s / self.late);
+            likely.iter_mut().zip(logs).for_each(|(likely, log)| *likely += log * late);
+        }
+        let most = likely.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (mut all, mut sum) = (0.0, 0.0);
-        for (place, weight) in weights.iter().enumerate() {
-            let weight = f64::from(*weight) * (likely(place) - most).exp();
-            all += weight;
-            sum += weight * counts_for(rate(place), gap_s);
+        for ((weight, likely), count) in weights.iter().zip(likely).zip(counts) {
+            if likely - most > IMPOSSIBLE {
+                let weight = f64::from(*weight) * (likely - most).exp();
+                all += weight;
+                sum += weight * count;
+            }
         }
         if all > 0.0 { sum / all } else { 0.0 }
     }

@@ -231,8 +231,8 @@ impl Brackets {
         let one = |rate: f64| sum(&|from, to| unseen(rate, from) - unseen(rate, to));
         // The best of the grid, and then in eighths of its steps around that.
         let at = |place: f64| one((place - 5.0).exp2());
-        let likelier = |a: &f64, b: &f64| at(*a).total_cmp(&at(*b));
-        let near = (1..RATES).map(|place| place as f64).max_by(likelier).unwrap_or(1.0);
+        let grid = (1..RATES).map(|place| (place as f64, at(place as f64)));
+        let near = grid.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(1.0, |(place, _)| place);
         let around = (-8..=8).map(|step| at(near + f64::from(step) / 8.0));
         let alike = around.fold(f64::NEG_INFINITY, f64::max);
         let mixed = sum(&|from, to| {

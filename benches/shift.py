@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""`pagetide shift` in guests of the lab's topology `shift` (make lab), one per case; what was measured is kept.
+
+*growth*: a program fills more memory than there is DRAM at three rates, or, *spare*, less than there is; unmanaged, and
+with one trigger or another. *give-back*: a device of 640 MiB (512 MiB as memory), of which a program uses a part, is
+given back. An emulated CPU reads devices some ten times slower: times stand for themselves only in comparison.
+
+For each case NAME.json, what the guest said; of growth also NAME.csv, memory four times a second, and NAME.jsonl, the
+daemon's checks."""
+
+import argparse
+import dataclasses
+import itertools
+import json
+import math
+import re
+
+import common
+import guest
+
+# DRAM that is free at the moment which all triggers are compared by: the default threshold.
+REFERENCE = 0.10
+# Seconds that a guest may take once it is up, and give-back in it.
+TIMEOUT, LIMIT = 500, 120
+GIB = 1 << 30
+
+
+@dataclasses.dataclass(frozen=True)
+class Manager:
+    """Options of `pagetide shift run`, none for no daemon, and the growth factor among them."""
+
+    options: str = ""
+    growth: float = 5
+
+
+MANAGERS = {
+    "unmanaged": Manager(),
+    "default": Manager("--demote"),
+    "no-lead": Manager("--demote --lead 0"),
+    "early": Manager("--demote --threshold 25% --growth 3", 3),
+    # The least that can be asked for: nothing but stalls is looked at.
+    "psi": Manager("--demote --lead 0 --threshold 0% --stalled 1%"),
+}
+RATES = (30, 60, 120)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One guest."""
+
+    name: str
+    kind: str
+    settings: dict
+    manager: str = ""
+    rate: int = 0
+    dram: str = "1G"
+
+
+def growth(manager, rate, size="1200M", name="growth"):
+    """A program that fills memory at so many MiB a second."""
+    settings = {"OPTIONS": MANAGERS[manager].options, "SIZE": size, "RATE": f"{rate}M"}
+    return Case(f"{name}-{manager}-{rate}", "growth", settings, manager, rate)
+
+
+def give_back(percent, dram="2G", name="give-back"):
+    """Memory of which a program uses so much."""
+    return Case(f"{name}-{percent}", "give-back", {"PERCENT": percent, "LIMIT": LIMIT}, dram=dram)
+
+
+CASES = [give_back(percent) for percent in (0, 10, 50, 100)]
+CASES.append(give_back(100, "1G", "give-back-short"))
+CASES += [growth(manager, rate) for manager in MANAGERS for rate in RATES]
+# All of this fits into DRAM: whatever grows, grows for nothing.
+CASES += [growth(manager, 120, "550M", "spare") for manager in MANAGERS if MANAGERS[manager].options]
+
+
+def run(args, case, folder):
+    """One guest; writes what came out of it."""
+    topology = common.read(common.ROOT / "lab/topologies/shift.toml")
+    topology = topology.replace('memory = "1G"', f'memory = "{case.dram}"')
+    more, paths = guest.programs(args)
+    found = {"case": dataclasses.asdict(case), "commit": common.commit(), "load_before": common.load()}
+    variables = case.settings | paths | {"KIND": case.kind}
+    text, out = guest.boot(args, case.name, topology, "shift.sh", variables, more, TIMEOUT)
+    if text is None:
+        return
+    found |= {"load_after": common.load()} | printed(text)
+    if case.kind == "give-back":
+        found["back"] = json.loads(common.read(out / "back.json") or "{}")
+    else:
+        for file, suffix in (("samples.csv", "csv"), ("checks.jsonl", "jsonl")):
+            if text := common.read(out / file):
+                (folder / f"{case.name}.{suffix}").write_text(text, encoding="utf-8")
+    (folder / f"{case.name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(f"{case.name}: done in {found['end'] - found['begin']:.1f} s of the guest")
+
+
+def printed(text):
+    """What the script in the guest said."""
+    found = {"before": {}, "after": {}, "kib": {}, "verified": False}
+    for line in text.splitlines():
+        match line.split():
+            case ["at", name, seconds]:
+                found[name] = float(seconds)
+            case ["before" | "after" | "kib" as of, key, value]:
+                found[of][key] = int(value)
+            case ["filled", *_]:
+                found["filled_s"] = float(line.split()[-2])
+            case ["verified", _]:
+                found["verified"] = True
+            case ["signatures", count, "nonzero", others]:
+                found["left"] = {"signatures": int(count), "nonzero": int(others)}
+            case ["failed", _]:
+                found["failed"] = line
+    return found
+
+
+def counted(found, key):
+    """By how much a counter of the kernel's grew."""
+    return found["after"].get(key, 0) - found["before"].get(key, 0)
+
+
+def swapped_mib(found):
+    """Memory swapped out while the program ran."""
+    return counted(found, "pswpout") / 256
+
+
+def free(row):
+    """Free memory of both nodes and page cache, KiB, of a sample."""
+    return sum(row[key] for key in ("dram_free", "dram_file", "pm_free", "pm_file"))
+
+
+def samples_of(path):
+    """Samples as numbers. A last one that is not whole is left out."""
+    rows = [row for row in common.rows_of(path) if all(row.values())]
+    return [{key: float(value) for key, value in row.items()} for row in rows]
+
+
+def online_at(samples):
+    """When the first of the storage was memory; none: never."""
+    return next((row["seconds"] for row in samples if row["pm_total"] > 0), None)
+
+
+def since_below(samples, limit):
+    """Seconds from less than so many KiB being free to memory online; less than 0: it was online before."""
+    below = next((row["seconds"] for row in samples if free(row) < limit), None)
+    online = online_at(samples)
+    return None if below is None or online is None else online - below
+
+
+def checks_until(checks):
+    """Checks that saw less free than their threshold, up to the one that first grew: how many; why it grew."""
+    count = 0
+    for check in checks:
+        pair = check["pairs"][0]
+        count += pair["free"] < pair["threshold"]
+        for event in check["happened"]:
+            if event["event"] == "grew":
+                return count, event["why"]
+    return count, None
+
+
+def devices(checks):
+    """How many became memory, and how many of them were given back although less would have done all the time."""
+    here, taken, unneeded = {}, 0, 0
+    for at, check in enumerate(checks):
+        for event in check["happened"]:
+            if event["event"] == "grew":
+                taken += 1
+                here[event["device"]] = (at + 1, len(here) + 1)
+            elif event["event"] == "shrank":
+                since, rank = here.pop(event["device"])
+                pairs = [check["pairs"][0] for check in checks[since : at + 1]]
+                needed = [math.ceil(max(pair["memory"] - pair["free"], 0) / event["bytes"]) for pair in pairs]
+                unneeded += max(needed, default=0) < rank
+    return taken, unneeded
+
+
+def apart(checks):
+    """Fewest seconds between a change of direction and the shift before it; none: it never changed."""
+    shifts = []
+    for check in checks:
+        end = check["seconds"]
+        for event in check["happened"]:
+            if event["event"] in ("grew", "shrank"):
+                shifts.append((event["event"], end, end := end + event["seconds"]))
+    return min((two[1] - one[2] for one, two in itertools.pairwise(shifts) if one[0] != two[0]), default=None)
+
+
+def memory_seconds(samples, goal):
+    """Of memory that was storage, MiB x seconds: used, not used, and of the latter what is beyond the goal (KiB)."""
+    used = unused = beyond = 0.0
+    for row, after in itertools.pairwise(samples):
+        seconds = after["seconds"] - row["seconds"]
+        idle = min(row["pm_total"], free(row))
+        used += (row["pm_total"] - idle) * seconds / 1024
+        unused += idle * seconds / 1024
+        # What of the goal lies in DRAM needs no other memory.
+        beyond += min(idle, max(free(row) - goal, 0)) * seconds / 1024
+    return used, unused, beyond
+
+
+def or_none(value, form):
+    """A figure, or a dash where there is none."""
+    return "–" if value is None else form.format(value)
+
+
+def show_growth(folder, markdown):
+    """Two tables: what was swapped out, how soon memory was there; and what it was good for."""
+    swaps, uses = [], []
+    for case in CASES:
+        path = folder / f"{case.name}.json"
+        if case.kind != "growth" or not path.exists():
+            continue
+        found = json.loads(path.read_text(encoding="utf-8"))
+        samples = samples_of(path.with_suffix(".csv"))
+        checks = [json.loads(line) for line in common.read(path.with_suffix(".jsonl")).splitlines()]
+        swapped, online = swapped_mib(found), online_at(samples)
+        alone = folder / f"growth-unmanaged-{case.rate}.json"
+        avoided = None
+        if case.name.startswith("growth") and checks and alone.exists():
+            avoided = swapped_mib(json.loads(alone.read_text(encoding="utf-8"))) - swapped
+        before = [row["swapped_out"] for row in samples if online is None or row["seconds"] <= online]
+        threshold = checks[0]["pairs"][0]["threshold"] / 1024 if checks else 0
+        dram = samples[0]["dram_total"]
+        count, why = checks_until(checks)
+        swaps.append(
+            [case.name, why or "–", or_none(since_below(samples, threshold) if threshold else None, "{:.1f} s")]
+            + [count if why and threshold else "–", or_none(since_below(samples, REFERENCE * dram), "{:.1f} s")]
+            + [f"{swapped:.0f} MiB", f"{(before[-1] - found['before']['pswpout']) / 256:.0f} MiB"]
+            + [or_none(avoided, "{:.0f} MiB"), counted(found, "oom_kill")]
+            + [f"{found['filled_s']:.1f} s" if "filled_s" in found else "–", "yes" if found["verified"] else "NO"]
+        )
+        if not checks:
+            continue
+        taken, unneeded = devices(checks)
+        used, unused, beyond = memory_seconds(samples, MANAGERS[case.manager].growth * threshold)
+        uses.append(
+            [case.name, taken, unneeded, f"{used / 1024:.1f}", f"{unused / 1024:.1f}", f"{beyond / 1024:.1f}"]
+            + [f"{beyond / used:.2f}" if used else "–", or_none(apart(checks), "{:.1f} s")]
+        )
+    header = ["case", "grew by", "own threshold to online", "checks", "10 % free to online", "swapped out"]
+    common.table([*header, "before online", "avoided", "OOM kills", "filled in", "data right"], swaps, markdown)
+    print()
+    header = ["case", "devices taken", "for nothing", "used GiB x s", "not used", "beyond growth", "beyond / used"]
+    common.table([*header, "least apart"], uses, markdown)
+
+
+def show_give_back(folder, markdown):
+    """A row per case."""
+    lines = []
+    for case in CASES:
+        path = folder / f"{case.name}.json"
+        if case.kind != "give-back" or not path.exists():
+            continue
+        found = json.loads(path.read_text(encoding="utf-8"))
+        kib, back = found["kib"], found["back"]
+        seconds = found["end"] - found["begin"]
+        used = kib["pm_MemTotal"] - kib["pm_MemFree"]
+        bytes_ = back.get("bytes", 0)
+        left = found.get("left")
+        lines.append(
+            [case.name, f"{used / 1024:.0f} of {kib['pm_MemTotal'] / 1024:.0f} MiB"]
+            + [f"{kib['dram_MemFree'] / 1024:.0f} MiB"]
+            + ["done" if bytes_ else f"refused: {'; '.join(back.get('refused', []))}", f"{seconds:.1f} s"]
+            + [f"{seconds * GIB / bytes_:.1f}" if bytes_ else "–", f"{back.get('moved', 0) / (1 << 20):.0f} MiB"]
+            + [f"{counted(found, 'pgmigrate_success') / 256:.0f} MiB", f"{swapped_mib(found):.0f} MiB"]
+            + ["–" if not case.settings["PERCENT"] else "yes" if found["verified"] else "NO"]
+            + [left["nonzero"] if left else "–"]
+        )
+    header = ["case", "used", "DRAM free", "outcome", "took", "s per GiB", "moved by us", "moved in all", "swapped out"]
+    common.table([*header, "data right", "words left"], lines, markdown)
+
+
+def main():
+    """Measures what is not there yet, prints the tables."""
+    parser = guest.basic_arguments(__doc__, "shift-figures")
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    args = parser.parse_args()
+    folder = args.results / args.name
+    if not args.show:
+        common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
+        args.pagetide = guest.stripped(args.pagetide, args.scratch)
+        for case in CASES:
+            if re.search(args.only, case.name) and not (folder / f"{case.name}.json").exists():
+                run(args, case, folder)
+    show_give_back(folder, args.markdown)
+    print()
+    show_growth(folder, args.markdown)
+
+
+if __name__ == "__main__":
+    main()

@@ -43,15 +43,21 @@ bandwidth_gb_s = 15
 """
 
 
-def arguments(doc, name):
-    """Options of scripts that boot guests and put what they find into a folder of that name."""
+def basic_arguments(doc, name):
+    """Options of all scripts that boot guests and put what they find into a folder of that name."""
     parser = common.arguments(doc)
     parser.add_argument("--lab", type=pathlib.Path, default=common.ROOT / "target/release/pagetide-lab")
-    parser.add_argument("--budget", type=int, default=3 * DILATION, help="of pagetide run, percent of an emulated CPU")
-    parser.add_argument("--options", default="", help="more options of pagetide run")
     parser.add_argument("--name", default=name, help="folder below the results")
     parser.add_argument("--only", default="", help="cases whose names match this expression")
     parser.add_argument("--markdown", action="store_true", help="print the table for the documentation")
+    return parser
+
+
+def arguments(doc, name):
+    """The same, of scripts in whose guests Pagetide runs."""
+    parser = basic_arguments(doc, name)
+    parser.add_argument("--budget", type=int, default=3 * DILATION, help="of pagetide run, percent of an emulated CPU")
+    parser.add_argument("--options", default="", help="more options of pagetide run")
     return parser
 
 
@@ -74,6 +80,33 @@ def slow_machine(scratch):
     return path
 
 
+def boot(args, name, topology, script, variables, more=(), timeout=1800):
+    """Boots a guest of this topology that runs a script of benches/lab. `more`: options of the lab. Gives what the
+    guest printed and the path to its folder; none if it failed."""
+    out = args.scratch / f"pagetide-{args.name}-{name}"
+    file = out.with_suffix(".toml")
+    file.write_text(topology, encoding="utf-8")
+    command = [args.lab, "run", "-t", file, "--boot-timeout", "300", "--timeout", str(timeout), "--out", out]
+    command += ["--copy", f"{LAB / script}:/script.sh", *more]
+    for key, value in variables.items():
+        command += ["--env", f"{key}={value}"]
+    for _ in range(BOOTS):
+        done = subprocess.run([*command, "--", "sh", "/script.sh"], text=True, stdout=subprocess.PIPE, check=False)
+        if done.returncode not in (LESS_FREE, NOT_RUN):
+            break
+    file.unlink()
+    if done.returncode != 0:
+        print(f"{name}: the guest ended with {done.returncode}\n{done.stdout}")
+        return None, out
+    return done.stdout, out
+
+
+def programs(args, needs=()):
+    """Options of the lab for the programs that a guest gets, and their variables."""
+    more = [word for each in (args.pagetide, args.lab, *needs) for word in ("--with", each)]
+    return more, {"PAGETIDE": args.pagetide, "LAB": args.lab}
+
+
 def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
     """Boots a guest with so much DRAM in MiB that runs a script of benches/lab. `meter`: its units, and seconds
     between its rows; none: as no meter slows it down. Gives what the guest printed and the path to its folder, beside
@@ -81,27 +114,13 @@ def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
     out = args.scratch / f"pagetide-{args.name}-{name}"
     # Of large memory it does not matter.
     least = dram - 80 - 8 * len(needs) if dram < 512 else 0
-    topology = out.with_suffix(".toml")
-    topology.write_text(TOPOLOGY.format(dram=dram), encoding="utf-8")
-    command = [args.lab, "run", "-t", topology, "--boot-timeout", "300", "--timeout", "1800", "--out", out]
+    more, paths = programs(args, needs)
     if meter:
-        command += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
-        command += ["--unit-size", meter[0], "--units-every", str(10 * meter[1])]
-    command += ["--copy", f"{LAB / script}:/script.sh", "--copy", f"{LAB / 'common.sh'}:/common.sh"]
-    command += ["--copy", f"{slow_machine(args.scratch)}:/machine.toml"]
-    for each in (args.pagetide, args.lab, *needs):
-        command += ["--with", each]
-    for key, value in (variables | {"PAGETIDE": args.pagetide, "LAB": args.lab, "LEAST_FREE": least}).items():
-        command += ["--env", f"{key}={value}"]
-    for _ in range(BOOTS):
-        done = subprocess.run([*command, "--", "sh", "/script.sh"], text=True, stdout=subprocess.PIPE, check=False)
-        if done.returncode not in (LESS_FREE, NOT_RUN):
-            break
-    topology.unlink()
-    if done.returncode != 0:
-        print(f"{name}: the guest ended with {done.returncode}\n{done.stdout}")
-        return None, out
-    return done.stdout, out
+        more += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
+        more += ["--unit-size", meter[0], "--units-every", str(10 * meter[1])]
+    more += ["--copy", f"{LAB / 'common.sh'}:/common.sh", "--copy", f"{slow_machine(args.scratch)}:/machine.toml"]
+    variables = variables | paths | {"LEAST_FREE": least}
+    return boot(args, name, TOPOLOGY.format(dram=dram), script, variables, more)
 
 
 def run_options(args, more=""):

@@ -58,3 +58,40 @@ fn set(mode: libc::c_int, mask: *const u64) -> io::Result<()> {
     let failed = unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask, MAX_NODES + 1) };
     if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The policy of this thread for new memory, and its nodes.
+    fn policy() -> (libc::c_int, [u64; MAX_NODES / 64]) {
+        let (mut mode, mut mask) = (-1, [0u64; MAX_NODES / 64]);
+        let none = ptr::null::<libc::c_void>();
+        // SAFETY: both live through the call, and the mask holds MAX_NODES bits.
+        let failed = unsafe {
+            libc::syscall(
+                libc::SYS_get_mempolicy,
+                &raw mut mode,
+                mask.as_mut_ptr(),
+                MAX_NODES,
+                none,
+                0,
+            )
+        };
+        assert_eq!(failed, 0, "{}", io::Error::last_os_error());
+        (mode, mask)
+    }
+
+    #[test]
+    fn what_a_thread_prefers_its_children_inherit() {
+        // Of a thread of its own: it would stay.
+        let test = || {
+            prefer_nodes(&[NodeId(0)]).unwrap();
+            assert_eq!((policy().0, policy().1[0]), (MPOL_PREFERRED_MANY, 1));
+            let inherited = std::thread::spawn(policy).join().unwrap();
+            assert_eq!(inherited, policy());
+        };
+        std::thread::spawn(test).join().unwrap();
+        assert!(prefer_nodes(&[NodeId(u16::MAX)]).is_err(), "there is no such node");
+    }
+}

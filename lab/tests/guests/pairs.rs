@@ -46,7 +46,7 @@ fn a_command_of_ours_fills_the_other_sockets_dram_before_slow_memory() {
         taskset 1 $P run -q -- $P workload hot-cold --size 900M --hot 64M --seconds 600 >ours 2>&1 & run=$!
         until_ready ours
         echo ours $(where_is $(sed -n 's/.*ready.* pid=\([0-9]*\).*/\1/p' ours))
-        kill -INT $run; wait $run || true"#,
+        kill -TERM $run; wait $run || true"#,
     );
     let (stock, ours) = (by_node(&out, "stock"), by_node(&out, "ours"));
     assert!(stock[2] > 150 && stock[1] < 50, "its own slow memory first: {out}");

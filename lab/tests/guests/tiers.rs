@@ -27,7 +27,7 @@ fn a_run_uses_memory_that_comes_and_survives_that_it_goes() {
         pagetide shift give-back --size 384M >/dev/null
         until_it none_online
         until_it grep "no slow memory" /tmp/run.jsonl
-        kill -INT $run
+        kill -TERM $run
         wait $run || true
         kill -0 $program && echo the program lives, with $(on_pm) pages there
         cat /tmp/notes /tmp/summary"#,

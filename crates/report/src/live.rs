@@ -126,7 +126,7 @@ const TURNS: usize = 10;
 fn tier_changes(all: &[TierChange]) -> Vec<(&'static str, String)> {
     let last = &all[all.len().saturating_sub(TURNS)..];
     let line = |change: &TierChange| {
-        ("From then", format!("{} on: {}", duration(change.at_s), change.tiers))
+        ("Then", format!("from {} on: {}", duration(change.at_s), change.tiers))
     };
     last.iter().map(line).collect()
 }

@@ -25,6 +25,7 @@ mod registry;
 mod select;
 mod shadow;
 mod spec;
+mod stay;
 mod tenant;
 
 pub use access_history::{AccessHistory, Known, observed};

@@ -37,7 +37,8 @@ fn a_run_uses_memory_that_comes_and_survives_that_it_goes() {
         "before 0",
         "after 2",
         "the program lives, with 0 pages there",
-        " of slow memory",
+        // What the summary says of each change of the tiers, then the log of the last.
+        "Then        from ",
         "no slow memory",
     ] {
         assert!(run.out.contains(part), "{part}: {run:?}");

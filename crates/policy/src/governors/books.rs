@@ -31,11 +31,12 @@ impl Entry {
 /// What the moves of some seconds bring and cost, seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
-    /// In as many seconds.
+    /// In the seconds for which they last.
     pub(crate) brings_s: f64,
     pub(crate) moving_s: f64,
     pub(crate) watching_s: f64,
     pub(crate) within_s: f64,
+    pub(crate) lasts_s: f64,
 }
 
 impl Books {
@@ -71,11 +72,13 @@ impl Books {
             // What has just begun has not had the time to pay.
             return None;
         }
+        let lasts_s = balance.lasts_s.max(within_s);
         let account = Account {
-            brings_s: balance.gained * within_s,
+            brings_s: balance.gained * lasts_s,
             moving_s: now.moving_s - then.moving_s,
             watching_s: now.watching_s - then.watching_s,
             within_s,
+            lasts_s,
         };
         if account.brings_s > account.moving_s + account.watching_s {
             (self.poor_s, self.paid) = (0.0, true);

@@ -21,6 +21,8 @@ struct Part<'a> {
     /// What is expected of all pages, or of the single ones, and what was measured of them.
     rate: f32,
     rates: Option<&'a [f32; REGION]>,
+    /// The same, at least.
+    least: Option<&'a [f32; REGION]>,
     traffic: f32,
     traffics: Option<&'a [f32; REGION]>,
     /// Bits of single pages count, by the numbers of [`Pages`].
@@ -30,6 +32,15 @@ struct Part<'a> {
     node: NodeId,
     /// The walk's nodes, where not all pages lie on one.
     nodes: &'a [NodeId],
+}
+
+/// What a region adds to one page.
+#[derive(Default)]
+struct Page {
+    rate: f32,
+    least: f32,
+    traffic: f32,
+    flags: HeatFlags,
 }
 
 /// What a region adds: its pages, or a part of its unit.
@@ -133,7 +144,6 @@ impl PageHeat {
         let count = |flag| heat.flags[from..].iter().map(move |flags| u16::from(flags.has(flag)));
         heat.watched.extend(count(HeatFlags::SAMPLED));
         heat.touched.extend(count(HeatFlags::ACCESSED));
-        heat.least.extend_from_slice(&heat.rate[from..]);
     }
 
     /// Resident pages of this epoch whose bits could not be cleared.
@@ -187,6 +197,7 @@ impl<'a> Part<'a> {
             known: region.rate.is_some(),
             rate: region.mean_rate() * cores,
             rates: pages.rates().filter(|_| !region.huge),
+            least: pages.least().filter(|_| !region.huge),
             traffic: if region.charged_as_expected() { region.mean_rate() * cores } else { 0.0 },
             traffics: match (region.huge, region.sparse) {
                 (true, _) => None,
@@ -209,15 +220,15 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Rate, traffic and flags of a page, by its number in [`Pages`].
+    /// What it adds to a page, by its number in [`Pages`].
     #[inline]
-    fn page(&self, page: usize) -> (f32, f32, HeatFlags) {
+    fn page(&self, page: usize) -> Page {
         let (word, bit) = (page / 64, page % 64);
         let set = |mask: &Mask, flag: HeatFlags| flag.0 * u8::from(mask[word] >> bit & 1 != 0);
         let dirty = HeatFlags(set(&self.pages.dirty, HeatFlags::DIRTY));
         if self.shared[word] >> bit & 1 != 0 {
             let huge = HeatFlags(self.flags.0 & HeatFlags::HUGE.0);
-            return (0.0, 0.0, huge | dirty | HeatFlags::UNCLEARED);
+            return Page { flags: huge | dirty | HeatFlags::UNCLEARED, ..Page::default() };
         }
         let mut flags = self.flags | dirty;
         if self.watched[word] >> bit & 1 != 0 {
@@ -227,7 +238,8 @@ impl<'a> Part<'a> {
         let of = |each: Option<&[f32; REGION]>, all: f32| {
             each.map_or(all, |each| each[page] * self.cores)
         };
-        (of(self.rates, self.rate), of(self.traffics, self.traffic), flags)
+        let rate = of(self.rates, self.rate);
+        Page { rate, least: of(self.least, rate), traffic: of(self.traffics, self.traffic), flags }
     }
 
     /// Where a page lies, by its number in [`Pages`].
@@ -242,9 +254,10 @@ impl<'a> Part<'a> {
     fn add_run(&self, run: &Run, heat: &mut EpochHeat) {
         each(run, self.resident[run.word], |unit, page| {
             let page = self.pages.in_table(page);
-            let (rate, traffic, flags) = self.page(page);
+            let Page { rate, least, traffic, flags } = self.page(page);
             heat.unit.push(unit);
             heat.rate.push(rate);
+            heat.least.push(least);
             heat.traffic.push(traffic);
             heat.flags.push(flags);
             heat.node.push(self.node(page));
@@ -255,24 +268,26 @@ impl<'a> Part<'a> {
 /// Appends the pages of a run of which several regions hold some.
 fn add_shared_run(group: &[Piece<'_>], run: &Run, heat: &mut EpochHeat) {
     each(run, union(group)[run.word], |unit, page| {
-        let (mut sum, mut past, mut all, mut node) = (0.0, 0.0, HeatFlags::default(), NodeId(0));
-        let mut open = false;
+        let mut sum = Page::default();
+        let (mut node, mut open) = (NodeId(0), false);
         for part in parts(group) {
             if part.resident[run.word] >> (page % 64) & 1 != 0 {
                 let page = part.pages.in_table(page);
-                let (rate, traffic, flags) = part.page(page);
-                sum += rate;
-                past += traffic;
-                all |= flags;
+                let Page { rate, least, traffic, flags } = part.page(page);
+                sum.rate += rate;
+                sum.least += least;
+                sum.traffic += traffic;
+                sum.flags |= flags;
                 node = part.node(page);
                 let watched = flags.has(HeatFlags::SAMPLED);
                 open |= !watched && may_be_accessed(part.known.then_some(rate), part.cores);
             }
         }
         heat.unit.push(unit);
-        heat.rate.push(sum);
-        heat.traffic.push(past);
-        heat.flags.push(concluded(all, open));
+        heat.rate.push(sum.rate);
+        heat.least.push(sum.least);
+        heat.traffic.push(sum.traffic);
+        heat.flags.push(concluded(sum.flags, open));
         heat.node.push(node);
     });
 }

@@ -16,6 +16,8 @@ use std::sync::LazyLock;
 
 /// Counts and times that differ by less than an eighth are taken for alike: so many of their last bits are left out.
 const ROUGH: u32 = f32::MANTISSA_DIGITS - 1 - 3;
+/// The chance that a page is colder than it is said to be at least.
+const DOUBT: f64 = 0.1;
 /// What faded to less than this was never seen.
 const LITTLE: f32 = 0.01;
 
@@ -30,6 +32,8 @@ pub(super) struct Memory {
     late_s: [f32; REGION],
     /// What is expected of each, per second of CPU time.
     pub(super) rates: [f32; REGION],
+    /// What each makes at least, but for a chance of [`DOUBT`].
+    pub(super) least: [f32; REGION],
     /// Accesses past the caches in this epoch alone, as measured.
     pub(super) traffic: [f32; REGION],
 }
@@ -42,6 +46,7 @@ impl Memory {
             late: [0.0; REGION],
             late_s: [0.0; REGION],
             rates: [0.0; REGION],
+            least: [0.0; REGION],
             traffic: [0.0; REGION],
         })
     }
@@ -65,7 +70,7 @@ impl Memory {
             self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (lines * busy));
         }
         let counts = counts(gap_s);
-        let mut known: HashMap<[u16; 4], f32> = HashMap::new();
+        let mut known: HashMap<[u16; 4], Expected> = HashMap::new();
         for page in 0..REGION {
             let of = |values: &[f32; REGION]| values[page];
             let seen = Seen {
@@ -74,9 +79,9 @@ impl Memory {
                 late: of(&self.late),
                 late_s: of(&self.late_s),
             };
-            self.rates[page] = *known
-                .entry(seen.key())
-                .or_insert_with(|| single(lines * seen.expected(weights, &counts)));
+            let of = known.entry(seen.key()).or_insert_with(|| seen.expected(weights, &counts));
+            self.rates[page] = single(lines * of.mean);
+            self.least[page] = single(lines * of.least);
         }
     }
 
@@ -137,6 +142,28 @@ fn accessed_in(time_s: f32) -> &'static [f64; RATES] {
 /// What is so many times (as a logarithm) less likely than the likeliest does not count.
 const IMPOSSIBLE: f64 = -40.0;
 
+/// What a page makes, per second.
+#[derive(Clone, Copy, Default)]
+struct Expected {
+    mean: f64,
+    least: f64,
+}
+
+/// What a page counts for that is colder with a chance of [`DOUBT`] only. A rate of the grid stands for all that are
+/// nearer to it than to the next one.
+fn least(likely: &[f64; RATES], all: f64, counts: &[f64; RATES]) -> f64 {
+    let mut below = 0.0;
+    for (place, likely) in likely.iter().enumerate() {
+        let left = DOUBT * all - below;
+        if *likely > left {
+            let inside = left / likely;
+            return counts[place] * (inside - 0.5).exp2();
+        }
+        below += likely;
+    }
+    0.0
+}
+
 /// What is remembered of one page.
 struct Seen {
     count: f32,
@@ -154,8 +181,8 @@ impl Seen {
         [counted(count, count), place(time), counted(late, late), counted(late, late_s)]
     }
 
-    /// What is expected of it, per second, where pages with the rates of the grid count for so much.
-    fn expected(&self, weights: &Weights, counts: &[f64; RATES]) -> f64 {
+    /// What is expected of it where pages with the rates of the grid count for so much.
+    fn expected(&self, weights: &Weights, counts: &[f64; RATES]) -> Expected {
         let [count, time, late] = [self.count, self.time, self.late].map(f64::from);
         let mut likely = GRID.each_ref().map(|(rate, _)| -rate * time);
         if self.count > LITTLE {
@@ -167,14 +194,21 @@ impl Seen {
         }
         let most = likely.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (mut all, mut sum) = (0.0, 0.0);
-        for ((weight, likely), count) in weights.iter().zip(likely).zip(counts) {
-            if likely - most > IMPOSSIBLE {
-                let weight = f64::from(*weight) * (likely - most).exp();
-                all += weight;
-                sum += weight * count;
-            }
+        for ((weight, likely), count) in weights.iter().zip(&mut likely).zip(counts) {
+            // From here on how likely it is, no logarithm any more.
+            *likely = if *likely - most > IMPOSSIBLE {
+                f64::from(*weight) * (*likely - most).exp()
+            } else {
+                0.0
+            };
+            all += *likely;
+            sum += *likely * count;
         }
-        if all > 0.0 { sum / all } else { 0.0 }
+        if all <= 0.0 {
+            return Expected::default();
+        }
+        let mean = sum / all;
+        Expected { mean, least: least(&likely, all, counts).min(mean) }
     }
 }
 

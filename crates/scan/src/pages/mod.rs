@@ -117,6 +117,11 @@ impl Pages {
         self.memory.as_ref().map(|memory| &memory.rates)
     }
 
+    /// What each of them makes at least.
+    pub(crate) fn least(&self) -> Option<&[f32; REGION]> {
+        self.memory.as_ref().map(|memory| &memory.least)
+    }
+
     /// What was measured of all base pages in this epoch.
     pub(crate) fn traffic(&self) -> Option<&[f32; REGION]> {
         self.memory.as_ref().map(|memory| &memory.traffic)

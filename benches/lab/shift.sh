@@ -1,5 +1,5 @@
 # Runs in a guest of benches/shift.py: a program fills memory, or memory that is in use is given back. Given: PAGETIDE,
-# LAB, KIND; for growth OPTIONS, SIZE, RATE; for give-back PERCENT, LIMIT.
+# LAB, KIND; for growth OPTIONS, SIZE, RATE, HOLD; for give-back PERCENT, LIMIT.
 set -e
 for region in /sys/bus/nd/devices/region*; do
     case $(cat $region/size) in 2147483648) pm=${region##*/} ;; esac
@@ -53,7 +53,7 @@ growth)
     at begin
     counters before
     # A program that is killed is a result, too.
-    $LAB probe fill --size $SIZE --rate $RATE --hold 5 || echo "failed $?"
+    $LAB probe fill --size $SIZE --rate $RATE --hold $HOLD || echo "failed $?"
     at end
     counters after
     if [ -n "$manager" ]; then

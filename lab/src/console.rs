@@ -4,8 +4,10 @@ use std::{fs, path::Path};
 
 /// Lines of it that errors show.
 const LAST_LINES: usize = 15;
+/// And of a kernel that panicked, before that: what was wrong, and where.
+const BEFORE_PANIC: usize = 40;
 
-/// The last lines, or, if the kernel panicked, those from there on; indented.
+/// The last lines, or, if the kernel panicked, those around it; indented.
 pub(crate) fn last_lines(console: &Path) -> String {
     last_lines_of(&read(console))
 }
@@ -25,8 +27,13 @@ fn last_lines_of(text: &str) -> String {
     let lines: Vec<&str> =
         text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     let panic = lines.iter().position(|line| line.contains("Kernel panic"));
-    let from = panic.unwrap_or(lines.len().saturating_sub(LAST_LINES));
-    lines[from..].iter().take(LAST_LINES).map(|line| format!("  {line}\n")).collect()
+    let (before, last) = match panic {
+        Some(line) => (line.min(BEFORE_PANIC), line + LAST_LINES),
+        None => (LAST_LINES, lines.len()),
+    };
+    let last = last.min(lines.len());
+    let from = panic.unwrap_or(last).saturating_sub(before);
+    lines[from..last].iter().map(|line| format!("  {line}\n")).collect()
 }
 
 #[cfg(test)]
@@ -39,7 +46,8 @@ mod tests {
         let shown = last_lines_of(&many);
         assert!(shown.starts_with("  line 85\n") && shown.ends_with("  line 99\n"), "{shown}");
         let shown = last_lines_of(&many.replace("line 50", "Kernel panic - not syncing"));
-        assert!(shown.starts_with("  Kernel panic"), "{shown}");
+        assert!(shown.starts_with("  line 10\n  line 11\n"), "{shown}");
+        assert!(shown.contains("  line 49\n  Kernel panic - not syncing\n"), "{shown}");
         assert!(shown.ends_with("  line 64\n"), "{shown}");
         assert_eq!(last_lines_of(""), "");
     }

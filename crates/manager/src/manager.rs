@@ -316,8 +316,6 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let sparse: Vec<Pid> = sparse.map(Pid).collect();
         self.tracker.watch_sparsely(&sparse, Watch::Sparse.budget_share());
         let chosen = decision.chosen;
-        line.payback_s =
-            self.tenant.cost_benefit().map(|terms| terms.within_s).filter(|within_s| *within_s > 0.0);
         (line.unworthy, line.without_room) = (chosen.unprofitable, chosen.without_room);
         chosen
     }
@@ -351,7 +349,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         layout: &Layout,
         process: &[u32],
     ) -> Vec<usize> {
-        let pays_from = self.tenant.cost_benefit().map_or(0.0, |terms| terms.pays_from());
+        let pays_from = self.settings.cost_benefit.map_or(0.0, |terms| terms.pays_from());
         let hot = |row: usize| {
             let each = f64::from(heat.rate[row]) / f64::from(heat.pages[row].max(1));
             each > pays_from

@@ -72,8 +72,6 @@ pub struct EpochLine {
     pub promote: Bytes,
     /// Bytes that were to be demoted.
     pub demote: Bytes,
-    /// Seconds in which a promotion was to bring what it costs; none: whatever is wanted moves.
-    pub payback_s: Option<f64>,
     /// Promotions left out because they would not bring what they cost.
     pub unworthy: usize,
     /// Promotions left out for want of room, or over the bytes of one epoch.

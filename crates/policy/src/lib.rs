@@ -25,7 +25,6 @@ mod registry;
 mod select;
 mod shadow;
 mod spec;
-mod stay;
 mod tenant;
 
 pub use access_history::{AccessHistory, Known, observed};

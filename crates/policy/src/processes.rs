@@ -1,11 +1,10 @@
 //! The processes of a tenant: what each was seen to do, and what its governor says.
 
 use crate::recent_moves::RecentMoves;
-use crate::stay::Stays;
 use crate::tenant::Outcome;
 use crate::{Balance, CostBenefit, Counters, Governor, Governors, Verdict, Watch, observed};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A governor changed its mind.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,8 +27,8 @@ pub(crate) struct Processes {
     by_number: BTreeMap<u32, Process>,
     /// By row of the last decision; empty: all of process 0.
     of_row: Vec<u32>,
-    /// For how long what went up stays there.
-    stays: Stays,
+    /// Units that went up and did not come down yet.
+    promoted: BTreeSet<UnitId>,
     /// Of all processes so far.
     promoted_then_demoted: Bytes,
     now_s: f64,
@@ -97,7 +96,7 @@ impl Processes {
             prices,
             by_number: BTreeMap::new(),
             of_row: Vec::new(),
-            stays: Stays::default(),
+            promoted: BTreeSet::new(),
             promoted_then_demoted: Bytes(0),
             now_s: 0.0,
             watching_s: 0.0,
@@ -128,15 +127,11 @@ impl Processes {
         self.of_row.clear();
         self.of_row.extend_from_slice(process.unwrap_or_default());
         let lives = |unit: UnitId| heat.unit.binary_search(&unit).is_ok();
-        self.stays.pass(length_s, lives);
+        self.promoted.retain(|unit| lives(*unit));
         self.count(heat, fast, length_s, lives);
         self.share_watching();
-        let lasts_s = self.prices().map_or(0.0, |prices| prices.within_s);
         let mut changes = Vec::new();
         for (number, process) in &mut self.by_number {
-            if let Some(balance) = &mut process.counters.balance {
-                balance.lasts_s = lasts_s;
-            }
             let verdict = process.governor.judge(&process.counters);
             if verdict != process.verdict {
                 let reason = process.governor.reason();
@@ -215,23 +210,14 @@ impl Processes {
         }
         if outcome.up {
             counters.promoted += outcome.moved;
-            self.stays.went_up(*unit, outcome.moved);
+            self.promoted.insert(*unit);
         } else {
             counters.demoted += outcome.moved;
-            if self.stays.went_down(*unit) {
+            if self.promoted.remove(unit) {
                 counters.promoted_then_demoted += outcome.moved;
                 self.promoted_then_demoted += outcome.moved;
             }
         }
-    }
-
-    /// What moves cost and bring, within the time for which they may be expected to last by now.
-    pub(crate) fn prices(&self) -> Option<CostBenefit> {
-        let lasting = |prices: CostBenefit| match prices.within_s {
-            within_s if within_s > 0.0 => self.stays.expected_s(within_s),
-            whatever_is_wanted => whatever_is_wanted,
-        };
-        self.prices.map(|prices| CostBenefit { within_s: lasting(prices), ..prices })
     }
 
     /// Bytes that went down after they had gone up.

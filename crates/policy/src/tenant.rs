@@ -79,15 +79,15 @@ pub struct Outcome {
 pub struct Tenant {
     decider: Decider,
     processes: Processes,
+    cost_benefit: Option<CostBenefit>,
 }
 
 impl Tenant {
-    /// One that has seen no epoch. `cost_benefit`: what moves cost and bring, and the time in which
-    /// they must do so at least (it grows while what went up stays); none: every one pays, and a
-    /// governor that counts in seconds stops nothing.
+    /// One that has seen no epoch. `cost_benefit`: what moves cost and bring; none: every one pays,
+    /// and a governor that counts in seconds stops nothing.
     #[must_use]
     pub fn new(decider: Decider, governors: Governors, cost_benefit: Option<CostBenefit>) -> Self {
-        Self { decider, processes: Processes::new(governors, cost_benefit) }
+        Self { decider, processes: Processes::new(governors, cost_benefit), cost_benefit }
     }
 
     /// A policy alone: nobody stops it, and every move pays.
@@ -155,7 +155,7 @@ impl Tenant {
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),
             Room::Limited { capacity, most, used, move_budget } => {
-                let cost_benefit = self.cost_benefit();
+                let cost_benefit = self.cost_benefit;
                 let limits = Limits { capacity, most, used, move_budget, cost_benefit };
                 apply_limits(&self.decider, &moves, heat, &limits)
             }
@@ -167,12 +167,6 @@ impl Tenant {
     /// Takes in what became of the last decision on `heat`.
     pub fn learn(&mut self, heat: &EpochHeat, outcomes: impl Iterator<Item = Outcome>) {
         outcomes.for_each(|outcome| self.processes.learn(heat, &outcome));
-    }
-
-    /// What moves cost and bring, in the time for which they may be expected to last by now.
-    #[must_use]
-    pub fn cost_benefit(&self) -> Option<CostBenefit> {
-        self.processes.prices()
     }
 
     /// Bytes that went down after they had gone up.

@@ -9,7 +9,7 @@
 //! must never be taken from `kmem` while a block is online: the kernel could not remove its memory until
 //! the next reboot.
 
-use crate::{Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State};
+use crate::{Answer, Driver, Event, Fault, Identity, Journal, Kernel, Refusal, State, Why};
 use pagetide_host::{AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
 use std::time::Duration;
@@ -18,6 +18,8 @@ use std::time::Duration;
 const AT_A_TIME: Bytes = Bytes(100_000_000);
 /// So many times the used memory must be free in DRAM (section 4.2.2).
 const FREE_FACTOR: u64 = 3;
+/// Who may have to stop looks so often whether he must.
+const LOOK: Duration = Duration::from_secs(2);
 
 /// How a device is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,17 @@ pub struct GiveBack {
     pub evict: bool,
     /// Its owner wants it: it is not converted again until it is offered.
     pub withdraw: bool,
+    /// Most that programs may use up of what is free before its blocks are offline: then it stays memory. None: it
+    /// is given back whatever they do.
+    pub unless_used_up: Option<Bytes>,
+}
+
+/// The end of a give-back.
+#[derive(Clone, Copy)]
+struct Until {
+    time: Duration,
+    /// With less free than this it is given up.
+    free: Option<Bytes>,
 }
 
 /// What a give-back brought.
@@ -256,7 +269,10 @@ impl<K: Kernel> Shifter<K> {
         let block_size = self.block_size(name)?;
         self.has_room(&device, &blocks, how)?;
         self.journal.write(Event::ToStorage, id)?;
-        let until = self.kernel.now() + how.limit;
+        let all = Bytes(block_size.0 * blocks.len() as u64);
+        let least = |used_up: Bytes| self.free(&device).saturating_sub(all + used_up);
+        let free = how.unless_used_up.map(least);
+        let until = Until { time: self.kernel.now() + how.limit, free };
         let mut moved = Bytes(0);
         for block in &blocks {
             match self.release(&device, block, until) {
@@ -269,7 +285,7 @@ impl<K: Kernel> Shifter<K> {
         }
         let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
         self.finish_storage(id, after)?;
-        Ok(GaveBack { memory: Bytes(block_size.0 * blocks.len() as u64), moved })
+        Ok(GaveBack { memory: all, moved })
     }
 
     /// Whether everything on a device moves, and would fit into DRAM.
@@ -295,38 +311,57 @@ impl<K: Kernel> Shifter<K> {
         Ok(())
     }
 
+    /// What programs could be given of DRAM, and of the device's node.
+    fn free(&self, device: &DaxDevice) -> Bytes {
+        self.kernel.free_dram() + device.target.map_or(Bytes(0), |node| self.kernel.available(node))
+    }
+
+    /// Whether programs want what is being given back.
+    fn is_wanted(&self, device: &DaxDevice, until: Until) -> bool {
+        until.free.is_some_and(|least| self.free(device) < least)
+    }
+
     /// Empties a block and takes it out of use; how much we moved off it.
     fn release(
         &self,
         device: &DaxDevice,
         block: &MemoryBlock,
-        until: Duration,
+        until: Until,
     ) -> Result<Bytes, Refusal> {
         if block.state == BlockState::Offline {
             return Ok(Bytes(0));
         }
-        let moved = self.empty(block.id, until);
-        let left = until.saturating_sub(self.kernel.now());
-        self.kernel.offline(block.id, left).map_err(|fault| Refusal::Stuck {
-            device: device.name.clone(),
-            block: block.id,
-            fault,
-        })?;
-        Ok(moved)
+        let moved = self.empty(device, block.id, until);
+        loop {
+            if self.is_wanted(device, until) {
+                return Err(Refusal::Wanted(device.name.clone()));
+            }
+            let left = until.time.saturating_sub(self.kernel.now());
+            let piece = if until.free.is_some() { left.min(LOOK) } else { left };
+            match self.kernel.offline(block.id, piece) {
+                Ok(()) => return Ok(moved),
+                Err(Fault { why: Why::TimeUp(_), .. }) if piece < left => {}
+                Err(fault) => {
+                    let (device, block) = (device.name.clone(), block.id);
+                    return Err(Refusal::Stuck { device, block, fault });
+                }
+            }
+        }
     }
 
     /// Moves programs' pages off a block, a hundred megabytes at a time, as long as that gets on and DRAM has three
     /// times as much free. The kernel's offlining does what is left: nothing here is a reason to give up.
-    fn empty(&self, block: BlockId, until: Duration) -> Bytes {
+    fn empty(&self, device: &DaxDevice, block: BlockId, until: Until) -> Bytes {
         let mut moved = Bytes(0);
         // Half of the time is for offlining.
-        let end = self.kernel.now() + until.saturating_sub(self.kernel.now()) / 2;
+        let end = self.kernel.now() + until.time.saturating_sub(self.kernel.now()) / 2;
         loop {
             let left = end.saturating_sub(self.kernel.now());
             let used = self.kernel.frames(block).map_or(0, |frames| frames.used() * 4096);
             let step = Bytes(used.min(AT_A_TIME.0));
             let room = self.kernel.free_dram().0 / FREE_FACTOR >= step.0;
-            if step == Bytes(0) || !room || left == Duration::ZERO {
+            if step == Bytes(0) || !room || left == Duration::ZERO || self.is_wanted(device, until)
+            {
                 return moved;
             }
             match self.kernel.empty(block, step, left) {

@@ -6,7 +6,12 @@ use pagetide_host::{AutoOnline, DaxDriver};
 use pagetide_types::Bytes;
 use std::{path::Path, time::Duration};
 
-const HOW: GiveBack = GiveBack { limit: Duration::from_secs(10), evict: false, withdraw: false };
+const HOW: GiveBack = GiveBack {
+    limit: Duration::from_secs(10),
+    evict: false,
+    withdraw: false,
+    unless_used_up: None,
+};
 
 fn id(number: u64) -> Identity {
     Identity::of(&device(number))
@@ -245,6 +250,19 @@ fn what_does_not_get_on_is_left_to_the_kernel() {
     let mut rig = used(10_000, Bytes::gib(8));
     rig.kernel.edit(|machine| machine.fails = vec!["empty"]);
     assert_eq!(rig.shifter.to_storage(&id(1), HOW).unwrap().moved, Bytes(0));
+}
+
+#[test]
+fn a_block_that_hangs_is_looked_at_until_the_time_is_up() {
+    let mut rig = used(0, Bytes::gib(8));
+    rig.kernel.edit(|machine| {
+        machine.devices[0].blocks.values_mut().for_each(|block| block.pinned = true);
+    });
+    let since = rig.kernel.now();
+    let careful = GiveBack { unless_used_up: Some(Bytes(0)), ..HOW };
+    let refusal = rig.shifter.to_storage(&id(1), careful).unwrap_err();
+    assert!(matches!(refusal, Refusal::Stuck { .. }), "{refusal}");
+    assert_eq!(rig.kernel.now() - since, HOW.limit);
 }
 
 #[test]

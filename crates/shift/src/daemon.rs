@@ -142,7 +142,10 @@ impl<K: Kernel> Daemon<K> {
             });
             match verdict {
                 Verdict::Grow { by, why } => self.grow(pair, by, why, &mut check.happened)?,
-                Verdict::Shrink { by } => self.shrink(pair, by, &mut check.happened)?,
+                Verdict::Shrink { by } => {
+                    let most = part(threshold, options.growth / 4.0);
+                    self.shrink(pair, (by, most), &mut check.happened)?;
+                }
                 Verdict::Hold | Verdict::Wait => {
                     self.exhausted.remove(&pair.dram);
                 }
@@ -245,11 +248,11 @@ impl<K: Kernel> Daemon<K> {
         Ok(())
     }
 
-    /// Gives devices back as long as enough memory stays free.
+    /// Gives devices back as long as enough memory stays free, unless programs use up so much of it meanwhile.
     fn shrink(
         &mut self,
         pair: Pair,
-        mut by: Bytes,
+        (mut by, used_up): (Bytes, Bytes),
         happened: &mut Vec<Happened>,
     ) -> Result<(), DaemonError> {
         let now = self.kernel.now();
@@ -260,7 +263,6 @@ impl<K: Kernel> Daemon<K> {
             .into_iter()
             .filter(|it| it.state == State::Memory && !self.resting.contains_key(&it.id))
             .collect();
-        let mut shrank = false;
         loop {
             let candidates: Answer<Vec<Candidate>> =
                 left.iter().map(|ours| self.usage(ours)).collect();
@@ -273,20 +275,25 @@ impl<K: Kernel> Daemon<K> {
                 continue;
             }
             let since = self.kernel.now();
-            let how = GiveBack { limit: self.options.limit, evict: false, withdraw: false };
+            let (limit, unless_used_up) = (self.options.limit, Some(used_up));
+            let how = GiveBack { limit, evict: false, withdraw: false, unless_used_up };
             match self.change(|shifter| shifter.to_storage(&ours.id, how))? {
                 Ok(GaveBack { memory: bytes, moved }) => {
                     by = by.saturating_sub(bytes);
-                    shrank = true;
-                    let seconds = (self.kernel.now() - since).as_secs_f64();
+                    let now = self.kernel.now();
+                    if let Some(pressure) = self.pressures.get_mut(&pair.dram) {
+                        pressure.shrank(now);
+                    }
+                    let seconds = (now - since).as_secs_f64();
                     happened.push(Happened::Shrank { device, bytes, moved, seconds });
+                }
+                Err(refusal @ Refusal::Wanted(_)) => {
+                    let why = refusal.to_string();
+                    happened.push(Happened::Refused { device, why });
+                    break;
                 }
                 Err(refusal) => self.refused(ours, &refusal, happened),
             }
-        }
-        let now = self.kernel.now();
-        if let (true, Some(pressure)) = (shrank, self.pressures.get_mut(&pair.dram)) {
-            pressure.shrank(now);
         }
         Ok(())
     }

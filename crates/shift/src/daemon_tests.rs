@@ -95,6 +95,27 @@ fn short_memory_grows_from_the_right_end_and_shrinks_from_the_left() {
 }
 
 #[test]
+fn memory_that_programs_want_meanwhile_is_not_given_back() {
+    let mut rig = rig(|_| {});
+    rig.check(Bytes(0));
+    rig.check(Bytes::mib(700));
+    rig.daemon.kernel.sleep(Duration::from_secs(10));
+    // A device has three blocks; a quarter of the 512 MiB that are to stay free is 128. The simulation counts free
+    // memory twice.
+    rig.daemon.kernel.edit(|machine| machine.used_up = Bytes::mib(300));
+    let happened = rig.check(Bytes::mib(1800));
+    let [Happened::Refused { device, why }] = &happened[..] else { panic!("{happened:?}") };
+    assert!(device == "dax1.2" && why.contains("is being used up"), "{why}");
+    assert_eq!(rig.memory(), 2, "as it was");
+    // It need not rest, and growing need not wait for five seconds.
+    let happened: Vec<Happened> = (0..4).flat_map(|_| rig.check(Bytes(0))).collect();
+    assert_eq!(devices(&happened), ["dax1.1", "exhausted"]);
+    rig.daemon.kernel.edit(|machine| machine.used_up = Bytes(0));
+    rig.daemon.kernel.sleep(Duration::from_secs(10));
+    assert_eq!(devices(&rig.check(Bytes::mib(5000))).len(), 3);
+}
+
+#[test]
 fn what_runs_out_is_said_once() {
     let mut rig = rig(|options| options.at_most = Some(Bytes::mib(400)));
     let happened = rig.check(Bytes::mib(0));

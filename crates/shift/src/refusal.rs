@@ -111,6 +111,9 @@ pub enum Refusal {
         /// What the kernel answered.
         fault: Fault,
     },
+    /// Programs use up memory while it is being given back; it is in use as before.
+    #[error("{0} stays memory: what is free is being used up meanwhile")]
+    Wanted(String),
     /// The kernel lost the device while it had memory in use.
     #[error(
         "the memory of {0} is in use by the kernel, which has no driver for it any more (somebody unbound it); only a reboot frees it"

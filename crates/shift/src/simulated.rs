@@ -47,6 +47,8 @@ pub(crate) struct Machine {
     pub(crate) auto_online: AutoOnline,
     pub(crate) drivers: bool,
     pub(crate) free_dram: Bytes,
+    /// What programs use up of it while a block is taken out of use.
+    pub(crate) used_up: Bytes,
     /// Calls that fail, by the beginning of what they do.
     pub(crate) fails: Vec<&'static str>,
     /// Blocks that were to be emptied, how much was asked for, and how much moved.
@@ -94,6 +96,7 @@ impl SimKernel {
             auto_online: AutoOnline::Offline,
             drivers: true,
             free_dram: Bytes::gib(1),
+            used_up: Bytes(0),
             fails: Vec::new(),
             emptied: Vec::new(),
             reading: Duration::ZERO,
@@ -262,9 +265,11 @@ impl Kernel for SimKernel {
         self.change("offline", |machine| {
             let block = machine.block(id).ok_or_else(|| busy("offline"))?;
             if block.pinned {
+                self.now.set(self.now.get() + limit);
                 return Err(Fault { doing: "offline".into(), why: Why::TimeUp(limit) });
             }
             (block.online, block.used) = (false, 0);
+            machine.free_dram = machine.free_dram.saturating_sub(machine.used_up);
             Ok(())
         })
     }

@@ -65,8 +65,7 @@ fn a_program_larger_than_dram_finishes_without_swapping() {
         r#"set -e
         pagetide shift prepare --region $pm --size 512M
         before=$(counter pswpout)
-        # An emulated CPU takes seconds to read a device: the threshold is earlier than by default.
-        pagetide shift run --demote --threshold 25% --growth 3 & manager=$!
+        pagetide shift run --demote & manager=$!
         for rate in 30M 60M 120M; do
             pagetide-lab probe fill --size 1200M --rate $rate --hold 1
             until_it none_online

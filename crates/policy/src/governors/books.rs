@@ -31,12 +31,11 @@ impl Entry {
 /// What the moves of some seconds bring and cost, seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
-    /// In the seconds for which they last.
+    /// In as many seconds.
     pub(crate) brings_s: f64,
     pub(crate) moving_s: f64,
     pub(crate) watching_s: f64,
     pub(crate) within_s: f64,
-    pub(crate) lasts_s: f64,
 }
 
 impl Books {
@@ -72,13 +71,11 @@ impl Books {
             // What has just begun has not had the time to pay.
             return None;
         }
-        let lasts_s = balance.lasts_s.max(within_s);
         let account = Account {
-            brings_s: balance.gained * lasts_s,
+            brings_s: balance.gained * within_s,
             moving_s: now.moving_s - then.moving_s,
             watching_s: now.watching_s - then.watching_s,
             within_s,
-            lasts_s,
         };
         if account.brings_s > account.moving_s + account.watching_s {
             (self.poor_s, self.paid) = (0.0, true);

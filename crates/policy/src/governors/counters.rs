@@ -44,8 +44,6 @@ pub struct Balance {
     pub gained: f64,
     /// What moving took so far: moved pages at the machine's prices, pauses included.
     pub moving_s: f64,
-    /// For how many seconds a move may be expected to bring what it brings; 0 if nobody knows.
-    pub lasts_s: f64,
 }
 
 impl Counters {

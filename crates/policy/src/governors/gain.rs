@@ -2,7 +2,7 @@
 //! can be measured.
 //!
 //! Every epoch holds against each other what the moves of the last `horizon` seconds bring in as many
-//! seconds (in more, if what went up stays for longer), and what they cost: those moves and the watching. It stops when the gain has stayed at
+//! seconds, and what they cost: those moves and the watching. It stops when the gain has stayed at
 //! or below the cost for `patience` seconds. A hot set in place moves nothing any more, so that
 //! watching alone costs more than it brings. Stopped, a process is looked at again when its accesses
 //! change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
@@ -16,8 +16,7 @@
 //!   [`crate::CostBenefit`]);
 //! - a move takes from the process what the machine's model says, pauses included, however it is
 //!   carried out; a second of watching on another core costs as much as one of the process;
-//! - what a move brought so far it will bring for as long as the horizon is, or as what went up has stayed so far
-//!   (`stay`).
+//! - what a move brought so far it will bring for as long as the horizon is.
 
 use super::access_change::{self, AccessChange, ChangeRule, Changed};
 use super::books::{Account, Books};
@@ -189,11 +188,11 @@ fn moved(counters: &Counters) -> Bytes {
 }
 
 fn why(account: &Account) -> String {
-    let Account { brings_s, moving_s, watching_s, within_s, lasts_s } = account;
+    let Account { brings_s, moving_s, watching_s, within_s } = account;
     let cost = format!("moving {} and watching {}", Seconds(*moving_s), Seconds(*watching_s));
     if *moving_s > 0.0 {
         format!(
-            "does not pay: in {within_s:.0} s {cost}, which bring {} in {lasts_s:.0} s",
+            "does not pay: in {within_s:.0} s {cost}, which bring {} in as many",
             Seconds(*brings_s)
         )
     } else {

@@ -18,8 +18,6 @@ pub(crate) struct Second {
     /// Seconds that moving and watching take.
     pub(crate) moving: f64,
     pub(crate) watching: f64,
-    /// For how many seconds moves may be expected to last.
-    pub(crate) lasts_s: f64,
 }
 
 /// Memory of the process.
@@ -48,7 +46,7 @@ pub(crate) fn turns(
     let (mut up, mut again, mut moving_s, mut watching_s) = (0.0, 0.0, 0.0, 0.0);
     let mut turns = Vec::new();
     for epoch in 1..=seconds / epoch_s {
-        let (mut accessed, mut accessed_fast, mut gained, mut lasts_s) = (0.0, 0.0, 0.0, 0.0);
+        let (mut accessed, mut accessed_fast, mut gained) = (0.0, 0.0, 0.0);
         let part = 1.0 / f64::from(epoch_s);
         for second in (epoch - 1) * epoch_s..epoch * epoch_s {
             let does = does(second, migrates);
@@ -57,7 +55,6 @@ pub(crate) fn turns(
             accessed += does.accessed * part;
             accessed_fast += does.accessed_fast * part;
             gained += does.gained * part;
-            lasts_s = does.lasts_s;
         }
         let counters = Counters {
             now_s: f64::from(epoch * epoch_s),
@@ -70,7 +67,7 @@ pub(crate) fn turns(
             accessed: mib(accessed * RESIDENT.as_f64() / 1048576.0),
             accessed_fast: mib(accessed_fast * RESIDENT.as_f64() / 1048576.0),
             watching_s,
-            balance: Some(Balance { gained, moving_s, lasts_s }),
+            balance: Some(Balance { gained, moving_s }),
             ..Counters::default()
         };
         let verdict = governor.judge(&counters);

@@ -58,7 +58,9 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
     need_root()?;
     let (kernel, machine) = here(false)?;
     let mut done = GivenBack::default();
-    let how = GiveBack { limit: arguments.time, evict: arguments.evict, withdraw: true };
+    let (limit, evict) = (arguments.time, arguments.evict);
+    // Who wants storage back gets it, whatever programs do meanwhile.
+    let how = GiveBack { limit, evict, withdraw: true, unless_used_up: None };
     changing(&kernel, machine, &arguments.state.state, |shifter| {
         let mut left = memory(shifter)?;
         if let Some(name) = &arguments.device {

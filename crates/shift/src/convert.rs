@@ -223,9 +223,16 @@ impl<K: Kernel> Shifter<K> {
     /// Takes a block into use for movable pages, if it is not yet.
     pub(crate) fn online(&self, device: &DaxDevice, block: BlockId) -> Result<(), Refusal> {
         let fault = Refusal::of(&device.name);
-        let now = self.kernel.block(block).map_err(&fault)?;
-        if now.is_none_or(|now| now.state != BlockState::Online) {
-            self.kernel.online_movable(block).map_err(&fault)?;
+        let is_online = || -> Answer<bool> {
+            Ok(self.kernel.block(block)?.is_some_and(|now| now.state == BlockState::Online))
+        };
+        if !is_online().map_err(&fault)? {
+            let tried = self.kernel.online_movable(block);
+            // An attempt to take it out of use that was stopped may have ended meanwhile, and then the kernel refuses
+            // to do what is done (EINVAL).
+            if !is_online().map_err(&fault)? {
+                tried.map_err(&fault)?;
+            }
         }
         // Somebody else (a rule of udev's) may have been faster, and taken it for pages that stay.
         match self.kernel.block(block).map_err(&fault)? {

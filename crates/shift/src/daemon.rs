@@ -248,7 +248,7 @@ impl<K: Kernel> Daemon<K> {
         Ok(())
     }
 
-    /// Gives devices back as long as enough memory stays free, unless programs use up so much of it meanwhile.
+    /// Gives a device back where enough memory stays free, unless programs use up so much of it meanwhile.
     fn shrink(
         &mut self,
         pair: Pair,
@@ -279,13 +279,14 @@ impl<K: Kernel> Daemon<K> {
             let how = GiveBack { limit, evict: false, withdraw: false, unless_used_up };
             match self.change(|shifter| shifter.to_storage(&ours.id, how))? {
                 Ok(GaveBack { memory: bytes, moved }) => {
-                    by = by.saturating_sub(bytes);
                     let now = self.kernel.now();
                     if let Some(pressure) = self.pressures.get_mut(&pair.dram) {
                         pressure.shrank(now);
                     }
                     let seconds = (now - since).as_secs_f64();
                     happened.push(Happened::Shrank { device, bytes, moved, seconds });
+                    // It took time: whether more may go is for the next check to say.
+                    break;
                 }
                 Err(refusal @ Refusal::Wanted(_)) => {
                     let why = refusal.to_string();

@@ -90,7 +90,8 @@ fn short_memory_grows_from_the_right_end_and_shrinks_from_the_left() {
     for _ in 0..3 {
         rig.check(Bytes::mib(1500));
     }
-    assert_eq!(devices(&rig.check(Bytes::mib(1500))), ["dax1.2", "dax1.3"]);
+    assert_eq!(devices(&rig.check(Bytes::mib(1500))), ["dax1.2"]);
+    assert_eq!(devices(&rig.check(Bytes::mib(1500))), ["dax1.3"]);
     assert_eq!(rig.memory(), 0);
 }
 
@@ -112,7 +113,8 @@ fn memory_that_programs_want_meanwhile_is_not_given_back() {
     assert_eq!(devices(&happened), ["dax1.1", "exhausted"]);
     rig.daemon.kernel.edit(|machine| machine.used_up = Bytes(0));
     rig.daemon.kernel.sleep(Duration::from_secs(10));
-    assert_eq!(devices(&rig.check(Bytes::mib(5000))).len(), 3);
+    let happened: Vec<Happened> = (0..3).flat_map(|_| rig.check(Bytes::mib(5000))).collect();
+    assert_eq!(happened.len(), 3);
 }
 
 #[test]

@@ -38,6 +38,8 @@ pub(crate) struct SimBlock {
     pub(crate) unmapped: u64,
     /// It never goes offline.
     pub(crate) pinned: bool,
+    /// An attempt that was stopped has not ended yet.
+    leaving: bool,
 }
 
 /// What outlives a process: the machine.
@@ -172,7 +174,11 @@ impl Kernel for SimKernel {
         let mut machine = self.machine.borrow_mut();
         Ok(machine.block(id).map(|block| MemoryBlock {
             id,
-            state: if block.online { BlockState::Online } else { BlockState::Offline },
+            state: match (block.online, block.leaving) {
+                (true, true) => BlockState::GoingOffline,
+                (true, false) => BlockState::Online,
+                (false, _) => BlockState::Offline,
+            },
             node: Some(NodeId(1)),
             zones: vec![block.zone.to_owned()],
         }))
@@ -250,6 +256,11 @@ impl Kernel for SimKernel {
     }
     fn online_movable(&self, id: BlockId) -> Answer<()> {
         self.change("online", |machine| {
+            if machine.block(id).is_some_and(|block| std::mem::take(&mut block.leaving)) {
+                // It waits for that to end, and then there is nothing to do (drivers/base/memory.c).
+                let why = Why::Errno(libc::EINVAL);
+                return Err(Fault { doing: "online".into(), why });
+            }
             let it = machine
                 .devices
                 .iter_mut()
@@ -266,6 +277,7 @@ impl Kernel for SimKernel {
             let block = machine.block(id).ok_or_else(|| busy("offline"))?;
             if block.pinned {
                 self.now.set(self.now.get() + limit);
+                block.leaving = true;
                 return Err(Fault { doing: "offline".into(), why: Why::TimeUp(limit) });
             }
             (block.online, block.used) = (false, 0);

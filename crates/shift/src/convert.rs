@@ -19,7 +19,7 @@ const AT_A_TIME: Bytes = Bytes(100_000_000);
 /// So many times the used memory must be free in DRAM (section 4.2.2).
 const FREE_FACTOR: u64 = 3;
 /// Who may have to stop looks so often whether he must.
-const LOOK: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_secs(1);
 
 /// How a device is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,6 +11,7 @@ done
 # Waits, 120 s at most, until a command succeeds.
 until_it() { for i in $(seq 1200); do "$@" >/dev/null 2>&1 && return 0; sleep 0.1; done; echo "never: $*"; exit 9; }
 online() { pagetide shift status --json | grep -c '"is": "memory"'; }
+all_storage() { [ "$(pagetide shift status --json | grep -c '"state": "storage"')" = 4 ]; }
 none_online() { [ "$(online)" = 0 ]; }
 some_online() { [ "$(online)" -gt 0 ]; }
 # What is left of programs' memory on devices that are storage.
@@ -68,7 +69,7 @@ fn a_program_larger_than_dram_finishes_without_swapping() {
         pagetide shift run --demote & manager=$!
         for rate in 30M 60M 120M; do
             pagetide-lab probe fill --size 1200M --rate $rate --hold 1
-            until_it none_online
+            until_it all_storage
             echo at $rate swapped $(($(counter pswpout) - before)) killed $(counter oom_kill)
         done
         kill $manager

@@ -57,7 +57,7 @@ pub(crate) struct RunArgs {
         allow_hyphen_values = true)]
     pub(crate) slow_nodes: Vec<u16>,
     /// A move must have brought what it costs within this time; `0` moves whatever the policy wants.
-    #[arg(long, default_value = "20s", value_parser = seconds_or_0, value_name = "TIME",
+    #[arg(long, default_value = "30s", value_parser = seconds_or_0, value_name = "TIME",
         allow_hyphen_values = true)]
     pub(crate) payback: Duration,
     /// Machine model for what moves cost, and for latencies where the firmware gives none: a name,

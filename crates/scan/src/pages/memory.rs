@@ -217,3 +217,38 @@ impl Seen {
 fn single(value: f64) -> f32 {
     value as f32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::survey::mixture::flat;
+
+    /// What is said of a page that was accessed so often in so many seconds, nothing being known of others, over
+    /// accesses per second.
+    fn of(count: f32, time: f32) -> [f64; 2] {
+        let seen = Seen { count, time, late: 0.0, late_s: 0.0 };
+        let Expected { mean, least } = seen.expected(&flat(), &counts(0.0));
+        [mean, least].map(|rate| rate * f64::from(time / count))
+    }
+
+    #[test]
+    fn a_page_that_was_seen_once_may_be_ten_times_colder_and_one_seen_often_is_not() {
+        // Equal weights on a logarithmic grid: the rate follows a gamma distribution of so many accesses. The tenth
+        // part of the one of a single access lies below 0.105 of its mean, of a hundred below 0.875; a step of the grid
+        // is a factor of 2.
+        for time in [0.01, 1.0, 30.0] {
+            let [mean, least] = of(1.0, time);
+            assert!((0.8..1.25).contains(&mean), "{mean}");
+            assert!((0.05..0.21).contains(&least), "{least}");
+            let [mean, least] = of(100.0, 100.0 * time);
+            assert!((0.6..1.5).contains(&mean), "{mean}");
+            assert!(least > 0.5 * mean && least < mean, "{least} of {mean}");
+        }
+        assert_eq!(
+            Seen { count: 0.0, time: 9.0, late: 0.0, late_s: 0.0 }
+                .expected(&flat(), &counts(0.0))
+                .least,
+            0.0
+        );
+    }
+}

@@ -20,7 +20,7 @@ pub(super) const PAGETIDE: SystemInfo = SystemInfo {
         let parts = Parts {
             governor: Some("gain"),
             tracking,
-            payback_s: 20.0,
+            payback_s: 30.0,
             live: Some(LIVE),
             ..Parts::of("rate")
         };

@@ -236,7 +236,7 @@ mod tests {
         // Equal weights on a logarithmic grid: the rate follows a gamma distribution of so many accesses. The tenth
         // part of the one of a single access lies below 0.105 of its mean, of a hundred below 0.875; a step of the grid
         // is a factor of 2.
-        for time in [0.01, 1.0, 30.0] {
+        for time in [0.01, 0.1, 1.0] {
             let [mean, least] = of(1.0, time);
             assert!((0.8..1.25).contains(&mean), "{mean}");
             assert!((0.05..0.21).contains(&least), "{least}");

@@ -27,6 +27,9 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     let folder = &arguments.state.state;
     let _manager = Lock::manager(folder)?;
     interrupt::listen();
+    if let Err(error) = pagetide_shift::stay_in_memory() {
+        tell!("pagetide: note: it may be paged out itself when memory gets short: {error}");
+    }
     // A daemon before us may have been killed in the middle.
     if !arguments.dry_run {
         let recovered = changing(&kernel, machine.clone(), folder, |it| Ok(it.recover()))?;

@@ -23,7 +23,7 @@ UNIT = 2 << 20
 # it is booted again, so often in all.
 LESS_FREE, NOT_RUN, BOOTS = 77, 125, 5
 FAST_NS, SLOW_NS = 100, 350
-# The default times within which moves must pay: 10 s of a machine for each, and as `gain` judges them together.
+# The default times within which moves must pay: 30 s of a machine for each, and as `gain` judges them together.
 PAYBACK = f"--payback {30 * DILATION}s --governor gain:horizon={20 * DILATION},patience={10 * DILATION}"
 TOPOLOGY = f"""name = "tiers"
 title = "two tiers"

@@ -1,6 +1,6 @@
 //! Locks all memory of its process, so it has one of its own.
 
-#![allow(clippy::unwrap_used, reason = "a test's own text")]
+#![expect(clippy::unwrap_used, reason = "a test that fails panics")]
 
 fn locked_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();

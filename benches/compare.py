@@ -175,18 +175,19 @@ def show(folder, markdown):
         clairvoyant = {mode: best(folder, program, case["free_kib"]) for mode, case in modes.items()}
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case, None), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
         stall = {mode: stall_ns(case) for mode, case in modes.items()}
+        misses = {mode: case["misses"] for mode, case in modes.items()}
         for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
-            relative = f"{stall[mode] / stall['none']:.2f}" if "none" in stall else ""
+            over_none = lambda of: f"{of[mode] / of['none']:.2f}" if "none" in of else ""
             free = f"{case['free_kib'] / 1024:.0f} MiB"
             observer = case.get("run", {}).get("observer_s")
             best_ = clairvoyant[mode]
             lines.append(
                 [program, free, mode, f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
                 + [f"{share[mode]:.1f} %", "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
-                + ["" if observer is None else f"{observer:.1f} s", relative]
+                + ["" if observer is None else f"{observer:.1f} s", over_none(misses), over_none(stall)]
             )
         goals.add(program, dram, share, clairvoyant.get("pagetide"), mib, stall)
-    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "observer", "stall over none's"]
+    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "observer", "misses over none's", "stall over none's"]
     common.table(header, lines, markdown)
     goals.say()
 

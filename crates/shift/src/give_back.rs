@@ -1,0 +1,222 @@
+//! One device from memory back to storage: its blocks are emptied and taken out of use, and it is zeroed, for
+//! what was memory holds other programs' secrets.
+
+use crate::{Driver, Event, Fault, Identity, Kernel, Refusal, Shifter, State, Why};
+use pagetide_host::{BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
+use pagetide_types::Bytes;
+use std::time::Duration;
+
+/// So many bytes of used pages are moved at a time (section 4.2.2: up to 100 MB).
+const AT_A_TIME: Bytes = Bytes(100_000_000);
+/// So many times the used memory must be free in DRAM (section 4.2.2).
+const FREE_FACTOR: u64 = 3;
+/// Who may have to stop looks so often whether he must.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How a device is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GiveBack {
+    /// Time for all of its blocks.
+    pub limit: Duration,
+    /// Give back although DRAM has less than three times what is used: the kernel swaps what does not fit.
+    pub evict: bool,
+    /// Its owner wants it: it is not converted again until it is offered.
+    pub withdraw: bool,
+    /// Most that programs may use up of what is free before its blocks are offline: then it stays memory. None: it
+    /// is given back whatever they do.
+    pub unless_used_up: Option<Bytes>,
+}
+
+/// The end of a give-back.
+#[derive(Clone, Copy)]
+struct Until {
+    time: Duration,
+    /// With less free than this it is given up.
+    free: Option<Bytes>,
+}
+
+/// What a give-back brought.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GaveBack {
+    /// How much memory the device had.
+    pub memory: Bytes,
+    /// Of programs' pages on it, what we moved to DRAM; the kernel's own offlining moved the rest.
+    pub moved: Bytes,
+}
+
+impl<K: Kernel> Shifter<K> {
+    /// Gives a device back as storage, zeroed; what that brought.
+    ///
+    /// # Errors
+    /// Every [`Refusal`]; the device is memory as before then, or `recover` makes it right.
+    pub fn to_storage(&mut self, id: &Identity, how: GiveBack) -> Result<GaveBack, Refusal> {
+        let device = self.find(id)?;
+        let name = device.name.as_str();
+        match self.journal.state(id) {
+            None => return Err(Refusal::NotOurs(name.into())),
+            Some(State::Memory) if device.driver == DaxDriver::Memory => {}
+            Some(state) => {
+                let is = format!("{state:?} by the journal and driven by {:?}", device.driver);
+                return Err(Refusal::WrongState { device: name.into(), is, must: "memory" });
+            }
+        }
+        let blocks = self.blocks(&device)?;
+        let block_size = self.block_size(name)?;
+        self.has_room(&device, &blocks, how)?;
+        self.journal.write(Event::ToStorage, id)?;
+        let all = Bytes(block_size.0 * blocks.len() as u64);
+        let least = |used_up: Bytes| self.free(&device).saturating_sub(all + used_up);
+        let free = how.unless_used_up.map(least);
+        let until = Until { time: self.kernel.now() + how.limit, free };
+        let mut moved = Bytes(0);
+        for block in &blocks {
+            match self.release(&device, block, until) {
+                Ok(bytes) => moved += bytes,
+                Err(refusal) => {
+                    self.undo_release(&device, &blocks, id)?;
+                    return Err(refusal);
+                }
+            }
+        }
+        let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
+        self.finish_storage(id, after)?;
+        Ok(GaveBack { memory: all, moved })
+    }
+
+    /// Whether everything on a device moves, and would fit into DRAM.
+    fn has_room(
+        &self,
+        device: &DaxDevice,
+        blocks: &[MemoryBlock],
+        how: GiveBack,
+    ) -> Result<(), Refusal> {
+        let mut used = 0;
+        for block in blocks {
+            let frames = self.kernel.frames(block.id).map_err(Refusal::of(&device.name))?;
+            if frames.unmovable > 0 {
+                let (device, block) = (device.name.clone(), block.id);
+                return Err(Refusal::Unmovable { device, block, pages: frames.unmovable });
+            }
+            used += frames.used();
+        }
+        let (used, free) = (Bytes(used * 4096), self.kernel.free_dram());
+        if !how.evict && free.0 / FREE_FACTOR < used.0 {
+            return Err(Refusal::NoRoom { device: device.name.clone(), used, free });
+        }
+        Ok(())
+    }
+
+    /// What programs could be given of DRAM, and of the device's node.
+    fn free(&self, device: &DaxDevice) -> Bytes {
+        self.kernel.free_dram() + device.target.map_or(Bytes(0), |node| self.kernel.available(node))
+    }
+
+    /// Whether programs want what is being given back.
+    fn is_wanted(&self, device: &DaxDevice, until: Until) -> bool {
+        until.free.is_some_and(|least| self.free(device) < least)
+    }
+
+    /// Empties a block and takes it out of use; how much we moved off it.
+    fn release(
+        &self,
+        device: &DaxDevice,
+        block: &MemoryBlock,
+        until: Until,
+    ) -> Result<Bytes, Refusal> {
+        if block.state == BlockState::Offline {
+            return Ok(Bytes(0));
+        }
+        let moved = self.empty(device, block.id, until);
+        loop {
+            if self.is_wanted(device, until) {
+                return Err(Refusal::Wanted(device.name.clone()));
+            }
+            let left = until.time.saturating_sub(self.kernel.now());
+            let piece = if until.free.is_some() { left.min(LOOK) } else { left };
+            match self.kernel.offline(block.id, piece) {
+                Ok(()) => return Ok(moved),
+                Err(Fault { why: Why::TimeUp(_), .. }) if piece < left => {}
+                Err(fault) => {
+                    let (device, block) = (device.name.clone(), block.id);
+                    return Err(Refusal::Stuck { device, block, fault });
+                }
+            }
+        }
+    }
+
+    /// Moves programs' pages off a block, a hundred megabytes at a time, as long as that gets on and DRAM has three
+    /// times as much free. The kernel's offlining does what is left: nothing here is a reason to give up.
+    fn empty(&self, device: &DaxDevice, block: BlockId, until: Until) -> Bytes {
+        let mut moved = Bytes(0);
+        // Half of the time is for offlining.
+        let end = self.kernel.now() + until.time.saturating_sub(self.kernel.now()) / 2;
+        loop {
+            let left = end.saturating_sub(self.kernel.now());
+            let used = self.kernel.frames(block).map_or(0, |frames| frames.used() * 4096);
+            let step = Bytes(used.min(AT_A_TIME.0));
+            let room = self.kernel.free_dram().0 / FREE_FACTOR >= step.0;
+            if step == Bytes(0) || !room || left == Duration::ZERO || self.is_wanted(device, until)
+            {
+                return moved;
+            }
+            match self.kernel.empty(block, step, left) {
+                Ok(Bytes(0)) => return moved,
+                Ok(bytes) => moved += bytes,
+                Err(fault) => {
+                    tracing::debug!(%fault, "left to the kernel");
+                    return moved;
+                }
+            }
+        }
+    }
+
+    /// Takes all blocks into use again after a give-back that did not work out.
+    fn undo_release(
+        &mut self,
+        device: &DaxDevice,
+        blocks: &[MemoryBlock],
+        id: &Identity,
+    ) -> Result<(), Refusal> {
+        for block in blocks {
+            self.online(device, block.id)?;
+        }
+        Ok(self.journal.write(Event::Memory, id)?)
+    }
+
+    /// The last steps to storage, from wherever they were left: no block is in use.
+    pub(crate) fn finish_storage(&mut self, id: &Identity, after: Event) -> Result<(), Refusal> {
+        let device = self.find(id)?;
+        let name = device.name.clone();
+        let fault = Refusal::of(&name);
+        if device.driver == DaxDriver::Memory {
+            // Looked up as late as can be: somebody may have taken a block into use again.
+            let online = self.blocks(&device)?;
+            if let Some(block) = online.iter().find(|block| block.state != BlockState::Offline) {
+                let is = format!("in use again (block {})", block.id);
+                return Err(Refusal::WrongState { device: name.clone(), is, must: "offline" });
+            }
+            self.kernel.unbind(&device, Driver::Memory).map_err(&fault)?;
+        }
+        if !self.blocks(&device)?.is_empty() {
+            return Err(Refusal::Stranded(name.clone()));
+        }
+        let device = self.find(id)?;
+        match &device.driver {
+            DaxDriver::Storage => {}
+            DaxDriver::None => self.kernel.bind(&device, Driver::Storage).map_err(&fault)?,
+            other => {
+                let is = format!("driven by {other:?}");
+                return Err(Refusal::WrongState { device: name.clone(), is, must: "storage" });
+            }
+        }
+        let users = self.kernel.users(&device).map_err(&fault)?;
+        if !users.is_empty() {
+            return Err(Refusal::InUse { device: name.clone(), users });
+        }
+        self.kernel.zero(&device).map_err(&fault)?;
+        if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
+            return Err(Refusal::HoldsData { device: name.clone(), offset });
+        }
+        Ok(self.journal.write(after, id)?)
+    }
+}

@@ -2,7 +2,8 @@
 """`pagetide shift` in guests of the lab's topology `shift` (make lab), one per case; what was measured is kept.
 
 *growth*: a program fills more memory than there is DRAM at three rates, or, *spare*, less than there is; unmanaged, and
-with one trigger or another. *keep*: it keeps it for a minute. *give-back*: a device of 640 MiB (512 MiB as memory), of which a program uses a part, is
+with one trigger or another. *keep*: it keeps it for a minute. *follow*: another one begins while
+a device is being given back. *give-back*: a device of 640 MiB (512 MiB as memory), of which a program uses a part, is
 given back. An emulated CPU reads devices some ten times slower: times stand for themselves only in comparison.
 
 For each case NAME.json, what the guest said; of growth also NAME.csv, memory four times a second, and NAME.jsonl, the
@@ -56,9 +57,10 @@ class Case:
     dram: str = "1G"
 
 
-def growth(manager, rate, size="1200M", name="growth", hold=5):
-    """A program that fills memory at so many MiB a second, keeps it for some seconds, and verifies it."""
-    settings = {"OPTIONS": MANAGERS[manager].options, "SIZE": size, "RATE": f"{rate}M", "HOLD": hold}
+def growth(manager, rate, size="1200M", name="growth", hold=5, follow=""):
+    """A program that fills memory at so many MiB a second, keeps it for some seconds, and verifies it; `follow`: and the
+    same again, so many seconds after a device began to be given back."""
+    settings = {"OPTIONS": MANAGERS[manager].options, "SIZE": size, "RATE": f"{rate}M", "HOLD": hold, "FOLLOW": follow}
     return Case(f"{name}-{manager}-{rate}", "growth", settings, manager, rate)
 
 
@@ -72,6 +74,8 @@ CASES.append(give_back(100, "1G", "give-back-short"))
 CASES += [growth(manager, rate) for manager in MANAGERS for rate in RATES]
 # What is kept for longer is what memory is taken for.
 CASES += [growth("default", rate, name="keep", hold=60) for rate in RATES]
+# Seconds into a give-back of some four.
+CASES += [growth("default", 120, name=f"follow-{seconds}", follow=seconds) for seconds in (0, 2)]
 # All of this fits into DRAM: whatever grows, grows for nothing.
 CASES += [growth(manager, 120, "550M", "spare") for manager in MANAGERS if MANAGERS[manager].options]
 

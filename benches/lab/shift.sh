@@ -1,5 +1,5 @@
 # Runs in a guest of benches/shift.py: a program fills memory, or memory that is in use is given back. Given: PAGETIDE,
-# LAB, KIND; for growth OPTIONS, SIZE, RATE, HOLD; for give-back PERCENT, LIMIT.
+# LAB, KIND; for growth OPTIONS, SIZE, RATE, HOLD, FOLLOW; for give-back PERCENT, LIMIT.
 set -e
 for region in /sys/bus/nd/devices/region*; do
     case $(cat $region/size) in 2147483648) pm=${region##*/} ;; esac
@@ -54,6 +54,13 @@ growth)
     counters before
     # A program that is killed is a result, too.
     $LAB probe fill --size $SIZE --rate $RATE --hold $HOLD || echo "failed $?"
+    if [ -n "$FOLLOW" ]; then
+        # Its journal says when it begins.
+        until grep -q to-storage /var/lib/pagetide/shift/journal; do sleep 0.1; done
+        sleep $FOLLOW
+        counters before
+        $LAB probe fill --size $SIZE --rate $RATE --hold $HOLD || echo "failed $?"
+    fi
     at end
     counters after
     if [ -n "$manager" ]; then

@@ -1,6 +1,6 @@
 //! What is on a device: read whole, and cleared.
 
-use memmap2::{MmapMut, MmapOptions};
+use memmap2::MmapOptions;
 use std::{
     fs::OpenOptions,
     io::{self, Read},
@@ -8,6 +8,7 @@ use std::{
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
+    time::{Duration, Instant},
 };
 
 /// Pieces in which devices are read and cleared.
@@ -19,26 +20,38 @@ const LINE: usize = 64;
 /// What memory for direct reads is aligned to.
 const ALIGNED: usize = 4096;
 
-/// Writes zeros over the first `bytes` of a device and sees them to it.
-pub(crate) fn zero(path: &Path, bytes: usize) -> io::Result<()> {
+/// Writes zeros over a device of so many bytes from an offset on, and sees them to it, until the limit is over; where
+/// it ended.
+pub(crate) fn zero(
+    path: &Path,
+    (from, bytes): (usize, usize),
+    limit: Duration,
+) -> io::Result<usize> {
+    let since = Instant::now();
     let file = OpenOptions::new().read(true).write(true).open(path)?;
     // SAFETY: the device is ours alone: the caller holds the lock on it, and has looked that nobody
     // has it open. Should somebody write to it all the same, no reference to its contents outlives
     // a chunk, and nothing is concluded from them.
     let mut map = unsafe { MmapOptions::new().len(bytes).map_mut(&file)? };
-    for chunk in map.chunks_mut(CHUNK) {
-        chunk.fill(0);
+    let mut at = from.min(bytes);
+    while at < bytes {
+        let end = (at + CHUNK).min(bytes);
+        map[at..end].fill(0);
+        persist(&map[at..end]);
+        at = end;
+        if since.elapsed() >= limit {
+            break;
+        }
     }
-    persist(&map);
-    Ok(())
+    Ok(at)
 }
 
 /// Sees what was written out of the CPU's caches: a device cannot be flushed by msync(2).
-fn persist(map: &MmapMut) {
+fn persist(memory: &[u8]) {
     #[cfg(target_arch = "x86_64")]
     {
         use core::arch::x86_64::{_mm_clflush, _mm_sfence};
-        for line in map.chunks(LINE) {
+        for line in memory.chunks(LINE) {
             // SAFETY: every x86-64 has the instruction; the address is one of the mapping.
             unsafe { _mm_clflush(line.as_ptr()) };
         }
@@ -133,13 +146,28 @@ mod tests {
                 assert_eq!(first_nonzero(file.path(), size, threads).unwrap(), Some(at as u64));
             }
             assert_eq!(first_nonzero_of_blocks(file.path(), size).unwrap(), Some(at as u64));
-            zero(file.path(), size).unwrap();
+            assert_eq!(zero(file.path(), (0, size), Duration::MAX).unwrap(), size);
             for threads in [1, 3] {
                 assert_eq!(first_nonzero(file.path(), size, threads).unwrap(), None);
             }
             assert_eq!(first_nonzero_of_blocks(file.path(), size).unwrap(), None);
         }
         assert_eq!(std::fs::read(file.path()).unwrap(), vec![0; size]);
+    }
+
+    #[test]
+    fn a_device_is_cleared_in_as_many_pieces_as_there_is_time_for() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let size = CHUNK * 2 + 4096;
+        std::fs::write(file.path(), vec![1; size]).unwrap();
+        let mut ends = Vec::new();
+        while ends.last() != Some(&size) {
+            let from = ends.last().copied().unwrap_or(0);
+            ends.push(zero(file.path(), (from, size), Duration::ZERO).unwrap());
+            let first = first_nonzero(file.path(), size, 1).unwrap();
+            assert_eq!(first, ends.last().filter(|end| **end < size).map(|end| *end as u64));
+        }
+        assert_eq!(ends, [CHUNK, 2 * CHUNK, size]);
     }
 
     #[test]

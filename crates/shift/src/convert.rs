@@ -8,6 +8,7 @@
 //! must never be taken from `kmem` while a block is online: the kernel could not remove its memory until
 //! the next reboot.
 
+use crate::give_back::Until;
 use crate::{Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State};
 use pagetide_host::{AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
@@ -165,7 +166,7 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// The steps from storage to memory.
-    fn take(&self, device: &DaxDevice) -> Result<Bytes, Refusal> {
+    pub(crate) fn take(&self, device: &DaxDevice) -> Result<Bytes, Refusal> {
         let fault = Refusal::of(&device.name);
         self.kernel.unbind(device, Driver::Storage).map_err(&fault)?;
         // It saves DRAM where the kernel can; where it cannot, memory is memory.
@@ -208,14 +209,14 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// Back to storage after a conversion that did not work out.
-    fn undo_take(&mut self, device: &DaxDevice, id: &Identity) -> Result<(), Refusal> {
+    pub(crate) fn undo_take(&mut self, device: &DaxDevice, id: &Identity) -> Result<(), Refusal> {
         for block in self.blocks(device)? {
             if block.state != BlockState::Offline {
                 let limit = Duration::from_secs(10);
                 self.kernel.offline(block.id, limit).map_err(Refusal::of(&device.name))?;
             }
         }
-        self.finish_storage(id, Event::Storage)
+        self.finish_storage(id, Event::Storage, Until::DONE)
     }
 }
 

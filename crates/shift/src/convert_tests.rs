@@ -328,9 +328,43 @@ fn a_device_that_is_gone_stays_in_the_journal() {
     assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
 }
 
-/// There and back, killed after so many changes of the machine, before or after the last of them.
-/// Whether it got to its end.
-fn killed(rig: &mut Rig, changes: u32, after: bool) -> bool {
+/// Let go of when programs use up memory.
+const CAREFUL: GiveBack = GiveBack { unless_used_up: Some(Bytes::mib(200)), ..HOW };
+
+#[test]
+fn memory_that_is_wanted_while_it_is_zeroed_is_memory_again_and_zeroed_the_next_time() {
+    let mut rig = used(0, Bytes::gib(8));
+    rig.kernel.edit(|machine| machine.used_up_zeroing = Bytes::mib(150));
+    let since = rig.kernel.now();
+    let refusal = rig.shifter.to_storage(&id(1), CAREFUL).unwrap_err();
+    assert!(matches!(refusal, Refusal::Wanted(_)), "{refusal}");
+    assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
+    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
+    assert!(rig.kernel.now() - since < Duration::from_secs(2), "looked at between pieces");
+    // Who wants storage gets it; and so does the daemon when nothing is used up.
+    rig.kernel.edit(|machine| machine.used_up_zeroing = Bytes(0));
+    rig.shifter.to_storage(&id(1), CAREFUL).unwrap();
+    assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
+    rig.shifter.to_memory(&id(1)).unwrap();
+    rig.kernel.edit(|machine| machine.used_up_zeroing = Bytes::mib(150));
+    rig.shifter.to_storage(&id(1), HOW).unwrap();
+    assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
+}
+
+#[test]
+fn what_somebody_opened_while_it_is_zeroed_is_zeroed_to_the_end() {
+    let mut rig = used(0, Bytes::gib(8));
+    rig.kernel.edit(|machine| {
+        machine.used_up_zeroing = Bytes::gib(4);
+        machine.opened_zeroing = true;
+    });
+    rig.shifter.to_storage(&id(1), CAREFUL).unwrap();
+    assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
+}
+
+/// There and back, killed after so many changes of the machine, before or after the last of them; `wanted`: and
+/// there again, for programs want it while it is zeroed. Whether it got to its end.
+fn killed(rig: &mut Rig, changes: u32, after: bool, wanted: bool) -> bool {
     rig.kernel.kill.set(Some((changes, after)));
     let there = rig.shifter.to_memory(&id(1));
     if there.is_err() {
@@ -339,17 +373,29 @@ fn killed(rig: &mut Rig, changes: u32, after: bool) -> bool {
     rig.kernel.edit(|machine| {
         machine.devices[0].blocks.values_mut().for_each(|block| block.used = 100);
     });
-    rig.shifter.to_storage(&id(1), HOW).is_ok()
+    if wanted {
+        rig.kernel.edit(|machine| machine.used_up_zeroing = Bytes::mib(300));
+    }
+    match rig.shifter.to_storage(&id(1), CAREFUL) {
+        Err(Refusal::Wanted(_)) => wanted,
+        back => back.is_ok(),
+    }
 }
 
 #[test]
 fn killed_at_any_step_it_can_be_made_right_with_and_without_a_reboot() {
+    let points = [false, true].map(killed_at_any_step);
+    assert!(points[0] > 60 && points[1] > points[0], "{points:?}");
+}
+
+/// How many points there are.
+fn killed_at_any_step(wanted: bool) -> u32 {
     let mut points = 0;
     for changes in 1.. {
         let mut ended = false;
         for (after, reboot) in [(false, false), (true, false), (false, true), (true, true)] {
             let mut rig = rig();
-            ended = killed(&mut rig, changes, after);
+            ended = killed(&mut rig, changes, after, wanted);
             points += 1;
             if reboot {
                 rig.kernel.reboot();
@@ -375,5 +421,5 @@ fn killed_at_any_step_it_can_be_made_right_with_and_without_a_reboot() {
             break;
         }
     }
-    assert!(points > 60, "{points}");
+    points
 }

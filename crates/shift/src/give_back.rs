@@ -29,10 +29,15 @@ pub struct GiveBack {
 
 /// The end of a give-back.
 #[derive(Clone, Copy)]
-struct Until {
+pub(crate) struct Until {
     time: Duration,
     /// With less free than this it is given up.
     free: Option<Bytes>,
+}
+
+impl Until {
+    /// It ends by itself alone.
+    pub(crate) const DONE: Self = Self { time: Duration::MAX, free: None };
 }
 
 /// What a give-back brought.
@@ -79,7 +84,7 @@ impl<K: Kernel> Shifter<K> {
             }
         }
         let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
-        self.finish_storage(id, after)?;
+        self.finish_storage(id, after, until)?;
         Ok(GaveBack { memory: all, moved })
     }
 
@@ -184,7 +189,12 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// The last steps to storage, from wherever they were left: no block is in use.
-    pub(crate) fn finish_storage(&mut self, id: &Identity, after: Event) -> Result<(), Refusal> {
+    pub(crate) fn finish_storage(
+        &mut self,
+        id: &Identity,
+        after: Event,
+        until: Until,
+    ) -> Result<(), Refusal> {
         let device = self.find(id)?;
         let name = device.name.clone();
         let fault = Refusal::of(&name);
@@ -213,10 +223,29 @@ impl<K: Kernel> Shifter<K> {
         if !users.is_empty() {
             return Err(Refusal::InUse { device: name.clone(), users });
         }
-        self.kernel.zero(&device).map_err(&fault)?;
+        let mut zeroed = 0;
+        while zeroed < device.size.0 {
+            let unused = || self.kernel.users(&device).map(|users| users.is_empty());
+            if self.is_wanted(&device, until) && unused().map_err(&fault)? {
+                return self.memory_again(&device, id);
+            }
+            let piece = until.free.map(|_| LOOK);
+            zeroed = self.kernel.zero(&device, zeroed, piece).map_err(&fault)?;
+        }
         if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
             return Err(Refusal::HoldsData { device: name.clone(), offset });
         }
         Ok(self.journal.write(after, id)?)
+    }
+
+    /// Takes a device whose zeroing has not ended into use again, as it is: what is on it was memory of this machine's,
+    /// and nobody gets a page that the kernel has not cleared.
+    fn memory_again(&mut self, device: &DaxDevice, id: &Identity) -> Result<(), Refusal> {
+        if let Err(refusal) = self.take(device) {
+            self.undo_take(device, id)?;
+            return Err(refusal);
+        }
+        self.journal.write(Event::Memory, id)?;
+        Err(Refusal::Wanted(device.name.clone()))
     }
 }

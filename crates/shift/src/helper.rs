@@ -133,9 +133,10 @@ pub fn helper(arguments: &[String]) -> String {
     let size = |text: &str| text.parse::<usize>().map_err(io::Error::other);
     let answer = match words.as_slice() {
         ["write", path, word] => write_word(Path::new(path), word).map(|()| None),
-        ["zero", path, bytes] => {
-            size(bytes).and_then(|bytes| zero(Path::new(path), bytes)).map(|()| None)
-        }
+        ["zero", from, millis, path, bytes] => size(from).and_then(|from| {
+            let limit = Duration::from_millis(millis.parse().unwrap_or(u64::MAX));
+            zero(Path::new(path), (from, size(bytes)?), limit).map(|at| Some(at as u64))
+        }),
         ["first-nonzero", path, bytes] => {
             size(bytes).and_then(|bytes| first_nonzero(Path::new(path), bytes, threads()))
         }

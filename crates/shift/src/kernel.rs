@@ -87,8 +87,9 @@ pub trait Kernel {
     /// Offset of the first byte of a device that is not zero. The device must be driven as storage.
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>>;
 
-    /// Writes zeros over all of a device and makes them last. The device must be driven as storage.
-    fn zero(&self, device: &DaxDevice) -> Answer<()>;
+    /// Writes zeros over a device from an offset on and makes them last, as far as it gets within the limit; where it
+    /// ended: the device's size if that was all. It gets on at each call. The device must be driven as storage.
+    fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64>;
 
     /// Has page structures lie on the device itself; whether they will.
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool>;

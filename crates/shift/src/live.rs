@@ -57,7 +57,7 @@ impl LiveKernel {
     }
 
     /// A helper on all of a device, which must be what its name says.
-    fn on_device(&self, device: &DaxDevice, what: &str, doing: &str) -> Answer<Option<u64>> {
+    fn on_device(&self, device: &DaxDevice, what: &[&str], doing: &str) -> Answer<Option<u64>> {
         let path = self.host.path(format!("dev/{}", device.name));
         let is = |number| self.host.is_device(&path, number, DeviceKind::Character);
         let same = device.dev.map_or(Ok(false), is).map_err(fault(doing))?;
@@ -68,7 +68,9 @@ impl LiveKernel {
         let limit = Duration::from_secs(30 + device.size.0 / SLOWEST);
         let size = device.size.0.to_string();
         let doing = format!("{doing} {}", path.display());
-        self.helper.run(&doing, &[what, &path.to_string_lossy(), &size], Some(limit))
+        let name = path.to_string_lossy();
+        let words = [what, &[&name, &size]].concat();
+        self.helper.run(&doing, &words, Some(limit))
     }
 
     /// Offset of the first byte of a block device that is not zero.
@@ -142,10 +144,15 @@ impl Kernel for LiveKernel {
         Ok(users.into_iter().map(|user| format!("{} ({})", user.name, user.pid)).collect())
     }
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
-        self.on_device(device, "first-nonzero", "read")
+        self.on_device(device, &["first-nonzero"], "read")
     }
-    fn zero(&self, device: &DaxDevice) -> Answer<()> {
-        self.on_device(device, "zero", "clear").map(|_| ())
+    fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
+        let most = limit.map_or(u128::MAX, |limit| limit.as_millis()).to_string();
+        let ended = self.on_device(device, &["zero", &from.to_string(), &most], "clear")?;
+        ended.ok_or_else(|| Fault {
+            doing: format!("clear {}", device.name),
+            why: Why::Said("the helper did not say how far it got".into()),
+        })
     }
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
         if device.memmap_on_memory.is_none() || !self.host.memmap_on_memory() {
@@ -248,8 +255,8 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
         (**self).first_nonzero(device)
     }
-    fn zero(&self, device: &DaxDevice) -> Answer<()> {
-        (**self).zero(device)
+    fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
+        (**self).zero(device, from, limit)
     }
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
         (**self).memmap_on_itself(device)

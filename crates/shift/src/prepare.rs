@@ -173,7 +173,7 @@ pub fn prepare(
     prepared.count = 0;
     while prepared.count < count && region.largest_free >= size {
         let device = create(kernel, name, size)?;
-        kernel.zero(&device)?;
+        kernel.zero(&device, 0, None)?;
         shifter.offer(&device.name)?;
         prepared.devices.push(device.name);
         prepared.count += 1;

@@ -13,6 +13,8 @@ use std::{
 };
 
 pub(crate) const BLOCK: Bytes = Bytes::mib(128);
+/// How long it takes to zero a block's worth.
+pub(crate) const ZEROING: Duration = Duration::from_millis(700);
 /// What programs leave in memory.
 pub(crate) const SECRET: u8 = 0x5a;
 
@@ -51,6 +53,10 @@ pub(crate) struct Machine {
     pub(crate) free_dram: Bytes,
     /// What programs use up of it while a block is taken out of use.
     pub(crate) used_up: Bytes,
+    /// And while a block's worth is zeroed.
+    pub(crate) used_up_zeroing: Bytes,
+    /// And somebody opens the device then.
+    pub(crate) opened_zeroing: bool,
     /// Calls that fail, by the beginning of what they do.
     pub(crate) fails: Vec<&'static str>,
     /// Blocks that were to be emptied, how much was asked for, and how much moved.
@@ -99,6 +105,8 @@ impl SimKernel {
             drivers: true,
             free_dram: Bytes::gib(1),
             used_up: Bytes(0),
+            used_up_zeroing: Bytes(0),
+            opened_zeroing: false,
             fails: Vec::new(),
             emptied: Vec::new(),
             reading: Duration::ZERO,
@@ -205,18 +213,27 @@ impl Kernel for SimKernel {
         assert_eq!(it.device.driver, DaxDriver::Storage, "read while not storage");
         Ok(it.contents.iter().position(|byte| *byte != 0).map(|at| at as u64 * BLOCK.0))
     }
-    fn zero(&self, device: &DaxDevice) -> Answer<()> {
+    fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
         // In parts, so that a kill leaves it half done.
-        for part in 0..4 {
+        let mut left = limit;
+        for part in from / BLOCK.0..4 {
             self.change("zero", |machine| {
+                self.sleep(ZEROING);
+                machine.free_dram = machine.free_dram.saturating_sub(machine.used_up_zeroing);
+                let opened = machine.opened_zeroing.then(|| "db (3)".to_owned());
                 let it = machine.of(&device.name)?;
                 assert_eq!(it.device.driver, DaxDriver::Storage, "zeroed while not storage");
-                assert_eq!(it.users, Vec::<String>::new(), "zeroed under its users");
-                it.contents[part] = 0;
+                assert!(part > 0 || it.users.is_empty(), "zeroed under its users: {:?}", it.users);
+                it.users.extend(opened);
+                it.contents[usize::try_from(part).unwrap()] = 0;
                 Ok(())
             })?;
+            left = left.map(|left| left.saturating_sub(ZEROING));
+            if left == Some(Duration::ZERO) {
+                return Ok(((part + 1) * BLOCK.0).min(device.size.0));
+            }
         }
-        Ok(())
+        Ok(device.size.0)
     }
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
         self.change("memmap", |machine| {

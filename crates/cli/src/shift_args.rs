@@ -27,6 +27,8 @@ pub(crate) enum ShiftCommand {
     GiveBack(GiveBackArgs),
     /// Make right what a crash or a reboot left: all of a device is memory again, or zeroed storage.
     Recover(RecoverArgs),
+    /// Move the pages of a node together, so that blocks of 2 MiB become free that huge pages can be moved to.
+    Compact(CompactArgs),
     /// What is done in a process of its own.
     #[command(hide = true)]
     Helper {
@@ -81,6 +83,10 @@ pub(crate) struct ShiftRunArgs {
     /// it swaps.
     #[arg(long)]
     pub(crate) demote: bool,
+    /// Have the kernel move the pages of what became memory together so often, where its free memory is in pieces and
+    /// memory is not short: huge pages then find room.
+    #[arg(long, value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) compact: Option<Duration>,
     /// Most storage that may be memory at a time (default: all that is prepared).
     #[arg(long, value_parser = size, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) at_most: Option<Bytes>,
@@ -151,6 +157,22 @@ pub(crate) struct GiveBackArgs {
 pub(crate) struct RecoverArgs {
     #[command(flatten)]
     pub(crate) state: StateArgs,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CompactArgs {
+    /// The node, such as 1 (`numactl -H` lists them).
+    #[arg(long, value_name = "NODE")]
+    pub(crate) node: u16,
+    /// Longest time that it may take; what is done by then stays.
+    #[arg(long, default_value = "60s", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) time: Duration,
+    /// Say how its free memory lies, and move nothing.
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON with stable keys.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 fn growth(text: &str) -> Result<f64, String> {

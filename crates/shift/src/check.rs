@@ -1,6 +1,6 @@
 //! What a check of the daemon saw and did, as it is told.
 
-use crate::{JournalError, LockError, Trigger};
+use crate::{Compacted, JournalError, LockError, Trigger};
 use pagetide_types::{Bytes, NodeId};
 use serde::Serialize;
 
@@ -42,6 +42,8 @@ pub enum Happened {
         /// How much more is wanted.
         wanted: Bytes,
     },
+    /// A node's pages were moved together.
+    Compacted(Compacted),
     /// In a dry run: this would be done.
     Would {
         /// `grow` or `shrink`.

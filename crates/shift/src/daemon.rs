@@ -6,7 +6,7 @@
 use crate::{
     Answer, Candidate, Check, DaemonError, GaveBack, GiveBack, Happened, Identity, Journal, Kernel,
     Lock, Machine, PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State, Trigger,
-    Verdict, dram_of, to_give_back, to_take,
+    Verdict, compact, dram_of, to_give_back, to_take,
 };
 use pagetide_host::{DaxDevice, Node};
 use pagetide_types::{Bytes, NodeId};
@@ -20,6 +20,9 @@ use std::{
 const REST: Duration = Duration::from_secs(60);
 /// How long another's change is waited for.
 const OTHERS: Duration = Duration::from_secs(1);
+
+/// Longest time that a node is compacted at a check.
+const COMPACTING: Duration = Duration::from_secs(1);
 
 /// Bytes of a device per second that become memory, as long as none has been converted: nearly all of the time it is
 /// read.
@@ -49,6 +52,8 @@ pub struct DaemonOptions {
     pub limit: Duration,
     /// Most that is memory at any time.
     pub at_most: Option<Bytes>,
+    /// How often memory that is in pieces is compacted; none: never.
+    pub compact: Option<Duration>,
     /// Decide, and convert nothing.
     pub dry_run: bool,
 }
@@ -74,6 +79,8 @@ pub struct Daemon<K> {
     pressures: BTreeMap<NodeId, Pressure>,
     resting: BTreeMap<Identity, Duration>,
     exhausted: BTreeSet<NodeId>,
+    /// When nodes may be compacted again.
+    compact_from: BTreeMap<NodeId, Duration>,
     /// Bytes per second of the last device that became memory.
     pace: f64,
 }
@@ -87,6 +94,7 @@ impl<K: Kernel> Daemon<K> {
             pressures: BTreeMap::new(),
             resting: BTreeMap::new(),
             exhausted: BTreeSet::new(),
+            compact_from: BTreeMap::new(),
             pace: ASSUMED,
         }
     }
@@ -140,6 +148,9 @@ impl<K: Kernel> Daemon<K> {
                 memory: of(State::Memory),
                 storage: of(State::Storage),
             });
+            let memory = pair.devices.iter().filter(|ours| ours.state == State::Memory);
+            let ours: BTreeSet<NodeId> = memory.filter_map(|ours| ours.device.target).collect();
+            let before = check.happened.len();
             match verdict {
                 Verdict::Grow { by, why } => self.grow(pair, by, why, &mut check.happened)?,
                 Verdict::Shrink { by } => {
@@ -149,6 +160,9 @@ impl<K: Kernel> Daemon<K> {
                 Verdict::Hold | Verdict::Wait => {
                     self.exhausted.remove(&pair.dram);
                 }
+            }
+            if check.happened.len() == before && smoothed >= threshold {
+                self.compact(ours, &mut check.happened);
             }
         }
         Ok(check)
@@ -297,6 +311,26 @@ impl<K: Kernel> Daemon<K> {
             }
         }
         Ok(())
+    }
+
+    /// Compacts the nodes of devices that are memory, if it is time to and that could bring much. It ends before the
+    /// next check: memory may be wanted then.
+    fn compact(&mut self, nodes: BTreeSet<NodeId>, happened: &mut Vec<Happened>) {
+        let (Some(every), false) = (self.options.compact, self.options.dry_run) else { return };
+        let now = self.kernel.now();
+        for node in nodes {
+            let first = *self.compact_from.entry(node).or_insert(now + every);
+            if now < first || !self.kernel.free_blocks(node).in_pieces() {
+                continue;
+            }
+            self.compact_from.insert(node, now + every);
+            happened.push(match compact(&self.kernel, node, COMPACTING) {
+                Ok(compacted) => Happened::Compacted(compacted),
+                Err(fault) => {
+                    Happened::Refused { device: format!("node {node}"), why: fault.to_string() }
+                }
+            });
+        }
     }
 
     /// What of a device is in use.

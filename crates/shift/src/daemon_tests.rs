@@ -1,7 +1,7 @@
 //! Checks of a daemon on a simulated kernel.
 
 use super::*;
-use crate::{Event, simulated::SimKernel};
+use crate::{Event, FreeBlocks, simulated::SimKernel};
 
 fn options(folder: &std::path::Path) -> DaemonOptions {
     DaemonOptions {
@@ -18,6 +18,7 @@ fn options(folder: &std::path::Path) -> DaemonOptions {
         },
         limit: Duration::from_secs(10),
         at_most: None,
+        compact: None,
         dry_run: false,
     }
 }
@@ -73,6 +74,7 @@ fn devices(happened: &[Happened]) -> Vec<&str> {
             | Happened::Refused { device, .. }
             | Happened::Would { device, .. } => device.as_str(),
             Happened::Exhausted { .. } => "exhausted",
+            Happened::Compacted(_) => "compacted",
         })
         .collect()
 }
@@ -115,6 +117,41 @@ fn memory_that_programs_want_meanwhile_is_not_given_back() {
     rig.daemon.kernel.sleep(Duration::from_secs(10));
     let happened: Vec<Happened> = (0..3).flat_map(|_| rig.check(Bytes::mib(5000))).collect();
     assert_eq!(happened.len(), 3);
+}
+
+#[test]
+fn what_became_memory_is_compacted_from_time_to_time_unless_memory_is_short() {
+    let mut rig = rig(|options| options.compact = Some(Duration::from_secs(10)));
+    let pieces = FreeBlocks { free: Bytes::mib(400), blocks: 3 };
+    rig.daemon.kernel.edit(|machine| machine.free_blocks = pieces);
+    let checks = |rig: &mut Rig, count: u32, mib| -> Vec<Happened> {
+        (0..count).flat_map(|_| rig.check(Bytes::mib(mib))).collect()
+    };
+    assert_eq!(checks(&mut rig, 20, 600), [], "nothing of ours is memory");
+    assert_eq!(devices(&checks(&mut rig, 4, 0))[..2], ["dax1.3", "dax1.2"]);
+    let happened = checks(&mut rig, 15, 600);
+    let [Happened::Compacted(compacted)] = &happened[..] else { panic!("{happened:?}") };
+    assert_eq!((compacted.node, compacted.ended), (NodeId(1), true));
+    assert_eq!((compacted.before, compacted.after.blocks), (pieces, 200));
+    let second = vec![(NodeId(1), Duration::from_secs(1))];
+    assert_eq!(rig.daemon.kernel.machine.borrow().compacted, second, "ended at the next check");
+    assert_eq!(checks(&mut rig, 15, 600), [], "it is whole");
+    checks(&mut rig, 15, 90);
+    rig.daemon.kernel.edit(|machine| machine.free_blocks = pieces);
+    assert!(!devices(&checks(&mut rig, 15, 90)).contains(&"compacted"), "memory is short");
+}
+
+#[test]
+fn a_kernel_that_compacts_nothing_is_said() {
+    let mut rig = rig(|options| options.compact = Some(Duration::from_secs(1)));
+    rig.daemon.kernel.edit(|machine| {
+        machine.free_blocks = FreeBlocks { free: Bytes::mib(400), blocks: 3 };
+        machine.fails = vec!["compact"];
+    });
+    rig.check(Bytes::mib(0));
+    let happened: Vec<Happened> = (0..3).flat_map(|_| rig.check(Bytes::mib(600))).collect();
+    let [Happened::Refused { device, why }, ..] = &happened[..] else { panic!("{happened:?}") };
+    assert!(device == "node 1" && why.contains("cannot compact"), "{device}: {why}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What shifting needs of a kernel, so that it can be tried on a simulated one.
 
+use crate::FreeBlocks;
 use pagetide_host::{AutoOnline, BlockId, DaxDevice, FrameCounts, MemoryBlock};
 use pagetide_types::{Bytes, NodeId};
 use std::{fmt, time::Duration};
@@ -118,6 +119,12 @@ pub trait Kernel {
 
     /// Memory of a node that programs could be given.
     fn available(&self, node: NodeId) -> Bytes;
+
+    /// A node's free memory, and how much of it lies in whole blocks of 2 MiB.
+    fn free_blocks(&self, node: NodeId) -> FreeBlocks;
+
+    /// Moves the pages of a node together, until that is done or the limit is over.
+    fn compact(&self, node: NodeId, limit: Duration) -> Answer<()>;
 
     /// A clock that only goes forward.
     fn now(&self) -> Duration;

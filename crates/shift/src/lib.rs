@@ -7,6 +7,7 @@
 
 mod area;
 mod check;
+mod compaction;
 mod contents;
 mod convert;
 mod daemon;
@@ -33,6 +34,7 @@ mod worker;
 
 pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
 pub use check::{Check, DaemonError, Happened, PairSeen};
+pub use compaction::{Compacted, FreeBlocks, compact};
 pub use convert::{Shifter, check_policies};
 pub use daemon::{Daemon, DaemonOptions, Threshold, usage};
 pub use demotion::{Demotion, demotes};

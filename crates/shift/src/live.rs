@@ -4,7 +4,9 @@
 //! whose own policies (taking memory into use as the kernel likes, waiting for udev) are in the way;
 //! what is more than that, labels of namespaces, is left to ndctl(1) (`prepare`).
 
-use crate::{Answer, Driver, Fault, Helper, Kernel, Why, helper::write_word, worker::Worker};
+use crate::{
+    Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, helper::write_word, worker::Worker,
+};
 use pagetide_host::{
     AutoOnline, BlockId, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host, MemoryBlock,
     Pfn,
@@ -228,6 +230,29 @@ impl Kernel for LiveKernel {
     fn available(&self, node: NodeId) -> Bytes {
         if self.free_only { self.host.room(node).free } else { self.host.available(node) }
     }
+    fn free_blocks(&self, node: NodeId) -> FreeBlocks {
+        let room = self.host.room(node);
+        FreeBlocks { free: room.free, blocks: room.huge_blocks }
+    }
+    fn compact(&self, node: NodeId, limit: Duration) -> Answer<()> {
+        let doing = format!("compact node {node}");
+        let folder = self.host.path(format!("sys/devices/system/node/node{node}"));
+        let path = folder.join("compact");
+        let why = if !folder.exists() {
+            let nodes = self.host.nodes().map_err(fault(&doing))?;
+            let nodes: Vec<String> = nodes.iter().map(|node| node.id.to_string()).collect();
+            Some(format!("this machine has no such node; it has {}", nodes.join(", ")))
+        } else if !path.exists() {
+            Some("this kernel compacts nothing on request (CONFIG_COMPACTION)".to_owned())
+        } else {
+            None
+        };
+        if let Some(why) = why {
+            return Err(Fault { doing, why: Why::Said(why) });
+        }
+        let words = ["write", &path.to_string_lossy(), "1"];
+        self.helper.run(&doing, &words, Some(limit)).map(|_| ())
+    }
     fn now(&self) -> Duration {
         self.start.elapsed()
     }
@@ -284,6 +309,12 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     }
     fn available(&self, node: NodeId) -> Bytes {
         (**self).available(node)
+    }
+    fn free_blocks(&self, node: NodeId) -> FreeBlocks {
+        (**self).free_blocks(node)
+    }
+    fn compact(&self, node: NodeId, limit: Duration) -> Answer<()> {
+        (**self).compact(node, limit)
     }
     fn now(&self) -> Duration {
         (**self).now()

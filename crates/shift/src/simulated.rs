@@ -1,6 +1,6 @@
 //! A kernel that is not there: dax devices, memory blocks, refusals on request, and a kill at any step.
 
-use crate::{Answer, Driver, Fault, Kernel, Why};
+use crate::{Answer, Driver, Fault, FreeBlocks, Kernel, Why};
 use pagetide_host::{
     AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, FrameCounts, MemoryBlock,
 };
@@ -63,6 +63,10 @@ pub(crate) struct Machine {
     pub(crate) emptied: Vec<(BlockId, Bytes, Bytes)>,
     /// Reading a device takes so long.
     pub(crate) reading: Duration,
+    /// How free memory lies, on every node.
+    pub(crate) free_blocks: FreeBlocks,
+    /// Nodes that were compacted, and the time for it.
+    pub(crate) compacted: Vec<(NodeId, Duration)>,
 }
 
 /// The machine as a process sees it, which can be killed.
@@ -110,6 +114,8 @@ impl SimKernel {
             fails: Vec::new(),
             emptied: Vec::new(),
             reading: Duration::ZERO,
+            free_blocks: FreeBlocks::default(),
+            compacted: Vec::new(),
         };
         Self { machine: Rc::new(RefCell::new(machine)), kill: Rc::default(), now: Rc::default() }
     }
@@ -328,6 +334,16 @@ impl Kernel for SimKernel {
     }
     fn available(&self, _node: NodeId) -> Bytes {
         self.machine.borrow().free_dram
+    }
+    fn free_blocks(&self, _node: NodeId) -> FreeBlocks {
+        self.machine.borrow().free_blocks
+    }
+    fn compact(&self, node: NodeId, limit: Duration) -> Answer<()> {
+        self.change("compact", |machine| {
+            machine.compacted.push((node, limit));
+            machine.free_blocks.blocks = machine.free_blocks.free.0 / crate::compaction::BLOCK.0;
+            Ok(())
+        })
     }
     fn now(&self) -> Duration {
         self.now.get()

@@ -129,6 +129,43 @@ fn what_is_used_is_given_back_where_dram_has_room_and_refused_elsewhere() {
     clean(&run.out);
 }
 
+#[test]
+fn memory_in_pieces_is_moved_together_by_schedule_and_on_request() {
+    let test = "memory_in_pieces_is_moved_together_by_schedule_and_on_request";
+    let Some(pagetide) = pagetide(test).filter(|_| can_boot(test)) else { return };
+    let keep = tempfile::tempdir().unwrap();
+    // A program fills both nodes with base pages and gives half of them back, anywhere; pages of pipes lie between
+    // those of DRAM, and cannot be moved.
+    let run = script(
+        &pagetide,
+        keep.path(),
+        r#"set -e
+        pagetide shift prepare --region $pm --size 512M --count 1
+        pagetide shift run --threshold 100% --for 3s >/dev/null
+        some_online
+        pagetide-lab probe fragment --free 50 --pipes 8M >/tmp/said & program=$!
+        until_it grep ready /tmp/said
+        free() { pagetide shift compact --node $1 --dry-run --json | sed -n "s/.*\"blocks\": *\([0-9]*\).*/$2 \1/p"; }
+        free 1 pieces
+        pagetide shift run --threshold 20% --lead 0 --compact 1s --for 6s --json | grep -c compacted | sed 's/^/times /'
+        free 1 together
+        free 0 dram-pieces
+        pagetide shift compact --node 0
+        free 0 dram-together
+        pagetide shift compact --node 7 || echo refused $?
+        kill $program"#,
+    );
+    let number = |name: &str| -> u64 {
+        let line = run.out.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
+        line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {run:?}"))
+    };
+    // Half of 384 MiB: 96 blocks.
+    assert!(number("pieces") < 20 && number("together") >= 70, "{run:?}");
+    assert!(number("times") >= 1, "{run:?}");
+    assert!(number("dram-together") > number("dram-pieces") + 50, "{run:?}");
+    assert!(run.out.contains("refused 1"), "{run:?}");
+}
+
 /// Killed at so many points; `PAGETIDE_KILLS` asks for another number.
 const KILLS: u32 = 10;
 

@@ -1,6 +1,7 @@
 //! `pagetide shift`: storage that lies idle becomes memory under pressure, and goes back.
 
 mod change;
+mod compact;
 mod run;
 mod status;
 
@@ -44,6 +45,7 @@ pub(crate) fn run(command: &ShiftCommand) -> Result<ExitCode> {
         ShiftCommand::Prepare(arguments) => change::prepare(arguments),
         ShiftCommand::GiveBack(arguments) => change::give_back(arguments),
         ShiftCommand::Recover(arguments) => change::recover(arguments),
+        ShiftCommand::Compact(arguments) => compact::compact(arguments),
         ShiftCommand::Helper { words } => {
             out(&format!("{}\n", pagetide_shift::helper(words)))?;
             Ok(ExitCode::SUCCESS)
@@ -58,10 +60,14 @@ fn here(free_only: bool) -> Result<(LiveKernel, Machine)> {
         machine: host.machine_id().ok_or(Unable::NoMachineId)?,
         boot: host.boot_id().context("/proc/sys/kernel/random/boot_id cannot be read")?,
     };
+    Ok((kernel(free_only)?, machine))
+}
+
+fn kernel(free_only: bool) -> Result<LiveKernel> {
     let us = std::env::current_exe().context("where this program lies")?;
     let words = [us.into_os_string(), OsString::from("shift"), OsString::from("helper")];
     let helper = Helper(words.to_vec());
-    Ok((LiveKernel::new(host, helper, free_only), machine))
+    Ok(LiveKernel::new(Host::live(), helper, free_only))
 }
 
 fn need_root() -> Result<(), Unable> {

@@ -65,6 +65,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
         },
         limit: arguments.time,
         at_most: arguments.at_most,
+        compact: arguments.compact,
         dry_run: arguments.dry_run,
     };
     let host = kernel.host().clone();
@@ -169,6 +170,7 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
             Happened::Exhausted { wanted } => format!(
                 "{wanted} more are wanted, and no device is left that could become memory: the kernel swaps as usual"
             ),
+            Happened::Compacted(compacted) => super::compact::words(compacted),
             Happened::Would { what, device, bytes } => {
                 let to = if *what == "grow" { "memory" } else { "storage" };
                 format!("would turn {device} into {to}: {bytes}")

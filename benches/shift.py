@@ -3,7 +3,7 @@
 
 *growth*: a program fills more memory than there is DRAM at three rates, or, *spare*, less than there is; unmanaged, and
 with one trigger or another. *keep*: it keeps it for a minute. *follow*: another one begins while
-a device is being given back. *give-back*: a device of 640 MiB (512 MiB as memory), of which a program uses a part, is
+a device is being given back. *graph*: a program that builds a graph and ranks its vertices. *give-back*: a device of 640 MiB (512 MiB as memory), of which a program uses a part, is
 given back. An emulated CPU reads devices some ten times slower: times stand for themselves only in comparison.
 
 For each case NAME.json, what the guest said; of growth also NAME.csv, memory four times a second, and NAME.jsonl, the
@@ -14,6 +14,7 @@ import dataclasses
 import itertools
 import json
 import math
+import pathlib
 import re
 
 import common
@@ -69,6 +70,14 @@ def give_back(percent, dram="2G", name="give-back"):
     return Case(f"{name}-{percent}", "give-back", {"PERCENT": percent, "LIMIT": LIMIT}, dram=dram)
 
 
+def graph(manager, scale, dram):
+    """A program that builds a graph and then ranks its vertices, in DRAM of five sevenths of what it needs (section
+    5.4 of PMShifter: 28 GB in 20)."""
+    program = f"workload graph --scale {scale} --algorithm pagerank --page-size 4K --seconds 40"
+    settings = {"OPTIONS": MANAGERS[manager].options, "PROGRAM": program}
+    return Case(f"graph-{manager}", "growth", settings, manager, dram=dram)
+
+
 CASES = [give_back(percent) for percent in (0, 10, 50, 100)]
 CASES.append(give_back(100, "1G", "give-back-short"))
 CASES += [growth(manager, rate) for manager in MANAGERS for rate in RATES]
@@ -76,6 +85,8 @@ CASES += [growth(manager, rate) for manager in MANAGERS for rate in RATES]
 CASES += [growth("default", rate, name="keep", hold=60) for rate in RATES]
 # Seconds into a give-back of some four.
 CASES += [growth("default", 120, name=f"follow-{seconds}", follow=seconds) for seconds in (0, 2)]
+# 640 MiB are needed, and some 455 of this are free.
+CASES += [graph(manager, 22, "640M") for manager in ("unmanaged", "default")]
 # All of this fits into DRAM: whatever grows, grows for nothing.
 CASES += [growth(manager, 120, "550M", "spare") for manager in MANAGERS if MANAGERS[manager].options]
 
@@ -235,7 +246,8 @@ def show_growth(folder, markdown):
             + [count if why and threshold else "–", or_none(since_below(samples, REFERENCE * dram), "{:.1f} s")]
             + [f"{swapped:.0f} MiB", f"{(before[-1] - found['before']['pswpout']) / 256:.0f} MiB"]
             + [or_none(avoided, "{:.0f} MiB"), counted(found, "oom_kill")]
-            + [f"{found['filled_s']:.1f} s" if "filled_s" in found else "–", "yes" if found["verified"] else "NO"]
+            + [f"{found['filled_s']:.1f} s" if "filled_s" in found else "–"]
+            + ["–" if "PROGRAM" in case.settings else "yes" if found["verified"] else "NO"]
         )
         if not checks:
             continue
@@ -278,12 +290,33 @@ def show_give_back(folder, markdown):
     common.table([*header, "data right", "words left"], lines, markdown)
 
 
+# Figure 5: one large program that stays as it is, and memory that is filled and freed at three rates.
+PANELS = {"graph-default": "a graph program", "keep-default-30": "30 MiB/s", "keep-default-60": "60 MiB/s", "keep-default-120": "120 MiB/s"}
+
+
+def write_series(folder, path):
+    """Total and used memory over time, for benches/reproduction.py --series."""
+    rows = ["panel,series,published,x_label,y_label,x,y"]
+    for name, panel in PANELS.items():
+        samples = samples_of(folder / f"{name}.csv")
+        for sample in samples:
+            seconds = sample["seconds"] - samples[0]["seconds"]
+            total = sample["dram_total"] + sample["pm_total"]
+            for series, kib in (("total", total), ("used", total - free(sample))):
+                rows.append(f"{panel},{series},no,seconds,MiB,{seconds:.2f},{kib / 1024:.1f}")
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
 def main():
     """Measures what is not there yet, prints the tables."""
     parser = guest.basic_arguments(__doc__, "shift-figures")
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--series", type=pathlib.Path, help="write what figure 5 is drawn from into this file, and end")
     args = parser.parse_args()
     folder = args.results / args.name
+    if args.series:
+        write_series(folder, args.series)
+        return
     if not args.show:
         common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
         args.pagetide = guest.stripped(args.pagetide, args.scratch)

@@ -1,5 +1,5 @@
 # Runs in a guest of benches/shift.py: a program fills memory, or memory that is in use is given back. Given: PAGETIDE,
-# LAB, KIND; for growth OPTIONS, SIZE, RATE, HOLD, FOLLOW; for give-back PERCENT, LIMIT.
+# LAB, KIND; for growth OPTIONS and PROGRAM, or SIZE, RATE, HOLD, FOLLOW; for give-back PERCENT, LIMIT.
 set -e
 for region in /sys/bus/nd/devices/region*; do
     case $(cat $region/size) in 2147483648) pm=${region##*/} ;; esac
@@ -41,6 +41,14 @@ samples() {
         }
     }'
 }
+# The program: what is named, or memory that is filled, kept and verified. One that is killed is a result, too.
+program() {
+    if [ -n "$PROGRAM" ]; then
+        $PAGETIDE $PROGRAM || echo "failed $?"
+    else
+        $LAB probe fill --size $SIZE --rate $RATE --hold $HOLD || echo "failed $?"
+    fi
+}
 case $KIND in
 growth)
     # Unmanaged, nothing is prepared.
@@ -52,14 +60,13 @@ growth)
     sleep 3
     at begin
     counters before
-    # A program that is killed is a result, too.
-    $LAB probe fill --size $SIZE --rate $RATE --hold $HOLD || echo "failed $?"
+    program
     if [ -n "$FOLLOW" ]; then
         # Its journal says when it begins.
         until grep -q to-storage /var/lib/pagetide/shift/journal; do sleep 0.1; done
         sleep $FOLLOW
         counters before
-        $LAB probe fill --size $SIZE --rate $RATE --hold $HOLD || echo "failed $?"
+        program
     fi
     at end
     counters after

@@ -159,8 +159,8 @@ fn memory_in_pieces_is_moved_together_by_schedule_and_on_request() {
         let line = run.out.lines().find_map(|line| line.strip_prefix(&format!("{name} ")));
         line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{name}: {run:?}"))
     };
-    // Half of 384 MiB: 96 blocks.
-    assert!(number("pieces") < 20 && number("together") >= 70, "{run:?}");
+    // Half of 384 MiB, and what the program left: some 100 blocks.
+    assert!(number("together") > number("pieces") + 40, "{run:?}");
     assert!(number("times") >= 1, "{run:?}");
     assert!(number("dram-together") > number("dram-pieces") + 50, "{run:?}");
     assert!(run.out.contains("refused 1"), "{run:?}");

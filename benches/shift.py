@@ -60,7 +60,7 @@ class Case:
 
 def growth(manager, rate, size="1200M", name="growth", hold=5, follow=""):
     """A program that fills memory at so many MiB a second, keeps it for some seconds, and verifies it; `follow`: and the
-    same again, so many seconds after a device began to be given back."""
+    same again, so many seconds after the last device began to be given back."""
     settings = {"OPTIONS": MANAGERS[manager].options, "SIZE": size, "RATE": f"{rate}M", "HOLD": hold, "FOLLOW": follow}
     return Case(f"{name}-{manager}-{rate}", "growth", settings, manager, rate)
 

@@ -62,8 +62,9 @@ growth)
     counters before
     program
     if [ -n "$FOLLOW" ]; then
-        # Its journal says when it begins.
-        until grep -q to-storage /var/lib/pagetide/shift/journal; do sleep 0.1; done
+        # The journal says when the last device begins to be given back.
+        events() { grep -c $1 /var/lib/pagetide/shift/journal || true; }
+        until [ "$(events to-storage)" = "$(events to-memory)" ]; do sleep 0.1; done
         sleep $FOLLOW
         counters before
         program

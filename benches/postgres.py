@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
-"""The integration test with a real PostgreSQL: Debian's server under pgbench, recorded three times.
+"""The integration test with a real PostgreSQL: Debian's server under pgbench, recorded three times, and once
+with each of three other distributions of its look-ups.
 
-The answers must agree, and the buffer pool must be called shared memory. What of it nobody maps a recording does not
-see: how much that is the file behind the pool tells, and the plan must say that there may be some. Needs root; nothing listens but a socket in a folder of its
-own. Debian's server cannot be counted exactly (docs/exact.md): `make truth` does that with a build of PostgreSQL's that can."""
+The answers of the three must agree, and the buffer pool must be called shared memory. What of it nobody maps a recording
+does not see: how much that is the file behind the pool tells, and the plan must say that there may be some. Where
+nearly all look-ups go to one tenth of the table that lies together, half of what even look-ups need is enough; where
+the tenth is scattered, the plan says why it is not. Needs root; nothing listens but a socket in a folder of its own.
+Debian's server cannot be counted exactly (docs/exact.md): `make truth` does that with a build of PostgreSQL's that
+can."""
 
 import argparse
 import json
@@ -12,6 +16,7 @@ import pathlib
 import pwd
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,6 +27,20 @@ from truth.postgres import SCRIPT
 
 USER = "postgres"
 AGREE = 1.10
+# Which rows are looked up: evenly; 97 % in one tenth of the table, which lies together or is scattered over it.
+EVEN = "\\set key random(1, 100000 * :scale)\n"
+TENTH = """\\set part random(1, 100)
+\\if :part <= 97
+\\set key random(1, 10000 * :scale)
+\\else
+\\set key random(1, 100000 * :scale)
+\\endif
+"""
+LOOK_UP = "select abalance from pgbench_accounts where aid = :key;\n"
+LOADS = {"zipf": SCRIPT, "even": EVEN + LOOK_UP, "together": TENTH + LOOK_UP,
+         "scattered": TENTH + "\\set key permute(:key, 100000 * :scale, 7)\n" + LOOK_UP}
+# A load that ends when it is told to.
+ENDLESS = 100_000
 
 
 def programs():
@@ -75,15 +94,22 @@ class Server:
         ask = "set enable_seqscan = off; set enable_bitmapscan = off; select sum(abalance) from pgbench_accounts where aid > 0"
         self.run("psql", *self.client(), "-X", "-t", "-c", ask, "postgres")
 
-    def load(self, seconds):
-        """Starts the load; it ends by itself."""
+    def load(self, kind):
+        """Starts a load; `end` ends it, and not a time: the recording is to see nothing else."""
         script = self.folder / "load.sql"
-        script.write_text(SCRIPT, encoding="ascii")
+        script.write_text(LOADS[kind], encoding="ascii")
         account = pwd.getpwnam(USER)
-        words = [self.bin / "pgbench", *self.client(), "-n", "-M", "prepared", "-c", 4, "-T", seconds, "-f", script,
+        words = [self.bin / "pgbench", *self.client(), "-n", "-M", "prepared", "-c", 4, "-T", ENDLESS, "-f", script,
                  "-D", f"scale={self.scale}", "--random-seed=1", "postgres"]
         return subprocess.Popen([str(word) for word in words], user=account.pw_uid, group=account.pw_gid, extra_groups=[],
                                 cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+    @staticmethod
+    def end(load):
+        """Ends a load as its time does; the transactions that it made."""
+        load.send_signal(signal.SIGALRM)
+        done = re.search(r"actually processed: (\d+)", load.communicate()[0])
+        return int(done[1]) if done else 0
 
     def pool_bytes(self):
         """What the buffer pool holds, mapped or not: the blocks of the file behind the postmaster's largest
@@ -97,25 +123,26 @@ class Server:
         return 512 * blocks
 
 
-def record(args, server, folder, number):
+def record(args, server, folder, number, kind):
     """One run: the server started anew, filled, loaded and recorded; its plan, and what its pool held."""
     server.start()
     try:
         server.fill()
-        output = folder / f"run-{number}.heat"
-        load = server.load(args.seconds + 10)
+        output = folder / f"run-{number}-{kind}.heat"
+        load = server.load(kind)
         time.sleep(2)
         words = [args.pagetide, "record", "-q", "--clear-shared", "--epoch", "5s", "--for", f"{args.seconds}s",
                  "-p", server.postmaster(), "-o", output]
-        subprocess.run([str(word) for word in words], check=True)
-        pool = server.pool_bytes()
-        said = load.communicate()[0]
+        try:
+            subprocess.run([str(word) for word in words], check=True)
+            pool = server.pool_bytes()
+        finally:
+            done = server.end(load)
     finally:
         server.stop()
     words = [args.pagetide, "plan", "--json", output, *args.plan.split()]
     plan = json.loads(subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE).stdout)
-    done = re.search(r"actually processed: (\d+)", said)
-    return plan, pool, int(done[1]) if done else 0
+    return plan, pool, done
 
 
 def unmapped(plan, pool):
@@ -128,22 +155,33 @@ def mib(value):
     return "–" if value is None else f"{value / 2**20:.0f}"
 
 
-def complaints(plans, pools):
+def need(plan):
+    """What a plan recommends."""
+    return (plan["recommendation"] or {}).get("fast_bytes")
+
+
+def complaints(kinds, plans, pools):
     """What is not as it must be, in words."""
     found = []
-    sizes = [(plan["recommendation"] or {}).get("fast_bytes") for plan in plans]
+    of = {kind: [need(plan) for other, plan in zip(kinds, plans, strict=True) if other == kind] for kind in LOADS}
     for number, plan in enumerate(plans, 1):
         if not plan["recommendation"]:
             found.append(f"run {number}: no recommendation: {plan['why_not']}")
-    if all(sizes) and max(sizes) > AGREE * min(sizes):
-        found.append(f"the answers differ by {max(sizes) / min(sizes) - 1:.0%}: {', '.join(map(mib, sizes))} MiB")
-    for number, (plan, pool) in enumerate(zip(plans, pools, strict=True), 1):
+    alike = of["zipf"]
+    if alike and all(alike) and max(alike) > AGREE * min(alike):
+        found.append(f"the answers differ by {max(alike) / min(alike) - 1:.0%}: {', '.join(map(mib, alike))} MiB")
+    for even, together in zip(of["even"], of["together"]):
+        if even and together and together > even / 2:
+            found.append(f"97 % of the look-ups in one tenth need {mib(together)} MiB, even ones {mib(even)}")
+    for number, (kind, plan, pool) in enumerate(zip(kinds, plans, pools, strict=True), 1):
         names = [area["name"] for area in plan["areas"]]
         if "shared memory" not in names:
             found.append(f"run {number}: no area is called shared memory: {', '.join(names)}")
         says = " ".join(plan["said"]["caveats"] + plan["said"]["stands_on"])
         if unmapped(plan, pool) > 0.05 * pool and "nobody maps" not in says:
             found.append(f"run {number}: {mib(unmapped(plan, pool))} MiB of the pool are unseen, and the plan does not say so")
+        if kind == "scattered" and "scattered among what is not" not in says:
+            found.append(f"run {number}: the plan does not say why so much is needed")
     return found
 
 
@@ -153,7 +191,9 @@ def main():
     parser.add_argument("--scale", type=int, default=10, help="of pgbench: 15 MB each")
     parser.add_argument("--buffers", default="200MB", help="PostgreSQL's shared_buffers")
     parser.add_argument("--seconds", type=int, default=60, help="of each recording")
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--runs", type=int, default=3, help="with the main load (zipf)")
+    parser.add_argument("--loads", nargs="*", default=["even", "together", "scattered"], choices=LOADS, help="one run each")
+    parser.add_argument("--raw", type=pathlib.Path, help="write what the table is made of into this file, as JSON")
     parser.add_argument("--plan", default="", help="options of the plans, e.g. '--target-slowdown 10%%'")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the recordings in this folder")
     args = parser.parse_args()
@@ -166,21 +206,30 @@ def main():
         folder.mkdir()
         server = Server(folder, args.scale, args.buffers)
         server.make()
-        runs = [record(args, server, pathlib.Path(scratch), number) for number in range(1, args.runs + 1)]
+        kinds = ["zipf"] * args.runs + args.loads
+        runs = [record(args, server, pathlib.Path(scratch), *run) for run in enumerate(kinds, 1)]
         if args.keep:
             args.keep.mkdir(parents=True, exist_ok=True)
             for recording in pathlib.Path(scratch).glob("*.heat"):
                 shutil.copytree(recording, args.keep / recording.name, dirs_exist_ok=True)
     plans, pools, done = zip(*runs, strict=True)
-    rows = []
-    for number, (plan, pool, served) in enumerate(runs, 1):
+    rows, raw = [], []
+    for number, (kind, (plan, pool, served)) in enumerate(zip(kinds, runs, strict=True), 1):
         answer, facts = plan["recommendation"] or {}, plan["recording"]
         interval = answer.get("interval") or {}
-        rows.append((number, served, mib(facts["footprint_bytes"]), mib(pool), mib(unmapped(plan, pool)),
+        raw.append({"run": number, "load": kind, "transactions": served, "pool_bytes": pool, "recording": facts,
+                    "recommendation": plan["recommendation"], "why_not": plan["why_not"], "said": plan["said"],
+                    "needs": {policy["policy"]: policy["fast_bytes"] for policy in plan["policies"]},
+                    "areas": plan["areas"][:4]})
+        rows.append((number, kind, served, mib(facts["footprint_bytes"]), mib(pool), mib(unmapped(plan, pool)),
                      mib(answer.get("fast_bytes")), f"{mib(interval.get('low'))} – {mib(interval.get('high'))}",
                      answer.get("policy", "–"), f"{facts['uncleared_share']:.1%}"))
-    common.table(("run", "transactions", "footprint", "pool", "unmapped", "needs", "interval", "policy", "unknown"), rows)
-    if found := complaints(plans, pools):
+    if args.raw:
+        args.raw.parent.mkdir(parents=True, exist_ok=True)
+        about = {"scale": args.scale, "shared_buffers": args.buffers, "seconds": args.seconds}
+        args.raw.write_text(json.dumps({"settings": about, "runs": raw}, indent=1) + "\n", encoding="utf-8")
+    common.table(("run", "load", "transactions", "footprint", "pool", "unmapped", "needs", "interval", "policy", "unknown"), rows)
+    if found := complaints(kinds, plans, pools):
         sys.exit("error: " + "\nerror: ".join(found))
 
 

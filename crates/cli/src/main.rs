@@ -11,6 +11,7 @@ mod exact_args;
 mod exit;
 mod interrupt;
 mod live_args;
+mod notes;
 mod progress;
 mod reproduce_args;
 mod shift_args;
@@ -18,7 +19,6 @@ mod short;
 mod sim_args;
 mod tell;
 mod trace_args;
-mod unknown;
 mod values;
 mod window_args;
 

@@ -10,8 +10,6 @@ use std::time::Duration;
 
 /// Cells of the bar.
 const BAR: usize = 12;
-/// Columns from which on there is room for the bar.
-const ROOM_FOR_BAR: usize = 60;
 
 pub(crate) struct Progress {
     bar: ProgressBar,
@@ -86,7 +84,8 @@ fn tick(bar: &ProgressBar) {
     });
 }
 
-/// The line for a terminal of `width` columns: parts that do not fit are left out from the end.
+/// The line for a terminal of `width` columns: parts that do not fit are left out from the end, and the
+/// bar where it would take the room of a part.
 fn line(
     doing: &str,
     elapsed: Duration,
@@ -95,30 +94,26 @@ fn line(
     width: usize,
 ) -> String {
     let seconds = elapsed.as_secs();
-    let mut line = match total.map(|total| total.as_secs().max(1)) {
-        Some(total) => {
-            let bar = match width {
-                ROOM_FOR_BAR.. => {
-                    let done = usize::try_from(seconds * BAR as u64 / total).unwrap_or(BAR);
-                    let done = done.min(BAR);
-                    format!("{}{} ", "█".repeat(done), "░".repeat(BAR - done))
-                }
-                _ => String::new(),
-            };
-            format!("{doing} {bar}{}/{total} s", seconds.min(total))
-        }
-        None => format!("{doing} {seconds} s"),
-    };
+    let (mut bar, mut line) = (String::new(), format!("{seconds} s"));
+    if let Some(total) = total.map(|total| total.as_secs().max(1)) {
+        let done = usize::try_from(seconds * BAR as u64 / total).unwrap_or(BAR).min(BAR);
+        bar = format!("{}{} ", "█".repeat(done), "░".repeat(BAR - done));
+        line = format!("{}/{total} s", seconds.min(total));
+    }
+    // The last column stays free: some terminals wrap when it is written.
+    let fits = |line: &str, more: usize| doing.len() + 1 + line.chars().count() + more < width;
     let mut joint = "  ";
     for part in parts {
-        // The last column stays free: some terminals wrap when it is written.
-        if line.chars().count() + joint.len() + part.chars().count() >= width {
+        if !fits(&line, joint.len() + part.chars().count()) {
             break;
         }
         line = line + joint + &pagetide_types::printable(part);
         joint = ", ";
     }
-    line
+    if !fits(&line, bar.chars().count()) {
+        bar.clear();
+    }
+    format!("{doing} {bar}{line}")
 }
 
 #[cfg(test)]

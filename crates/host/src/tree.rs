@@ -4,8 +4,12 @@ use crate::{Error, Host, files::decimal};
 use pagetide_types::Pid;
 use std::{
     collections::{BTreeMap, BTreeSet},
+    os::unix::fs::MetadataExt,
     time::Duration,
 };
+
+/// Reading the children of a thread takes 30 us or so, and a process may have tens of thousands.
+const MANY_THREADS: u64 = 1000;
 
 impl Host {
     /// Every process of the host, ascending; ended ones that wait to be collected included.
@@ -71,9 +75,14 @@ impl Host {
         used.map(|process| process.cpu + process.waited_cpu).sum()
     }
 
-    /// Children by `/proc/PID/task/TID/children`; none where the kernel lacks these files.
+    /// Children by `/proc/PID/task/TID/children`; none where the kernel lacks these files, or there are so many of
+    /// them that reading all processes is less.
     fn children_listed(&self, parent: Pid) -> Result<Option<Vec<Pid>>, Error> {
         let tasks = format!("proc/{parent}/task");
+        // A folder has as many links as there are folders in it, and two.
+        if self.path(&tasks).metadata().is_ok_and(|folder| folder.nlink() > MANY_THREADS + 2) {
+            return Ok(None);
+        }
         let mut children = Vec::new();
         for task in self.entries(&tasks).map_err(|error| self.gone(parent, error))? {
             let path = format!("{tasks}/{}/children", task.to_string_lossy());
@@ -156,6 +165,23 @@ mod tests {
             let used = host.cpu_of(&host.family(&[Pid(10)]).unwrap());
             assert_eq!(used, Duration::from_millis(4 * 260));
         }
+    }
+
+    #[test]
+    fn of_a_process_with_very_many_threads_not_each_is_asked() {
+        let fake = family(true);
+        // Were each asked, it would have no children.
+        fake.file("proc/10/task/10/children", "").file("proc/10/task/15/children", "");
+        for thread in 100..=100 + MANY_THREADS {
+            fake.file(format!("proc/10/task/{thread}/children"), "");
+        }
+        let links = fake.host().path("proc/10/task").metadata().unwrap().nlink();
+        if links <= MANY_THREADS {
+            // Not every file system counts folders so; that of processes does.
+            return;
+        }
+        assert_eq!(fake.host().children(Pid(10)).unwrap(), [20, 21].map(Pid));
+        assert_eq!(fake.host().family(&[Pid(10)]).unwrap(), [10, 20, 21, 30].map(Pid));
     }
 
     #[test]

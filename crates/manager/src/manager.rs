@@ -10,7 +10,7 @@ use pagetide_policy::{
     Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant, Watch,
 };
 use pagetide_scan::{End, ScanError};
-use pagetide_trace::EpochRecord;
+use pagetide_trace::{EpochRecord, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
 use std::collections::BTreeMap;
 
@@ -144,6 +144,11 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         &self.summary
     }
 
+    /// Adds what is to be said of how it was watched.
+    pub fn note(&mut self, notes: Vec<String>) {
+        self.summary.notes = notes;
+    }
+
     /// Ends the loop, and gives the tracker back.
     pub fn into_tracker(self) -> T {
         self.tracker
@@ -177,6 +182,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let reserve = self.settings.budget.reserve(now.total, now.full);
         self.summary.budget = describe(&self.settings.budget, now.total, reserve);
         self.tenant.arrive(heat);
+        let mut unknown = Unknown::default();
+        unknown.add(epoch, heat.resident());
         let mut line = EpochLine {
             epoch: epoch.epoch.0,
             start_s: epoch.start_s,
@@ -187,6 +194,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             free: now.free,
             capacity,
             watched_share: epoch.watched_share,
+            hot_set: heat.hot_set(),
+            unknown_share: unknown.share(),
             ..EpochLine::default()
         };
         line.count_accesses(heat, |row| {

@@ -62,6 +62,10 @@ pub struct EpochLine {
     pub fast_share: Option<f64>,
     /// Memory that was watched for accesses, share of the resident pages.
     pub watched_share: f64,
+    /// The least memory that had nine tenths of the accesses; none without any, or of too many units.
+    pub hot_set: Option<Bytes>,
+    /// Share of the resident memory whose heat is unknown.
+    pub unknown_share: f64,
     /// Whether the governor let pages move.
     pub migrate: bool,
     /// Processes that the governor stopped, or let go on.
@@ -135,6 +139,8 @@ pub struct Summary {
     pub turns: Vec<Turn>,
     /// All moves together.
     pub moves: Report,
+    /// What is to be said of how it was watched, in clauses.
+    pub notes: Vec<String>,
     /// The first epoch in which the target had at least half of its most memory: before that it
     /// was still filling it.
     pub first: EpochLine,

@@ -185,6 +185,33 @@ mod tests {
     }
 
     #[test]
+    fn what_we_could_pass_on_is_not() {
+        let name = "what_we_could_pass_on_is_not";
+        if !Capabilities::effective().unwrap().holds(Capabilities::SETUID) {
+            return pagetide_testing::skip(name, "only root has something to pass on");
+        }
+        let status = thread::spawn(|| {
+            let had = Sets::of_this_thread().unwrap();
+            Sets { inheritable: had.permitted, ..had }.set().unwrap();
+            let net_admin: libc::c_ulong = 12;
+            // SAFETY: plain system call that only affects this thread.
+            let raised = unsafe {
+                libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_RAISE, net_admin, 0, 0)
+            };
+            assert_eq!(raised, 0, "{}", io::Error::last_os_error());
+            let mut command = std::process::Command::new("cat");
+            command.arg("/proc/self/status");
+            crate::child::prepare(&mut command, None);
+            String::from_utf8(command.output().unwrap().stdout).unwrap()
+        });
+        let status = status.join().unwrap();
+        for set in ["CapInh:", "CapAmb:"] {
+            let of = status.lines().find_map(|line| line.strip_prefix(set)).unwrap();
+            assert_eq!(of.trim().trim_start_matches('0'), "", "{set} in {status}");
+        }
+    }
+
+    #[test]
     fn none_of_the_sets_holds_what_would_make_root_again() {
         let sets = [Capabilities::RECORDING, Capabilities::WRITING, Capabilities::MOVING];
         for set in sets {

@@ -135,9 +135,13 @@ mod tests {
     fn neither_our_precedence_nor_our_limits_are_passed_on() {
         let (_, before) = run(None);
         std::thread::spawn(move || {
-            let raised = files::raise_limit();
+            let _alone = files::ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            let limit = files::limit_before().unwrap();
+            // Another one than the first: where soft and hard limit are the same, raising changes nothing.
+            files::set_limit(Some(libc::rlimit { rlim_cur: limit.rlim_cur - 1, ..limit })).unwrap();
             precedence::hurry();
             let (_, after) = run(None);
+            let raised = files::raise_limit();
             let tail =
                 |text: &str| text.lines().rev().take(2).map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(tail(&after), tail(&before), "{raised:?}");

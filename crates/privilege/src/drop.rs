@@ -34,6 +34,8 @@ pub struct Paths {
     pub read: Vec<PathBuf>,
     /// To be made, or replaced.
     pub written: Vec<PathBuf>,
+    /// To be made, or written into where they are there: files, and folders with files in them.
+    pub appended: Vec<PathBuf>,
 }
 
 /// Becomes `account` for good, in all threads: user, groups, and no capability at all.
@@ -87,7 +89,8 @@ impl Paths {
         setegid(account.gid).map_err(of("group"))?;
         seteuid(account.uid).map_err(of("user"))?;
         let all = self.read.iter().all(|path| readable(path))
-            && self.written.iter().all(|path| writable(path));
+            && self.written.iter().all(|path| writable(path))
+            && self.appended.iter().all(|path| appendable(path));
         ours.again()?;
         Ok(all)
     }
@@ -126,6 +129,19 @@ fn readable(path: &Path) -> bool {
             && (!path.is_dir()
                 || missing(&file_in_it)
                 || may(&file_in_it, AccessFlags::R_OK).is_ok()))
+}
+
+/// What is there is written into; what is not is made.
+fn appendable(path: &Path) -> bool {
+    let Ok(there) = path.metadata() else { return writable(path) };
+    if !there.is_dir() {
+        return may(path, AccessFlags::W_OK).is_ok();
+    }
+    let all = |entries: std::fs::ReadDir| {
+        entries.flatten().all(|entry| may(&entry.path(), AccessFlags::W_OK).is_ok())
+    };
+    may(path, AccessFlags::W_OK | AccessFlags::X_OK).is_ok()
+        && std::fs::read_dir(path).is_ok_and(all)
 }
 
 /// A file is made in its directory, and then given its name.

@@ -35,12 +35,17 @@ pub(crate) fn set_limit(limit: Option<libc::rlimit>) -> io::Result<()> {
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Tests that change the limit, which is that of all threads, do so one after the other.
+#[cfg(test)]
+pub(crate) static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn as_many_as_are_allowed() {
+        let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let before = limit_before().unwrap();
         assert_eq!(raise_limit(), Some(before.rlim_max));
         assert_eq!(limit_before().unwrap().rlim_cur, before.rlim_cur, "remembered for others");

@@ -29,7 +29,7 @@ pub use bench::bench_migrate;
 pub use curve::{CurveOf, CurvePoint, CurveSample, CurveTable, curve};
 pub use doctor::{FindingRow, Mark, doctor};
 pub use html::{Subject, Together, html};
-pub use live::{epoch_parts, run_summary};
+pub use live::{epoch_parts, run_summary, seen};
 pub use plan::plan;
 pub use policies::{GovernorRow, OptionRow, PolicyRow, governors, policies};
 pub use pool::pool;

@@ -8,6 +8,16 @@ use pagetide_migrate::Amount;
 use pagetide_replay::percent;
 use pagetide_types::Bytes;
 
+/// What is seen of a target, for who watches it being recorded or run: its hot set, and how much of its memory
+/// was watched and is unknown.
+#[must_use]
+pub fn seen(hot: Option<Bytes>, watched: f64, unknown: f64) -> Vec<String> {
+    let mut parts: Vec<String> = hot.map(|hot| format!("hot set {hot}")).into_iter().collect();
+    parts.push(format!("{:.0} % watched", watched * 100.0));
+    parts.extend((unknown >= 0.01).then(|| format!("{:.0} % unknown", unknown * 100.0)));
+    parts
+}
+
 /// One epoch for who watches, the most important part first.
 #[must_use]
 pub fn epoch_parts(line: &EpochLine) -> Vec<String> {
@@ -23,6 +33,7 @@ pub fn epoch_parts(line: &EpochLine) -> Vec<String> {
     parts.extend(line.tiers.clone());
     parts.push(format!("{} in fast memory", line.held));
     parts.extend(line.fast_share.map(|share| format!("{} of accesses there", percent(share))));
+    parts.extend(seen(line.hot_set, line.watched_share, line.unknown_share));
     parts
 }
 
@@ -37,6 +48,9 @@ pub fn run_summary(summary: &Summary, style: Style) -> String {
     let mut out = style.bold(&format!("{title} {}\n", summary.target));
     for (label, text) in fields(summary) {
         out += &style.field(label, &text);
+    }
+    for note in &summary.notes {
+        out += &style.paragraph("  ", &format!("Mind: {note}."));
     }
     if !summary.moves.refused.is_empty() {
         out += &style.heading("What stayed, and why");
@@ -186,6 +200,23 @@ mod tests {
         ] {
             assert!(text.contains(line), "no '{line}' in {text}");
         }
+    }
+
+    #[test]
+    fn what_is_seen_and_what_is_to_be_minded_is_told() {
+        let line = EpochLine {
+            hot_set: Some(Bytes::mib(412)),
+            watched_share: 0.97,
+            unknown_share: 0.16,
+            ..EpochLine::default()
+        };
+        let seen = seen(line.hot_set, line.watched_share, line.unknown_share);
+        assert_eq!(seen, ["hot set 412 MiB", "97 % watched", "16 % unknown"]);
+        assert!(epoch_parts(&line).ends_with(&seen), "{:?}", epoch_parts(&line));
+        assert_eq!(super::seen(None, 1.0, 0.002), ["100 % watched"], "what is not, is not told");
+        let summary = Summary { notes: vec!["much is unknown".to_owned()], ..Summary::default() };
+        let text = run_summary(&summary, Style::new(80, false));
+        assert!(text.contains("Mind: much is unknown."), "{text}");
     }
 
     #[test]

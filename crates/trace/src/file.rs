@@ -148,3 +148,20 @@ fn open_new(path: &Path) -> io::Result<File> {
 fn name(path: &Path) -> &OsStr {
     path.file_name().unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_is_not_the_one_just_made_is_not_taken() {
+        let root = tempfile::tempdir().unwrap();
+        let (made, link) = (root.path().join("made"), root.path().join("link"));
+        fs::create_dir(&made).unwrap();
+        assert!(open_new(&made).is_ok());
+        std::os::unix::fs::symlink(&made, &link).unwrap();
+        assert!(open_new(&link).is_err(), "a link that took its place");
+        fs::write(made.join("x"), "").unwrap();
+        assert!(open_new(&made).is_err(), "somebody else's");
+    }
+}

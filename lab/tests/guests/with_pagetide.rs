@@ -111,3 +111,41 @@ fn a_page_of_one_gib_is_recorded_as_what_it_is() {
     // Seen as 512 units with all of their pages; never taken to be watched.
     all_have(&rows, 512, &[("node", "1"), ("huge", "1"), ("pages", "512"), ("sampled", "0")]);
 }
+
+/// `run` beside the kernel's own balancing: refused; put aside; killed while it was; started again.
+const BESIDE_BALANCING: &str = r#"
+balancing=/proc/sys/kernel/numa_balancing
+put_aside() { until [ "$(cat $balancing)" = 0 ]; do sleep 0.2; done; }
+echo 1 >$balancing
+pagetide run --for 3s -- sleep 30 2>&1 | grep -o 'numa_balancing=1'
+pagetide run --take-over -q --for 3s -- sleep 600 >/dev/null 2>&1 &
+put_aside
+wait $!
+echo at the end $(cat $balancing)
+echo 2 >$balancing
+pagetide run --take-over -q -- sleep 600 >/dev/null 2>&1 &
+run=$!
+put_aside
+kill -9 $run
+wait $run || true
+echo killed $(cat $balancing)
+pagetide run --for 3s -- sleep 30 2>&1 | grep -o 'numa_balancing is 2 again'
+echo at the next start $(cat $balancing)
+"#;
+
+#[test]
+fn the_kernels_own_balancing_is_put_aside_and_comes_back() {
+    let test = "the_kernels_own_balancing_is_put_aside_and_comes_back";
+    let Some(pagetide) = pagetide(test).filter(|_| can_boot(test)) else { return };
+    let run = ran(lab().arg("--with").arg(&pagetide).args(["--", "sh", "-ec", BESIDE_BALANCING]));
+    assert_eq!(run.code, 0, "{run:?}");
+    let said: Vec<&str> = run.out.lines().collect();
+    let right = [
+        "numa_balancing=1",
+        "at the end 1",
+        "killed 0",
+        "numa_balancing is 2 again",
+        "at the next start 2",
+    ];
+    assert_eq!(said, right, "{run:?}");
+}

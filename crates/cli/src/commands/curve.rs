@@ -5,6 +5,7 @@ use crate::commands::{out, print_json};
 use crate::curve_args::{ByArg, CurveArgs};
 use anyhow::{Context, Result, bail};
 use pagetide_access::{Accesses, Block, OracleReader, StreamReader, open};
+use pagetide_privilege::{Paths, without_privileges};
 use pagetide_report::{CurveOf, CurvePoint, CurveSample, CurveTable, Style};
 use pagetide_sim::curve::{Curves, Misses, Point, Policy, Simulation, Sizes};
 use pagetide_types::{Bytes, PageSize};
@@ -19,6 +20,8 @@ const SMALL: Bytes = Bytes::mib(256);
 const BATCH: usize = 1 << 14;
 
 pub(crate) fn run(arguments: &CurveArgs) -> Result<ExitCode> {
+    let read = vec![arguments.stream.clone()];
+    without_privileges(&Paths { read, ..Paths::default() })?;
     if arguments.id_bytes.is_some() && arguments.by == Some(ByArg::Object) {
         bail!("--id-bytes says what addresses are in; with --by object there are none");
     }

@@ -106,7 +106,7 @@ fn paths(arguments: &PlanArgs, made: Option<&Path>) -> Paths {
     let mut read = arguments.recordings.clone();
     read.extend(made.map(Path::to_owned));
     read.extend(machine_file(&arguments.machine));
-    Paths { read, written: arguments.report.iter().cloned().collect() }
+    Paths { read, written: arguments.report.iter().cloned().collect(), ..Paths::default() }
 }
 
 /// A machine that is a file.

@@ -1,6 +1,7 @@
 //! `pagetide sim` and `pagetide sweep` of scenarios of pools: nodes that share a slow memory.
 
 use crate::commands::sim::Shown;
+use crate::commands::sweep::POINTS;
 use crate::commands::{out, print_json};
 use crate::sim_args::{SimArgs, Simulated, SweepArgs};
 use crate::tell::tell;
@@ -69,7 +70,7 @@ pub(crate) fn sweep(text: &str, arguments: &SweepArgs) -> Result<ExitCode> {
     if table.metadata().is_ok_and(|there| !there.is_file()) {
         bail!("{} is no file; a table replaces what is there as a whole", table.display());
     }
-    let path = beside(table, ".points.jsonl");
+    let path = beside(table, POINTS);
     let mut journal = Journal::open(&path).with_context(|| path.display().to_string())?;
     for line in journal.skipped() {
         tell!("pagetide: note: {}: line {line} is not whole and is skipped", path.display());

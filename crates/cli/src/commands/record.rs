@@ -4,10 +4,10 @@ use crate::account_args::AccountArgs;
 use crate::args::{RecordArgs, RecordOptions, TargetArgs};
 use crate::commands::exact;
 use crate::commands::writing::{Output, Writing};
+use crate::notes::{CTRL_C_KEEPS, Notes};
 use crate::progress::Progress;
 use crate::short::{time, too_short};
 use crate::tell::tell;
-use crate::unknown::note;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result, bail};
 use pagetide_host::{Features, Host};
@@ -16,7 +16,7 @@ use pagetide_privilege::Capabilities;
 use pagetide_replay::LEAST_EPOCHS;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
 use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION, Source, Unknown};
-use pagetide_types::{Bytes, EpochHeat, EpochId, Pid, UnitSize, shell};
+use pagetide_types::{Bytes, Pid, UnitSize, shell};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -142,47 +142,23 @@ pub(crate) fn record(
     asked.say(account.as_ref());
     say_too_short(options);
     let first = format!("the first epoch takes {}", time(options.epoch));
-    let progress =
-        Progress::new("recording", options.limit, options.quiet, vec![first, KEPT.to_owned()]);
+    let progress = Progress::new(
+        "recording",
+        options.limit,
+        options.quiet,
+        vec![first, CTRL_C_KEEPS.to_owned()],
+    );
     let mut writing = Writing::start(writer, output.path);
-    let (mut unknown, mut said) = (Unknown::default(), None::<String>);
+    let mut notes = Notes::new(options.clear_shared, options.epoch);
     let end = watch(&mut recorder, &progress, |record| {
-        unknown.add(&record.epoch, record.heat.resident());
-        if record.epoch.epoch == EpochId(0) {
-            // While one can still stop, and begin again otherwise.
-            said = note(&unknown, options.clear_shared);
-            if let Some(note) = &said {
-                progress.say(&format!("pagetide: note: after the first epoch: {note}"));
-            }
+        if let Some(note) = notes.take(&record) {
+            progress.say(&format!("pagetide: note: {note}"));
         }
         writing.take(record)
     });
     progress.finish();
-    // A plan that follows says it of what it stands on: two shares of two times would be no answer.
-    let later = note(&unknown, options.clear_shared).filter(|_| said.is_none() && !what.planned);
-    if let Some(note) = later {
-        tell!("pagetide: note: over the whole recording: {note}");
-    }
-    if let Some(share) = recorder.too_short_lived().filter(|share| *share > SHORT_LIVED) {
-        tell!(
-            "pagetide: note: {:.0} % of the CPU time was of processes that began and ended within an \
-             epoch, so that their memory was not seen; a shorter --epoch than {} sees more of them",
-            share * 100.0,
-            time(options.epoch)
-        );
-    }
-    if recorder.unwatched() > 0 {
-        tell!(
-            "pagetide: note: {} processes at a time were not watched: our limit of open files (ulimit \
-             -n) was reached; raise it, or record fewer of them",
-            recorder.unwatched()
-        );
-    }
-    if recorder.crowded() {
-        tell!(
-            "pagetide: note: more than half of the budget went into writing the rates of so many \
-             units; to watch more of them choose a longer --epoch, a larger --budget or --unit 2M"
-        );
+    for note in notes.at_the_end(&recorder, what.planned) {
+        tell!("pagetide: note: {note}");
     }
     // Whatever happened, what was recorded is kept.
     let written = writing.finish();
@@ -234,33 +210,6 @@ fn watch(
     }
 }
 
-/// From this share of the CPU time on short-lived processes are worth a word.
-const SHORT_LIVED: f64 = 0.25;
-/// Said where there is room for it.
-const KEPT: &str = "Ctrl-C ends it and keeps what is there";
-/// The hot set is the least memory that has this share of the traffic.
-const HOT: f64 = 0.9;
-/// In larger recordings it is not looked for every epoch: that takes a sort.
-const HOT_SET_ROWS: usize = 1 << 18;
-
-/// The least memory that had nearly all of an epoch's traffic; none where that is not known.
-fn hot_set(heat: &EpochHeat) -> Option<Bytes> {
-    if heat.len() > HOT_SET_ROWS {
-        return None;
-    }
-    let mut rows: Vec<(f32, Bytes)> =
-        (0..heat.len()).map(|row| (heat.memory_rate(row), heat.bytes(row))).collect();
-    rows.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
-    let all: f64 = rows.iter().map(|(rate, _)| f64::from(*rate)).sum();
-    let mut left = all * HOT;
-    let hot = rows.iter().take_while(|(rate, _)| {
-        let more = left > 0.0;
-        left -= f64::from(*rate);
-        more
-    });
-    (all > 0.0).then(|| hot.map(|(_, bytes)| *bytes).sum())
-}
-
 /// What is known after an epoch, the most important part first.
 fn summary(record: &EpochRecord) -> Vec<String> {
     let epoch = &record.epoch;
@@ -269,22 +218,15 @@ fn summary(record: &EpochRecord) -> Vec<String> {
     let resident = record.heat.resident();
     let mut unknown = Unknown::default();
     unknown.add(epoch, resident);
-    let unknown = unknown.share();
-    let mut parts = vec![
-        format!("{epochs} epoch{}", plural(epochs, "s")),
-        format!("{:.0} % watched", epoch.watched_share * 100.0),
-    ];
-    if unknown >= 0.01 {
-        parts.push(format!("{:.0} % unknown", unknown * 100.0));
-    }
-    parts.extend(hot_set(&record.heat).map(|hot| format!("hot set {hot}")));
-    parts.push(format!(
-        "{resident} in {} process{}",
-        epoch.processes,
-        plural(epoch.processes, "es")
-    ));
+    let mut parts =
+        pagetide_report::seen(record.heat.hot_set(), epoch.watched_share, unknown.share());
     let cost = epoch.recorder_s / epoch.length_s.max(1e-9) * 100.0;
-    parts.extend([format!("cost {cost:.1} % of a core"), KEPT.to_owned()]);
+    parts.extend([
+        CTRL_C_KEEPS.to_owned(),
+        format!("{epochs} epoch{}", plural(epochs, "s")),
+        format!("{resident} in {} process{}", epoch.processes, plural(epoch.processes, "es")),
+        format!("cost {cost:.1} % of a core"),
+    ]);
     parts
 }
 
@@ -343,29 +285,5 @@ pub(crate) fn plain_header(
         began_with_target: false,
         cache_per_core: None,
         machine,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use pagetide_types::{HeatFlags, HeatRow, NodeId, UnitId};
-
-    #[test]
-    fn the_hot_set_is_the_least_memory_with_nearly_all_traffic() {
-        let mut heat = EpochHeat::new(EpochId(0));
-        assert_eq!(hot_set(&heat), None, "nothing was accessed");
-        for (unit, rate) in (0..).zip([1.0, 500.0, 1.0, 450.0, 48.0]) {
-            heat.push(HeatRow {
-                unit: UnitId(unit),
-                rate,
-                flags: HeatFlags::SAMPLED | HeatFlags::ACCESSED,
-                pages: 512,
-                watched: 512,
-                touched: 1,
-                node: NodeId(0),
-            });
-        }
-        assert_eq!(hot_set(&heat), Some(Bytes::mib(4)));
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     let mut read = arguments.recordings.clone();
     read.extend(arguments.machine.iter().filter_map(|name| machine_file(name)));
     let output = arguments.output.clone().unwrap_or_else(|| beside(first));
-    without_privileges(&Paths { read, written: vec![output] })?;
+    without_privileges(&Paths { read, written: vec![output], ..Paths::default() })?;
     let machines: Vec<Machine> =
         arguments.machine.iter().map(|name| commands::machine(name)).collect::<Result<_>>()?;
     let policies = policies(&arguments.asked.policy)?;

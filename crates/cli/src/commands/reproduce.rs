@@ -6,6 +6,7 @@ use crate::reproduce_args::ReproduceArgs;
 use crate::tell::tell;
 use crate::{exit, interrupt};
 use anyhow::{Context as _, Result, anyhow, bail};
+use pagetide_privilege::{Paths, without_privileges};
 use pagetide_report::Style;
 use pagetide_reproduce::{Context, Done, Figure, PAPERS, Paper, ReproduceError, Store};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,13 @@ const IN_THE_TREE: &str = "benches/results";
 
 pub(crate) fn run(arguments: &ReproduceArgs) -> Result<ExitCode> {
     let paper = arguments.paper.as_deref().map(pagetide_reproduce::paper).transpose()?;
+    let writes = !arguments.list && arguments.recorded.is_empty();
+    let results = writes.then(|| results(arguments)).transpose()?;
+    without_privileges(&Paths {
+        read: arguments.recorded.iter().map(PathBuf::from).collect(),
+        written: Vec::new(),
+        appended: results.iter().chain(&arguments.csv).cloned().collect(),
+    })?;
     if !arguments.recorded.is_empty() {
         if arguments.paper.as_deref() != Some("amp") {
             bail!("--recorded is for amp");

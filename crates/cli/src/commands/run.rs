@@ -5,6 +5,7 @@ use crate::commands::writing::{Output, Writing};
 use crate::commands::{self, list_machines, out, print_json};
 use crate::interrupt;
 use crate::live_args::RunArgs;
+use crate::notes::{CTRL_C_ENDS, Notes};
 use crate::progress::Progress;
 use crate::tell::tell;
 use anyhow::{Context, Result, bail};
@@ -130,9 +131,13 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     if let Some(follow) = follow {
         manager = manager.following(follow);
     }
-    let progress = Progress::new("managing", arguments.limit, arguments.quiet, Vec::new());
-    let end = watch(&mut manager, arguments, &progress, log, &mut writing);
+    let progress =
+        Progress::new("managing", arguments.limit, arguments.quiet, vec![CTRL_C_ENDS.to_owned()]);
+    let mut notes = Notes::new(arguments.clear_shared, arguments.epoch);
+    let end = watch(&mut manager, arguments, (&progress, &mut notes), log, &mut writing);
     progress.finish();
+    let said = notes.at_the_end(manager.tracker(), false);
+    manager.note(said);
     drop(taken);
     let written = writing.map_or(Ok(0), Writing::finish);
     if end.as_ref().is_ok_and(|end| !matches!(end, End::TargetEnded(_))) {
@@ -268,7 +273,7 @@ fn moving(arguments: &RunArgs) -> pagetide_migrate::Options {
 fn watch(
     manager: &mut Manager<Recorder, LiveKernel>,
     arguments: &RunArgs,
-    progress: &Progress,
+    (progress, notes): (&Progress, &mut Notes),
     mut log: Option<Log>,
     writing: &mut Option<Writing>,
 ) -> Result<End> {
@@ -278,7 +283,11 @@ fn watch(
             Err(ScanError::Gone(_)) => return Ok(End::TargetEnded(manager.tracker().status())),
             other => other?,
         };
-        if let (Some(record), Some(to)) = (manager.take_record(), writing.as_mut())
+        let record = manager.take_record();
+        if let Some(note) = record.as_ref().and_then(|record| notes.take(record)) {
+            progress.say(&format!("pagetide: note: {note}"));
+        }
+        if let (Some(record), Some(to)) = (record, writing.as_mut())
             && !to.take(record)
             && let Some(Err(error)) = writing.take().map(Writing::finish)
         {
@@ -288,10 +297,11 @@ fn watch(
             if let Some(log) = &mut log {
                 log.write(&line)?;
             }
-            let parts = pagetide_report::epoch_parts(&line);
+            let mut parts = pagetide_report::epoch_parts(&line);
             if arguments.verbose {
                 progress.say(&parts.join(", "));
             }
+            parts.push(CTRL_C_ENDS.to_owned());
             progress.update(parts);
         }
         if let Some(end) = end {

@@ -7,6 +7,7 @@ use crate::sim_args::{SimArgs, Simulated};
 use crate::tell::tell;
 use crate::{exit, interrupt};
 use anyhow::{Context as _, Result, bail};
+use pagetide_privilege::{Paths, without_privileges};
 use pagetide_report::Style;
 use pagetide_sim::scenario::Outcome;
 use pagetide_sim::sweep::{Draft, Journal, Now, Plan, SweepError, Vary, timeline, write};
@@ -19,6 +20,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 pub(crate) fn run(arguments: &SimArgs) -> Result<ExitCode> {
+    // What a scenario names is read with the rights of who wrote it down.
+    without_privileges(&Paths {
+        read: arguments.scenario.iter().cloned().collect(),
+        written: arguments.timeline.iter().cloned().collect(),
+        ..Paths::default()
+    })?;
     match &arguments.scenario {
         Some(scenario) if !arguments.list_systems => match pool::text_of(scenario) {
             Some(text) => pool::sim(scenario, &text, arguments),

@@ -6,12 +6,21 @@ use crate::exit;
 use crate::sim_args::SweepArgs;
 use crate::tell::tell;
 use anyhow::{Context as _, Result, bail};
+use pagetide_privilege::{Paths, without_privileges};
 use pagetide_sim::scenario::Outcome;
 use pagetide_sim::sweep::{Journal, Plan, SweepError, beside, columns, csv, parquet, write};
 use std::path::Path;
 use std::process::ExitCode;
 
+/// What the file of the points has behind the table's name.
+pub(crate) const POINTS: &str = ".points.jsonl";
+
 pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
+    without_privileges(&Paths {
+        read: vec![arguments.scenario.clone()],
+        written: vec![arguments.out.clone()],
+        appended: vec![beside(&arguments.out, POINTS)],
+    })?;
     if let Some(text) = pool::text_of(&arguments.scenario) {
         return pool::sweep(&text, arguments);
     }
@@ -20,7 +29,7 @@ pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
     if table.metadata().is_ok_and(|there| !there.is_file()) {
         bail!("{} is no file; a table replaces what is there as a whole", table.display());
     }
-    let path = beside(table, ".points.jsonl");
+    let path = beside(table, POINTS);
     let mut journal = Journal::open(&path).with_context(|| path.display().to_string())?;
     for line in journal.skipped() {
         let path = path.display();

@@ -20,7 +20,7 @@ pub(crate) fn run(command: &TraceCommand) -> Result<ExitCode> {
         }
         TraceCommand::Diff { first, second, .. } => vec![first.clone(), second.clone()],
     };
-    without_privileges(&Paths { read, written: Vec::new() })?;
+    without_privileges(&Paths { read, ..Paths::default() })?;
     match command {
         TraceCommand::Info { recording, by: ByArg::Process, json } => {
             let recording = open(recording)?;

@@ -128,15 +128,19 @@ fn long_one(test: &str, path: &Path) -> bool {
 
 /// What an export of `path` is while nobody reads what it prints.
 #[track_caller]
-fn while_exporting(path: &Path, through_sudo: bool) -> HashMap<String, String> {
+fn while_exporting(path: &Path) -> HashMap<String, String> {
     let mut export = command(["trace", "export"]);
     export.arg(path);
-    if through_sudo {
-        export.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
-    }
-    let export = Running::start(export);
+    once_confined(export)
+}
+
+/// What a command is through sudo, once it has given up what it does not need.
+#[track_caller]
+fn once_confined(mut command: std::process::Command) -> HashMap<String, String> {
+    command.env("SUDO_UID", CALLER.to_string()).env("SUDO_GID", CALLER.to_string());
+    let running = Running::start(command);
     let read = || {
-        let path = format!("/proc/{}/status", export.pid());
+        let path = format!("/proc/{}/status", running.pid());
         status(&fs::read_to_string(path).unwrap_or_default())
     };
     let confined = || read().get("Seccomp").is_some_and(|mode| mode == "2");
@@ -155,14 +159,73 @@ fn reading_recordings_is_done_without_privileges() {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o700)).unwrap();
     // The caller may not enter root's directory: root stays, and keeps files alone.
-    let root = while_exporting(&path, true);
+    let root = while_exporting(&path);
     assert!(root["Uid"].split_whitespace().all(|id| id == "0"), "{root:?}");
     assert_eq!((capabilities(&root) & !0b111, root["NoNewPrivs"].as_str()), (0, "1"));
     fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let caller = while_exporting(&path, true);
+    let caller = while_exporting(&path);
     let id = CALLER.to_string();
     assert!(caller["Uid"].split_whitespace().all(|word| word == id), "{caller:?}");
     assert_eq!((capabilities(&caller), caller["NoNewPrivs"].as_str()), (0, "1"));
+}
+
+#[test]
+fn simulating_is_done_without_privileges() {
+    // SAFETY: cannot fail, changes nothing.
+    if unsafe { libc::geteuid() } != 0 {
+        skip("simulating_is_done_without_privileges", "only root has something to give up");
+        return;
+    }
+    let scratch = scratch();
+    let of = |name: &str| scratch.path().join(name);
+    let scenario = crate::sim::small(&scratch);
+    // A stream that never comes: whoever opens it waits.
+    assert!(std::process::Command::new("mkfifo").arg(of("stream")).status().unwrap().success());
+    let curve = || {
+        let mut curve = command(["curve"]);
+        curve.arg(of("stream"));
+        curve
+    };
+    let simulated = |words: &[&str], out: Option<&str>| {
+        let mut simulated = command(words);
+        simulated.args(["--quiet", "--set", "seconds=1000", "--system", "lru"]).arg(&scenario);
+        simulated
+            .args(out.map(|out| ["-o".into(), of(out).into_os_string()]).into_iter().flatten());
+        simulated
+    };
+    let reproduce = || {
+        let mut reproduce =
+            command(["reproduce", "adaptive", "stationary", "--quiet", "--results"]);
+        reproduce.arg(of("results"));
+        reproduce
+    };
+    let all = || {
+        let sweep = ["sweep", "--vary", "seed=1,2"];
+        [curve(), simulated(&["sim"], None), simulated(&sweep, Some("x.csv")), reproduce()]
+    };
+    use std::os::unix::fs::{PermissionsExt, chown};
+    // The caller may not enter root's directory: root stays, and keeps files alone.
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o700)).unwrap();
+    for command in all() {
+        let line = format!("{command:?}");
+        let root = once_confined(command);
+        assert!(root["Uid"].split_whitespace().all(|id| id == "0"), "{line}: {root:?}");
+        assert_eq!((capabilities(&root) & !0b111, &*root["NoNewPrivs"]), (0, "1"), "{line}");
+    }
+    fs::set_permissions(scratch.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    chown(scratch.path(), Some(CALLER), Some(CALLER)).unwrap();
+    for name in ["results", "x.csv.points.jsonl"] {
+        // What root made meanwhile only root writes into.
+        let there = of(name);
+        let _ = if there.is_dir() { fs::remove_dir_all(there) } else { fs::remove_file(there) };
+    }
+    let id = CALLER.to_string();
+    for command in all() {
+        let line = format!("{command:?}");
+        let caller = once_confined(command);
+        assert!(caller["Uid"].split_whitespace().all(|word| word == id), "{line}: {caller:?}");
+        assert_eq!((capabilities(&caller), &*caller["NoNewPrivs"]), (0, "1"), "{line}");
+    }
 }
 
 #[test]

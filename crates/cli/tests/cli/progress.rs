@@ -64,9 +64,9 @@ fn the_line_moves_within_an_epoch_and_fits_into_a_narrow_terminal() {
     }
     let scratch = scratch();
     let shown = on_a_terminal(scratch.path(), 58, &["--epoch", "6s", "--for", "7s"]);
-    let within_the_first = |line: &String| line.ends_with("/7 s  the first epoch takes 6s");
-    let mut seconds: Vec<_> =
-        shown.iter().filter(|line| within_the_first(line)).map(|line| &line[..12]).collect();
+    let second =
+        |line: &'_ String| line.strip_suffix("/7 s  the first epoch takes 6s").map(str::to_owned);
+    let mut seconds: Vec<_> = shown.iter().filter_map(second).collect();
     seconds.dedup();
     assert!(seconds.len() >= 2, "it stood still: {shown:?}");
     for line in shown {

@@ -10,16 +10,31 @@ use serde::Serialize;
 const SOME: f64 = 0.005;
 const MUCH: f64 = 0.1;
 
-/// What helps against memory of unknown heat. `clear_shared`: that was asked for already.
+/// Whether so much of the memory has an unknown heat that it has to be said first.
 #[must_use]
-pub fn unknown_remedy(clear_shared: bool) -> &'static str {
-    if clear_shared {
-        "what is left is of the hugetlb pool, had no turn within the budget (--budget allows more), or \
-         was not seen for certain"
+pub fn much_is_unknown(share: f64) -> bool {
+    share >= MUCH
+}
+
+/// That the heat of a share of the memory is unknown, and what helps where that is much. Who records,
+/// plans or runs says it in these words. `clear_shared`: that was asked for already.
+#[must_use]
+pub fn unknown_heat(share: f64, clear_shared: bool) -> String {
+    let (why, remedy) = if clear_shared {
+        (
+            "it is of the hugetlb pool, had no turn within the budget, or was not seen for certain",
+            "a larger --budget gives more of it a turn",
+        )
     } else {
-        "--clear-shared watches what several processes map and what is locked, for which page faults \
-         of the program wait about 10 ms per GiB"
-    }
+        (
+            "its accessed bits cannot be cleared, for several processes map it, or it is locked or of \
+             the hugetlb pool",
+            "--clear-shared watches what several processes map and what is locked, for which page faults \
+             of the program wait about 10 ms per GiB",
+        )
+    };
+    let remedy = if much_is_unknown(share) { format!("; {remedy}") } else { String::new() };
+    format!("the heat of {} of the memory is unknown: {why}{remedy}", percent(share))
 }
 
 /// What is known of a recording as a whole. Sums and means run over the evaluated epochs.
@@ -92,21 +107,13 @@ impl RecordingFacts {
     /// How much of the memory has an unknown heat, and what helps where that is much; none where it is
     /// next to nothing.
     pub(crate) fn unknown(&self) -> Option<String> {
-        (self.uncleared_share >= SOME).then(|| {
-            let remedy = match self.much_is_unknown() {
-                true => format!("; {}", unknown_remedy(self.clear_shared)),
-                false => String::new(),
-            };
-            format!(
-                "the heat of {} of the memory is unknown: its accessed bits cannot be cleared{remedy}",
-                percent(self.uncleared_share)
-            )
-        })
+        let share = self.uncleared_share;
+        (share >= SOME).then(|| unknown_heat(share, self.clear_shared))
     }
 
     /// Whether so much is unknown that it has to be said first.
     pub(crate) fn much_is_unknown(&self) -> bool {
-        self.uncleared_share >= MUCH
+        much_is_unknown(self.uncleared_share)
     }
 
     /// Traffic was measured by sampling: nothing of the recorded accesses is taken off for the caches.

@@ -16,7 +16,7 @@
 use crate::answer::interval;
 use crate::answer::sentence::{percent, percent_exactly, sentence};
 use crate::cost::Reading;
-use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts, unknown_remedy};
+use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts, unknown_heat};
 use pagetide_trace::Source;
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -260,10 +260,8 @@ fn choose<'a, 'b>(
     }
     if facts.uncleared_share > UNCLEARED {
         return Err(format!(
-            "the recording cannot tell: the accessed bits of {} of the memory cannot be cleared \
-             (shared or locked pages), so its heat is unknown; {}",
-            percent(facts.uncleared_share),
-            unknown_remedy(facts.clear_shared)
+            "the recording cannot tell: {}",
+            unknown_heat(facts.uncleared_share, facts.clear_shared)
         ));
     }
     if any.curve().accesses <= 0.0 && facts.cached_share > 0.0 {

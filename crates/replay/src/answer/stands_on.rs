@@ -17,6 +17,7 @@ pub(crate) fn stands_on(
 ) -> Vec<String> {
     let facts = &input.facts;
     let mut all = vec![waiting(best, facts), traffic(best, facts)];
+    all.extend(answer.and_then(|answer| spread_out(answer, best, facts)));
     if let Some(cache) = machine.cache_per_core
         && facts.traffic_was_sampled()
         && cache != facts.cache_per_core
@@ -101,6 +102,31 @@ fn traffic(best: &Candidate<'_>, facts: &RecordingFacts) -> String {
          machine's file gives no cache_per_core"
             .to_owned()
     }
+}
+
+/// From this share of the memory on an answer asks why it is so much, and from this share of the traffic on the
+/// colder half of the memory is not cold.
+const NEARLY_ALL: f64 = 0.7;
+const NOT_COLD: f64 = 0.15;
+
+/// Why nearly all of the memory has to be fast, where that is because traffic is spread over it.
+fn spread_out(
+    answer: &Recommendation,
+    best: &Candidate<'_>,
+    facts: &RecordingFacts,
+) -> Option<String> {
+    let curve = best.curve();
+    let half = curve.fast_accesses.len() / 2;
+    let of_the_rest = 1.0 - curve.hit_ratio(half);
+    (answer.share_of_footprint >= NEARLY_ALL && of_the_rest >= NOT_COLD).then(|| {
+        format!(
+            "so much, because traffic is spread out: without the hottest {} there is still {} of it; what \
+             is hot lies scattered among what is not, in nearly every {}, or all of it is alike",
+            curve.capacity(half),
+            percent(of_the_rest),
+            facts.unit
+        )
+    })
 }
 
 /// What of the memory was not, or not well, observed.

@@ -310,3 +310,14 @@ proptest! {
         prop_assert!(need(tight * looser).unwrap() <= need(tight).unwrap());
     }
 }
+
+#[test]
+fn an_answer_of_nearly_all_memory_says_why_where_heat_is_spread() {
+    let says = |units: &[Unit]| {
+        let said = plan_units(units).said.stands_on;
+        said.iter().any(|clause| clause.contains("scattered among what is not"))
+    };
+    let even = vec![Unit { rate: 1e6, ..Unit::default() }; 100];
+    assert!(says(&even));
+    assert!(!says(&hot_cold(10, 100, 1e6, 1e6)), "a tenth is hot, and the answer small");
+}

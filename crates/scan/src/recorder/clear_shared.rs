@@ -124,7 +124,7 @@ impl Recorder {
 
     fn clear_job(&mut self, job: &Job) -> Option<Cleared> {
         let pid = self.known[job.process].pid;
-        let from_ns = self.live.now();
+        let (from_ns, from_cpu) = (self.live.now(), self.live.cpu());
         if let Err(error) =
             clear_refs::clear(&self.host, pid, job.kind, || self.live.followed[job.process].runs())
         {
@@ -132,8 +132,8 @@ impl Recorder {
             tracing::debug!("clear_refs of process {pid}: {error}");
             return None;
         }
-        let cleared_ns = self.live.now();
-        let page = (cleared_ns - from_ns) as f64 / job.pages.max(1) as f64;
+        // By CPU time, as the budget is: on a busy machine others run meanwhile.
+        let page = (self.live.cpu() - from_cpu) as f64 / job.pages.max(1) as f64;
         self.turns.page += LEARN * (page - self.turns.page);
         let flushed = job.kind == Kind::Files && self.flush(job.process);
         let regions = self

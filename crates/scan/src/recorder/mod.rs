@@ -171,7 +171,8 @@ pub struct Recorder {
     ended_ns: Option<u64>,
     /// CPU time that the last epoch took to turn what was seen into a record and to write it.
     ending_ns: u64,
-    crowded: bool,
+    /// Epochs of which writing heat down took more than half of the budget.
+    crowded: u32,
     /// Processes that may be followed at once, and how many there were beyond.
     most: usize,
     unwatched: usize,
@@ -230,7 +231,7 @@ impl Recorder {
             resident_set_ns: 0,
             ended_ns: None,
             ending_ns: 0,
-            crowded: false,
+            crowded: 0,
             most,
             unwatched: 0,
             cpu_s: (0.0, 0.0),
@@ -283,11 +284,11 @@ impl Recorder {
         alive.filter_map(|(followed, _)| Some((followed.pid(), followed.pidfd()?))).collect()
     }
 
-    /// Whether in some epoch more than half of the budget went into writing heat down, so that
-    /// little was left for watching.
+    /// Whether in most epochs more than half of the budget went into writing heat down, so that
+    /// little was left for watching. The first one, in which all is new, may well be such.
     #[must_use]
     pub fn crowded(&self) -> bool {
-        self.crowded
+        2 * self.crowded > self.epoch
     }
 
     /// Ends a command that the recorder started, with all its descendants; does nothing to other
@@ -390,7 +391,7 @@ impl Recorder {
         let end_of_epoch = self.live.now();
         let record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch, all_cpu);
         self.ended_ns = Some(self.live.now());
-        self.crowded |= 2.0 * self.ending_ns as f64 > budget;
+        self.crowded += u32::from(2.0 * self.ending_ns as f64 > budget);
         for process in &outcome.lost {
             self.lose(*process);
         }

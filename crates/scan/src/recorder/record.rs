@@ -7,6 +7,7 @@ use crate::pages::Seen;
 use crate::survey::Outcome;
 use crate::survey::estimate::Visits;
 use crate::survey::measured::Measured;
+use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{EpochId, Pid, UnitSize};
@@ -24,6 +25,21 @@ fn chance(expected: f64, done: f64) -> f64 {
     let (times, more) = (expected.floor(), expected.fract());
     let never = (1.0 - done).powf(times);
     1.0 - never * (1.0 - more * done)
+}
+
+/// Leaves out visits to a region whose pages turn out to be mapped elsewhere too: what is not known to have been
+/// cleared is not what was accessed. Where nobody has looked yet that is found out now.
+fn drop_if_shared(region: &mut Region, pid: Pid, Visits { visits, .. }: &mut Visits<'_>) {
+    let doubtful = visits.iter().any(|visit| {
+        let first = visit.looks.first().map_or(0, |look| look.seen);
+        let many = f64::from(first) >= DOUBTFUL_SHARE * f64::from(visit.pages);
+        !visit.late && !visit.huge && first >= DOUBTFUL_PAGES && many
+    });
+    let unknown = !visits.is_empty() && !region.huge && region.sharing == Sharing::Unknown;
+    if (doubtful || unknown) && region.look_up_sharing(pid) {
+        // `clear_refs` clears shared pages as well.
+        visits.retain(|visit| visit.late);
+    }
 }
 
 impl Recorder {
@@ -76,19 +92,9 @@ impl Recorder {
         )
     }
 
-    /// Leaves out visits to regions whose pages turn out to be mapped elsewhere too: what is not
-    /// known to have been cleared is not what was accessed. Where nobody has looked yet that is found out now.
     fn drop_doubtful(&mut self, visits: &mut [Visits<'_>]) {
-        for (region, Visits { visits, .. }) in self.regions.iter_mut().zip(visits) {
-            let doubtful = visits.iter().any(|visit| {
-                let first = visit.looks.first().map_or(0, |look| look.seen);
-                let many = f64::from(first) >= DOUBTFUL_SHARE * f64::from(visit.pages);
-                !visit.late && !visit.huge && first >= DOUBTFUL_PAGES && many
-            });
-            let unknown = !visits.is_empty() && !region.huge && region.sharing == Sharing::Unknown;
-            if (doubtful || unknown) && region.look_up_sharing(self.known[region.process].pid) {
-                visits.clear();
-            }
+        for (region, of_region) in self.regions.iter_mut().zip(visits) {
+            drop_if_shared(region, self.known[region.process].pid, of_region);
         }
     }
 
@@ -178,6 +184,39 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::survey::visit::Visit;
+    use crate::walk::row::Range;
+    use std::fs::File;
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+
+    /// One page of a file, mapped and touched; left mapped.
+    fn mapped(file: &File) -> Range {
+        // SAFETY: a fresh mapping of a page that the file has.
+        let start = unsafe {
+            let flags = libc::MAP_SHARED | libc::MAP_POPULATE;
+            libc::mmap(std::ptr::null_mut(), 4096, libc::PROT_READ, flags, file.as_raw_fd(), 0)
+        };
+        assert_ne!(start, libc::MAP_FAILED);
+        Range { start: start as u64, end: start as u64 + 4096 }
+    }
+
+    #[test]
+    fn of_shared_memory_only_visits_after_clear_refs_count() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[1; 4096]).unwrap();
+        let (range, _other) = (mapped(&file), mapped(&file));
+        let pid = Pid(i32::try_from(std::process::id()).unwrap());
+        let whole = Region::whole(0, false);
+        let mut region = Region { range, present: 1, sharing: Sharing::Unknown, ..whole };
+        let drawn = Visit { pages: 1, ..Visit::default() };
+        let late = Visit { late: true, ..drawn.clone() };
+        let mut of_region = Visits { visits: vec![&drawn, &late], chance: 1.0 };
+        drop_if_shared(&mut region, pid, &mut of_region);
+        assert!(region.uncleared, "mapped twice");
+        assert_eq!(of_region.visits.len(), 1, "the drawn one cleared nothing");
+        assert!(of_region.visits[0].late);
+    }
 
     #[test]
     fn the_chance_of_a_visit_where_waves_were_left_out() {

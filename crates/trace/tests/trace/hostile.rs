@@ -137,13 +137,14 @@ fn no_word_of_it_acts_on_what_shows_it() {
 #[test]
 fn names_longer_than_any_path_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    for (length, good) in [(4096, true), (1 << 20, false)] {
+    // A path; one that is too long; many that are too long together.
+    for (length, areas, good) in [(4096, 500, true), (40_000, 3, false), (32_000, 9_000, false)] {
         let path = directory.path().join(format!("{length}.heat"));
         let mut one = record(0, 0, 7);
-        one.new_areas = vec![one.new_areas[0].clone(); 500];
+        one.new_areas = vec![one.new_areas[0].clone(); areas];
         one.new_areas.iter_mut().for_each(|area| area.name = "x".repeat(length));
         write(&path, &[one], 1);
-        // It stands once in the file, and would stand in memory five hundred times.
+        // It stands once in the file, and would stand in memory so many times.
         let told = read(&path);
         assert_eq!(told.is_ok(), good, "{told:?}");
         if let Err(error) = told {

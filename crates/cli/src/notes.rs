@@ -1,0 +1,130 @@
+//! What to say of a target beside the figures, while and after it was watched: alike for who records and who runs.
+
+use crate::short::time;
+use pagetide_replay::{much_is_unknown, unknown_heat};
+use pagetide_scan::Recorder;
+use pagetide_trace::{EpochRecord, Unknown};
+use std::time::Duration;
+
+/// Less memory of unknown heat than this is what every small program shares with others: its libraries.
+const LIBRARIES: f64 = 16.0 * 1048576.0;
+/// From this share of the CPU time on short-lived processes are worth a word.
+const SHORT_LIVED: f64 = 0.25;
+/// Said where there is room for it, of a recording that is kept and of anything else.
+pub(crate) const CTRL_C_KEEPS: &str = "Ctrl-C keeps it";
+pub(crate) const CTRL_C_ENDS: &str = "Ctrl-C ends it";
+
+/// What is found out of a target meanwhile.
+pub(crate) struct Notes {
+    unknown: Unknown,
+    clear_shared: bool,
+    epoch: Duration,
+    told: bool,
+}
+
+impl Notes {
+    /// `clear_shared`: the option was given.
+    pub(crate) fn new(clear_shared: bool, epoch: Duration) -> Self {
+        Self { unknown: Unknown::default(), clear_shared, epoch, told: false }
+    }
+
+    /// Takes an epoch in. After the first one says how much is unknown, if that is much: while one can
+    /// still stop, and begin again otherwise.
+    pub(crate) fn take(&mut self, record: &EpochRecord) -> Option<String> {
+        let first = self.unknown == Unknown::default();
+        self.unknown.add(&record.epoch, record.heat.resident());
+        let note = unknown_note(&self.unknown, self.clear_shared).filter(|_| first)?;
+        self.told = true;
+        Some(format!("after the first epoch: {note}"))
+    }
+
+    /// What is to be said at the end. `planned`: a plan follows, which says of what it stands on how much
+    /// is unknown; two shares of two times would be no answer.
+    pub(crate) fn at_the_end(&self, recorder: &Recorder, planned: bool) -> Vec<String> {
+        let unknown = unknown_note(&self.unknown, self.clear_shared)
+            .filter(|_| !planned && (self.clear_shared || !self.told))
+            .map(|note| format!("over the whole time: {note}"));
+        let share = recorder.too_short_lived().filter(|share| *share > SHORT_LIVED);
+        let short_lived = share.map(|share| {
+            format!(
+                "{:.0} % of the CPU time was of processes that began and ended within an epoch, so that \
+                 their memory was not seen; a shorter --epoch than {} sees more of them",
+                share * 100.0,
+                time(self.epoch)
+            )
+        });
+        let unwatched = (recorder.unwatched() > 0).then(|| {
+            format!(
+                "{} processes at a time were not watched: our limit of open files (ulimit -n) was \
+                 reached; raise it, or take fewer of them",
+                recorder.unwatched()
+            )
+        });
+        let crowded = recorder.crowded().then(|| {
+            "more than half of the budget went into writing the rates of so many units; to watch more \
+             of them choose a longer --epoch, a larger --budget or --unit 2M"
+                .to_owned()
+        });
+        [unknown, short_lived, unwatched, crowded].into_iter().flatten().collect()
+    }
+}
+
+/// That much of the memory is unknown, if it is.
+fn unknown_note(unknown: &Unknown, clear_shared: bool) -> Option<String> {
+    let much = much_is_unknown(unknown.share()) && unknown.mean().as_f64() >= LIBRARIES;
+    much.then(|| unknown_heat(unknown.share(), clear_shared))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_trace::Epoch;
+    use pagetide_types::{EpochHeat, HeatFlags, HeatRow, NodeId, UnitId};
+
+    /// An epoch with so much of the memory unknown, in MiB.
+    fn epoch(uncleared: u64, resident: u32) -> EpochRecord {
+        let mut heat = EpochHeat::default();
+        let row = |unit| HeatRow {
+            unit: UnitId(unit),
+            rate: 0.0,
+            flags: HeatFlags::default(),
+            pages: 256,
+            watched: 0,
+            touched: 0,
+            node: NodeId(0),
+        };
+        (0..resident).for_each(|unit| heat.push(row(unit)));
+        let epoch = Epoch { uncleared_bytes: uncleared << 20, ..Epoch::default() };
+        EpochRecord { epoch, heat, ..EpochRecord::default() }
+    }
+
+    fn after_the_first(uncleared: u64, resident: u32, clear_shared: bool) -> Option<String> {
+        let mut notes = Notes::new(clear_shared, Duration::from_secs(5));
+        let first = notes.take(&epoch(uncleared, resident));
+        assert_eq!(notes.take(&epoch(uncleared, resident)), None, "once");
+        first
+    }
+
+    #[test]
+    fn much_unknown_memory_is_said_with_its_remedy_after_the_first_epoch() {
+        assert_eq!(after_the_first(0, 0, false), None, "nothing was recorded");
+        assert_eq!(
+            after_the_first(90, 1000, false),
+            None,
+            "libraries are shared nearly everywhere"
+        );
+        assert_eq!(after_the_first(3, 4, false), None, "a small program is mostly libraries");
+        let without = after_the_first(600, 1000, false).unwrap();
+        assert!(without.contains("60 %") && without.contains("--clear-shared"), "{without}");
+        let with = after_the_first(600, 1000, true).unwrap();
+        assert!(!with.contains("--clear-shared") && with.contains("hugetlb"), "{with}");
+    }
+
+    #[test]
+    fn a_plan_says_it_in_the_same_words() {
+        let mut notes = Notes::new(false, Duration::from_secs(5));
+        let note = notes.take(&epoch(600, 1000)).unwrap();
+        let plan = unknown_heat(0.6, false);
+        assert_eq!(note, format!("after the first epoch: {plan}"));
+    }
+}

@@ -120,6 +120,11 @@ impl NodeCaches {
         }
         steps.clear();
         core.source.take(BATCH, Duration::ZERO, steps);
+        if steps.is_empty() {
+            // A recorded program is over.
+            core.done = self.end;
+            return false;
+        }
         for step in steps {
             core.done += u64::from(step.gap);
             let moved = Step { offset: frames.of(step.offset), ..*step };

@@ -1,6 +1,8 @@
 //! How pages move between the pool and the nodes, and what makes no sense.
 
+use crate::scenario::StreamProblem;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Migration in epochs (section 3.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,7 +129,15 @@ pub enum PoolError {
         /// Why.
         source: pagetide_machine::model::ModelError,
     },
-    /// A value of the scenario makes no sense.
+    /// Recorded accesses cannot be read, or not to their end.
+    #[error("program.stream: {}: {source}", path.display())]
+    Stream {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: StreamProblem,
+    },
+    /// A value of the scenario makes no sense, or what it names.
     #[error("{origin}: {source}")]
     In {
         /// The file.
@@ -144,7 +154,9 @@ impl PoolError {
     /// With the file that it is in.
     pub(in crate::pool) fn in_file(self, origin: &str) -> Self {
         match self {
-            Self::Value { .. } => Self::In { origin: origin.to_owned(), source: Box::new(self) },
+            Self::Value { .. } | Self::Stream { .. } => {
+                Self::In { origin: origin.to_owned(), source: Box::new(self) }
+            }
             other => other,
         }
     }

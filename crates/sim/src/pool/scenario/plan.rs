@@ -3,7 +3,9 @@
 use super::super::outcome::PoolOutcome;
 use super::super::settings::PoolError;
 use super::{PoolScenario, Traces, parse, run};
-use crate::sweep::{Cells, Column, Journal, Setting, SweepError, Vary, combinations, set, values};
+use crate::sweep::{
+    Cells, Column, Journal, Setting, SweepError, Vary, combinations, key, set, values,
+};
 use pagetide_machine::{PoolMachine, model};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -178,8 +180,7 @@ fn resolved(
         })?,
     };
     machine(&mut root, origin)?;
-    let key = serde_json::to_string(&root).unwrap_or_default();
-    Ok((scenario, format!("pool {MODEL} {key}")))
+    Ok((scenario, format!("pool {MODEL} {}", key(&root, "program"))))
 }
 
 /// Puts the table of the machine in the place of its name.

@@ -13,6 +13,7 @@ mod controller;
 mod counts;
 mod engine;
 mod filter;
+mod governed;
 mod hardware;
 mod link;
 mod local;

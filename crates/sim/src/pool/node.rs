@@ -3,6 +3,7 @@
 
 use super::counts::PageId;
 use super::filter::{NodeCaches, Seen};
+use super::governed::Governed;
 use super::hardware::{Times, local};
 use super::link::Link;
 use super::local::{Frame, LocalTable};
@@ -177,6 +178,8 @@ pub(super) struct Node<'m> {
     /// Pages under way, and when they are there; only where accesses wait for them.
     pub(super) coming: HashMap<PageId, Ps>,
     pub(super) tally: Tally,
+    /// Says whether its pages move at all.
+    pub(super) governed: Option<Governed>,
     /// What was counted when its manager looked last, and when that was.
     looked: (Tally, Ps),
     outstanding: u32,
@@ -223,6 +226,7 @@ impl<'m> Node<'m> {
             caches: None,
             coming: HashMap::new(),
             tally: Tally::default(),
+            governed: None,
             looked: (Tally::default(), start),
             outstanding: machine.core.outstanding,
             local_idle: Ps::from_ns(machine.local.read_ns + machine.local.path_ns),

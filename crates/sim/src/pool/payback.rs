@@ -126,9 +126,7 @@ impl SwapPolicy for Payback {
             hot.clear();
             return;
         };
-        let local = learner.local_delay.unwrap_or(node.local_idle).ns();
-        // Of a core's time, ns: it waits for one of its misses, with all others under way.
-        let each = (pool.ns() - local).max(0.0) / f64::from(node.outstanding.max(1)) * node.waited;
+        let each = node.saves_ns(pool, learner.local_delay.unwrap_or(node.local_idle));
         let cores = f64::from(node.cores);
         let gain =
             |hot: &Hot| learner.expected(hot.count, node.now) * each - cores * node.swap.ns();

@@ -56,6 +56,15 @@ pub struct NodeView {
     pub swap: Ps,
 }
 
+impl NodeView {
+    /// What an access that takes as long as local memory and not as long as the pool saves of a core's
+    /// time, nanoseconds: a core waits for one of its misses, with all others under way.
+    pub(super) fn saves_ns(&self, pool: Ps, local: Ps) -> f64 {
+        let each = (pool - local).ns() / f64::from(self.outstanding.max(1));
+        each * self.waited
+    }
+}
+
 /// The paper's: pages that were accessed most come in, and a clock finds victims.
 #[derive(Clone, Copy, Debug)]
 pub struct Hottest {

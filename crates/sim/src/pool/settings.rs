@@ -39,6 +39,13 @@ pub struct Migration {
     pub accounting: Accounting,
     /// Entries of the controller's table of counts; if none, nodes times `most`.
     pub pact_entries: Option<u32>,
+    /// What says of each node whether its pages move at all: a governor's name, with options; none if
+    /// not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// What a governor takes for a second, microseconds; 50 if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governor_second_us: Option<f64>,
 }
 
 impl Default for Migration {
@@ -59,6 +66,8 @@ impl Default for Migration {
             tick_in_stall: true,
             accounting: Accounting::Free,
             pact_entries: None,
+            governor: None,
+            governor_second_us: None,
         }
     }
 }
@@ -188,6 +197,10 @@ impl Migration {
         }
         if self.pact_entries == Some(0) {
             return refuse("pact_entries", &0, "counts are kept somewhere; give 1 or more");
+        }
+        super::governed::named(self)?;
+        if let Some(us) = self.governor_second_us.filter(|us| !(1.0..=1e9).contains(us)) {
+            return refuse("governor_second_us", &us, "give a number from 1 to 10^9");
         }
         Ok(())
     }

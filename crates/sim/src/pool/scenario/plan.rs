@@ -230,6 +230,14 @@ pub fn columns(plan: &PoolPlan, outcomes: &[PoolOutcome]) -> Vec<Column> {
                 all / outcome.nodes.len().max(1) as f64
             }),
         ),
+        column("stopped", whole(|outcome| outcome.nodes.iter().map(|n| n.stopped).sum())),
+        column("stood_still_s", {
+            let all = |outcome: &PoolOutcome| -> f64 {
+                outcome.nodes.iter().map(|node| node.stood_still_s).sum()
+            };
+            let mean = |outcome: &PoolOutcome| all(outcome) / outcome.nodes.len().max(1) as f64;
+            Cells::Numbers(outcomes.iter().map(|outcome| Some(mean(outcome))).collect())
+        }),
         column("messages", whole(|outcome| outcome.messages)),
         column("metadata_bytes", whole(|outcome| outcome.metadata_bytes)),
         column("spilled_counts", whole(|outcome| outcome.spilled_counts)),

@@ -71,7 +71,7 @@ fn look(context: &Context, measured: &Measured) -> Result<Values, ReproduceError
     let filtering =
         Filtering { warm_up: WARM_UP, instructions: window(context, measured), pages, seed: 1 };
     let mut statistics = Statistics::new(pages);
-    pass(threads.sources, &machine.caches, filtering, &mut |seen| statistics.add(seen))
+    pass(threads.sources, &machine.caches, None, filtering, &mut |seen| statistics.add(seen))
         .map_err(|error| ReproduceError::Other(error.to_string()))?;
     Ok(statistics.values())
 }

@@ -125,6 +125,9 @@ impl Manager {
         let each = Ps::from_ns(self.migration.swap_us * 1e3);
         node.coming.retain(|_, there| *there > now);
         let mut there = shot_down;
+        if let Some(translations) = &mut node.translations {
+            translations.shot_down(self.hot.iter().map(|hot| hot.page));
+        }
         for hot in &self.hot {
             let Place::Pool(slot) = node.places.of(hot.page) else { continue };
             let frame = self.policy.victim(&mut node.table);
@@ -132,6 +135,9 @@ impl Manager {
             if let Some(victim) = out {
                 node.places.set(victim, Place::Pool(slot));
                 node.tally.moved_out += 1;
+                if let Some(translations) = &mut node.translations {
+                    translations.shot_down_too(victim);
+                }
             }
             node.places.set(hot.page, Place::Local(frame));
             node.tally.moved_in += 1;

@@ -32,11 +32,12 @@ mod slots;
 mod tests;
 mod time;
 mod traffic;
+mod translations;
 
 pub use controller::{Controller, Spills};
 pub use counts::{Hot, PageId};
 pub use engine::{Engine, Program};
-pub use filter::{Filtering, NodeCaches, Seen, filter, pass};
+pub use filter::{Filtering, NodeCaches, Seen, What, filter, pass};
 pub use local::{Frame, LocalTable};
 pub use manager::Swapped;
 pub use module::{Banks, Module};

@@ -10,6 +10,7 @@ use super::local::{Frame, LocalTable};
 use super::module::Module;
 use super::policy::NodeView;
 use super::traffic::{Miss, Misses, Request};
+use super::translations::Translations;
 use super::{Ps, Slots};
 use pagetide_machine::PoolMachine;
 use std::borrow::Cow;
@@ -146,6 +147,11 @@ impl<'m> Core<'m> {
         self.ready = if self.ready > from { self.ready + (to - from) } else { to };
     }
 
+    /// It executes nothing until then, and makes its next miss no sooner.
+    pub(super) fn waits(&mut self, until: Ps) {
+        self.ready = self.ready.max(until);
+    }
+
     /// Entries that are left.
     pub(super) fn left(&self) -> u64 {
         (self.misses.len() - self.at) as u64
@@ -178,6 +184,8 @@ pub(super) struct Node<'m> {
     /// Pages under way, and when they are there; only where accesses wait for them.
     pub(super) coming: HashMap<PageId, Ps>,
     pub(super) tally: Tally,
+    /// Translations that its cores keep, where these take time.
+    pub(super) translations: Option<Translations>,
     /// Says whether its pages move at all.
     pub(super) governed: Option<Governed>,
     /// What was counted when its manager looked last, and when that was.
@@ -216,6 +224,7 @@ impl<'m> Node<'m> {
         let core = |misses| Core::new(misses, machine.core.outstanding, &times);
         let mut cores: Vec<Core<'m>> = misses.iter().map(core).collect();
         cores.iter_mut().for_each(|core| core.ready += start);
+        let translations = machine.tlb.as_ref().map(|tlb| Translations::new(tlb, cores.len()));
         Self {
             cores,
             places,
@@ -226,6 +235,7 @@ impl<'m> Node<'m> {
             caches: None,
             coming: HashMap::new(),
             tally: Tally::default(),
+            translations,
             governed: None,
             looked: (Tally::default(), start),
             outstanding: machine.core.outstanding,
@@ -269,9 +279,7 @@ impl<'m> Node<'m> {
     pub(super) fn refill(&mut self, number: usize, now: Ps, times: &Times) {
         let Some(caches) = &mut self.caches else { return };
         let mut misses = Misses::default();
-        let told = |misses: &mut Misses, seen: Seen| {
-            misses.push(seen.line, seen.kind, seen.instructions);
-        };
+        let told = |misses: &mut Misses, seen: Seen| misses.add(&seen);
         while misses.all().is_empty() && caches.advance(number, &mut |seen| told(&mut misses, seen))
         {
         }

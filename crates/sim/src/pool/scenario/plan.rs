@@ -230,6 +230,8 @@ pub fn columns(plan: &PoolPlan, outcomes: &[PoolOutcome]) -> Vec<Column> {
                 all / outcome.nodes.len().max(1) as f64
             }),
         ),
+        column("walks", whole(|outcome| outcome.nodes.iter().map(|n| n.walks).sum())),
+        column("walks_again", whole(|outcome| outcome.nodes.iter().map(|n| n.walks_again).sum())),
         column("stopped", whole(|outcome| outcome.nodes.iter().map(|n| n.stopped).sum())),
         column("stood_still_s", {
             let all = |outcome: &PoolOutcome| -> f64 {

@@ -16,6 +16,8 @@ struct Key {
     program: String,
     /// Size, ways and whether it is shared, of each level.
     caches: Vec<(u64, u32, bool)>,
+    /// Entries and ways of each level, and whether hits of the second are told.
+    tlb: Option<([u32; 4], bool)>,
     cores: u32,
     warm_up: u64,
     instructions: u64,
@@ -47,7 +49,10 @@ impl Traces {
         let caches = machine.caches.iter().map(level).collect();
         let cores = machine.core.count;
         let of = format!("{program:?}");
-        let key = Key { program: of, caches, cores, warm_up, instructions, seed };
+        let tlb = machine.tlb.as_ref().map(|tlb| {
+            ([tlb.first, tlb.first_ways, tlb.second, tlb.second_ways], tlb.second_ns > 0.0)
+        });
+        let key = Key { program: of, caches, tlb, cores, warm_up, instructions, seed };
         let cell = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             Arc::clone(all.entry(key).or_default())
@@ -60,7 +65,8 @@ impl Traces {
         let pages = threads.pages;
         fits(pages)?;
         let filtering = Filtering { warm_up, instructions, pages, seed };
-        let misses = filter(threads.sources, &machine.caches, filtering).map_err(wrong)?;
+        let misses = filter(threads.sources, &machine.caches, machine.tlb.as_ref(), filtering)
+            .map_err(wrong)?;
         if let (ProgramSpec::Stream { stream, .. }, Some(failure)) = (program, threads.failure) {
             if let Some(source) = failure.take() {
                 return Err(unread(stream, source));

@@ -7,7 +7,7 @@ fn swept_then_reread(swept: u32, reread: u32) -> Vec<Misses> {
     let line = |core: u32| {
         move |i: u32| match i.checked_sub(swept) {
             None => core << 18 | i,
-            Some(i) => core << 18 | 1 << 17 | (i % 8) << 6 | i / 8 % 64,
+            Some(i) => core << 18 | 1 << 17 | (i % 8) << 6 | (i / 8 % 64),
         }
     };
     (0..2).map(|core| misses(swept + reread, 20, Kind::Read, line(core))).collect()

@@ -10,9 +10,9 @@ fn both(program: &ProgramSpec, migration: &Migration) -> [f64; 2] {
     let threads = || program.threads(2, 1).unwrap();
     let pages = threads().pages;
     let filtering = Filtering { warm_up: 2_000_000, instructions: 2_000_000, pages, seed: 1 };
-    let kept = filter(threads().sources, &machine.caches, filtering).unwrap();
+    let kept = filter(threads().sources, &machine.caches, None, filtering).unwrap();
     let programs = vec![Program { misses: &kept, pages }; 8];
-    let caches = |_| NodeCaches::new(threads().sources, &machine.caches, filtering).unwrap();
+    let caches = |_| NodeCaches::new(threads().sources, &machine.caches, None, filtering).unwrap();
     let engine = Engine::new(&machine, &programs, (Placement::Pool, 1), Some(migration)).unwrap();
     let replayed = engine.run(&mut |_| true).unwrap();
     let nothing = vec![Misses::default(); 2];

@@ -134,6 +134,8 @@ fn what_makes_no_sense_names_file_key_and_limit() {
         ("pool.local.capacity=0K", ["local.capacity", "a node needs local memory"]),
         ("nodes=2000", ["nodes = 2000", "give from 1 to 1024"]),
         ("pool.pool.capacity=8M", ["nodes = 2", "the pool holds 2048 pages"]),
+        ("migration.most_debt=0.1", ["most_debt = 0.1", "only policy = \"payback\""]),
+        ("migration.governor=gian", ["governor = gian", "did you mean 'gain'?"]),
         ("migration.treshold=3", ["migration.treshold=3", "did you mean 'threshold'?"]),
         ("program.0.edge=1", ["edge = 1", "give from 2 to 1000"]),
         ("placement=nearby", ["placement = nearby", "local-first"]),

@@ -58,7 +58,7 @@ impl Manager {
         let probes = migration.probes;
         let policy: Box<dyn SwapPolicy> = match migration.policy {
             Chooser::Hottest => Box::new(Hottest { probes }),
-            Chooser::Payback => Box::new(Payback::new(nodes, probes)),
+            Chooser::Payback => Box::new(Payback::new(nodes, probes, migration.most_debt)),
         };
         let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
         let (swapped, hot) = (Swapped::default(), Vec::new());

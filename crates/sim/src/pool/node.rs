@@ -261,6 +261,7 @@ impl<'m> Node<'m> {
             outstanding: self.outstanding,
             pool_delay: delay(1),
             local_delay: delay(0),
+            local_fetches: self.tally.fetched[0] - before.fetched[0],
             local_idle: self.local_idle,
             waited: (1.0 - executed.ns() / time.ns().max(1e-3)).clamp(0.0, 1.0),
             ..NodeView::default()

@@ -42,6 +42,8 @@ pub struct NodeView {
     pub cores: u32,
     /// Misses that a core of it has under way at most.
     pub outstanding: u32,
+    /// Lines fetched from its own memory.
+    pub local_fetches: u64,
     /// What a fetch from the pool took on average; none, if there was none.
     pub pool_delay: Option<Ps>,
     /// The same of its own memory.

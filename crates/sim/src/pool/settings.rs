@@ -39,6 +39,10 @@ pub struct Migration {
     pub accounting: Accounting,
     /// Entries of the controller's table of counts; if none, nodes times `most`.
     pub pact_entries: Option<u32>,
+    /// Under payback, what moves may have cost more than they brought, as a share of the time so far; without
+    /// a bound, if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_debt: Option<f64>,
     /// What says of each node whether its pages move at all: a governor's name, with options; none if
     /// not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,6 +70,7 @@ impl Default for Migration {
             tick_in_stall: true,
             accounting: Accounting::Free,
             pact_entries: None,
+            most_debt: None,
             governor: None,
             governor_second_us: None,
         }
@@ -197,6 +202,14 @@ impl Migration {
         }
         if self.pact_entries == Some(0) {
             return refuse("pact_entries", &0, "counts are kept somewhere; give 1 or more");
+        }
+        if let Some(debt) = self.most_debt {
+            if self.policy != Chooser::Payback {
+                return refuse("most_debt", &debt, "only policy = \"payback\" keeps such books");
+            }
+            if !(0.0..=1e6).contains(&debt) {
+                return refuse("most_debt", &debt, "give a number from 0 to 10^6");
+            }
         }
         super::governed::named(self)?;
         if let Some(us) = self.governor_second_us.filter(|us| !(1.0..=1e9).contains(us)) {

@@ -11,4 +11,4 @@ mod pool;
 
 pub use machine::{Machine, Migration, Tier};
 pub use parts::{Cache, Cores, Kernel, Tlb};
-pub use pool::{LocalMemory, Network, Pool, PoolCache, PoolCore, PoolMachine};
+pub use pool::{LocalMemory, Network, Pool, PoolCache, PoolCore, PoolMachine, PoolTlb};

@@ -32,6 +32,9 @@ pub struct PoolMachine {
     /// The caches of a node, the nearest to a core first: two of each core, one that they share.
     #[serde(rename = "cache")]
     pub caches: Vec<PoolCache>,
+    /// The translations that a core keeps; if not given, translating takes no time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tlb: Option<PoolTlb>,
     /// A node's own memory.
     pub local: LocalMemory,
     /// What lies between nodes and pool.
@@ -64,6 +67,29 @@ pub struct PoolCache {
     /// The cores of the node share it: the last level, and no other.
     #[serde(default)]
     pub shared: bool,
+}
+
+/// Translations of pages of 4 KiB that a core keeps, in one level or two.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PoolTlb {
+    /// Entries of the first level, and ways of it.
+    pub first: u32,
+    /// See [`Self::first`].
+    pub first_ways: u32,
+    /// Entries of the second level, and ways of it; without entries there is none.
+    #[serde(default)]
+    pub second: u32,
+    /// See [`Self::second`].
+    #[serde(default)]
+    pub second_ways: u32,
+    /// What a core waits for a translation of the second level, nanoseconds.
+    #[serde(default)]
+    pub second_ns: f64,
+    /// What it waits for one of neither, nanoseconds.
+    pub walk_ns: f64,
+    /// A shootdown takes all translations, not only those of the pages that move.
+    #[serde(default)]
+    pub flush_all: bool,
 }
 
 /// Banks of memory behind one controller.
@@ -158,9 +184,19 @@ impl Model for PoolMachine {
     const KIND: &'static str = "pool machine";
     const BUILT_IN: &'static [(&'static str, &'static str)] = BUILT_IN;
     const KEYS: &'static [(&'static str, &'static [&'static str])] = &[
-        ("", &["name", "title", "source", "nodes", "core", "cache", "local", "network", "pool"]),
+        (
+            "",
+            &[
+                "name", "title", "source", "nodes", "core", "cache", "tlb", "local", "network",
+                "pool",
+            ],
+        ),
         ("core", &["count", "ghz", "instructions_per_cycle", "outstanding"]),
         ("cache", &["size", "ways", "shared"]),
+        (
+            "tlb",
+            &["first", "first_ways", "second", "second_ways", "second_ns", "walk_ns", "flush_all"],
+        ),
         (
             "local",
             &[
@@ -191,7 +227,8 @@ impl Model for PoolMachine {
     ];
 
     fn problem(&self) -> Option<String> {
-        self.counts().or_else(|| self.times()).or_else(|| self.sizes())
+        let tlb = || self.tlb.as_ref().and_then(PoolTlb::problem);
+        self.counts().or_else(|| self.times()).or_else(|| self.sizes()).or_else(tlb)
     }
 }
 
@@ -281,6 +318,28 @@ impl PoolMachine {
     }
 }
 
+impl PoolTlb {
+    fn problem(&self) -> Option<String> {
+        if self.first == 0 {
+            return Some("tlb.first must be 1 or more; without a TLB leave [tlb] out".into());
+        }
+        let levels =
+            [("first", self.first, self.first_ways), ("second", self.second, self.second_ways)];
+        for (key, entries, ways) in levels {
+            let whole = ways > 0 && entries.is_multiple_of(ways);
+            if entries > 0 && (!whole || entries > 1 << 20) {
+                return Some(format!(
+                    "tlb.{key} = {entries}: give whole sets of tlb.{key}_ways, at most 1,048,576 \
+                     entries"
+                ));
+            }
+        }
+        let times = [("second_ns", self.second_ns), ("walk_ns", self.walk_ns)];
+        let wrong = times.into_iter().find(|(_, value)| !(0.0..=MOST_VALUE).contains(value));
+        wrong.map(|(key, value)| format!("tlb.{key} must be from 0 to 10^9, not {value}"))
+    }
+}
+
 /// No time or rate is larger.
 const MOST_VALUE: f64 = 1e9;
 
@@ -318,6 +377,10 @@ mod tests {
             ("interleave = \"64\"", "interleave = \"96\"", "pool.interleave must be 64 bytes"),
             ("ways = 16\nshared = true", "ways = 16", "a third that is shared"),
             ("size = \"16M\"", "size = \"16777217\"", "no whole sets"),
+            ("[local]", "[tlb]\nfirst = 0\nfirst_ways = 4\nwalk_ns = 3\n[local]", "leave [tlb]"),
+            ("[local]", "[tlb]\nfirst = 9\nfirst_ways = 4\nwalk_ns = 3\n[local]", "tlb.first = 9"),
+            ("[local]", "[tlb]\nfirst = 8\nfirst_ways = 4\nwalk_ns = -3\n[local]", "tlb.walk_ns"),
+            ("[local]", "[tlb]\nfirst = 8\nfirst_way = 4\n[local]", "did you mean 'first_ways'"),
         ] {
             assert!(good.contains(from), "{from}");
             let text = good.replace(from, to);

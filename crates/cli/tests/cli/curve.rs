@@ -27,7 +27,7 @@ pub(crate) fn file(scratch: &TempDir, name: &str, bytes: &[u8]) -> PathBuf {
 }
 
 /// Ten rounds over a hundred objects.
-fn rounds(scratch: &TempDir) -> PathBuf {
+pub(crate) fn rounds(scratch: &TempDir) -> PathBuf {
     let records = (0..1000u32).flat_map(|i| record(i / 100, u64::from(i % 100) << 20, 4096, -1));
     file(scratch, "rounds.oracleGeneral", &records.collect::<Vec<u8>>())
 }

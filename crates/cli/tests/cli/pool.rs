@@ -1,9 +1,17 @@
 //! `sim` and `sweep` of pools: the examples, values set by path, what is wrong, an interruption.
 
+#![expect(clippy::unwrap_used, reason = "a test's own files")]
+
+use crate::curve::{file, rounds};
 use crate::json::{are_documented, section};
-use crate::run::{pagetide, scratch};
+use crate::run::{Running, command, finish, pagetide, scratch, within};
+use pagetide_access::{Access, Header, Kind, Page, StreamWriter};
+use pagetide_types::{Bytes, ObjectId};
+use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
 
 /// A scenario that takes a moment.
 const SMALL: &str = r#"
@@ -18,11 +26,46 @@ kind = "minife"
 edge = 40
 "#;
 
-#[expect(clippy::unwrap_used, reason = "a test's own file")]
-fn small(scratch: &tempfile::TempDir) -> PathBuf {
-    let path = scratch.path().join("pool.toml");
-    fs::write(&path, SMALL).unwrap();
-    path
+fn small(scratch: &TempDir) -> PathBuf {
+    file(scratch, "pool.toml", SMALL.as_bytes())
+}
+
+/// Pages that a thread of [`recorded`] accesses, once each, and the instructions before each access.
+const TOUCHED: u32 = 1000;
+const GAP: u64 = 40;
+
+/// A stream of so many threads, each with pages of its own.
+fn recorded(scratch: &TempDir, threads: u32) -> PathBuf {
+    let header = Header {
+        tool: "test".to_owned(),
+        target: "pages".to_owned(),
+        cache: Bytes(0),
+        ways: 1,
+        dilation: 1.0,
+        facts: [].into(),
+    };
+    let mut writer = StreamWriter::new(Vec::new(), &header).unwrap();
+    let page = |number: u32| Page { object: ObjectId(0), number: u64::from(number) };
+    writer.pages(&(0..threads * TOUCHED).map(page).collect::<Vec<_>>()).unwrap();
+    for thread in 0..threads {
+        let access = |i: u32| {
+            let line = u8::try_from(i % 64).unwrap();
+            Access { page: thread * TOUCHED + i, line, kind: Kind::Read, gap: GAP }
+        };
+        writer.accesses(thread, 0, &(0..TOUCHED).map(access).collect::<Vec<_>>()).unwrap();
+    }
+    file(scratch, &format!("{threads}.stream"), &writer.finish().unwrap())
+}
+
+/// A scenario of two nodes on which nothing moves, with this program.
+fn with_program(scratch: &TempDir, program: &str) -> PathBuf {
+    let text = format!("nodes = 2\ninstructions = 200_000\n[[program]]\n{program}\n");
+    file(scratch, "program.toml", text.as_bytes())
+}
+
+fn node(path: &Path, options: &str) -> Value {
+    let line = format!("sim {} --json {options}", path.display());
+    pagetide(&line).succeeds().json()["outcome"]["nodes"][1].clone()
 }
 
 #[test]
@@ -91,6 +134,8 @@ fn what_makes_no_sense_names_file_key_and_limit() {
         ("pool.local.capacity=0K", ["local.capacity", "a node needs local memory"]),
         ("nodes=2000", ["nodes = 2000", "give from 1 to 1024"]),
         ("pool.pool.capacity=8M", ["nodes = 2", "the pool holds 2048 pages"]),
+        ("migration.most_debt=0.1", ["most_debt = 0.1", "only policy = \"payback\""]),
+        ("migration.governor=gian", ["governor = gian", "did you mean 'gain'?"]),
         ("migration.treshold=3", ["migration.treshold=3", "did you mean 'threshold'?"]),
         ("program.0.edge=1", ["edge = 1", "give from 2 to 1000"]),
         ("placement=nearby", ["placement = nearby", "local-first"]),
@@ -99,4 +144,142 @@ fn what_makes_no_sense_names_file_key_and_limit() {
         pagetide(&line).fails(1, &["pool.toml", parts[0], parts[1]]);
     }
     pagetide(&format!("sim {} --system lru", path.display())).fails(1, &["--system"]);
+}
+
+#[test]
+fn a_recorded_stream_is_a_program_until_it_ends_or_again_and_again() {
+    let scratch = scratch();
+    let stream = recorded(&scratch, 2).display().to_string();
+    let path = with_program(&scratch, &format!("kind = 'stream'\nstream = '{stream}'"));
+    let told = |options: &str| {
+        let node = node(&path, options);
+        ["instructions", "pool_fetches"].map(|key| node[key].as_u64().unwrap())
+    };
+    let (lines, once) = (2 * u64::from(TOUCHED), 2 * u64::from(TOUCHED) * GAP);
+    assert_eq!(told(""), [once, lines]);
+    // It is in the caches when it comes again.
+    let [instructions, fetched] = told("--set program.0.repeat=true");
+    assert_eq!((instructions / 10_000, fetched), (40, lines));
+    assert_eq!(told("--set program.0.repeat=true --set warm_up=80000")[1], 0);
+    // What was recorded anew is computed anew.
+    let table = scratch.path().join("x.csv");
+    let line = format!("sweep {} --vary seed=1,2 -o {}", path.display(), table.display());
+    pagetide(&line).succeeds();
+    assert!(pagetide(&line).succeeds().err.contains("2 points, 2 of them were there"));
+    fs::copy(recorded(&scratch, 1), &stream).unwrap();
+    assert!(pagetide(&line).succeeds().err.contains("2 points, 0 of them were there"));
+}
+
+#[test]
+fn a_trace_of_requests_is_a_program_with_instructions_between() {
+    let scratch = scratch();
+    let trace = rounds(&scratch).display().to_string();
+    let path = with_program(&scratch, &format!("kind = 'stream'\nstream = '{trace}'"));
+    for (options, instructions) in [("", 4000), ("--set program.0.instructions=9", 9000)] {
+        let node = node(&path, options);
+        assert_eq!(node["instructions"].as_u64(), Some(instructions), "{node}");
+        assert_eq!(node["pool_fetches"].as_u64(), Some(100), "{node}");
+    }
+}
+
+#[test]
+fn every_pattern_is_a_program() {
+    let scratch = scratch();
+    let patterns = [
+        "kind = 'uniform'",
+        "kind = 'gups'",
+        "kind = 'strided', stride = '64B'",
+        "kind = 'zipf', exponent = 1.2",
+        "kind = 'hot-cold', ratio = 1000.0",
+        "kind = 'phases', every = 0.00001",
+        "kind = 'pointer-chase'",
+        "kind = 'amp', favour = ['lru'], each = 0.00001",
+        "kind = 'regions', part = [{ name = 'all', from = 0, to = 1, weight = 1, walk = 'sequential' }]",
+    ];
+    for pattern in patterns {
+        let program = format!("kind = 'pattern'\nmemory = '64M'\npattern = {{ {pattern} }}");
+        let path = with_program(&scratch, &program);
+        let fetched = node(&path, "")["pool_fetches"].as_u64().unwrap();
+        assert!(fetched > 0, "{pattern}");
+        if pattern.contains("strided") {
+            // Each line once, on two cores, every four instructions.
+            assert!(fetched.abs_diff(100_000) < 200, "{fetched}");
+            let rarer = node(&path, "--set program.0.instructions=8");
+            assert!(rarer["pool_fetches"].as_u64().unwrap().abs_diff(50_000) < 200, "{rarer}");
+        }
+    }
+}
+
+#[test]
+fn a_program_that_does_not_fit_names_key_and_remedy() {
+    let scratch = scratch();
+    let two = recorded(&scratch, 2).display().to_string();
+    let three = recorded(&scratch, 3).display().to_string();
+    let cut = fs::read(&two).unwrap();
+    let cut = file(&scratch, "cut.stream", &cut[..cut.len() - 30]).display().to_string();
+    let stream = |path: &str| format!("kind = 'stream'\nstream = '{path}'");
+    let pattern = |memory: &str, pattern: &str| {
+        format!("kind = 'pattern'\nmemory = '{memory}'\npattern = {{ {pattern} }}")
+    };
+    for (program, options, parts) in [
+        (stream("/no/such"), "", ["program.stream: /no/such:", "No such file"]),
+        (stream("/tmp"), "", ["program.stream: /tmp:", "it is no file"]),
+        (stream(&cut), "", ["program.stream: ", "it was cut"]),
+        (stream(&three), "", ["core.count = 2", "has 3 threads"]),
+        (stream(&two), "--set warm_up=50000", ["warm_up = 50000", "or repeat = true"]),
+        (stream(&two), "--set program.0.instructions=4", ["instructions = 4", "leave it out"]),
+        (stream(&two), "--set program.0.reapet=true", ["reapet", "did you mean 'repeat'?"]),
+        (pattern("64", "kind = 'gups'"), "", ["program.memory = 64", "has no unit"]),
+        (pattern("20G", "kind = 'gups'"), "", ["nodes = 2", "the pool holds 4194304 pages"]),
+        (pattern("1T", "kind = 'gups'"), "", ["pattern", "larger than 256 GiB"]),
+        (
+            pattern("4K", "kind = 'zpif'"),
+            "",
+            ["program.pattern = zpif: unknown", "did you mean 'zipf'?"],
+        ),
+        (pattern("1M", "hot = 2.0"), "", ["pattern = of no kind", "missing field `kind`"]),
+        (pattern("1M", "kind = 'hot-cold', hot = 2.0"), "", ["hot = 2.00 MiB", "at most `size`"]),
+        (
+            pattern("1M", "kind = 'gups'"),
+            "--set program.0.instructions=0",
+            ["program.instructions = 0", "give 1 or more"],
+        ),
+    ] {
+        let path = with_program(&scratch, &program);
+        let line = format!("sim {} {options}", path.display());
+        pagetide(&line).fails(1, &["program.toml", parts[0], parts[1]]);
+    }
+}
+
+/// Whole lines of a sweep's journal.
+fn points(table: &Path) -> usize {
+    let text = fs::read_to_string(format!("{}.points.jsonl", table.display())).unwrap_or_default();
+    text.split_inclusive('\n').filter(|line| line.ends_with('\n')).count()
+}
+
+/// A sweep of twelve points, each of which takes a while.
+fn twelve(scenario: &Path, table: &Path) -> Command {
+    let mut sweep = command(["sweep", "--set", "nodes=8", "--set", "instructions=3000000"]);
+    sweep.args(["--vary", "migration.threshold=3,10,30", "--vary", "migration.most=5,10,50,100"]);
+    sweep.args(["--threads", "1", "-o"]).arg(table).arg(scenario);
+    sweep
+}
+
+#[test]
+fn a_killed_sweep_keeps_its_points_and_ends_in_the_same_table() {
+    let scratch = scratch();
+    let scenario = small(&scratch);
+    let (table, whole) = (scratch.path().join("x.csv"), scratch.path().join("whole.csv"));
+    finish(twelve(&scenario, &whole)).succeeds();
+    let mut sweep = Running::start(twelve(&scenario, &table));
+    assert!(within(120, || points(&table) > 1), "no point is finished");
+    sweep.signal(libc::SIGKILL);
+    assert_eq!(sweep.wait().code(), None, "it was not killed in the middle");
+    assert!(!table.exists(), "half a table");
+    let kept = points(&table);
+    assert!((2..12).contains(&kept), "{kept}");
+    let again = finish(twelve(&scenario, &table)).succeeds();
+    assert!(again.err.contains(&format!("12 points, {kept} of them were there")), "{again:?}");
+    assert_eq!(points(&table), 12, "no point twice");
+    assert_eq!(fs::read_to_string(&table).unwrap(), fs::read_to_string(&whole).unwrap());
 }

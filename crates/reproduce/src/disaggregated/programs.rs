@@ -65,12 +65,13 @@ fn window(context: &Context, measured: &Measured) -> u64 {
 
 fn look(context: &Context, measured: &Measured) -> Result<Values, ReproduceError> {
     let spec = spec(measured.name).ok_or_else(|| ReproduceError::Other(measured.name.into()))?;
-    let (threads, pages) = spec.threads(1, 1)?;
+    let threads = spec.threads(1, 1)?;
+    let pages = threads.pages;
     let machine = PoolMachine::load(PoolMachine::DEFAULT)?;
     let filtering =
         Filtering { warm_up: WARM_UP, instructions: window(context, measured), pages, seed: 1 };
     let mut statistics = Statistics::new(pages);
-    pass(threads, &machine.caches, filtering, &mut |seen| statistics.add(seen))
+    pass(threads.sources, &machine.caches, None, filtering, &mut |seen| statistics.add(seen))
         .map_err(|error| ReproduceError::Other(error.to_string()))?;
     Ok(statistics.values())
 }

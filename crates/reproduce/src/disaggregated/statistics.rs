@@ -3,7 +3,7 @@
 use crate::Values;
 use pagetide_access::Kind;
 use pagetide_access::generators::Rng;
-use pagetide_sim::pool::Seen;
+use pagetide_sim::pool::{Seen, What};
 
 /// Lengths of epochs, instructions.
 pub(super) const EPOCHS: [(u64, &str); 4] =
@@ -117,12 +117,13 @@ impl Statistics {
 
     pub(super) fn add(&mut self, seen: Seen) {
         self.now += seen.instructions;
-        let write = match seen.kind {
-            Kind::WriteBack => {
+        let write = match seen.what {
+            What::Line(Kind::WriteBack) => {
                 self.write_backs += 1;
                 return;
             }
-            kind => kind == Kind::Write,
+            What::Line(kind) => kind == Kind::Write,
+            What::Translation { .. } => return,
         };
         self.fetches[usize::from(write)] += 1;
         for epochs in &mut self.epochs {
@@ -161,7 +162,7 @@ mod tests {
         let mut statistics = Statistics::new(4096);
         // A line every 100 instructions: 16 pages in 0.1 M, 64 misses on each but the first and last.
         for line in 0..262_144 {
-            statistics.add(Seen { core: 0, line, kind: Kind::Read, instructions: 100 });
+            statistics.add(Seen { core: 0, line, what: What::Line(Kind::Read), instructions: 100 });
         }
         let values = statistics.values();
         assert_eq!((values["misses"], values["writes"]), (10.0, 0.0));

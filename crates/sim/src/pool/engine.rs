@@ -10,6 +10,7 @@ use super::Ps;
 use super::controller::Controller;
 use super::counts::PageId;
 use super::filter::NodeCaches;
+use super::governed::Governed;
 use super::hardware::{Times, module};
 use super::local::{Frame, LocalTable};
 use super::manager::Manager;
@@ -73,9 +74,14 @@ impl<'m> Engine<'m> {
             .zip(places)
             .zip(0..)
             .map(|((program, places), number)| {
-                Node::new(machine, program.misses, places, APART.times(number))
+                let start = APART.times(number);
+                let mut node = Node::new(machine, program.misses, places, start);
+                if let Some(migration) = migration {
+                    node.governed = Governed::new(migration, program.pages, start)?;
+                }
+                Ok(node)
             })
-            .collect();
+            .collect::<Result<_, PoolError>>()?;
         let cores = machine.core.count as usize;
         let next = nodes.iter().flat_map(|node| {
             (0..cores).map(|core| node.cores.get(core).map_or(Ps::MAX, super::node::Core::next))
@@ -181,8 +187,8 @@ impl<'m> Engine<'m> {
             if self.end_epochs(now) {
                 continue;
             }
-            self.make(core, now);
             self.requests += 1;
+            self.make(core, now);
             left -= 1;
             if left == 0 {
                 left = WATCH;
@@ -231,7 +237,23 @@ impl<'m> Engine<'m> {
         let node = &mut self.nodes[at];
         let miss = node.cores[of].miss();
         let request = miss.request();
-        let done = if request == Request::Nothing {
+        let mut now = now;
+        if let Some(translations) = &mut node.translations {
+            let page = PageId(miss.line() >> 6);
+            if request == Request::Translation {
+                now += translations.miss(of, page, miss.line() & 1 == 1);
+                self.requests -= 1;
+            } else if request == Request::Fetch
+                && let Some(walk) = translations.again(of, page)
+            {
+                // It asks once it has walked.
+                node.cores[of].waits(now + walk);
+                self.next[number] = node.cores[of].next();
+                self.requests -= 1;
+                return;
+            }
+        }
+        let done = if matches!(request, Request::Nothing | Request::Translation) {
             None
         } else {
             let write = request == Request::WriteBack;
@@ -278,6 +300,9 @@ impl<'m> Engine<'m> {
             } else {
                 node.tally.fetched[pooled] += 1;
                 node.tally.delay[pooled] += u128::from((done - now).0);
+                if let Some(governed) = &mut node.governed {
+                    governed.fetched(page, pooled == 0, now);
+                }
                 Some(done)
             }
         };
@@ -300,6 +325,9 @@ impl<'m> Engine<'m> {
                 core.instructions() as f64 / times.in_cycles(end(core) - start).max(1e-9)
             };
             let mean = |delay: u128, count: u64| delay as f64 * 1e-3 / (count as f64).max(1.0);
+            let (stopped, stood_still) =
+                node.governed.as_ref().map_or_else(Default::default, |of| of.stopped);
+            let walks = node.translations.as_ref().map_or((0, 0), |of| of.walks);
             NodeOutcome {
                 instructions: node.cores.iter().map(super::node::Core::instructions).sum(),
                 seconds: node.cores.iter().map(end).max().unwrap_or_default().seconds(),
@@ -319,6 +347,10 @@ impl<'m> Engine<'m> {
                 stalled_s: tally.stalled.seconds(),
                 most_accesses: controller.as_ref().map_or(0, |all| all.most(number)),
                 most_hot: tally.most_hot,
+                walks: walks.0,
+                walks_again: walks.1,
+                stopped,
+                stood_still_s: stood_still.seconds(),
             }
         };
         let all: Vec<NodeOutcome> = nodes.iter().enumerate().map(of_node).collect();

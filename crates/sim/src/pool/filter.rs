@@ -3,11 +3,11 @@
 use super::counts::PageId;
 use super::traffic::Misses;
 use pagetide_access::Kind;
-use pagetide_access::filter::{Cache, Filter, Private, Traffic};
+use pagetide_access::filter::{Cache, Entries, Filter, Private, Tlb, Traffic, Translation};
 use pagetide_access::generators::Shuffle;
 use pagetide_access::parameter::{Result, refuse};
 use pagetide_access::patterns::{Source, Step};
-use pagetide_machine::PoolCache;
+use pagetide_machine::{PoolCache, PoolTlb};
 use std::fmt;
 use std::time::Duration;
 
@@ -24,7 +24,19 @@ pub struct Filtering {
     pub seed: u64,
 }
 
-/// A line that goes to memory or comes from it.
+/// What [`Seen`] is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A line goes to memory or comes from it.
+    Line(Kind),
+    /// Its page is translated by the second level of the core's TLB, or not even by that.
+    Translation {
+        /// Not even by that.
+        walk: bool,
+    },
+}
+
+/// A line that goes to memory or comes from it, or whose page has to be translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The core.
@@ -32,7 +44,7 @@ pub struct Seen {
     /// The line, from the start of the program's memory.
     pub line: u32,
     /// What it is.
-    pub kind: Kind,
+    pub what: What,
     /// Instructions of the core since the line before, or since the warm-up's end.
     pub instructions: u64,
 }
@@ -44,6 +56,7 @@ const BATCH: u32 = 64;
 struct Passing {
     source: Box<dyn Source>,
     filter: Filter,
+    tlb: Option<Tlb>,
     /// Instructions so far.
     done: u64,
     /// Instructions since the last line that was told.
@@ -56,6 +69,8 @@ pub struct NodeCaches {
     cores: Vec<Passing>,
     shared: Cache,
     frames: Frames,
+    /// What the second level of a TLB has is told, too.
+    tells_second: bool,
     warm_up: u64,
     end: u64,
     steps: Vec<Step>,
@@ -77,6 +92,7 @@ impl NodeCaches {
     pub fn new(
         sources: Vec<Box<dyn Source>>,
         caches: &[PoolCache],
+        tlb: Option<&PoolTlb>,
         filtering: Filtering,
     ) -> Result<Self> {
         let [first, second, last] = caches else {
@@ -85,12 +101,19 @@ impl NodeCaches {
         let cache = |level: &PoolCache| Cache::new(level.size, level.ways);
         let core = |source| {
             let filter = Filter::new(Private::new(cache(first)?, cache(second)?), 0);
-            Ok(Passing { source, filter, done: 0, since: 0 })
+            Ok(Passing {
+                source,
+                filter,
+                tlb: tlb.map(translations).transpose()?,
+                done: 0,
+                since: 0,
+            })
         };
         Ok(Self {
             cores: sources.into_iter().map(core).collect::<Result<_>>()?,
             shared: cache(last)?,
             frames: Frames::new(filtering.pages, filtering.seed),
+            tells_second: tlb.is_some_and(|tlb| tlb.second_ns > 0.0),
             warm_up: filtering.warm_up,
             end: filtering.warm_up.saturating_add(filtering.instructions),
             steps: Vec::new(),
@@ -113,26 +136,40 @@ impl NodeCaches {
 
     /// A core makes its next accesses; whether it had any to make.
     pub(super) fn advance(&mut self, number: usize, told: &mut impl FnMut(Seen)) -> bool {
-        let Self { cores, shared, frames, steps, traffic, .. } = self;
+        let Self { cores, shared, frames, steps, traffic, tells_second, .. } = self;
         let core = &mut cores[number];
         if core.done >= self.end {
             return false;
         }
         steps.clear();
         core.source.take(BATCH, Duration::ZERO, steps);
+        if steps.is_empty() {
+            // A recorded program is over.
+            core.done = self.end;
+            return false;
+        }
         for step in steps {
             core.done += u64::from(step.gap);
             let moved = Step { offset: frames.of(step.offset), ..*step };
             core.filter.pass(&moved, shared, traffic);
+            let tlb = core.tlb.as_mut();
+            let found = tlb.map_or(Translation::First, |tlb| tlb.lookup(step.offset >> 12, false));
             if core.done <= self.warm_up {
                 traffic.clear();
                 continue;
             }
             core.since += u64::from(step.gap).min(core.done - self.warm_up);
+            let walk = found == Translation::Walk;
+            if walk || found == Translation::Second && *tells_second {
+                let instructions = std::mem::take(&mut core.since);
+                #[expect(clippy::cast_possible_truncation, reason = "pages are below 2^26")]
+                let line = (step.offset >> 6) as u32;
+                told(Seen { core: number, line, what: What::Translation { walk }, instructions });
+            }
             for seen in traffic.drain(..) {
                 let instructions = std::mem::take(&mut core.since);
                 let line = frames.back(seen.line);
-                told(Seen { core: number, line, kind: seen.kind, instructions });
+                told(Seen { core: number, line, what: What::Line(seen.kind), instructions });
             }
         }
         true
@@ -156,12 +193,11 @@ impl NodeCaches {
 pub fn filter(
     sources: Vec<Box<dyn Source>>,
     caches: &[PoolCache],
+    tlb: Option<&PoolTlb>,
     filtering: Filtering,
 ) -> Result<Vec<Misses>> {
     let mut kept = vec![Misses::default(); sources.len()];
-    let rest = pass(sources, caches, filtering, &mut |seen| {
-        kept[seen.core].push(seen.line, seen.kind, seen.instructions);
-    })?;
+    let rest = pass(sources, caches, tlb, filtering, &mut |seen| kept[seen.core].add(&seen))?;
     kept.iter_mut().zip(rest).for_each(|(misses, rest)| misses.compute(rest));
     Ok(kept)
 }
@@ -174,14 +210,22 @@ pub fn filter(
 pub fn pass(
     sources: Vec<Box<dyn Source>>,
     caches: &[PoolCache],
+    tlb: Option<&PoolTlb>,
     filtering: Filtering,
     told: &mut impl FnMut(Seen),
 ) -> Result<Vec<u64>> {
-    let mut node = NodeCaches::new(sources, caches, filtering)?;
+    let mut node = NodeCaches::new(sources, caches, tlb, filtering)?;
     while let Some(core) = node.behind(node.end) {
         node.advance(core, told);
     }
     Ok((0..node.cores.len()).map(|core| node.rest(core)).collect())
+}
+
+/// A core's TLB for pages of 4 KiB, empty.
+fn translations(tlb: &PoolTlb) -> Result<Tlb> {
+    let level = |entries, ways| Entries { entries, ways };
+    let first = level(tlb.first, tlb.first_ways);
+    Tlb::new(first, level(0, 1), level(tlb.second, tlb.second_ways))
 }
 
 /// Pages in an order of chance, and back.
@@ -224,6 +268,7 @@ impl Frames {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::Request;
     use pagetide_access::patterns::Op;
     use pagetide_types::Bytes;
 
@@ -248,7 +293,7 @@ mod tests {
     fn what_misses_is_kept_with_the_instructions_between() {
         let sources: Vec<Box<dyn Source>> = vec![Box::new(Sweep(0)), Box::new(Sweep(64 * 1000))];
         let filtering = Filtering { warm_up: 5000, instructions: 100_000, pages: 2000, seed: 1 };
-        let kept = filter(sources, &caches(), filtering).unwrap();
+        let kept = filter(sources, &caches(), None, filtering).unwrap();
         for (misses, first) in kept.iter().zip([500, 64_500]) {
             // All are fetched, and given back as many lines later as the caches hold.
             assert_eq!(misses.all()[0].line(), first);
@@ -257,5 +302,29 @@ mod tests {
             assert!(held < 1400, "{held} lines are in caches of 1,344");
             assert!(misses.instructions().abs_diff(100_000) <= 640, "{}", misses.instructions());
         }
+    }
+
+    #[test]
+    fn pages_that_no_level_translates_are_told_before_their_lines() {
+        let sources: Vec<Box<dyn Source>> = vec![Box::new(Sweep(0))];
+        let filtering = Filtering { warm_up: 0, instructions: 100_000, pages: 2000, seed: 1 };
+        let tlb = PoolTlb {
+            first: 16,
+            first_ways: 4,
+            second: 0,
+            second_ways: 0,
+            second_ns: 0.0,
+            walk_ns: 30.0,
+            flush_all: false,
+        };
+        let kept = filter(sources, &caches(), Some(&tlb), filtering).unwrap();
+        let all = kept[0].all();
+        let walked = all.iter().filter(|miss| miss.request() == Request::Translation);
+        let pages: Vec<u32> = walked.map(|miss| miss.line() >> 6).collect();
+        // A line every ten instructions: each page once, in order.
+        assert_eq!(pages, (0..u32::try_from(pages.len()).unwrap()).collect::<Vec<_>>());
+        assert!(pages.len().abs_diff(100_000 / 640) <= 2, "{}", pages.len());
+        assert_eq!((all[0].request(), all[1].request()), (Request::Translation, Request::Fetch));
+        assert!(kept[0].instructions().abs_diff(100_000) <= 640);
     }
 }

@@ -58,7 +58,7 @@ impl Manager {
         let probes = migration.probes;
         let policy: Box<dyn SwapPolicy> = match migration.policy {
             Chooser::Hottest => Box::new(Hottest { probes }),
-            Chooser::Payback => Box::new(Payback::new(nodes, probes)),
+            Chooser::Payback => Box::new(Payback::new(nodes, probes, migration.most_debt)),
         };
         let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
         let (swapped, hot) = (Swapped::default(), Vec::new());
@@ -82,7 +82,8 @@ impl Manager {
             controller.end(number, &mut self.hot);
             node.tally.most_hot = node.tally.most_hot.max(self.hot.len() as u64);
             let most = self.migration.most as usize;
-            if self.hot.is_empty() || most == 0 || !node.runs() {
+            let idle = self.hot.is_empty() || most == 0 || !node.runs();
+            if idle && node.governed.is_none() {
                 continue;
             }
             let view = NodeView {
@@ -92,6 +93,11 @@ impl Manager {
                 swap: Ps::from_ns(self.migration.swap_us * 1e3),
                 ..node.view(now)
             };
+            let Node { governed, tally, .. } = &mut *node;
+            let may = governed.as_mut().is_none_or(|of| of.may_move(now, &view, tally));
+            if idle || !may {
+                continue;
+            }
             self.policy.choose(&view, &mut self.hot, most);
             if self.hot.is_empty() {
                 continue;
@@ -119,6 +125,9 @@ impl Manager {
         let each = Ps::from_ns(self.migration.swap_us * 1e3);
         node.coming.retain(|_, there| *there > now);
         let mut there = shot_down;
+        if let Some(translations) = &mut node.translations {
+            translations.shot_down(self.hot.iter().map(|hot| hot.page));
+        }
         for hot in &self.hot {
             let Place::Pool(slot) = node.places.of(hot.page) else { continue };
             let frame = self.policy.victim(&mut node.table);
@@ -126,9 +135,16 @@ impl Manager {
             if let Some(victim) = out {
                 node.places.set(victim, Place::Pool(slot));
                 node.tally.moved_out += 1;
+                if let Some(translations) = &mut node.translations {
+                    translations.shot_down_too(victim);
+                }
             }
             node.places.set(hot.page, Place::Local(frame));
             node.tally.moved_in += 1;
+            if let Some(governed) = &mut node.governed {
+                governed.moved(hot.page, true, now);
+                out.into_iter().for_each(|victim| governed.moved(victim, false, now));
+            }
             controller.forget(number, hot.page);
             if let Some(caches) = &mut node.caches {
                 caches.moved(hot.page);

@@ -3,12 +3,14 @@
 
 use super::counts::PageId;
 use super::filter::{NodeCaches, Seen};
+use super::governed::Governed;
 use super::hardware::{Times, local};
 use super::link::Link;
 use super::local::{Frame, LocalTable};
 use super::module::Module;
 use super::policy::NodeView;
 use super::traffic::{Miss, Misses, Request};
+use super::translations::Translations;
 use super::{Ps, Slots};
 use pagetide_machine::PoolMachine;
 use std::borrow::Cow;
@@ -145,6 +147,11 @@ impl<'m> Core<'m> {
         self.ready = if self.ready > from { self.ready + (to - from) } else { to };
     }
 
+    /// It executes nothing until then, and makes its next miss no sooner.
+    pub(super) fn waits(&mut self, until: Ps) {
+        self.ready = self.ready.max(until);
+    }
+
     /// Entries that are left.
     pub(super) fn left(&self) -> u64 {
         (self.misses.len() - self.at) as u64
@@ -177,6 +184,10 @@ pub(super) struct Node<'m> {
     /// Pages under way, and when they are there; only where accesses wait for them.
     pub(super) coming: HashMap<PageId, Ps>,
     pub(super) tally: Tally,
+    /// Translations that its cores keep, where these take time.
+    pub(super) translations: Option<Translations>,
+    /// Says whether its pages move at all.
+    pub(super) governed: Option<Governed>,
     /// What was counted when its manager looked last, and when that was.
     looked: (Tally, Ps),
     outstanding: u32,
@@ -213,6 +224,7 @@ impl<'m> Node<'m> {
         let core = |misses| Core::new(misses, machine.core.outstanding, &times);
         let mut cores: Vec<Core<'m>> = misses.iter().map(core).collect();
         cores.iter_mut().for_each(|core| core.ready += start);
+        let translations = machine.tlb.as_ref().map(|tlb| Translations::new(tlb, cores.len()));
         Self {
             cores,
             places,
@@ -223,6 +235,8 @@ impl<'m> Node<'m> {
             caches: None,
             coming: HashMap::new(),
             tally: Tally::default(),
+            translations,
+            governed: None,
             looked: (Tally::default(), start),
             outstanding: machine.core.outstanding,
             local_idle: Ps::from_ns(machine.local.read_ns + machine.local.path_ns),
@@ -247,6 +261,7 @@ impl<'m> Node<'m> {
             outstanding: self.outstanding,
             pool_delay: delay(1),
             local_delay: delay(0),
+            local_fetches: self.tally.fetched[0] - before.fetched[0],
             local_idle: self.local_idle,
             waited: (1.0 - executed.ns() / time.ns().max(1e-3)).clamp(0.0, 1.0),
             ..NodeView::default()
@@ -265,9 +280,7 @@ impl<'m> Node<'m> {
     pub(super) fn refill(&mut self, number: usize, now: Ps, times: &Times) {
         let Some(caches) = &mut self.caches else { return };
         let mut misses = Misses::default();
-        let told = |misses: &mut Misses, seen: Seen| {
-            misses.push(seen.line, seen.kind, seen.instructions);
-        };
+        let told = |misses: &mut Misses, seen: Seen| misses.add(&seen);
         while misses.all().is_empty() && caches.advance(number, &mut |seen| told(&mut misses, seen))
         {
         }

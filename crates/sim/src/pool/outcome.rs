@@ -37,6 +37,18 @@ pub struct NodeOutcome {
     pub most_accesses: u32,
     /// The most pages that were hot at an epoch's end.
     pub most_hot: u64,
+    /// Walks of the page tables.
+    #[serde(default)]
+    pub walks: u64,
+    /// Those of them for translations that shootdowns took.
+    #[serde(default)]
+    pub walks_again: u64,
+    /// How often its governor stopped it.
+    #[serde(default)]
+    pub stopped: u64,
+    /// For how long its pages stayed where they were for that, seconds.
+    #[serde(default)]
+    pub stood_still_s: f64,
 }
 
 /// What came of all.

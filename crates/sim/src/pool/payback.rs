@@ -3,6 +3,9 @@
 //! the pages at hand those come in that pay for their swap, if together they pay for the shootdown as well.
 //! Each node decides for itself, and one whose pages never pay is left alone.
 //!
+//! What pages will bring they bring later, and a program may end before. So what moves cost more than they
+//! brought so far may be bounded by a share of the time so far: a node loses no more than that.
+//!
 //! What a page will be accessed further is learned from a sixteenth of the pages, chosen by their numbers,
 //! which never move: how often those that had reached a count were accessed within some times after that.
 //! What lasted so long is taken to last as long again.
@@ -46,6 +49,8 @@ struct Learner {
     /// By horizon and count: how many pages, and how often they were accessed further, in all.
     further: [[(f64, f64); BINS]; HORIZONS.len()],
     local_delay: Option<Ps>,
+    /// What moves cost its cores more than they brought so far, ns.
+    debt: f64,
 }
 
 /// See the module.
@@ -53,13 +58,15 @@ struct Learner {
 pub struct Payback {
     nodes: Vec<Learner>,
     probes: u32,
+    most_debt: Option<f64>,
 }
 
 impl Payback {
-    /// For so many nodes, with a clock of so many probes.
+    /// For so many nodes, with a clock of so many probes, and debts of so much of the time, if they have
+    /// a bound.
     #[must_use]
-    pub fn new(nodes: usize, probes: u32) -> Self {
-        Self { nodes: vec![Learner::default(); nodes], probes }
+    pub fn new(nodes: usize, probes: u32, most_debt: Option<f64>) -> Self {
+        Self { nodes: vec![Learner::default(); nodes], probes, most_debt }
     }
 }
 
@@ -126,18 +133,29 @@ impl SwapPolicy for Payback {
             hot.clear();
             return;
         };
-        let local = learner.local_delay.unwrap_or(node.local_idle).ns();
-        // Of a core's time, ns: it waits for one of its misses, with all others under way.
-        let each = (pool.ns() - local).max(0.0) / f64::from(node.outstanding.max(1)) * node.waited;
+        let each = node.saves_ns(pool, learner.local_delay.unwrap_or(node.local_idle));
+        learner.debt -= node.local_fetches as f64 * each;
         let cores = f64::from(node.cores);
         let gain =
             |hot: &Hot| learner.expected(hot.count, node.now) * each - cores * node.swap.ns();
         hot.retain(|hot| !watched(hot.page) && gain(hot) > 0.0);
         hot.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
         hot.truncate(most);
+        if let Some(share) = self.most_debt {
+            let left = share * cores * node.now.ns() - learner.debt - cores * node.shootdown.ns();
+            let mut pages = left / (cores * node.swap.ns()).max(1e-9);
+            hot.retain(|_| {
+                pages -= 1.0;
+                pages >= 0.0
+            });
+        }
         let all: f64 = hot.iter().map(gain).sum();
         if all <= MARGIN * cores * node.shootdown.ns() {
             hot.clear();
+        }
+        if !hot.is_empty() {
+            let swaps = hot.len() as f64 * node.swap.ns();
+            learner.debt += cores * (node.shootdown.ns() + swaps);
         }
     }
 
@@ -181,7 +199,7 @@ mod tests {
 
     /// Pages that are accessed 64 times within 10 us, once.
     fn taught() -> Payback {
-        let mut policy = Payback::new(1, 200);
+        let mut policy = Payback::new(1, 200, None);
         for (number, page) in (0..20).zip(of(true)) {
             (1..=64).for_each(|count| policy.saw(0, page, count, Ps(number * 10_000_000)));
         }
@@ -204,13 +222,29 @@ mod tests {
         // Nor where the pool is hardly slower.
         assert_eq!(chosen(&mut taught(), 16, 10, 300.0), 0);
         // What nobody has learned is not moved.
-        assert_eq!(chosen(&mut Payback::new(1, 200), 16, 10, 9660.0), 0);
+        assert_eq!(chosen(&mut Payback::new(1, 200, None), 16, 10, 9660.0), 0);
+    }
+
+    #[test]
+    fn what_is_owed_is_bounded_by_a_share_of_the_time_and_paid_back_by_local_fetches() {
+        let mut policy = Payback { most_debt: Some(0.05), ..taught() };
+        let all: Vec<Hot> = of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
+        let mut moved = |local_fetches| {
+            let mut hot = all.clone();
+            let view = NodeView { local_fetches, ..view(400_000_000, 9660.0) };
+            policy.choose(&view, &mut hot, 500);
+            hot.len()
+        };
+        // A twentieth of 400 us is 20 us, of which the shootdown takes 8, and each page one.
+        assert_eq!((moved(0), moved(0)), (12, 0));
+        // Each fetch from local memory saves 0.3 us of a core: 30 us, and 26 after that.
+        assert_eq!((moved(100), moved(87)), (7, 5));
     }
 
     #[test]
     fn pages_that_come_back_are_worth_more_the_longer_it_lasts() {
         // Of each page four accesses every 0.1 ms.
-        let mut policy = Payback::new(1, 200);
+        let mut policy = Payback::new(1, 200, None);
         for round in 0..30 {
             let now = Ps(u64::from(round) * 100_000_000);
             for page in of(true).take(20) {

@@ -42,6 +42,8 @@ pub struct NodeView {
     pub cores: u32,
     /// Misses that a core of it has under way at most.
     pub outstanding: u32,
+    /// Lines fetched from its own memory.
+    pub local_fetches: u64,
     /// What a fetch from the pool took on average; none, if there was none.
     pub pool_delay: Option<Ps>,
     /// The same of its own memory.
@@ -54,6 +56,15 @@ pub struct NodeView {
     pub shootdown: Ps,
     /// What a swap adds to that.
     pub swap: Ps,
+}
+
+impl NodeView {
+    /// What an access that takes as long as local memory and not as long as the pool saves of a core's
+    /// time, nanoseconds: a core waits for one of its misses, with all others under way.
+    pub(super) fn saves_ns(&self, pool: Ps, local: Ps) -> f64 {
+        let each = (pool - local).ns() / f64::from(self.outstanding.max(1));
+        each * self.waited
+    }
 }
 
 /// The paper's: pages that were accessed most come in, and a clock finds victims.

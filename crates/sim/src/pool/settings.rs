@@ -1,6 +1,8 @@
 //! How pages move between the pool and the nodes, and what makes no sense.
 
+use crate::scenario::StreamProblem;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// Migration in epochs (section 3.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +39,17 @@ pub struct Migration {
     pub accounting: Accounting,
     /// Entries of the controller's table of counts; if none, nodes times `most`.
     pub pact_entries: Option<u32>,
+    /// Under payback, what moves may have cost more than they brought, as a share of the time so far; without
+    /// a bound, if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most_debt: Option<f64>,
+    /// What says of each node whether its pages move at all: a governor's name, with options; none if
+    /// not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// What a governor takes for a second, microseconds; 50 if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governor_second_us: Option<f64>,
 }
 
 impl Default for Migration {
@@ -57,6 +70,9 @@ impl Default for Migration {
             tick_in_stall: true,
             accounting: Accounting::Free,
             pact_entries: None,
+            most_debt: None,
+            governor: None,
+            governor_second_us: None,
         }
     }
 }
@@ -127,7 +143,15 @@ pub enum PoolError {
         /// Why.
         source: pagetide_machine::model::ModelError,
     },
-    /// A value of the scenario makes no sense.
+    /// Recorded accesses cannot be read, or not to their end.
+    #[error("program.stream: {}: {source}", path.display())]
+    Stream {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: StreamProblem,
+    },
+    /// A value of the scenario makes no sense, or what it names.
     #[error("{origin}: {source}")]
     In {
         /// The file.
@@ -144,7 +168,9 @@ impl PoolError {
     /// With the file that it is in.
     pub(in crate::pool) fn in_file(self, origin: &str) -> Self {
         match self {
-            Self::Value { .. } => Self::In { origin: origin.to_owned(), source: Box::new(self) },
+            Self::Value { .. } | Self::Stream { .. } => {
+                Self::In { origin: origin.to_owned(), source: Box::new(self) }
+            }
             other => other,
         }
     }
@@ -176,6 +202,18 @@ impl Migration {
         }
         if self.pact_entries == Some(0) {
             return refuse("pact_entries", &0, "counts are kept somewhere; give 1 or more");
+        }
+        if let Some(debt) = self.most_debt {
+            if self.policy != Chooser::Payback {
+                return refuse("most_debt", &debt, "only policy = \"payback\" keeps such books");
+            }
+            if !(0.0..=1e6).contains(&debt) {
+                return refuse("most_debt", &debt, "give a number from 0 to 10^6");
+            }
+        }
+        super::governed::named(self)?;
+        if let Some(us) = self.governor_second_us.filter(|us| !(1.0..=1e9).contains(us)) {
+            return refuse("governor_second_us", &us, "give a number from 1 to 10^9");
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What of a core's accesses memory sees, kept so that it can be replayed any number of times: 8 bytes
 //! for each line that is fetched or given back.
 
+use super::filter::{Seen, What};
 use pagetide_access::Kind;
 
 /// A line that goes between a node's caches and memory, or only instructions.
@@ -20,6 +21,8 @@ pub enum Request {
     WriteBack,
     /// Nothing goes to memory: instructions, more than fit elsewhere, or those after the last miss.
     Nothing,
+    /// The first level of the core's TLB does not translate the line's page.
+    Translation,
 }
 
 /// The most instructions that one entry holds.
@@ -47,7 +50,8 @@ impl Miss {
         match self.word & 3 {
             0 => Request::Fetch,
             1 => Request::WriteBack,
-            _ => Request::Nothing,
+            2 => Request::Nothing,
+            _ => Request::Translation,
         }
     }
 }
@@ -86,6 +90,16 @@ impl Misses {
         self.write_backs
     }
 
+    /// Appends what a core was seen to do.
+    pub fn add(&mut self, seen: &Seen) {
+        match seen.what {
+            What::Line(kind) => self.push(seen.line, kind, seen.instructions),
+            What::Translation { walk } => {
+                self.translate(seen.line & !1 | u32::from(walk), seen.instructions);
+            }
+        }
+    }
+
     /// Appends one, `instructions` after the one before.
     pub fn push(&mut self, line: u32, kind: Kind, instructions: u64) {
         match kind {
@@ -93,6 +107,12 @@ impl Misses {
             Kind::WriteBack => self.write_backs += 1,
         }
         self.append(line, u32::from(kind == Kind::WriteBack), instructions);
+    }
+
+    /// Appends a page that the first level of a TLB does not translate: its line, which is odd if the
+    /// second level does not either.
+    pub fn translate(&mut self, line: u32, instructions: u64) {
+        self.append(line, 3, instructions);
     }
 
     /// Appends instructions after the last one.

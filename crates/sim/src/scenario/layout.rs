@@ -13,7 +13,7 @@ use pagetide_types::Bytes;
 use std::path::Path;
 
 /// What an instruction of a stream takes, ns [I]: four in a nanosecond, as a core does that computes.
-pub(super) const INSTRUCTION_NS: f32 = 0.25;
+pub(crate) const INSTRUCTION_NS: f32 = 0.25;
 
 /// Where each tenant's memory is, and what it runs.
 pub(super) struct Layout {

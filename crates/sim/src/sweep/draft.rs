@@ -83,7 +83,7 @@ impl Draft {
             scenario::listens(&scenario, &origin)?;
         }
         self.machine(&mut root)?;
-        Ok(Resolved { scenario, origin, key: key(&root) })
+        Ok(Resolved { scenario, origin, key: key(&root, "tenant") })
     }
 
     fn changed(&self, settings: &[Setting]) -> Result<Value, SweepError> {
@@ -152,11 +152,11 @@ fn parse(root: &Value, origin: &str) -> Result<Scenario, ScenarioError> {
     scenario::parse(&root.as_table().map(Table::to_string).unwrap_or_default(), origin)
 }
 
-/// The scenario as one line, and of the files of accesses that it names what tells them from others.
-fn key(root: &Value) -> String {
+/// The scenario as one line, and of the files of accesses that its programs name what tells them from others.
+pub(crate) fn key(root: &Value, programs: &str) -> String {
     let text = serde_json::to_string(root).unwrap_or_default();
-    let tenants = root.get("tenant").and_then(Value::as_array).into_iter().flatten();
-    let streams = tenants.filter_map(|tenant| tenant.get("stream")?.as_str());
+    let programs = root.get(programs).and_then(Value::as_array).into_iter().flatten();
+    let streams = programs.filter_map(|program| program.get("stream")?.as_str());
     let stamp = |path: &str| {
         let of = fs::metadata(path).ok()?;
         Some(format!(" {}@{:?}", of.len(), of.modified().ok()?))

@@ -12,6 +12,7 @@ mod write;
 
 pub use columns::{Cells, Column, columns};
 pub use csv::{csv, timeline};
+pub(crate) use draft::key;
 pub use draft::{Draft, Resolved, text_of};
 pub use encode::parquet;
 pub use error::SweepError;

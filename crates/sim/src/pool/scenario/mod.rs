@@ -1,6 +1,7 @@
 //! Scenarios of pools: a machine, how pages move, and what runs on the nodes, as a TOML file says them;
 //! one of them at many points; and what came of it.
 
+mod paced;
 mod plan;
 mod program;
 mod read;
@@ -9,7 +10,7 @@ mod spec;
 mod traces;
 
 pub use plan::{MODEL, PoolNow, PoolPlan, PoolPoint, columns, is_pool};
-pub use program::ProgramSpec;
+pub use program::{ProgramSpec, Threads};
 pub use read::parse;
 pub use run::run;
 pub use spec::PoolScenario;

@@ -3,7 +3,9 @@
 use super::super::outcome::PoolOutcome;
 use super::super::settings::PoolError;
 use super::{PoolScenario, Traces, parse, run};
-use crate::sweep::{Cells, Column, Journal, Setting, SweepError, Vary, combinations, set, values};
+use crate::sweep::{
+    Cells, Column, Journal, Setting, SweepError, Vary, combinations, key, set, values,
+};
 use pagetide_machine::{PoolMachine, model};
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -178,8 +180,7 @@ fn resolved(
         })?,
     };
     machine(&mut root, origin)?;
-    let key = serde_json::to_string(&root).unwrap_or_default();
-    Ok((scenario, format!("pool {MODEL} {key}")))
+    Ok((scenario, format!("pool {MODEL} {}", key(&root, "program"))))
 }
 
 /// Puts the table of the machine in the place of its name.
@@ -229,6 +230,16 @@ pub fn columns(plan: &PoolPlan, outcomes: &[PoolOutcome]) -> Vec<Column> {
                 all / outcome.nodes.len().max(1) as f64
             }),
         ),
+        column("walks", whole(|outcome| outcome.nodes.iter().map(|n| n.walks).sum())),
+        column("walks_again", whole(|outcome| outcome.nodes.iter().map(|n| n.walks_again).sum())),
+        column("stopped", whole(|outcome| outcome.nodes.iter().map(|n| n.stopped).sum())),
+        column("stood_still_s", {
+            let all = |outcome: &PoolOutcome| -> f64 {
+                outcome.nodes.iter().map(|node| node.stood_still_s).sum()
+            };
+            let mean = |outcome: &PoolOutcome| all(outcome) / outcome.nodes.len().max(1) as f64;
+            Cells::Numbers(outcomes.iter().map(|outcome| Some(mean(outcome))).collect())
+        }),
         column("messages", whole(|outcome| outcome.messages)),
         column("metadata_bytes", whole(|outcome| outcome.metadata_bytes)),
         column("spilled_counts", whole(|outcome| outcome.spilled_counts)),

@@ -39,7 +39,7 @@ fn check(scenario: &PoolScenario, origin: &str) -> Result<(), PoolError> {
     if let Some(migration) = &scenario.migration {
         migration.check(machine.local.capacity.0 / 4096)?;
     }
-    scenario.programs.iter().try_for_each(|program| program.threads(1, 0).map(|_| ()))
+    scenario.programs.iter().try_for_each(|program| program.check(1))
 }
 
 /// The machine that a scenario names or holds, with the nodes that it says.

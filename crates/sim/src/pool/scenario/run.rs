@@ -39,16 +39,13 @@ fn simulate(
         let placement = (scenario.placement.parse()?, scenario.seed);
         Engine::new(&machine, &programs, placement, scenario.migration.as_ref()).map(|_| ())
     };
-    for program in &scenario.programs {
-        let (_, pages) = program.threads(machine.core.count, scenario.seed)?;
-        if scenario.programs.len() == 1 {
-            fits(pages)?;
-        }
-    }
+    // Of several programs each is there on some nodes only.
+    let alone = scenario.programs.len() == 1;
+    let fits = |pages: u32| if alone { fits(pages) } else { Ok(()) };
     let traced: Vec<Traced> = scenario
         .programs
         .iter()
-        .map(|program| traces.of(program, &machine, length, scenario.seed))
+        .map(|program| traces.of(program, &machine, length, scenario.seed, &fits))
         .collect::<Result<_, _>>()?;
     let of_node = |node: usize| {
         let (misses, pages) = &*traced[node % traced.len()];

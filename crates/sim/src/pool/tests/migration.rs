@@ -2,6 +2,7 @@
 
 use super::super::settings::{Accounting, SwapStall};
 use super::*;
+use pagetide_machine::PoolTlb;
 
 /// Two hot pages that each core of a node rereads.
 fn rereads(count: u32, gap: u64) -> Vec<Misses> {
@@ -176,4 +177,47 @@ fn payback_moves_what_pays_and_nothing_else() {
     let idle: Vec<Misses> =
         (0..2).map(|core| misses(2000, 40_000, Kind::Read, |i| core * 64 + i % 64)).collect();
     assert_eq!(gain(&idle), (1.0, 0));
+}
+
+#[test]
+fn walks_take_their_time_and_shootdowns_add_some() {
+    let tlb = |walk_ns, flush_all| PoolTlb {
+        first: 64,
+        first_ways: 4,
+        second: 0,
+        second_ways: 0,
+        second_ns: 0.0,
+        walk_ns,
+        flush_all,
+    };
+    let with = |tlb| PoolMachine { tlb, ..machine(1) };
+    // Each core rereads a page, whose translation it has to walk for every thousandth time.
+    let mut cores = Vec::new();
+    for core in 0..2_u32 {
+        let mut all = Misses::default();
+        for i in 0..50_000 {
+            if i % 1000 == 0 {
+                all.translate((core * 64) | 1, 0);
+            }
+            all.push(core * 64 + i % 64, Kind::Read, 100);
+        }
+        cores.push(all);
+    }
+    let run =
+        |tlb, migration| replay(&with(tlb), &cores, Placement::LocalFirst, migration).unwrap();
+    // So much memory waits for nothing but its walks.
+    let [none, walked] = [None, Some(tlb(3000.0, false))].map(|tlb| run(tlb, None));
+    assert_eq!((none.nodes[0].walks, walked.nodes[0].walks), (0, 100));
+    close(walked.seconds - none.seconds, 50.0 * 3e-6, 1.0);
+    assert_eq!(walked.requests, 100_000);
+    let of = |flush_all| {
+        let machine = with(Some(tlb(30.0, flush_all)));
+        replay(&machine, &cores, Placement::Pool, Some(&migration())).unwrap().nodes[0].clone()
+    };
+    // Both pages move at once, and each core has one of them.
+    for flush_all in [false, true] {
+        let node = of(flush_all);
+        assert_eq!((node.stalls, node.walks_again), (1, 2), "{node:?}");
+        assert_eq!(node.walks, 102);
+    }
 }

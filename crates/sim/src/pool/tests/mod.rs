@@ -1,6 +1,7 @@
 //! The pool against closed formulas, from both sides, and what migration does step by step.
 
 mod closed_forms;
+mod governed;
 mod migration;
 mod two_stages;
 

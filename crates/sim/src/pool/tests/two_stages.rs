@@ -5,14 +5,14 @@ use crate::pool::scenario::ProgramSpec;
 use crate::pool::{Filtering, NodeCaches, filter};
 
 /// Instructions per cycle of both: caches first, caches in time.
-fn both(program: ProgramSpec, migration: &Migration) -> [f64; 2] {
+fn both(program: &ProgramSpec, migration: &Migration) -> [f64; 2] {
     let machine = machine(8);
     let threads = || program.threads(2, 1).unwrap();
-    let (sources, pages) = threads();
+    let pages = threads().pages;
     let filtering = Filtering { warm_up: 2_000_000, instructions: 2_000_000, pages, seed: 1 };
-    let kept = filter(sources, &machine.caches, filtering).unwrap();
+    let kept = filter(threads().sources, &machine.caches, None, filtering).unwrap();
     let programs = vec![Program { misses: &kept, pages }; 8];
-    let caches = |_| NodeCaches::new(threads().0, &machine.caches, filtering).unwrap();
+    let caches = |_| NodeCaches::new(threads().sources, &machine.caches, None, filtering).unwrap();
     let engine = Engine::new(&machine, &programs, (Placement::Pool, 1), Some(migration)).unwrap();
     let replayed = engine.run(&mut |_| true).unwrap();
     let nothing = vec![Misses::default(); 2];
@@ -34,7 +34,7 @@ fn caches_first_is_caches_in_time_to_two_percent() {
         let often = Migration { epoch_cycles: 100_000, ..Migration::default() };
         let rarely = Migration { threshold: 30, most: 500, ..Migration::default() };
         for migration in [none, often, rarely] {
-            let [replayed, full] = both(program, &migration);
+            let [replayed, full] = both(&program, &migration);
             let off = 100.0 * (replayed / full - 1.0);
             eprintln!("{program:?} {migration:?}: {replayed:.4} {full:.4} {off:+.2} %");
             close(replayed, full, 2.0);

@@ -47,7 +47,8 @@ pub(super) fn open(
         }),
     };
     let threads = (0..).zip(found.threads).filter_map(|(n, thread)| Some((n, thread?)));
-    Ok(Streamed { threads: threads.map(thread).collect(), pages, failure: failure.clone() })
+    let (threads, failure) = (threads.map(thread).collect(), failure.clone());
+    Ok(Streamed { threads, pages, counted: true, failure })
 }
 
 /// What the first reading finds.

@@ -9,7 +9,7 @@ mod requests;
 #[cfg(test)]
 mod tests;
 
-pub(super) use problem::Failure;
+pub(crate) use problem::Failure;
 pub use problem::StreamProblem;
 
 use file::At;
@@ -23,33 +23,41 @@ const MOST_PAGES: u64 = super::read::MOST_MEMORY >> 12;
 
 /// What a scenario wants of a stream.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(crate) struct Wanted {
     /// Memory comes in huge pages: blocks of 2 MiB stay together where addresses are known.
-    pub(super) huge: bool,
+    pub(crate) huge: bool,
     /// At its end it begins again.
-    pub(super) repeat: bool,
+    pub(crate) repeat: bool,
 }
 
 /// A stream that was read once and can be simulated.
-pub(super) struct Streamed {
+pub(crate) struct Streamed {
     /// Its threads.
-    pub(super) threads: Vec<Thread>,
+    pub(crate) threads: Vec<Thread>,
     /// Base pages that it touches; with huge pages, all those of its blocks.
-    pub(super) pages: u64,
+    pub(crate) pages: u64,
+    /// Each access has with it the instructions since the one before.
+    pub(crate) counted: bool,
     /// What went wrong while it was simulated.
-    pub(super) failure: Failure,
+    pub(crate) failure: Failure,
 }
 
 /// A thread of a tenant.
-pub(super) struct Thread {
-    pub(super) source: Box<dyn Source + Send>,
+pub(crate) struct Thread {
+    pub(crate) source: Box<dyn Source + Send>,
     /// When it begins, seconds after its tenant.
-    pub(super) begins_s: f64,
+    pub(crate) begins_s: f64,
 }
 
 impl Streamed {
+    /// Whether there is a file that looks like a stream; most of it is not read.
+    pub(crate) fn is_there(path: &Path) -> Result<(), StreamProblem> {
+        open(At::open(path)?)?;
+        Ok(())
+    }
+
     /// Reads all of a file.
-    pub(super) fn open(path: &Path, wanted: Wanted) -> Result<Self, StreamProblem> {
+    pub(crate) fn open(path: &Path, wanted: Wanted) -> Result<Self, StreamProblem> {
         let file = At::open(path)?;
         let failure = Failure::default();
         match open(file.clone())? {

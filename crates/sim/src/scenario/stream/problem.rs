@@ -44,7 +44,7 @@ pub enum StreamProblem {
 
 /// Where the threads of a stream say what went wrong, and find that something did.
 #[derive(Clone, Debug, Default)]
-pub(in crate::scenario) struct Failure(Arc<Mutex<Option<StreamProblem>>>);
+pub(crate) struct Failure(Arc<Mutex<Option<StreamProblem>>>);
 
 impl Failure {
     /// The first one counts.
@@ -58,7 +58,7 @@ impl Failure {
     }
 
     /// What went wrong.
-    pub(in crate::scenario) fn take(&self) -> Option<StreamProblem> {
+    pub(crate) fn take(&self) -> Option<StreamProblem> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -40,7 +40,8 @@ pub(super) fn open(
         failure: failure.clone(),
     };
     let threads = vec![Thread { source: Box::new(source), begins_s: 0.0 }];
-    Ok(Streamed { threads, pages: countable(count.into())?, failure: failure.clone() })
+    let (pages, failure) = (countable(count.into())?, failure.clone());
+    Ok(Streamed { threads, pages, counted: false, failure })
 }
 
 /// Its thread.

@@ -1,0 +1,72 @@
+//! Nodes with a governor: stopped where moves do not pay, and let go on when accesses change.
+
+use super::*;
+
+/// Pages that are read from end to end, once, and after that eight pages again and again.
+fn swept_then_reread(swept: u32, reread: u32) -> Vec<Misses> {
+    let line = |core: u32| {
+        move |i: u32| match i.checked_sub(swept) {
+            None => core << 18 | i,
+            Some(i) => core << 18 | 1 << 17 | (i % 8) << 6 | (i / 8 % 64),
+        }
+    };
+    (0..2).map(|core| misses(swept + reread, 20, Kind::Read, line(core))).collect()
+}
+
+fn under(governor: Option<&str>, misses: &[Misses]) -> PoolOutcome {
+    let migration = Migration {
+        epoch_cycles: 10_000,
+        governor: governor.map(str::to_owned),
+        governor_second_us: Some(5.0),
+        ..Migration::default()
+    };
+    replay(&machine(1), misses, Placement::Pool, Some(&migration)).unwrap()
+}
+
+#[test]
+fn moves_that_do_not_pay_are_stopped() {
+    let all = swept_then_reread(100_000, 0);
+    let [free, none, gain] = [None, Some("none"), Some("gain")].map(|name| under(name, &all));
+    assert_eq!(free, none);
+    let (free, node) = (&free.nodes[0], &gain.nodes[0]);
+    assert_eq!((free.stopped, free.stood_still_s), (0, 0.0));
+    assert!(node.stopped >= 1 && node.stood_still_s > 0.5 * node.seconds, "{node:?}");
+    assert!(node.moved_in < free.moved_in / 3 && node.ipc > 1.2 * free.ipc, "{free:?} {node:?}");
+}
+
+#[test]
+fn moves_go_on_when_accesses_change() {
+    let all = swept_then_reread(60_000, 60_000);
+    let [none, gain] = [None, Some("gain")].map(|name| under(name, &all));
+    let (none, node) = (&none.nodes[0], &gain.nodes[0]);
+    assert!(node.stopped >= 1 && node.stood_still_s > 0.2 * node.seconds, "{node:?}");
+    // Most of what is read again and again is read from local memory.
+    assert!(node.local_fetches > 80_000 && node.ipc > none.ipc, "{none:?} {node:?}");
+}
+
+#[test]
+fn moves_that_pay_go_on() {
+    let all = swept_then_reread(0, 100_000);
+    for name in ["gain", "adaptive"] {
+        let [none, governed] = [None, Some(name)].map(|name| under(name, &all));
+        close(governed.ipc, none.ipc, 0.5);
+    }
+}
+
+#[test]
+fn a_governor_that_does_not_exist_is_refused() {
+    for (governor, second, part) in [
+        ("gian", 5.0, "governor = gian: unknown governor 'gian'; did you mean 'gain'?"),
+        ("gain:again=0", 5.0, "again must be a number"),
+        ("gain", 0.0, "governor_second_us = 0: give a number from 1"),
+    ] {
+        let migration = Migration {
+            governor: Some(governor.to_owned()),
+            governor_second_us: Some(second),
+            ..Migration::default()
+        };
+        let all = swept_then_reread(10, 0);
+        let said = replay(&machine(1), &all, Placement::Pool, Some(&migration)).unwrap_err();
+        assert!(said.to_string().contains(part), "{said}");
+    }
+}

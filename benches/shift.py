@@ -299,11 +299,12 @@ def write_series(folder, path):
     rows = ["panel,series,published,x_label,y_label,x,y"]
     for name, panel in PANELS.items():
         samples = samples_of(folder / f"{name}.csv")
-        for sample in samples:
-            seconds = sample["seconds"] - samples[0]["seconds"]
+        start = samples[0]["seconds"]
+        # One for each second.
+        for seconds, sample in {int(sample["seconds"] - start): sample for sample in samples}.items():
             total = sample["dram_total"] + sample["pm_total"]
             for series, kib in (("total", total), ("used", total - free(sample))):
-                rows.append(f"{panel},{series},no,seconds,MiB,{seconds:.2f},{kib / 1024:.1f}")
+                rows.append(f"{panel},{series},no,seconds,MiB,{seconds},{kib / 1024:.1f}")
     path.write_text("\n".join(rows) + "\n", encoding="utf-8")
 
 

@@ -182,7 +182,9 @@ impl EpochHeat {
     pub fn bytes(&self, i: usize) -> Bytes {
         Bytes(u64::from(self.pages[i]) << 12)
     }
-    /// The least memory that has nine tenths of the accesses that a plan charges; none without accesses, and none of so many units that finding it (a sort) would take too long.
+
+    /// The least memory that has nine tenths of the accesses that a plan charges; none without accesses, and none of so
+    /// many units that finding it (a sort) would take too long.
     #[must_use]
     pub fn hot_set(&self) -> Option<Bytes> {
         if self.len() > HOT_SET_UNITS {
@@ -200,6 +202,7 @@ impl EpochHeat {
         });
         (all > 0.0).then(|| hot.map(|(_, bytes)| *bytes).sum())
     }
+
     /// Resident bytes of all units.
     #[must_use]
     pub fn resident(&self) -> Bytes {

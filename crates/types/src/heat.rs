@@ -192,6 +192,7 @@ impl EpochHeat {
         }
         let mut rows: Vec<(f32, Bytes)> =
             (0..self.len()).map(|row| (self.memory_rate(row), self.bytes(row))).collect();
+        rows.retain(|(rate, _)| *rate > 0.0);
         rows.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
         let all: f64 = rows.iter().map(|(rate, _)| f64::from(*rate)).sum();
         let mut left = all * HOT;

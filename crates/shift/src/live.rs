@@ -236,19 +236,10 @@ impl Kernel for LiveKernel {
     }
     fn compact(&self, node: NodeId, limit: Duration) -> Answer<()> {
         let doing = format!("compact node {node}");
-        let folder = self.host.path(format!("sys/devices/system/node/node{node}"));
-        let path = folder.join("compact");
-        let why = if !folder.exists() {
-            let nodes = self.host.nodes().map_err(fault(&doing))?;
-            let nodes: Vec<String> = nodes.iter().map(|node| node.id.to_string()).collect();
-            Some(format!("this machine has no such node; it has {}", nodes.join(", ")))
-        } else if !path.exists() {
-            Some("this kernel compacts nothing on request (CONFIG_COMPACTION)".to_owned())
-        } else {
-            None
-        };
-        if let Some(why) = why {
-            return Err(Fault { doing, why: Why::Said(why) });
+        let path = self.host.path(format!("sys/devices/system/node/node{node}/compact"));
+        if !path.exists() {
+            let why = "this kernel compacts nothing on request (CONFIG_COMPACTION)";
+            return Err(Fault { doing, why: Why::Said(why.to_owned()) });
         }
         let words = ["write", &path.to_string_lossy(), "1"];
         self.helper.run(&doing, &words, Some(limit)).map(|_| ())

@@ -3,13 +3,18 @@
 use super::{kernel, need_root};
 use crate::commands::{out, print_json};
 use crate::shift_args::CompactArgs;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use pagetide_shift::{Compacted, Kernel};
 use pagetide_types::NodeId;
 use std::process::ExitCode;
 
 pub(crate) fn compact(arguments: &CompactArgs) -> Result<ExitCode> {
     let (kernel, node) = (kernel(false)?, NodeId(arguments.node));
+    let nodes: Vec<NodeId> = kernel.host().nodes()?.iter().map(|node| node.id).collect();
+    if !nodes.contains(&node) {
+        let there: Vec<String> = nodes.iter().map(NodeId::to_string).collect();
+        bail!("this machine has no node {node}; it has {}", there.join(", "));
+    }
     if arguments.dry_run {
         let free = kernel.free_blocks(node);
         if arguments.json {

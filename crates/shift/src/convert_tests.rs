@@ -237,6 +237,25 @@ fn blocks_are_emptied_only_while_dram_has_three_times_as_much_free() {
 }
 
 #[test]
+fn where_the_kernel_demotes_what_is_free_behind_dram_is_room_too_and_less_moves_at_a_time() {
+    // 3 x 2,768 pages of the device's own are free, which go with it.
+    let full = |behind: u64| {
+        let rig = used(30_000, Bytes(30_000 * 4096));
+        rig.kernel.edit(|machine| machine.demotes_to = Some(Bytes(behind * 4096)));
+        rig
+    };
+    let mut rig = full(240_000 + 3 * 2_768);
+    assert_eq!(rig.shifter.to_storage(&id(1), HOW).unwrap().moved, Bytes(90_000 * 4096));
+    assert_eq!(
+        rig.emptied(),
+        [[(5, 10_000, 10_000); 3], [(6, 10_000, 10_000); 3], [(7, 10_000, 10_000); 3]].concat()
+    );
+    let refusal = full(240_000 + 3 * 2_768 - 1).shifter.to_storage(&id(1), HOW).unwrap_err();
+    assert!(matches!(refusal, Refusal::NoRoom { .. }), "{refusal}");
+    assert!(refusal.to_string().contains("free elsewhere"), "{refusal}");
+}
+
+#[test]
 fn what_does_not_get_on_is_left_to_the_kernel() {
     // Page cache that nobody maps.
     let mut rig = used(10_000, Bytes::gib(8));

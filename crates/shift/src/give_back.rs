@@ -88,23 +88,32 @@ impl<K: Kernel> Shifter<K> {
         Ok(GaveBack { memory: all, moved })
     }
 
-    /// Whether everything on a device moves, and would fit into DRAM.
+    /// Whether everything on a device moves, and would fit into DRAM, or into what stays behind it where the kernel
+    /// demotes: then DRAM's cold pages make room.
     fn has_room(
         &self,
         device: &DaxDevice,
         blocks: &[MemoryBlock],
         how: GiveBack,
     ) -> Result<(), Refusal> {
-        let mut used = 0;
+        let block_size = self.block_size(&device.name)?;
+        let (mut used, mut own) = (Bytes(0), Bytes(0));
         for block in blocks {
             let frames = self.kernel.frames(block.id).map_err(Refusal::of(&device.name))?;
             if frames.unmovable > 0 {
                 let (device, block) = (device.name.clone(), block.id);
                 return Err(Refusal::Unmovable { device, block, pages: frames.unmovable });
             }
-            used += frames.used();
+            let here = Bytes(frames.used() * 4096);
+            used += here;
+            if block.state != BlockState::Offline {
+                own += block_size.saturating_sub(here);
+            }
         }
-        let (used, free) = (Bytes(used * 4096), self.kernel.free_dram());
+        let mut free = self.kernel.free_dram();
+        if self.kernel.demotes() {
+            free += self.behind(device).saturating_sub(own);
+        }
         if !how.evict && free.0 / FREE_FACTOR < used.0 {
             return Err(Refusal::NoRoom { device: device.name.clone(), used, free });
         }
@@ -113,7 +122,12 @@ impl<K: Kernel> Shifter<K> {
 
     /// What programs could be given of DRAM, and of the device's node.
     fn free(&self, device: &DaxDevice) -> Bytes {
-        self.kernel.free_dram() + device.target.map_or(Bytes(0), |node| self.kernel.available(node))
+        self.kernel.free_dram() + self.behind(device)
+    }
+
+    /// And of the latter alone.
+    fn behind(&self, device: &DaxDevice) -> Bytes {
+        device.target.map_or(Bytes(0), |node| self.kernel.available(node))
     }
 
     /// Whether programs want what is being given back.
@@ -150,7 +164,8 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// Moves programs' pages off a block, a hundred megabytes at a time, as long as that gets on and DRAM has three
-    /// times as much free. The kernel's offlining does what is left: nothing here is a reason to give up.
+    /// times as much free; where the kernel demotes, less at a time, for it makes room meanwhile. The kernel's
+    /// offlining does what is left: nothing here is a reason to give up.
     fn empty(&self, device: &DaxDevice, block: BlockId, until: Until) -> Bytes {
         let mut moved = Bytes(0);
         // Half of the time is for offlining.
@@ -158,9 +173,15 @@ impl<K: Kernel> Shifter<K> {
         loop {
             let left = end.saturating_sub(self.kernel.now());
             let used = self.kernel.frames(block).map_or(0, |frames| frames.used() * 4096);
-            let step = Bytes(used.min(AT_A_TIME.0));
-            let room = self.kernel.free_dram().0 / FREE_FACTOR >= step.0;
-            if step == Bytes(0) || !room || left == Duration::ZERO || self.is_wanted(device, until)
+            let mut step = Bytes(used.min(AT_A_TIME.0));
+            let fits = Bytes(self.kernel.free_dram().0 / FREE_FACTOR);
+            if self.kernel.demotes() {
+                step = step.min(fits);
+            }
+            if step == Bytes(0)
+                || fits < step
+                || left == Duration::ZERO
+                || self.is_wanted(device, until)
             {
                 return moved;
             }

@@ -120,6 +120,9 @@ pub trait Kernel {
     /// Memory of a node that programs could be given.
     fn available(&self, node: NodeId) -> Bytes;
 
+    /// Whether the kernel moves pages that DRAM has no room for to slower memory.
+    fn demotes(&self) -> bool;
+
     /// A node's free memory, and how much of it lies in whole blocks of 2 MiB.
     fn free_blocks(&self, node: NodeId) -> FreeBlocks;
 

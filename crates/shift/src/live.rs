@@ -230,6 +230,9 @@ impl Kernel for LiveKernel {
     fn available(&self, node: NodeId) -> Bytes {
         if self.free_only { self.host.room(node).free } else { self.host.available(node) }
     }
+    fn demotes(&self) -> bool {
+        crate::demotes(&self.host) == Some(true)
+    }
     fn free_blocks(&self, node: NodeId) -> FreeBlocks {
         let room = self.host.room(node);
         FreeBlocks { free: room.free, blocks: room.huge_blocks }
@@ -300,6 +303,9 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     }
     fn available(&self, node: NodeId) -> Bytes {
         (**self).available(node)
+    }
+    fn demotes(&self) -> bool {
+        (**self).demotes()
     }
     fn free_blocks(&self, node: NodeId) -> FreeBlocks {
         (**self).free_blocks(node)

@@ -88,7 +88,7 @@ pub enum Refusal {
     },
     /// What is on it would not fit.
     #[error(
-        "{device} has {used} in use, and only {free} of DRAM are free, less than three times that; end programs, or \
+        "{device} has {used} in use, and only {free} are free elsewhere, less than three times that; end programs, or \
          give back with --evict, which may swap"
     )]
     NoRoom {

@@ -51,6 +51,8 @@ pub(crate) struct Machine {
     pub(crate) auto_online: AutoOnline,
     pub(crate) drivers: bool,
     pub(crate) free_dram: Bytes,
+    /// The kernel demotes, at once, and so much is free on the node of the devices.
+    pub(crate) demotes_to: Option<Bytes>,
     /// What programs use up of it while a block is taken out of use.
     pub(crate) used_up: Bytes,
     /// And while a block's worth is zeroed.
@@ -108,6 +110,7 @@ impl SimKernel {
             auto_online: AutoOnline::Offline,
             drivers: true,
             free_dram: Bytes::gib(1),
+            demotes_to: None,
             used_up: Bytes(0),
             used_up_zeroing: Bytes(0),
             opened_zeroing: false,
@@ -324,7 +327,8 @@ impl Kernel for SimKernel {
             let mapped = block.used.saturating_sub(block.unmapped);
             let moved = if block.pinned { 0 } else { mapped.min(at_most.0 / 4096) };
             block.used -= moved;
-            machine.free_dram.0 -= moved * 4096;
+            let filled = machine.demotes_to.as_mut().unwrap_or(&mut machine.free_dram);
+            filled.0 -= moved * 4096;
             machine.emptied.push((id, at_most, Bytes(moved * 4096)));
             Ok(Bytes(moved * 4096))
         })
@@ -332,8 +336,12 @@ impl Kernel for SimKernel {
     fn free_dram(&self) -> Bytes {
         self.machine.borrow().free_dram
     }
-    fn available(&self, _node: NodeId) -> Bytes {
-        self.machine.borrow().free_dram
+    fn available(&self, node: NodeId) -> Bytes {
+        let machine = self.machine.borrow();
+        machine.demotes_to.filter(|_| node == NodeId(1)).unwrap_or(machine.free_dram)
+    }
+    fn demotes(&self) -> bool {
+        self.machine.borrow().demotes_to.is_some()
     }
     fn free_blocks(&self, _node: NodeId) -> FreeBlocks {
         self.machine.borrow().free_blocks

@@ -222,7 +222,9 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
                 }
                 let report = self.mover.run(&work, stop);
                 let much = line.promote.as_f64() > MUCH * capacity.as_f64();
-                if much || !report.refused(Refusal::OutOfTime).is_zero() {
+                if much {
+                    self.tracker.changed();
+                } else if !report.refused(Refusal::OutOfTime).is_zero() {
                     self.tracker.hurry();
                 }
                 self.learn(heat, &work, &report);

@@ -33,8 +33,11 @@ pub trait Tracker {
         None
     }
 
-    /// The next epoch is to be a short one: what was decided is not done yet, or was much.
+    /// The next epoch is to be a short one: what was decided is not done yet.
     fn hurry(&mut self) {}
+
+    /// Much of what was decided is new: all of the target is to be looked at again, soon.
+    fn changed(&mut self) {}
 
     /// From the next epoch on these processes may take so large a part of what watching them takes
     /// otherwise; all others as much as ever.
@@ -56,6 +59,10 @@ impl Tracker for Recorder {
 
     fn hurry(&mut self) {
         Self::hurry(self);
+    }
+
+    fn changed(&mut self) {
+        Self::changed(self);
     }
 
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {

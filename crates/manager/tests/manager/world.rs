@@ -43,6 +43,8 @@ pub(crate) struct Truth {
     pub(crate) told: u32,
     /// How often it was asked to be quick.
     pub(crate) hurried: u32,
+    /// How often it was told that the target has changed.
+    pub(crate) changed: u32,
     /// What it was told of whom to watch sparsely, epoch by epoch.
     pub(crate) sparse: Vec<Vec<Pid>>,
 }
@@ -99,6 +101,10 @@ impl Tracker for Truth {
 
     fn hurry(&mut self) {
         self.hurried += 1;
+    }
+
+    fn changed(&mut self) {
+        self.changed += 1;
     }
 
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {
@@ -177,6 +183,7 @@ impl World {
             epochs: 0,
             told: 0,
             hurried: 0,
+            changed: 0,
             sparse: vec![],
         };
         let mover = Mover::new(Arc::clone(&kernel), Options::default());

@@ -54,13 +54,13 @@ impl Recorder {
             .filter(|(_, out)| *out)
             .for_each(|(wanted, _)| *wanted = 0.0);
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
-        let unvisited = self.unvisited();
+        let unvisited = self.unvisited(false);
         let coarse = !unvisited.is_empty();
         let cost = self.visit_cost.of(coarse, self.huge_share());
         let visits = budget_ns / cost - unvisited.len() as f64;
         let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random(&mut self.random));
         if coarse {
-            // First what nobody knows, each once. Which of its pages cannot be cleared is found out
+            // First what nobody knows or knows no more, each once. Which of its pages cannot be cleared is found out
             // afterwards, of those that were visited.
             unvisited.iter().for_each(|region| drawn.expected[*region] += 1.0);
             let first = each_once(&unvisited, WAVE);
@@ -86,8 +86,9 @@ impl Recorder {
         !region.uncleared && region.weight() > 0 && self.known[region.process].alive
     }
 
-    /// For who wants a first answer soon: regions that nobody has visited.
-    fn unvisited(&self) -> Vec<usize> {
+    /// For who wants a first answer soon: regions that nobody has visited, or not since the target changed; or
+    /// the latter alone.
+    fn unvisited(&self, outdated_only: bool) -> Vec<usize> {
         if self.options.opening.is_none() {
             return Vec::new();
         }
@@ -96,14 +97,15 @@ impl Recorder {
             let known = &self.known[region.process];
             (self.epoch == 0 || known.cores > 0.0) && known.watch >= 1.0
         };
-        let new = |region: &Region| !region.history.known() && self.can_visit(region);
+        let new = |region: &Region| !outdated_only && !region.history.known() || region.outdated;
+        let wanted = |region: &Region| new(region) && self.can_visit(region) && ran(region);
         let regions = self.regions.iter().enumerate();
-        regions.filter(|(_, region)| new(region) && ran(region)).map(|(at, _)| at).collect()
+        regions.filter(|(_, region)| wanted(region)).map(|(at, _)| at).collect()
     }
 
     /// CPU time that visiting those takes; none where nobody is left.
-    pub(super) fn first_visits(&self) -> Option<Duration> {
-        let left = self.unvisited().len();
+    pub(super) fn first_visits(&self, outdated_only: bool) -> Option<Duration> {
+        let left = self.unvisited(outdated_only).len();
         let cost_ns = self.visit_cost.of(true, self.huge_share());
         (left > 0).then(|| Duration::from_nanos(whole(left as f64 * cost_ns)))
     }

@@ -255,6 +255,15 @@ impl Recorder {
         self.hurried = true;
     }
 
+    /// What the target accesses is not what it accessed: in the next epoch all of it is visited again first, with few
+    /// looks, and that epoch is no longer than this takes, where the first ones are short ([`Options::opening`]).
+    pub fn changed(&mut self) {
+        self.hurried = true;
+        if self.options.opening.is_some() && self.epoch > 1 {
+            self.regions.iter_mut().for_each(|region| region.outdated = true);
+        }
+    }
+
     /// Processes of the target that are alive now.
     #[must_use]
     pub fn processes(&self) -> usize {
@@ -326,7 +335,7 @@ impl Recorder {
         let start_ns = self.live.now();
         let (start_cpu, all_cpu) = (self.live.cpu(), process_cpu());
         let pace = self.pace(start_ns);
-        let whole_epoch = pace.length(|| self.first_visits());
+        let whole_epoch = pace.length(|outdated| self.first_visits(outdated));
         let passed = Duration::from_nanos(start_ns - self.started_ns);
         let left = self.options.limit.map(|limit| limit.saturating_sub(passed));
         let epoch = left.map_or(whole_epoch, |left| left.min(whole_epoch));

@@ -30,22 +30,26 @@ pub(super) fn of_cores(share: f64, cores: f64) -> f64 {
 }
 
 impl Pace {
-    /// How long it is to be, where a first visit to what nobody has visited yet takes so much CPU time;
-    /// none is needed where everything was.
-    pub(super) fn length(&self, left: impl FnOnce() -> Option<Duration>) -> Duration {
+    /// How long it is to be, where one visit to what nobody has visited yet takes so much CPU time; none is needed
+    /// where everything was. In a hurry (`left` is asked with true) to what was not since the target changed.
+    pub(super) fn length(&self, left: impl FnOnce(bool) -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
+        let needed = || {
+            let left = left(self.hurry)?;
+            let needed = BESIDE * left.as_secs_f64() / self.budget;
+            let needed = Duration::try_from_secs_f64(needed).ok()?;
+            Some(needed - self.paused.min(needed / 2))
+        };
         if self.hurry {
-            return first.min(self.usual);
+            let first = first.min(self.usual);
+            return needed().map_or(first, |needed| needed.clamp(first, self.usual));
         }
         let doublings = self.epoch.saturating_sub(1);
         let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
         if longer >= self.usual {
             return self.usual;
         }
-        let needed = left().and_then(|left| {
-            Duration::try_from_secs_f64(BESIDE * left.as_secs_f64() / self.budget).ok()
-        });
-        needed.map_or(longer, |needed| (needed - self.paused.min(needed / 2)).clamp(first, longer))
+        needed().map_or(longer, |needed| needed.clamp(first, longer))
     }
 
     /// CPU time that may be used in so long an epoch, ns: what was not used before it counts, but no
@@ -68,36 +72,47 @@ mod tests {
 
     #[test]
     fn two_short_epochs_then_each_twice_as_long() {
-        let lengths: Vec<u64> = (0..6).map(|epoch| pace(epoch).length(|| None).as_secs()).collect();
+        let lengths: Vec<u64> =
+            (0..6).map(|epoch| pace(epoch).length(|_| None).as_secs()).collect();
         assert_eq!(lengths, [1, 1, 2, 4, 5, 5]);
-        assert_eq!(pace(u32::MAX).length(|| None), 5 * SECOND);
+        assert_eq!(pace(u32::MAX).length(|_| None), 5 * SECOND);
         let usual = SECOND / 10;
         assert_eq!(
-            Pace { usual, ..pace(0) }.length(|| Some(SECOND)),
+            Pace { usual, ..pace(0) }.length(|_| Some(SECOND)),
             usual,
             "never longer than usual"
         );
-        assert_eq!(Pace { opening: None, ..pace(0) }.length(|| Some(SECOND)), 5 * SECOND);
+        assert_eq!(Pace { opening: None, ..pace(0) }.length(|_| Some(SECOND)), 5 * SECOND);
     }
 
     #[test]
     fn who_cannot_wait_gets_an_epoch_as_short_as_the_first() {
         let hurry = |pace| Pace { hurry: true, ..pace };
-        assert_eq!(hurry(pace(40)).length(|| Some(9 * SECOND)), SECOND);
-        assert_eq!(hurry(Pace { usual: SECOND / 2, ..pace(40) }).length(|| None), SECOND / 2);
-        assert_eq!(hurry(Pace { opening: None, ..pace(40) }).length(|| None), 5 * SECOND);
+        let new = |outdated_only: bool| (!outdated_only).then_some(9 * SECOND);
+        assert_eq!(hurry(pace(40)).length(new), SECOND, "whatever nobody has visited yet");
+        assert_eq!(hurry(Pace { usual: SECOND / 2, ..pace(40) }).length(|_| None), SECOND / 2);
+        assert_eq!(hurry(Pace { opening: None, ..pace(40) }).length(|_| None), 5 * SECOND);
+    }
+
+    #[test]
+    fn where_the_target_has_changed_an_epoch_is_as_long_as_looking_at_all_of_it_takes() {
+        let changed = Pace { hurry: true, ..pace(40) };
+        let length = |ms| changed.length(|_| Some(Duration::from_millis(ms))).as_secs_f64();
+        assert!((length(1_000) - 2.3).abs() < 1e-9, "half a core");
+        assert!((length(100) - 1.0).abs() < 1e-9, "no shorter than the first");
+        assert!((length(60_000) - 5.0).abs() < 1e-9, "no longer than usual");
     }
 
     #[test]
     fn what_nobody_has_visited_shortens_an_epoch_to_what_that_takes() {
         let length =
-            |epoch, ms| pace(epoch).length(|| Some(Duration::from_millis(ms))).as_secs_f64();
+            |epoch, ms| pace(epoch).length(|_| Some(Duration::from_millis(ms))).as_secs_f64();
         assert!((length(3, 1_000) - 2.3).abs() < 1e-9, "half a core");
         assert!((length(3, 100) - 1.0).abs() < 1e-9, "no shorter than the first");
         assert!((length(3, 60_000) - 4.0).abs() < 1e-9, "no longer than without");
         assert!((length(4, 100) - 5.0).abs() < 1e-9, "and only at first");
         let after_a_pause =
-            |paused| Pace { paused, ..pace(3) }.length(|| Some(SECOND)).as_secs_f64();
+            |paused| Pace { paused, ..pace(3) }.length(|_| Some(SECOND)).as_secs_f64();
         assert!((after_a_pause(SECOND) - 1.3).abs() < 1e-9);
         assert!((after_a_pause(60 * SECOND) - 1.15).abs() < 1e-9, "half of it at most");
     }

@@ -62,6 +62,7 @@ impl Recorder {
         let mut visits: Vec<Visits<'_>> =
             chances.map(|chance| Visits { visits: Vec::new(), chance }).collect();
         for visit in &outcome.visits {
+            self.regions[visit.region].outdated = false;
             let of_region = &mut visits[visit.region];
             of_region.visits.push(visit);
             if visit.late {

@@ -39,6 +39,8 @@ pub(crate) struct Region {
     pub(crate) reached: bool,
     /// Which of its pages cannot be cleared although others can.
     pub(crate) sharing: Sharing,
+    /// The target has changed since it was visited last.
+    pub(crate) outdated: bool,
     /// What all visits so far have seen of it.
     pub(crate) history: Box<History>,
     /// What is expected of it, accesses past the caches per second of CPU time of the process; of a
@@ -166,6 +168,7 @@ impl Region {
             spread: [512, 0, 0, 0, 0, 0, 0, 0],
             uncleared: false,
             sharing: Sharing::Own,
+            outdated: false,
             history: Box::default(),
             refs: Some(Kind::Anonymous),
             reached: false,

@@ -182,6 +182,7 @@ impl ResidentSet {
             let mut old = old.filter(|region| region.unit == unit && region.huge == row.huge);
             let reached = old.as_ref().is_some_and(|region| region.reached);
             let least = old.as_ref().map_or(0.0, |region| region.least);
+            let outdated = old.as_ref().is_some_and(|region| region.outdated);
             let (rate, uncleared, pages) = match &mut old {
                 Some(old) => (old.rate, old.uncleared, old.pages.take()),
                 None => (None, false, None),
@@ -225,6 +226,7 @@ impl ResidentSet {
                 spread: row.spread,
                 uncleared: refs.is_none() || uncleared,
                 sharing,
+                outdated,
                 history,
                 refs,
                 reached,

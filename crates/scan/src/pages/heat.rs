@@ -21,8 +21,11 @@ struct Part<'a> {
     /// What is expected of all pages, or of the single ones, and what was measured of them.
     rate: f32,
     rates: Option<&'a [f32; REGION]>,
-    /// The same, at least.
-    least: Option<&'a [f32; REGION]>,
+    /// How many times that it is beside other regions, and which part of it at least, but for one chance in ten: what
+    /// is off by chance is so for each page by itself, and evens out among those that move; what a visit is off by
+    /// beyond that is the same for all of them.
+    beside: f32,
+    least_part: f32,
     traffic: f32,
     traffics: Option<&'a [f32; REGION]>,
     /// Bits of single pages count, by the numbers of [`Pages`].
@@ -197,7 +200,8 @@ impl<'a> Part<'a> {
             known: region.rate.is_some(),
             rate: region.mean_rate() * cores,
             rates: pages.rates().filter(|_| !region.huge),
-            least: pages.least().filter(|_| !region.huge),
+            beside: region.beside,
+            least_part: region.least_part(),
             traffic: if region.charged_as_expected() { region.mean_rate() * cores } else { 0.0 },
             traffics: match (region.huge, region.sparse) {
                 (true, _) => None,
@@ -235,11 +239,9 @@ impl<'a> Part<'a> {
             flags |= HeatFlags::SAMPLED;
             flags |= HeatFlags(set(&self.pages.accessed, HeatFlags::ACCESSED));
         }
-        let of = |each: Option<&[f32; REGION]>, all: f32| {
-            each.map_or(all, |each| each[page] * self.cores)
-        };
-        let rate = of(self.rates, self.rate);
-        Page { rate, least: of(self.least, rate), traffic: of(self.traffics, self.traffic), flags }
+        let rate = self.rates.map_or(self.rate, |each| each[page] * self.cores * self.beside);
+        let traffic = self.traffics.map_or(self.traffic, |each| each[page] * self.cores);
+        Page { rate, least: rate * self.least_part, traffic, flags }
     }
 
     /// Where a page lies, by its number in [`Pages`].

@@ -9,15 +9,13 @@
 
 use super::{OfRegion, REGION};
 use crate::survey::history::KEEP;
-use crate::survey::mixture::{RATES, Weights, counts, rate};
+use crate::survey::mixture::{RATES, Weights, counts, mean, rate};
 use crate::survey::visit::{LATER, Visit};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 /// Counts and times that differ by less than an eighth are taken for alike: so many of their last bits are left out.
 const ROUGH: u32 = f32::MANTISSA_DIGITS - 1 - 3;
-/// The chance that a page is colder than it is said to be at least.
-const DOUBT: f64 = 0.1;
 /// What faded to less than this was never seen.
 const LITTLE: f32 = 0.01;
 
@@ -32,8 +30,6 @@ pub(super) struct Memory {
     late_s: [f32; REGION],
     /// What is expected of each, per second of CPU time.
     pub(super) rates: [f32; REGION],
-    /// What each makes at least, but for a chance of [`DOUBT`].
-    pub(super) least: [f32; REGION],
     /// Accesses past the caches in this epoch alone, as measured.
     pub(super) traffic: [f32; REGION],
 }
@@ -46,7 +42,6 @@ impl Memory {
             late: [0.0; REGION],
             late_s: [0.0; REGION],
             rates: [0.0; REGION],
-            least: [0.0; REGION],
             traffic: [0.0; REGION],
         })
     }
@@ -59,7 +54,7 @@ impl Memory {
 
     /// Adds an epoch's visits.
     pub(super) fn learn(&mut self, visits: &[&Visit], of_region: &OfRegion<'_>) {
-        let OfRegion { weights, gap_s, cores, chance, lines, .. } = *of_region;
+        let OfRegion { weights, gap_s, cores, chance, lines, alike, .. } = *of_region;
         let seen = self.counts.iter_mut().chain(&mut self.times);
         let late = self.late.iter_mut().chain(&mut self.late_s);
         seen.chain(late).for_each(|value| *value *= KEEP);
@@ -70,7 +65,11 @@ impl Memory {
             self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (lines * busy));
         }
         let counts = counts(gap_s);
-        let mut known: HashMap<[u16; 4], Expected> = HashMap::new();
+        if alike {
+            self.rates = [single(lines * mean(weights, &counts)); REGION];
+            return;
+        }
+        let mut known: HashMap<[u16; 4], f64> = HashMap::new();
         for page in 0..REGION {
             let of = |values: &[f32; REGION]| values[page];
             let seen = Seen {
@@ -80,8 +79,7 @@ impl Memory {
                 late_s: of(&self.late_s),
             };
             let of = known.entry(seen.key()).or_insert_with(|| seen.expected(weights, &counts));
-            self.rates[page] = single(lines * of.mean);
-            self.least[page] = single(lines * of.least);
+            self.rates[page] = single(lines * *of);
         }
     }
 
@@ -142,28 +140,6 @@ fn accessed_in(time_s: f32) -> &'static [f64; RATES] {
 /// What is so many times (as a logarithm) less likely than the likeliest does not count.
 const IMPOSSIBLE: f64 = -40.0;
 
-/// What a page makes, per second.
-#[derive(Clone, Copy, Default)]
-struct Expected {
-    mean: f64,
-    least: f64,
-}
-
-/// What a page counts for that is colder with a chance of [`DOUBT`] only. A rate of the grid stands for all that are
-/// nearer to it than to the next one.
-fn least(likely: &[f64; RATES], all: f64, counts: &[f64; RATES]) -> f64 {
-    let mut below = 0.0;
-    for (place, likely) in likely.iter().enumerate() {
-        let left = DOUBT * all - below;
-        if *likely > left {
-            let inside = left / likely;
-            return counts[place] * (inside - 0.5).exp2();
-        }
-        below += likely;
-    }
-    0.0
-}
-
 /// What is remembered of one page.
 struct Seen {
     count: f32,
@@ -181,8 +157,8 @@ impl Seen {
         [counted(count, count), place(time), counted(late, late), counted(late, late_s)]
     }
 
-    /// What is expected of it where pages with the rates of the grid count for so much.
-    fn expected(&self, weights: &Weights, counts: &[f64; RATES]) -> Expected {
+    /// What is expected of it, per second, where pages with the rates of the grid count for so much.
+    fn expected(&self, weights: &Weights, counts: &[f64; RATES]) -> f64 {
         let [count, time, late] = [self.count, self.time, self.late].map(f64::from);
         let mut likely = GRID.each_ref().map(|(rate, _)| -rate * time);
         if self.count > LITTLE {
@@ -194,21 +170,13 @@ impl Seen {
         }
         let most = likely.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let (mut all, mut sum) = (0.0, 0.0);
-        for ((weight, likely), count) in weights.iter().zip(&mut likely).zip(counts) {
-            // From here on how likely it is, no logarithm any more.
-            *likely = if *likely - most > IMPOSSIBLE {
-                f64::from(*weight) * (*likely - most).exp()
-            } else {
-                0.0
-            };
-            all += *likely;
-            sum += *likely * count;
+        for ((weight, likely), count) in weights.iter().zip(&likely).zip(counts) {
+            if *likely - most > IMPOSSIBLE {
+                let part = f64::from(*weight) * (likely - most).exp();
+                (all, sum) = (all + part, sum + part * count);
+            }
         }
-        if all <= 0.0 {
-            return Expected::default();
-        }
-        let mean = sum / all;
-        Expected { mean, least: least(&likely, all, counts).min(mean) }
+        if all > 0.0 { sum / all } else { 0.0 }
     }
 }
 
@@ -223,32 +191,13 @@ mod tests {
     use super::*;
     use crate::survey::mixture::flat;
 
-    /// What is said of a page that was accessed so often in so many seconds, nothing being known of others, over
-    /// accesses per second.
-    fn of(count: f32, time: f32) -> [f64; 2] {
-        let seen = Seen { count, time, late: 0.0, late_s: 0.0 };
-        let Expected { mean, least } = seen.expected(&flat(), &counts(0.0));
-        [mean, least].map(|rate| rate * f64::from(time / count))
-    }
-
     #[test]
-    fn a_page_that_was_seen_once_may_be_ten_times_colder_and_one_seen_often_is_not() {
-        // Equal weights on a logarithmic grid: the rate follows a gamma distribution of so many accesses. The tenth
-        // part of the one of a single access lies below 0.105 of its mean, of a hundred below 0.875; a step of the grid
-        // is a factor of 2.
-        for time in [0.01, 0.1, 1.0] {
-            let [mean, least] = of(1.0, time);
-            assert!((0.8..1.25).contains(&mean), "{mean}");
-            assert!((0.05..0.21).contains(&least), "{least}");
-            let [mean, least] = of(100.0, 100.0 * time);
-            assert!((0.6..1.5).contains(&mean), "{mean}");
-            assert!(least > 0.5 * mean && least < mean, "{least} of {mean}");
+    fn of_whom_nothing_else_is_known_a_page_is_as_hot_as_it_was_seen() {
+        // Equal weights on a logarithmic grid: the rate follows a gamma distribution of so many accesses.
+        for (count, time) in [(1.0, 0.01), (1.0, 1.0), (100.0, 1.0), (100.0, 100.0)] {
+            let seen = Seen { count, time, late: 0.0, late_s: 0.0 };
+            let found = seen.expected(&flat(), &counts(0.0)) * f64::from(time / count);
+            assert!((0.6..1.5).contains(&found), "{count} in {time} s: {found} times");
         }
-        assert_eq!(
-            Seen { count: 0.0, time: 9.0, late: 0.0, late_s: 0.0 }
-                .expected(&flat(), &counts(0.0))
-                .least,
-            0.0
-        );
     }
 }

@@ -55,6 +55,8 @@ pub(crate) struct OfRegion<'a> {
     pub(crate) lines: f64,
     /// It has changed: what was is no help any more.
     pub(crate) changed: bool,
+    /// Its pages differ by chance alone.
+    pub(crate) alike: bool,
 }
 
 /// The single pages of one region, by their number in the region of the page table.
@@ -67,6 +69,8 @@ pub(crate) struct Pages {
     /// The number in its unit's region of page 0 of the region of the page table; not 0 where a
     /// file is mapped at an address that is not aligned as its offset.
     pub(crate) skew: usize,
+    /// Their rates differ by more than chance.
+    pub(crate) uneven: bool,
     /// Held by several mappings: their accessed bits cannot be cleared.
     shared: Mask,
     /// None until the region was visited as base pages.
@@ -112,14 +116,9 @@ impl Pages {
         (page + REGION - self.skew) % REGION
     }
 
-    /// The rates of all base pages; None until some were watched.
+    /// What is expected of all base pages by what was seen of this region; None until some were watched.
     pub(crate) fn rates(&self) -> Option<&[f32; REGION]> {
         self.memory.as_ref().map(|memory| &memory.rates)
-    }
-
-    /// What each of them makes at least.
-    pub(crate) fn least(&self) -> Option<&[f32; REGION]> {
-        self.memory.as_ref().map(|memory| &memory.least)
     }
 
     /// What was measured of all base pages in this epoch.

@@ -63,8 +63,9 @@ pub struct Options {
     pub opening: Option<Duration>,
     /// What gets a rate of its own.
     pub unit: UnitSize,
-    /// With units of 4 KiB: only base pages that differ in heat have rows of their own. A huge page, and the
-    /// base pages of 2 MiB that are alike or too many, have one row together. None: every page has a row.
+    /// With units of 4 KiB: base pages have rows of their own up to a limit; where there are more, those that differ in
+    /// heat do. A huge page, and the base pages of 2 MiB that are alike or too many, have one row together. None: every
+    /// page has a row.
     pub single_pages: Option<SinglePages>,
     /// Share of one core that clearing and scanning may use; an epoch may also use that of the time since
     /// the last one, up to as much again.
@@ -92,7 +93,8 @@ pub struct Options {
 pub struct SinglePages {
     /// So many of them at most.
     pub at_most: u64,
-    /// How often a page is accessed, per second of CPU time, for which it may be worth a move of its own.
+    /// How often a page is accessed, per second of CPU time, for which it may be worth a move of its own, where there
+    /// are more.
     pub matters: f64,
 }
 

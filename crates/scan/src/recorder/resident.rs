@@ -133,7 +133,9 @@ impl Recorder {
         }
         let mut before = std::mem::take(&mut self.regions);
         let single = self.options.single_pages;
-        self.resident_set.pages_left = PagesLeft(single.map(|single| single.at_most));
+        let base = before.iter().filter(|region| !region.huge);
+        let all = base.map(|region| u64::from(region.present)).sum();
+        self.resident_set.pages_left = PagesLeft::new(single.map(|single| single.at_most), all);
         self.resident_set.matters = single.map_or(0.0, |single| single.matters);
         let mut regions = Vec::with_capacity(before.len() + before.len() / 8);
         for process in 0..self.known.len() {

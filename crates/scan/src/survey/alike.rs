@@ -59,6 +59,7 @@ pub(crate) fn shrink(regions: &mut [Region], errors: &mut [VisitError]) {
             let pages = f64::from(region.weight());
             #[expect(clippy::cast_possible_truncation, reason = "below 1e9 per page")]
             let [rate, least] = [rate, least.min(rate)].map(|each| (pages * each) as f32);
+            region.beside = region.rate.map_or(1.0, |own| rate / own);
             (region.rate, region.least) = (Some(rate), least);
         }
     }

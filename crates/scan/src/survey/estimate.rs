@@ -120,10 +120,11 @@ impl Estimator {
             if let Some(pages) = &mut region.pages {
                 pages.begin();
                 if seen.is_some() && !region.huge {
+                    let alike = !pages.uneven && region.history.alike();
                     let weights = region.history.weights();
                     let cores = self.of_process(region.process).cores;
                     let of_region =
-                        OfRegion { weights, gap_s, cores, chance: *chance, lines, changed };
+                        OfRegion { weights, gap_s, cores, chance: *chance, lines, changed, alike };
                     pages.learn(visits, &of_region);
                 }
             }

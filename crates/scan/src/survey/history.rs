@@ -25,9 +25,11 @@ const CALM: u32 = 16;
 /// it may be worth a move, and many times as often as half of them. The more times, the less sure it must
 /// be that they are not all alike: the logarithm of how much likelier that is (a likelihood ratio), times
 /// how often the one rate doubles to the other, reaches so much. In trials pages of one rate reached 5, pages
-/// by Zipf's law 10 to 300 after a visit or two.
+/// by Zipf's law 10 to 300 after a visit or two. Its pages are alike where that logarithm does not reach as much
+/// although so many of them were seen that it would.
 const HOT: f64 = 0.02;
 const SURE: f64 = 8.0;
+const MANY: f64 = 0.5;
 /// Rates below this are all alike.
 const LITTLE: f64 = 0.25;
 /// Of so few pages it does not matter.
@@ -50,6 +52,16 @@ pub(crate) struct Pace {
     pub(crate) pages: [f64; 2],
 }
 
+/// How the base pages of a region differ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Spread {
+    /// How often a second the hottest of them are accessed.
+    hot: f64,
+    /// How sure it is that others are accessed less often, and how much less: see [`SURE`].
+    sure: f64,
+    alike: bool,
+}
+
 /// See the module.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct History {
@@ -65,8 +77,8 @@ pub(crate) struct History {
     odd: f32,
     /// How the last epoch's visits differed from those before, of base pages.
     pace: Option<Pace>,
-    /// See [`Self::uneven`]; none: to be found out.
-    uneven: Option<bool>,
+    /// See [`Self::spread`]; none: to be found out.
+    spread: Option<Spread>,
     /// By how much it was found out, pages as in [`Brackets::pages`], which fade.
     judged: f32,
 }
@@ -82,7 +94,7 @@ impl Default for History {
             patience: 0,
             odd: 0.0,
             pace: None,
-            uneven: None,
+            spread: None,
             judged: 0.0,
         }
     }
@@ -117,7 +129,7 @@ impl History {
         // Not after every visit: to find it out takes about as long as one.
         self.judged *= FADES;
         if self.brackets.pages() > MORE * self.judged {
-            self.uneven = None;
+            self.spread = None;
         }
         let steps = if first || changed {
             self.weights = *prior;
@@ -191,28 +203,46 @@ impl History {
     }
 
     /// Whether some of its base pages are so much hotter than the others that it matters which of them
-    /// lie in fast memory, which it does from so many accesses a second on; always asked with the same number.
+    /// lie in fast memory, which it does from so many accesses a second on.
     pub(crate) fn uneven(&mut self, matters: f64) -> bool {
-        let found = self.uneven.unwrap_or_else(|| self.looks_uneven(matters));
-        if self.uneven.is_none() {
-            self.judged = self.brackets.pages();
+        let Spread { hot, sure, .. } = self.spread();
+        hot >= matters && sure >= SURE
+    }
+
+    /// Whether its pages are accessed alike, as far as looks tell: one that seems hotter is so by chance.
+    pub(crate) fn alike(&mut self) -> bool {
+        self.spread().alike
+    }
+
+    /// How its base pages differ.
+    fn spread(&mut self) -> Spread {
+        if let Some(found) = self.spread {
+            return found;
         }
-        self.uneven = Some(found);
+        let found = self.find_spread();
+        self.judged = self.brackets.pages();
+        self.spread = Some(found);
         found
     }
 
-    fn looks_uneven(&self, matters: f64) -> bool {
-        let doublings = |weights: &Weights| {
+    fn find_spread(&self) -> Spread {
+        let of = |weights: &Weights| {
             let [hot, usual] = [HOT, 0.5].map(|share| reached_by(weights, share));
-            if hot >= matters { (hot / usual.max(LITTLE)).log2() } else { 0.0 }
+            (hot, (hot / usual.max(LITTLE)).log2())
         };
         // The usual fit ends early, and is held towards what is usual: both are no matter for a mean, but
         // make all regions look a little uneven.
-        self.brackets.pages() >= FEW_PAGES && doublings(&self.weights) > 0.0 && {
+        let (mut hot, mut doublings) = of(&self.weights);
+        let enough = self.brackets.pages() >= FEW_PAGES;
+        let mut likelier = 0.0;
+        if enough && doublings > 0.0 {
             let mut weights = self.weights;
             self.brackets.fit(&mut weights, &flat(), 0.0, SHARP_STEPS);
-            doublings(&weights) * self.brackets.likelier_than_alike(&weights) >= SURE
+            (hot, doublings) = of(&weights);
+            likelier = self.brackets.likelier_than_alike(&weights);
         }
+        let many = self.brackets.ever_seen() >= MANY * f64::from(self.brackets.pages());
+        Spread { hot, sure: doublings * likelier, alike: enough && many && likelier < SURE }
     }
 
     /// All that was seen of it.
@@ -234,26 +264,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_is_uneven_where_some_pages_are_much_hotter_than_the_rest() {
+    fn a_region_is_uneven_where_some_pages_are_much_hotter_than_the_rest_and_alike_where_looks_would_show_it()
+     {
         let uneven_from = |matters: f64, looks: &[(f64, u16)]| {
             let mut visit = Visit { pages: 512, ..Visit::default() };
             looks.iter().for_each(|(gap_ns, seen)| visit.take(*gap_ns, *seen, None));
             let (mut brackets, mut history) = (Brackets::default(), History::default());
             brackets.add(&visit);
             history.learn(&brackets, &flat(), false);
-            history.uneven(matters)
+            (history.uneven(matters), history.alike())
         };
-        let uneven = |looks: &[(f64, u16)]| uneven_from(16.0, looks);
-        assert!(!History::default().uneven(16.0), "nobody knows");
+        let [uneven, alike, nobody_knows] = [(true, false), (false, true), (false, false)];
+        let found = |looks: &[(f64, u16)]| uneven_from(16.0, looks);
+        assert!(!History::default().uneven(16.0) && !History::default().alike());
         // A tenth at once, the others never; all of them after some milliseconds; nearly none.
-        assert!(uneven(&[(5e4, 51), (4e5, 52), (3.2e6, 52), (2.5e7, 53), (2e8, 55)]));
-        assert!(!uneven(&[(5e4, 5), (4e5, 39), (3.2e6, 240), (2.5e7, 510), (2e8, 512)]));
-        assert!(!uneven(&[(5e4, 0), (4e5, 0), (3.2e6, 0), (2.5e7, 0), (2e8, 1)]));
+        assert_eq!(found(&[(5e4, 51), (4e5, 52), (3.2e6, 52), (2.5e7, 53), (2e8, 55)]), uneven);
+        let all = [(5e4, 5), (4e5, 39), (3.2e6, 240), (2.5e7, 510), (2e8, 512)];
+        assert_eq!(found(&all), alike);
+        assert_eq!(found(&[(5e4, 0), (4e5, 0), (3.2e6, 0), (2.5e7, 0), (2e8, 1)]), nobody_knows);
         // Thirty pages fifteen times a second, the others never: that matters where moves pay soon.
         let seldom = [(5e4, 0), (4e5, 0), (3.2e6, 1), (2.5e7, 9), (2e8, 29)];
-        assert!(!uneven(&seldom) && uneven_from(1.0, &seldom));
+        assert_eq!((found(&seldom), uneven_from(1.0, &seldom)), (nobody_knows, uneven));
         // Whatever is accessed before the first look may be alike.
-        assert!(!uneven(&[(5e4, 500), (4e5, 512), (3.2e6, 512), (2.5e7, 512), (2e8, 512)]));
+        assert_eq!(found(&[(5e4, 500), (4e5, 512), (3.2e6, 512), (2.5e7, 512), (2e8, 512)]), alike);
     }
 
     fn seen(pages: u16) -> Brackets {

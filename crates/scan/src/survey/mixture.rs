@@ -141,6 +141,12 @@ impl Brackets {
         seen.map(|(.., count)| f64::from(*count)).sum()
     }
 
+    /// Pages that any look has seen.
+    pub(crate) fn ever_seen(&self) -> f64 {
+        let seen = self.counts.iter().filter(|(_, to, _)| *to != NEVER);
+        seen.map(|(.., count)| f64::from(*count)).sum()
+    }
+
     /// Pages that these would have seen, were their rates distributed so.
     pub(crate) fn expected(&self, weights: &Weights) -> f64 {
         // Whoever was seen between two looks would have been seen by the last one: all visits of an epoch have

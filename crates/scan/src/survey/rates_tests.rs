@@ -169,8 +169,51 @@ fn pages_that_are_accessed_seldom_are_told_from_those_that_are_not_at_all() {
     assert!(found > 24 * 28, "{found} of {}", 24 * 32);
 }
 
+#[test]
+fn of_pages_that_hardly_differ_in_heat_one_by_one_the_hottest_serve_most_after_an_epoch() {
+    // Values of a store, three to four on a page, by Zipf's law: a page is touched every ten seconds on average. No
+    // region can show that its pages differ.
+    const PAGES: usize = 64 * 512;
+    let (mut rates, mut chance) = (vec![0.0; PAGES], random(5));
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a page")]
+    let mut place = || ((chance() * PAGES as f64) as usize).min(PAGES - 1);
+    (1..=PAGES * 7 / 2).for_each(|rank| rates[place()] += (rank as f64).powf(-0.99));
+    let all: f64 = rates.iter().sum();
+    rates.iter_mut().for_each(|rate| *rate *= 0.1 * PAGES as f64 / all);
+    let served = |rank: &[f32]| {
+        let mut order: Vec<usize> = (0..PAGES).collect();
+        order.sort_by(|a, b| rank[*b].total_cmp(&rank[*a]));
+        let first = order.iter().take(PAGES / 4).map(|page| rates[*page]);
+        first.sum::<f64>() / (0.1 * PAGES as f64)
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "in range")]
+    let best = served(&rates.iter().map(|rate| *rate as f32).collect::<Vec<_>>());
+    let mut world = Simulated::new(false, rates.iter().copied());
+    let mut regions: Vec<Region> = (0..64).map(with_pages).collect();
+    let mut found = Vec::new();
+    live(&mut world, &mut regions, (4, 64.0), |_, _, regions| {
+        let of = |region: &Region| *region.pages.as_deref().unwrap().rates().unwrap();
+        found.push(served(&regions.iter().flat_map(of).collect::<Vec<_>>()));
+        let mut history = regions[0].history.clone();
+        assert!(!history.uneven(1.0));
+    });
+    assert!(found[0] > 0.75 * best && found[3] > 0.85 * best, "{found:?} of {best}");
+}
+
 fn with_pages(unit: u32) -> Region {
     let mut pages = Pages::default();
     pages.resident = [u64::MAX; 8];
     Region { pages: Some(Box::new(pages)), ..Region::whole(unit, false) }
+}
+
+#[test]
+fn pages_that_are_accessed_alike_are_expected_to_be() {
+    // Between two rates of the grid.
+    let mut world = Simulated::new(false, (0..24 * 512).map(|_| 11.0));
+    let mut regions: Vec<Region> = (0..24).map(with_pages).collect();
+    live(&mut world, &mut regions, (3, 24.0), |_, _, regions| {
+        for rates in regions.iter().filter_map(|region| region.pages.as_deref()?.rates()) {
+            assert!(rates.iter().all(|rate| *rate == rates[0]), "{rates:?}");
+        }
+    });
 }

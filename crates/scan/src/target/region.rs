@@ -48,6 +48,8 @@ pub(crate) struct Region {
     pub(crate) rate: Option<f32>,
     /// What that is at least, but for one chance in ten.
     pub(crate) least: f32,
+    /// How many times what its own visits let expect that is (survey/alike.rs).
+    pub(crate) beside: f32,
     /// In recordings of single pages.
     pub(crate) pages: Option<Box<Pages>>,
 }
@@ -133,6 +135,12 @@ impl Region {
         #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
         let [rate, least] = [each, least].map(|each| (pages * each) as f32);
         (self.rate, self.least) = (self.history.known().then_some(rate), least);
+        self.beside = 1.0;
+    }
+
+    /// Which part of what is expected of it that is at least, but for one chance in ten.
+    pub(crate) fn least_part(&self) -> f32 {
+        self.rate.filter(|rate| *rate > 0.0).map_or(1.0, |rate| self.least / rate)
     }
 
     /// What is expected of one page of it, huge or not.
@@ -174,6 +182,7 @@ impl Region {
             reached: false,
             rate: None,
             least: 0.0,
+            beside: 1.0,
             pages: None,
         }
     }

@@ -52,16 +52,39 @@ fn refs(area: &pagetide_host::Area) -> Option<Option<Kind>> {
     }
 }
 
+/// How the pages of a region differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Are {
+    /// Not at all.
+    One,
+    Unknown,
+    Uneven,
+}
+
 /// How many base pages may still be watched one by one; none: all.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PagesLeft(pub(crate) Option<u64>);
+pub(crate) struct PagesLeft {
+    left: Option<u64>,
+    /// There are not more of them.
+    enough: bool,
+}
 
 impl PagesLeft {
-    /// Whether a region of so many pages is watched page by page. With a limit only those are of which
-    /// `one` unit would not do, and none beyond it.
-    fn take(&mut self, pages: u16, one: bool) -> bool {
-        let Some(left) = &mut self.0 else { return true };
-        let rest = left.checked_sub(u64::from(pages)).filter(|_| !one);
+    /// So many at most, where there were `all` at the last walk.
+    pub(crate) fn new(at_most: Option<u64>, all: u64) -> Self {
+        Self { left: at_most, enough: at_most.is_none_or(|most| all <= most) }
+    }
+
+    /// Whether a region of so many pages is watched page by page. With a limit huge pages and what is accessed alike
+    /// are not; where there are more pages only those regions are of which one unit would surely not do.
+    fn take(&mut self, pages: u16, pages_are: Are) -> bool {
+        let Some(left) = &mut self.left else { return true };
+        let single = match pages_are {
+            Are::Uneven => true,
+            Are::Unknown => self.enough,
+            Are::One => false,
+        };
+        let rest = left.checked_sub(u64::from(pages)).filter(|_| single);
         *left = rest.unwrap_or(*left);
         rest.is_some()
     }
@@ -182,6 +205,7 @@ impl ResidentSet {
             let mut old = old.filter(|region| region.unit == unit && region.huge == row.huge);
             let reached = old.as_ref().is_some_and(|region| region.reached);
             let least = old.as_ref().map_or(0.0, |region| region.least);
+            let beside = old.as_ref().map_or(1.0, |region| region.beside);
             let outdated = old.as_ref().is_some_and(|region| region.outdated);
             let (rate, uncleared, pages) = match &mut old {
                 Some(old) => (old.rate, old.uncleared, old.pages.take()),
@@ -195,12 +219,16 @@ impl ResidentSet {
             if old.is_none_or(|old| old.present != row.present) && refs == Some(Kind::Files) {
                 sharing = Sharing::Unknown;
             }
-            let bits = bits.filter(|_| {
-                let uneven =
-                    |history: &mut History| pages.is_some() || history.uneven(self.matters);
-                let one = self.pages_left.0.is_some() && (row.huge || !uneven(&mut history));
-                self.pages_left.take(row.present, one)
-            });
+            // Once taken apart it stays so.
+            let apart = pages.as_ref().is_some_and(|pages| pages.uneven);
+            let are = |history: &mut History| match () {
+                () if row.huge => Are::One,
+                () if apart || history.uneven(self.matters) => Are::Uneven,
+                () if history.alike() => Are::One,
+                () => Are::Unknown,
+            };
+            let are = bits.map_or(Are::One, |_| are(&mut history));
+            let bits = bits.filter(|_| self.pages_left.take(row.present, are));
             let pages = bits.map(|bits| {
                 let mut pages = pages.unwrap_or_else(|| {
                     let mut pages = Box::<Pages>::default();
@@ -210,6 +238,7 @@ impl ResidentSet {
                     pages
                 });
                 (pages.resident, pages.dirty) = (bits.present, bits.dirty);
+                pages.uneven = are == Are::Uneven;
                 pages.node = bits.node;
                 pages.skew = (mapping.shift / PAGE % REGION as u64) as usize;
                 pages
@@ -232,6 +261,7 @@ impl ResidentSet {
                 reached,
                 rate,
                 least,
+                beside,
                 pages,
             });
         }
@@ -245,11 +275,15 @@ mod tests {
 
     #[test]
     fn pages_are_watched_one_by_one_where_one_unit_would_not_do_up_to_a_limit() {
-        assert!(PagesLeft(None).take(512, true), "a recording of pages holds all of them");
-        let mut left = PagesLeft(Some(1000));
-        let taken = [(512, true), (512, false), (512, false), (400, false), (100, false)]
-            .map(|(pages, one)| left.take(pages, one));
-        assert_eq!(taken, [false, true, false, true, false]);
-        assert_eq!(left.0, Some(88));
+        let taken = |mut left: PagesLeft, regions: [(u16, Are); 5]| {
+            regions.map(|(pages, are)| left.take(pages, are))
+        };
+        let [one, unknown, uneven] = [Are::One, Are::Unknown, Are::Uneven].map(|are| (400, are));
+        let any = [one, unknown, uneven, uneven, unknown];
+        assert_eq!(taken(PagesLeft::new(None, 5000), any), [true; 5], "a recording of pages");
+        let too_many = PagesLeft::new(Some(1000), 1001);
+        assert_eq!(taken(too_many, any), [false, false, true, true, false]);
+        let enough = PagesLeft::new(Some(1000), 1000);
+        assert_eq!(taken(enough, any), [false, true, true, false, false], "up to it");
     }
 }

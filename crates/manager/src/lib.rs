@@ -7,6 +7,7 @@
 mod assumed;
 mod budget;
 mod manager;
+mod parted;
 mod place;
 mod room;
 mod seen;

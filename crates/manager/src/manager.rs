@@ -2,6 +2,7 @@
 
 use crate::assumed::Assumed;
 use crate::budget::{FastNow, describe};
+use crate::parted;
 use crate::place::Layout;
 use crate::room::NodesRoom;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Turn};
@@ -221,8 +222,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
                     self.mover.kernel().only(held);
                 }
                 let report = self.mover.run(&work, stop);
-                let much = line.promote.as_f64() > MUCH * capacity.as_f64();
-                if much {
+                if report.promoted.bytes().as_f64() > MUCH * capacity.as_f64() {
                     self.tracker.changed();
                 } else if !report.refused(Refusal::OutOfTime).is_zero() {
                     self.tracker.hurry();
@@ -303,9 +303,10 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         // What has to follow goes up like what is slow, and counts as such.
         let mut fast = fast.to_vec();
         let mut parts = 0.0;
-        for row in self.left_behind(heat, &fast, &movable, layout, &process) {
-            fast[row] = false;
-            parts += heat.bytes(row).as_f64() * layout.fast_part[row];
+        let behind = self.left_behind(heat, &fast, &movable, layout, &process);
+        for row in &behind {
+            fast[*row] = false;
+            parts += heat.bytes(*row).as_f64() * layout.fast_part[*row];
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let parts = Bytes(parts as u64);
@@ -326,7 +327,9 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
         let sparse: Vec<Pid> = sparse.map(Pid).collect();
         self.tracker.watch_sparsely(&sparse, Watch::Sparse.budget_share());
-        let chosen = decision.chosen;
+        let mut chosen = decision.chosen;
+        let free = line.capacity.as_f64() - line.held.as_f64();
+        chosen.demote.extend(parted::that_make_room(&behind, &chosen, heat, layout, free));
         (line.unworthy, line.without_room) = (chosen.unprofitable, chosen.without_room);
         chosen
     }

@@ -96,6 +96,26 @@ fn what_stayed_behind_gets_the_room_of_what_is_colder() {
 }
 
 #[test]
+fn what_stayed_behind_gets_the_room_of_a_colder_units_part() {
+    // Ten units fill fast memory, each but for its last hundred pages.
+    let units: Vec<Unit> = (0..10u8).map(|at| unit(1000.0 + f32::from(at), SLOW)).collect();
+    let budget = Budget { reserve: Some(Amount::Bytes(Bytes(0))), ..EVERYTHING };
+    let mut world = World::new(8, 64, &units, settings(budget));
+    let page = |unit: u64, page: u64| VirtAddr((unit * 512 + page) << 12);
+    for at in 0..10 {
+        world.kernel.map(PID, page(at, 0), page(at, 400), false, SimPage::on(FAST));
+        world.kernel.map(PID, page(at, 400), page(at + 1, 0), false, SimPage::on(SLOW));
+    }
+    for _ in 0..3 {
+        world.epoch();
+    }
+    let whole =
+        |unit: &u64| [0, 511].map(|at| world.kernel.at(PID, page(*unit, at))) == [Some(FAST); 2];
+    let found: Vec<u64> = (0..10).filter(whole).collect();
+    assert_eq!(found, [2, 3, 4, 5, 6, 7, 8, 9], "two made room for eight");
+}
+
+#[test]
 fn for_a_reserve_that_nobody_asked_for_nothing_goes_that_is_worth_its_place() {
     let budget = Budget { reserve: None, ..EVERYTHING };
     let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };

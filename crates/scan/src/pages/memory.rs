@@ -7,9 +7,10 @@
 //! between the looks that saw it and that did not, none in a time in which it stayed unseen. Half way is too rough
 //! for the look that ends a visit, long after the others: of those it is kept in how long a time one access or more was.
 
+use super::borne_out::BorneOut;
 use super::{OfRegion, REGION};
 use crate::survey::history::KEEP;
-use crate::survey::mixture::{RATES, Weights, counts, mean, rate};
+use crate::survey::mixture::{RATES, Weights, counts, rate};
 use crate::survey::visit::{LATER, Visit};
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -32,6 +33,8 @@ pub(super) struct Memory {
     pub(super) rates: [f32; REGION],
     /// Accesses past the caches in this epoch alone, as measured.
     pub(super) traffic: [f32; REGION],
+    /// How well later visits bore out how these rates differ.
+    pub(super) borne_out: BorneOut,
 }
 
 impl Memory {
@@ -43,6 +46,7 @@ impl Memory {
             late_s: [0.0; REGION],
             rates: [0.0; REGION],
             traffic: [0.0; REGION],
+            borne_out: BorneOut::default(),
         })
     }
 
@@ -50,11 +54,16 @@ impl Memory {
     pub(super) fn forget(&mut self) {
         (self.counts, self.times) = ([0.0; REGION], [0.0; REGION]);
         (self.late, self.late_s) = ([0.0; REGION], [0.0; REGION]);
+        (self.rates, self.borne_out) = ([0.0; REGION], BorneOut::default());
     }
 
     /// Adds an epoch's visits.
     pub(super) fn learn(&mut self, visits: &[&Visit], of_region: &OfRegion<'_>) {
-        let OfRegion { weights, gap_s, cores, chance, lines, alike, .. } = *of_region;
+        let OfRegion { weights, gap_s, cores, chance, lines, .. } = *of_region;
+        self.borne_out.fade();
+        for visit in visits {
+            self.borne_out.learn(&self.rates, lines, visit);
+        }
         let seen = self.counts.iter_mut().chain(&mut self.times);
         let late = self.late.iter_mut().chain(&mut self.late_s);
         seen.chain(late).for_each(|value| *value *= KEEP);
@@ -65,10 +74,6 @@ impl Memory {
             self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (lines * busy));
         }
         let counts = counts(gap_s);
-        if alike {
-            self.rates = [single(lines * mean(weights, &counts)); REGION];
-            return;
-        }
         let mut known: HashMap<[u16; 4], f64> = HashMap::new();
         for page in 0..REGION {
             let of = |values: &[f32; REGION]| values[page];

@@ -1,6 +1,7 @@
 //! Single base pages of a region: which are resident, what is remembered of each, and what an epoch
 //! adds. For recordings in units of 4 KiB; regions stay what is cleared, looked at and paid for.
 
+mod borne_out;
 mod heat;
 mod memory;
 
@@ -55,8 +56,6 @@ pub(crate) struct OfRegion<'a> {
     pub(crate) lines: f64,
     /// It has changed: what was is no help any more.
     pub(crate) changed: bool,
-    /// Its pages differ by chance alone.
-    pub(crate) alike: bool,
 }
 
 /// The single pages of one region, by their number in the region of the page table.
@@ -69,8 +68,9 @@ pub(crate) struct Pages {
     /// The number in its unit's region of page 0 of the region of the page table; not 0 where a
     /// file is mapped at an address that is not aligned as its offset.
     pub(crate) skew: usize,
-    /// Their rates differ by more than chance.
+    /// Their rates differ by more than chance, or by chance alone.
     pub(crate) uneven: bool,
+    pub(crate) alike: bool,
     /// Held by several mappings: their accessed bits cannot be cleared.
     shared: Mask,
     /// None until the region was visited as base pages.
@@ -116,9 +116,15 @@ impl Pages {
         (page + REGION - self.skew) % REGION
     }
 
-    /// What is expected of all base pages by what was seen of this region; None until some were watched.
+    /// What is expected of all base pages by what was seen of this region; None until some were watched, and where they
+    /// differ by chance.
     pub(crate) fn rates(&self) -> Option<&[f32; REGION]> {
-        self.memory.as_ref().map(|memory| &memory.rates)
+        self.memory.as_ref().filter(|_| !self.alike).map(|memory| &memory.rates)
+    }
+
+    /// Whether later visits bore out how they differ; none as long as nobody can tell.
+    pub(crate) fn differ(&self) -> Option<bool> {
+        self.memory.as_ref()?.borne_out.differ()
     }
 
     /// What was measured of all base pages in this epoch.

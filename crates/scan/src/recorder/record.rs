@@ -114,6 +114,11 @@ impl Recorder {
             }
             return self.heat.finish(EpochId(self.epoch));
         }
+        if self.options.single_pages.is_some() {
+            // What is accessed alike is one unit from now on.
+            let alike = |region: &&mut Region| region.pages.as_ref().is_some_and(|it| it.alike);
+            self.regions.iter_mut().filter(alike).for_each(|region| region.pages = None);
+        }
         let known = &self.known;
         let seen = Seen {
             regions: &self.regions,

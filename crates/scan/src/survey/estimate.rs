@@ -120,12 +120,16 @@ impl Estimator {
             if let Some(pages) = &mut region.pages {
                 pages.begin();
                 if seen.is_some() && !region.huge {
-                    let alike = !pages.uneven && region.history.alike();
                     let weights = region.history.weights();
                     let cores = self.of_process(region.process).cores;
                     let of_region =
-                        OfRegion { weights, gap_s, cores, chance: *chance, lines, changed, alike };
+                        OfRegion { weights, gap_s, cores, chance: *chance, lines, changed };
                     pages.learn(visits, &of_region);
+                    let differ = pages.differ();
+                    if differ == Some(false) {
+                        region.history.found_alike();
+                    }
+                    pages.alike = differ != Some(true) && region.history.alike();
                 }
             }
             region.expect(&counts[region.process], lines, gap_s);

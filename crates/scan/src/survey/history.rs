@@ -79,6 +79,8 @@ pub(crate) struct History {
     pace: Option<Pace>,
     /// See [`Self::spread`]; none: to be found out.
     spread: Option<Spread>,
+    /// Its pages were watched one by one, and are.
+    found_alike: bool,
     /// By how much it was found out, pages as in [`Brackets::pages`], which fade.
     judged: f32,
 }
@@ -95,6 +97,7 @@ impl Default for History {
             odd: 0.0,
             pace: None,
             spread: None,
+            found_alike: false,
             judged: 0.0,
         }
     }
@@ -129,7 +132,7 @@ impl History {
         // Not after every visit: to find it out takes about as long as one.
         self.judged *= FADES;
         if self.brackets.pages() > MORE * self.judged {
-            self.spread = None;
+            (self.spread, self.found_alike) = (None, false);
         }
         let steps = if first || changed {
             self.weights = *prior;
@@ -211,7 +214,12 @@ impl History {
 
     /// Whether its pages are accessed alike, as far as looks tell: one that seems hotter is so by chance.
     pub(crate) fn alike(&mut self) -> bool {
-        self.spread().alike
+        self.found_alike || self.spread().alike
+    }
+
+    /// Its pages turned out to differ by chance; to be found out again when much more was seen.
+    pub(crate) fn found_alike(&mut self) {
+        self.found_alike = true;
     }
 
     /// How its base pages differ.

@@ -1,4 +1,4 @@
-//! Base pages that differ in heat have a row each, those that do not one for 2 MiB.
+//! Where there are more base pages than may have a row each, those that differ in heat do, the others one for 2 MiB.
 
 use crate::child::{Area, Child, HUGE, PAGE};
 use crate::recorded::alone;
@@ -13,8 +13,8 @@ const UNEVEN: usize = 16;
 const HOT: usize = 100;
 
 #[test]
-fn pages_that_differ_in_heat_are_told_apart_others_are_one_unit() {
-    let name = "pages_that_differ_in_heat_are_told_apart_others_are_one_unit";
+fn of_more_pages_than_are_told_apart_those_are_that_differ_in_heat() {
+    let name = "of_more_pages_than_are_told_apart_those_are_that_differ_in_heat";
     let Some(_alone) = alone(name) else { return };
     let area = Area::private(2 * UNEVEN * HUGE);
     let work = || {
@@ -29,7 +29,7 @@ fn pages_that_differ_in_heat_are_told_apart_others_are_one_unit() {
         epoch: Duration::from_secs(1),
         budget: 0.5,
         unit: UnitSize::Base,
-        single_pages: Some(SinglePages { at_most: 1 << 19, matters: 16.0 }),
+        single_pages: Some(SinglePages { at_most: 3 * UNEVEN as u64 * 512 / 2, matters: 16.0 }),
         ..Options::default()
     };
     let target = Target::Pids(vec![child.pid()]);

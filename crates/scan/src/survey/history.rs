@@ -39,6 +39,8 @@ const SHARP_STEPS: usize = 60;
 /// It is found out again when so many times as much was seen, of which so much counts an epoch later.
 const MORE: f32 = 1.5;
 const FADES: f32 = 0.95;
+/// Epochs with visits after which pages that were accessed alike may not be any more: some minutes.
+const ALIKE_FOR: u32 = 64;
 /// Visits to a huge page that make a change.
 const ODD_VISITS: f32 = 2.0;
 
@@ -79,8 +81,8 @@ pub(crate) struct History {
     pace: Option<Pace>,
     /// See [`Self::spread`]; none: to be found out.
     spread: Option<Spread>,
-    /// Its pages were watched one by one, and are.
-    found_alike: bool,
+    /// Its pages were watched one by one, and are; for so many epochs with visits that holds.
+    alike_for: u32,
     /// By how much it was found out, pages as in [`Brackets::pages`], which fade.
     judged: f32,
 }
@@ -97,7 +99,7 @@ impl Default for History {
             odd: 0.0,
             pace: None,
             spread: None,
-            found_alike: false,
+            alike_for: 0,
             judged: 0.0,
         }
     }
@@ -125,14 +127,15 @@ impl History {
         let changed = self.believes(differs);
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
-            (self.odd, self.judged) = (0.0, 0.0);
+            (self.odd, self.judged, self.alike_for) = (0.0, 0.0, 0);
         }
         self.brackets.fade(KEEP);
         self.brackets.add_all(epoch);
         // Not after every visit: to find it out takes about as long as one.
         self.judged *= FADES;
+        self.alike_for = self.alike_for.saturating_sub(1);
         if self.brackets.pages() > MORE * self.judged {
-            (self.spread, self.found_alike) = (None, false);
+            self.spread = None;
         }
         let steps = if first || changed {
             self.weights = *prior;
@@ -214,12 +217,12 @@ impl History {
 
     /// Whether its pages are accessed alike, as far as looks tell: one that seems hotter is so by chance.
     pub(crate) fn alike(&mut self) -> bool {
-        self.found_alike || self.spread().alike
+        self.alike_for > 0 || self.spread().alike
     }
 
-    /// Its pages turned out to differ by chance; to be found out again when much more was seen.
+    /// Its pages turned out to differ by chance.
     pub(crate) fn found_alike(&mut self) {
-        self.found_alike = true;
+        self.alike_for = ALIKE_FOR;
     }
 
     /// How its base pages differ.

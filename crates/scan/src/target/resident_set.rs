@@ -220,8 +220,8 @@ impl ResidentSet {
                 sharing = Sharing::Unknown;
             }
             // Once taken apart it stays so.
-            let apart = |pages: &Box<Pages>| pages.uneven || pages.differ() == Some(true);
-            let apart = pages.as_ref().is_some_and(apart);
+            let apart = |pages: &Pages| pages.uneven || pages.differ() == Some(true);
+            let apart = pages.as_deref().is_some_and(apart);
             let are = |history: &mut History| match () {
                 () if row.huge => Are::One,
                 () if apart || history.uneven(self.matters) => Are::Uneven,

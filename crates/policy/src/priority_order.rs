@@ -116,7 +116,7 @@ impl PriorityOrder {
     }
 
     /// Closes the holes and sorts by a key of 33 bits, equal ones in their previous order. Key and position are one
-    /// number: of a million units that takes a fifth of the time of a stable sort that looks keys up.
+    /// number, so that no key is looked up twice.
     fn sort(&mut self, key: impl Fn(UnitId) -> u64) {
         const POSITION: u32 = u64::BITS - 33;
         self.entries.retain(|entry| entry.unit.is_some());
@@ -124,10 +124,7 @@ impl PriorityOrder {
             entry.unit.map_or(u64::MAX, |unit| key(unit) << POSITION | at as u64)
         };
         let mut keys: Vec<u64> = self.entries.iter().enumerate().map(with_position).collect();
-        debug_assert!(
-            keys.len() as u64 <= 1 << POSITION,
-            "units have 32 bits, most of them unused"
-        );
+        assert!(keys.len() as u64 <= 1 << POSITION, "more than 8 TiB of base pages");
         keys.sort_unstable();
         let position = |key: u64| (key & ((1 << POSITION) - 1)) as usize;
         self.entries = keys.into_iter().map(|key| self.entries[position(key)]).collect();

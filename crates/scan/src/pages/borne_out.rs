@@ -5,7 +5,7 @@
 
 use super::{REGION, has};
 use crate::survey::history::KEEP;
-use crate::survey::visit::{NEVER, Visit};
+use crate::survey::visit::{LATER, Visit};
 
 /// A look tells most that saw about so many of the pages, and nothing that saw all but so many of them or less.
 const MIDDLE: f64 = 0.4;
@@ -70,7 +70,7 @@ impl BorneOut {
 fn telling(visit: &Visit) -> Option<(f64, u8)> {
     let pages = f64::from(visit.pages);
     let looks = visit.looks.iter().zip(0..);
-    let looks = looks.chain(visit.end.iter().map(|end| (end, NEVER - 1)));
+    let looks = looks.chain(visit.end.iter().map(|end| (end, LATER)));
     let share = |seen: u16| f64::from(seen) / pages;
     looks
         .filter(|(look, _)| (TOO_FEW..=1.0 - TOO_FEW).contains(&share(look.seen)))
@@ -84,7 +84,7 @@ fn telling(visit: &Visit) -> Option<(f64, u8)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::visit::Look;
+    use crate::survey::visit::{Look, NEVER};
 
     /// A visit that saw these pages by its only look, a second after the clearing.
     fn visit(seen: impl Fn(usize) -> bool) -> Visit {

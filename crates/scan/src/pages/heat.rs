@@ -394,6 +394,19 @@ mod tests {
     }
 
     #[test]
+    fn a_page_is_as_hot_as_beside_other_regions_and_as_sure_as_its_region() {
+        let mut units = Units::of(UnitSize::Base);
+        let mut of = region(0, 1, &[0, 1], &mut units);
+        let mut memory = super::super::memory::Memory::new();
+        memory.rates[..2].copy_from_slice(&[8.0, 4.0]);
+        of.pages.as_mut().unwrap().memory = Some(memory);
+        (of.rate, of.least, of.beside) = (Some(6.0), 1.5, 0.5);
+        let heat = collect(&[of], &mut units);
+        // On two cores.
+        assert_eq!((&heat.rate[..], &heat.least[..]), (&[8.0, 4.0][..], &[2.0, 1.0][..]));
+    }
+
+    #[test]
     fn a_region_without_pages_is_one_row_among_single_pages() {
         let mut units = Units::of(UnitSize::Base);
         let whole = |units: &mut Units| {

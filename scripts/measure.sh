@@ -13,7 +13,7 @@ cargo build --locked --release --quiet -p pagetide-scan --example scan-speed
 say "measuring; anything else that runs now disturbs it"
 results=benches/results/$(date +%F)-$("$venv/bin/python" -c \
     'import sys; sys.path.insert(0, "benches"); import common; print(common.machine_name())')
-for script in scan_speed budget accuracy overhead stability; do
+for script in self_test scan_speed budget accuracy overhead stability; do
     say "benches/$script.py"
     as_root "$venv/bin/python" "benches/$script.py" --results "$results"
 done

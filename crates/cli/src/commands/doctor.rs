@@ -100,13 +100,19 @@ fn summary(tests: &[pagetide_scan::Finding]) -> Vec<FindingRow> {
     let least = |share: fn(&pagetide_scan::Finding) -> Option<f64>| {
         passed.iter().filter_map(|test| share(test)).fold(1.0, f64::min) * 100.0
     };
-    let meaning = format!(
+    let again = passed.iter().filter(|test| test.tries > 1).count();
+    let mut meaning = format!(
         "Known 4 KiB and 2 MiB pages were touched, few and many, in sequence and at random: at \
          least {:.1} % of those touched were seen, {:.1} % of those seen were touched (--verbose \
          lists the tests).",
         least(|test| test.recall),
         least(|test| test.precision)
     );
+    if again > 0 {
+        meaning += &format!(
+            " {again} of them not at the first try: something else clears accessed bits, too."
+        );
+    }
     let mark = if passed.is_empty() || !left_out.is_empty() { Mark::Note } else { Mark::Ok };
     let meaning = if passed.is_empty() { String::new() } else { meaning };
     rows.insert(0, FindingRow { mark, name: SELF_TEST.to_owned(), value, meaning });
@@ -125,6 +131,7 @@ mod tests {
             random: false,
             recall,
             precision: recall,
+            tries: 1,
             skipped: skipped.map(str::to_owned),
         }
     }
@@ -144,6 +151,16 @@ mod tests {
         assert_eq!((rows[1].mark, rows.len()), (Mark::Missing, 2));
         assert!(rows[1].value.contains("50.0 %"), "{}", rows[1].value);
         assert!(summary(&[]).is_empty());
+    }
+
+    #[test]
+    fn tests_that_had_to_be_tried_again_are_told() {
+        let mut tests = vec![test(Some(1.0), None); 12];
+        assert!(!summary(&tests)[0].meaning.contains("first try"));
+        tests[4].tries = 2;
+        let said = &summary(&tests)[0];
+        assert_eq!(said.mark, Mark::Ok);
+        assert!(said.meaning.contains("1 of them not at the first try"), "{}", said.meaning);
     }
 
     #[test]

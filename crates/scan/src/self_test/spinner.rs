@@ -41,6 +41,8 @@ struct Board {
     start: AtomicU64,
     spinning: AtomicUsize,
     stride: AtomicUsize,
+    /// How many tasks were set.
+    orders: AtomicU64,
     /// How often it went round; before it is ready, how many pages it has.
     laps: AtomicU64,
 }
@@ -127,9 +129,13 @@ impl Spinner {
         usize::try_from((address - self.area().start) / self.page.bytes().0).unwrap_or(usize::MAX)
     }
 
+    /// Gives it its task, again if need be: it forgets its translations first. Who cleared bits
+    /// and left them (as DAMON does) would keep those pages from ever being seen accessed again.
     pub(crate) fn set(&self, task: Task) {
-        self.board().stride.store(self.stride(task), Ordering::Relaxed);
-        self.board().spinning.store(task.spinning, Ordering::Release);
+        let board = self.board();
+        board.stride.store(self.stride(task), Ordering::Relaxed);
+        board.spinning.store(task.spinning, Ordering::Relaxed);
+        board.orders.fetch_add(1, Ordering::Release);
     }
 
     /// Steps from page to page: 1, or a number prime to the count that jumps about.
@@ -222,8 +228,14 @@ unsafe fn child(board: &Board, parent: u32, page: PageSize, pages: usize) -> ! {
         let got = page != PageSize::Huge || is_huge(area, pages);
         board.start.store(area as u64, Ordering::Release);
         board.state.store(if got { 1 } else { 2 }, Ordering::Release);
+        let mut followed = 0;
         loop {
-            let spinning = board.spinning.load(Ordering::Acquire);
+            let orders = board.orders.load(Ordering::Acquire);
+            if orders != followed {
+                followed = orders;
+                forget_translations(area, pages * size);
+            }
+            let spinning = board.spinning.load(Ordering::Relaxed);
             let stride = board.stride.load(Ordering::Relaxed);
             let mut at = 0;
             for _ in 0..spinning {
@@ -238,6 +250,17 @@ unsafe fn child(board: &Board, parent: u32, page: PageSize, pages: usize) -> ! {
                 libc::usleep(100);
             }
         }
+    }
+}
+
+/// Empties the TLB of the area: the kernel flushes where it takes a right away.
+///
+/// # Safety
+/// `area` must hold `bytes` of mapped memory.
+unsafe fn forget_translations(area: *mut u8, bytes: usize) {
+    for rights in [libc::PROT_READ, libc::PROT_READ | libc::PROT_WRITE] {
+        // SAFETY: it stays readable throughout.
+        unsafe { libc::mprotect(area.cast(), bytes, rights) };
     }
 }
 

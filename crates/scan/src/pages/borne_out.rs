@@ -1,7 +1,9 @@
 //! Whether pages that were expected to be hotter than others of their region are: the next visits say it. Of pages that
 //! are accessed alike some were seen more often, by chance, and the others catch up; who goes by such differences
 //! exchanges pages for nothing. It is the slope by which what was seen follows what was foretold, by least squares:
-//! 1 where expectations are right, 0 where they were chance.
+//! 1 where expectations are right, 0 where they were chance. One region says that late where its pages are accessed seldom;
+//! all regions of a process that are about as hot say it together after a visit or two, and a region is taken to be like
+//! them as far as it has not shown otherwise.
 
 use super::{REGION, has};
 use crate::survey::history::KEEP;
@@ -15,10 +17,14 @@ const TOO_FEW: f64 = 0.02;
 const SURE: f64 = 3.0;
 const SURELY_NOT: f64 = 2.0;
 const MATTERS: f64 = 0.4;
+/// Other regions count as so much information at most (their slopes differ by a fifth), and that expectations are right
+/// before anybody has seen so as this much.
+const OTHERS: f64 = 25.0;
+const AT_FIRST: f64 = 4.0;
 
 /// See the module. In the inverse of the variance of the slope.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct BorneOut {
+pub(crate) struct BorneOut {
     information: f64,
     /// The slope, times that.
     slope: f64,
@@ -53,6 +59,27 @@ impl BorneOut {
             self.information += (squares - sums[0] * sums[0] / pages) / variance;
             self.slope += (products - sums[0] * sums[1] / pages) / variance;
         }
+    }
+
+    /// Adds what another region says.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.information += other.information;
+        self.slope += other.slope;
+    }
+
+    /// What is known of a region that is one of those which say `all` together.
+    pub(super) fn beside(&self, all: &Self) -> Self {
+        let others = all.information - self.information;
+        let part = if others > OTHERS { OTHERS / others } else { 1.0 };
+        Self {
+            information: self.information + part * others.max(0.0),
+            slope: self.slope + part * (all.slope - self.slope),
+        }
+    }
+
+    /// How much of a difference that is expected of its pages comes true, 0 to 1.
+    pub(super) fn comes_true(&self) -> f64 {
+        ((self.slope + AT_FIRST) / (self.information + AT_FIRST)).clamp(0.0, 1.0)
     }
 
     /// Whether its pages differ by more than chance; none as long as that is open.

@@ -63,6 +63,9 @@ pub(crate) struct Seen<'a, M, C> {
     pub(crate) cores: C,
     /// The walk's nodes.
     pub(crate) nodes: &'a [NodeId],
+    /// Every page has a row; else those of a region that nobody has visited yet have one together, for nothing tells them
+    /// apart.
+    pub(crate) every_page: bool,
 }
 
 /// Accumulates the heat of one epoch.
@@ -90,7 +93,10 @@ impl PageHeat {
     {
         let piece = |(region, of): (usize, &'a Region)| {
             let cores = (seen.cores)(of.process)?;
-            let part = Part::of(of, (seen.measured)(region), cores, seen.nodes);
+            let told_apart = seen.every_page || of.rate.is_some() || of.unknown();
+            let part = told_apart
+                .then(|| Part::of(of, (seen.measured)(region), cores, seen.nodes))
+                .flatten();
             Some(Piece { unit: of.unit, region, cores, part })
         };
         let mut pieces: Vec<Piece<'a>> =
@@ -239,7 +245,8 @@ impl<'a> Part<'a> {
             flags |= HeatFlags::SAMPLED;
             flags |= HeatFlags(set(&self.pages.accessed, HeatFlags::ACCESSED));
         }
-        let rate = self.rates.map_or(self.rate, |each| each[page] * self.cores * self.beside);
+        let own = |each: &[f32; REGION]| self.pages.drawn(each[page]) * self.cores * self.beside;
+        let rate = self.rates.map_or(self.rate, own);
         let traffic = self.traffics.map_or(self.traffic, |each| each[page] * self.cores);
         Page { rate, least: rate * self.least_part, traffic, flags }
     }
@@ -327,7 +334,13 @@ mod tests {
     }
 
     fn collect(regions: &[Region], units: &mut Units) -> EpochHeat {
-        let seen = Seen { regions, measured: |_| None, cores: |_| Some(2.0), nodes: &[] };
+        let seen = Seen {
+            regions,
+            measured: |_| None,
+            cores: |_| Some(2.0),
+            nodes: &[],
+            every_page: true,
+        };
         PageHeat::default().collect(EpochId(0), &seen, units)
     }
 
@@ -372,7 +385,13 @@ mod tests {
         let sample = Measured { pages: 2, ..Measured::default() };
         let regions = [busy, idle];
         let measured = |region| (region == 1).then_some(&sample);
-        let seen = Seen { regions: &regions, measured, cores: |_| Some(2.0), nodes: &[] };
+        let seen = Seen {
+            regions: &regions,
+            measured,
+            cores: |_| Some(2.0),
+            nodes: &[],
+            every_page: true,
+        };
         let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
         let unseen = HeatFlags::SAMPLED | HeatFlags::UNSEEN;
         assert_eq!(heat.flags, [HeatFlags::default(), HeatFlags::default(), unseen]);
@@ -386,7 +405,8 @@ mod tests {
         let huge = Region { huge: true, rate: Some(1024.0), ..region(0, 7, &all, &mut units) };
         let sample = Measured { pages: 512, accessed: true, ..Measured::default() };
         let measured = |_| Some(&sample);
-        let seen = Seen { regions: &[huge], measured, cores: |_| Some(1.0), nodes: &[] };
+        let seen =
+            Seen { regions: &[huge], measured, cores: |_| Some(1.0), nodes: &[], every_page: true };
         let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
         assert_eq!(heat.len(), 512);
         let flags = HeatFlags::HUGE | HeatFlags::SAMPLED | HeatFlags::ACCESSED;
@@ -433,6 +453,19 @@ mod tests {
     }
 
     #[test]
+    fn a_region_that_nobody_has_visited_is_one_row_where_not_every_page_has_one() {
+        let mut units = Units::of(UnitSize::Base);
+        let visited = region(0, 7, &[0, 2], &mut units);
+        let regions = [visited, Region { rate: None, ..region(0, 9, &[0, 1, 2], &mut units) }];
+        let mut rows = |every_page| {
+            let (measured, cores) = (|_| None, |_| Some(1.0));
+            let seen = Seen { regions: &regions, measured, cores, nodes: &[], every_page };
+            PageHeat::default().collect(EpochId(0), &seen, &mut units).pages
+        };
+        assert_eq!((rows(false), rows(true)), (vec![1, 1, 3], vec![1; 5]));
+    }
+
+    #[test]
     fn pages_of_a_region_on_two_nodes_lie_each_on_its_own() {
         let mut units = Units::of(UnitSize::Base);
         let mut region = region(0, 7, &[0, 1, 2], &mut units);
@@ -440,8 +473,13 @@ mod tests {
         region.pages.as_mut().unwrap().node[0][0] = 0b10;
         let nodes = [NodeId(3), NodeId(5)];
         let regions = [region];
-        let seen =
-            Seen { regions: &regions, measured: |_| None, cores: |_| Some(1.0), nodes: &nodes };
+        let seen = Seen {
+            regions: &regions,
+            measured: |_| None,
+            cores: |_| Some(1.0),
+            nodes: &nodes,
+            every_page: true,
+        };
         let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
         assert_eq!(heat.node, [3, 5, 3].map(NodeId));
     }
@@ -454,7 +492,13 @@ mod tests {
         let whole = Region { uncleared: true, ..region(0, 8, &[0], &mut units) };
         let mut table = PageHeat::default();
         let regions = [some, whole];
-        let seen = Seen { regions: &regions, measured: |_| None, cores: |_| Some(1.0), nodes: &[] };
+        let seen = Seen {
+            regions: &regions,
+            measured: |_| None,
+            cores: |_| Some(1.0),
+            nodes: &[],
+            every_page: true,
+        };
         let heat = table.collect(EpochId(0), &seen, &mut units);
         assert_eq!(heat.rate, [3.0, 0.0, 0.0]);
         assert_eq!(heat.flags[1..], [HeatFlags::UNCLEARED; 2]);

@@ -33,8 +33,11 @@ pub(super) struct Memory {
     pub(super) rates: [f32; REGION],
     /// Accesses past the caches in this epoch alone, as measured.
     pub(super) traffic: [f32; REGION],
-    /// How well later visits bore out how these rates differ.
+    /// How well later visits bore out how these rates differ, and how much of that is taken to come true.
     pub(super) borne_out: BorneOut,
+    pub(super) comes_true: f32,
+    /// Mean of the rates of those that are watched.
+    pub(super) mean: f32,
 }
 
 impl Memory {
@@ -47,7 +50,14 @@ impl Memory {
             rates: [0.0; REGION],
             traffic: [0.0; REGION],
             borne_out: BorneOut::default(),
+            comes_true: 1.0,
+            mean: 0.0,
         })
+    }
+
+    /// Such a rate, where differences come true in part only.
+    pub(super) fn drawn(&self, rate: f32) -> f32 {
+        self.mean + self.comes_true * (rate - self.mean)
     }
 
     /// Forgets what was seen before.
@@ -55,6 +65,7 @@ impl Memory {
         (self.counts, self.times) = ([0.0; REGION], [0.0; REGION]);
         (self.late, self.late_s) = ([0.0; REGION], [0.0; REGION]);
         (self.rates, self.borne_out) = ([0.0; REGION], BorneOut::default());
+        (self.comes_true, self.mean) = (1.0, 0.0);
     }
 
     /// Adds an epoch's visits.
@@ -187,7 +198,7 @@ impl Seen {
 
 /// Rates and times: single precision holds them.
 #[expect(clippy::cast_possible_truncation, reason = "in range")]
-fn single(value: f64) -> f32 {
+pub(super) fn single(value: f64) -> f32 {
     value as f32
 }
 

@@ -5,12 +5,13 @@ mod borne_out;
 mod heat;
 mod memory;
 
+pub(crate) use borne_out::BorneOut;
 pub(crate) use heat::{PageHeat, Seen};
 
 use crate::survey::mixture::Weights;
 use crate::survey::visit::{NEVER, Visit};
 use crate::walk::nodes::NODE_BITS;
-use memory::Memory;
+use memory::{Memory, single};
 
 /// Base pages of a 2 MiB region of the page table.
 pub(crate) const REGION: usize = 512;
@@ -104,6 +105,10 @@ impl Pages {
             }
         }
         self.accessed = both(&self.accessed, &self.watched);
+        let watched = (0..REGION).filter(|page| has(&self.watched, *page));
+        let (sum, pages) = watched
+            .fold((0.0, 0.0_f32), |(sum, pages), page| (sum + memory.rates[page], pages + 1.0));
+        memory.mean = sum / pages.max(1.0);
     }
 
     /// The place of a page's node in the walk's nodes.
@@ -122,9 +127,29 @@ impl Pages {
         self.memory.as_ref().filter(|_| !self.alike).map(|memory| &memory.rates)
     }
 
+    /// What is expected of a page that is expected to be so hot by what was seen of it alone: differences of which only a
+    /// part comes true are taken for that part.
+    pub(crate) fn drawn(&self, rate: f32) -> f32 {
+        self.memory.as_ref().map_or(rate, |memory| memory.drawn(rate))
+    }
+
     /// Whether later visits bore out how they differ; none as long as nobody can tell.
     pub(crate) fn differ(&self) -> Option<bool> {
         self.memory.as_ref()?.borne_out.differ()
+    }
+
+    /// How well later visits bore out how they differ.
+    pub(crate) fn borne_out(&self) -> Option<BorneOut> {
+        self.memory.as_ref().map(|memory| memory.borne_out)
+    }
+
+    /// Takes it for like the regions that say this together, as far as it has not shown otherwise; whether its pages
+    /// turned out to be accessed alike.
+    pub(crate) fn beside(&mut self, all: &BorneOut) -> bool {
+        let Some(memory) = &mut self.memory else { return false };
+        let known = memory.borne_out.beside(all);
+        memory.comes_true = single(known.comes_true());
+        memory.borne_out.differ() != Some(true) && known.differ() == Some(false)
     }
 
     /// What was measured of all base pages in this epoch.

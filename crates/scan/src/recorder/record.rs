@@ -127,6 +127,7 @@ impl Recorder {
                 (known[process].alive && !lost.contains(&process)).then(|| known[process].cores)
             },
             nodes: self.live.walker.nodes(),
+            every_page: self.options.single_pages.is_none(),
         };
         self.page_heat.collect(EpochId(self.epoch), &seen, &mut self.units)
     }

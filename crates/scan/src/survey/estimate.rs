@@ -8,9 +8,10 @@ use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::{Measured, OfProcess};
 use super::mixture::{Brackets, Weights, counts, flat, mean_rate};
 use super::visit::{Slope, Visit};
-use crate::pages::OfRegion;
+use crate::pages::{BorneOut, OfRegion};
 use crate::target::region::Region;
 use pagetide_types::Bytes;
+use std::collections::HashMap;
 
 /// Traffic is measured between half and twice the cache gap: half of it must be long enough to be
 /// looked at. A gap three times too long changes what is needed by some percent only
@@ -22,6 +23,9 @@ const STEPS: usize = 30;
 const PRIOR_PAGES: f64 = 8.0;
 /// Pages' worth by which it is held to every rate being as likely.
 const FLAT_PAGES: f32 = 1.0;
+/// Among regions that are about as hot, such a part of the pages is taken to be like those of all: what is seen of it at once
+/// is as hot as hot pages usually are, not as hot as can be.
+const OF_OTHERS: f32 = 1.0 / 512.0;
 
 /// What is known of a target as a whole, from epoch to epoch.
 #[derive(Clone, Debug)]
@@ -29,6 +33,9 @@ pub(crate) struct Estimator {
     /// How the rates of base pages are usually distributed, and of huge ones: a huge page is touched as
     /// often as all of its base pages together.
     usual: [Weights; 2],
+    /// The same of regions of base pages that are about as hot, by [`Brackets::octave`]: a region is held to what is usual
+    /// among its like, or a twentieth of its pages would count as such that are hot in others.
+    alike: HashMap<i32, Weights>,
     cache_pages: f64,
     /// What usually comes in: pages, and their lines.
     came_in: Slope,
@@ -63,6 +70,7 @@ impl Estimator {
         let cache_pages = cache_per_core.as_f64() / 4096.0;
         Self {
             usual: [flat(); 2],
+            alike: HashMap::new(),
             cache_pages,
             came_in: Slope::default(),
             processes: Vec::new(),
@@ -109,6 +117,7 @@ impl Estimator {
             .collect();
         let usual = self.learn_lines(&measured, regions);
         let counts: Vec<_> = (0..cores.len()).map(|process| counts(self.gap_s(process))).collect();
+        let mut lines_of_page = Vec::with_capacity(regions.len());
         for (((region, Visits { visits, chance }), changed), seen) in
             regions.iter_mut().zip(visits).zip(changed).zip(&measured)
         {
@@ -125,14 +134,13 @@ impl Estimator {
                     let of_region =
                         OfRegion { weights, gap_s, cores, chance: *chance, lines, changed };
                     pages.learn(visits, &of_region);
-                    let differ = pages.differ();
-                    if differ == Some(false) {
-                        region.history.found_alike();
-                    }
-                    pages.alike = differ != Some(true) && region.history.alike();
                 }
             }
-            region.expect(&counts[region.process], lines, gap_s);
+            lines_of_page.push(lines);
+        }
+        find_alike(regions, &measured);
+        for (region, lines) in regions.iter_mut().zip(lines_of_page) {
+            region.expect(&counts[region.process], lines, self.gap_s(region.process));
         }
         self.errors.resize(cores.len(), VisitError::default());
         alike::shrink(regions, &mut self.errors);
@@ -216,20 +224,56 @@ impl Estimator {
             })
             .collect();
         let mut all = [Brackets::default(), Brackets::default()];
-        for (region, seen) in regions.iter().zip(&seen) {
-            let all = &mut all[usize::from(region.huge)];
-            all.add_all(region.history.brackets());
-            all.add_all(seen);
-        }
+        let mut alike: HashMap<i32, Brackets> = HashMap::new();
+        let octaves: Vec<Option<i32>> = regions
+            .iter()
+            .zip(&seen)
+            .map(|(region, seen)| {
+                let mut known = region.history.brackets().clone();
+                known.add_all(seen);
+                all[usize::from(region.huge)].add_all(&known);
+                let octave = known.octave().filter(|_| !region.huge)?;
+                alike.entry(octave).or_default().add_all(&known);
+                Some(octave)
+            })
+            .collect();
         for (all, usual) in all.iter().zip(&mut self.usual) {
             all.fit(usual, &flat(), FLAT_PAGES, STEPS);
         }
         let usual = self.usual;
-        let regions = regions.iter_mut().zip(&seen);
-        let learn = |(region, seen): (&mut Region, &Brackets)| {
-            region.history.learn(seen, &usual[usize::from(region.huge)], region.huge)
+        self.alike.retain(|octave, _| alike.contains_key(octave));
+        for (octave, seen) in &alike {
+            let weights = self.alike.entry(*octave).or_insert(usual[0]);
+            seen.fit(weights, &usual[0], OF_OTHERS * seen.pages(), STEPS);
+        }
+        let learn = |((region, seen), octave): ((&mut Region, &Brackets), Option<i32>)| {
+            let alike = octave.and_then(|octave| self.alike.get(&octave));
+            let usual = alike.unwrap_or(&usual[usize::from(region.huge)]);
+            region.history.learn(seen, usual, region.huge)
         };
-        regions.map(learn).collect()
+        regions.iter_mut().zip(&seen).zip(octaves).map(learn).collect()
+    }
+}
+
+/// Finds out whose pages are accessed alike, of regions that were watched: by each itself, and by all of its process that are
+/// about as hot, by factors of 2.
+fn find_alike(regions: &mut [Region], measured: &[Option<Measured>]) {
+    let kind = |region: &Region| Some((region.process, region.history.brackets().octave()?));
+    let mut said: HashMap<(usize, i32), BorneOut> = HashMap::new();
+    for region in regions.iter() {
+        let own = region.pages.as_ref().and_then(|pages| pages.borne_out());
+        if let Some((own, kind)) = own.zip(kind(region)) {
+            said.entry(kind).or_default().add(&own);
+        }
+    }
+    let watched = regions.iter_mut().zip(measured).filter(|(_, seen)| seen.is_some());
+    for (region, _) in watched.filter(|(region, _)| !region.huge) {
+        let said = kind(region).and_then(|kind| said.get(&kind));
+        let Some(pages) = &mut region.pages else { continue };
+        if said.is_some_and(|said| pages.beside(said)) {
+            region.history.found_alike();
+        }
+        pages.alike = pages.differ() != Some(true) && region.history.alike();
     }
 }
 

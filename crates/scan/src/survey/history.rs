@@ -220,6 +220,16 @@ impl History {
         self.alike_for > 0 || self.spread().alike
     }
 
+    /// What a page of it counts for if all are accessed alike, `counts` of a page by its rate.
+    pub(crate) fn page_alike(&self, counts: impl Fn(f64) -> f64) -> f64 {
+        counts(self.brackets.alike().0)
+    }
+
+    /// Whether its pages turned out to differ by chance, not long ago.
+    pub(crate) fn was_found_alike(&self) -> bool {
+        self.alike_for > 0
+    }
+
     /// Its pages turned out to differ by chance.
     pub(crate) fn found_alike(&mut self) {
         self.alike_for = ALIKE_FOR;

@@ -20,6 +20,8 @@ const NEVER: u8 = u8::MAX;
 /// it makes none, but it is small, and must not be placed last if the caches hold less than thought.
 const CACHED: f64 = 0.1;
 
+/// So few pages do not say how hot their region is.
+const FEW: f32 = 64.0;
 /// What is less likely than this is odd.
 const ODD: f32 = 1e-3;
 
@@ -217,6 +219,22 @@ impl Brackets {
         odd
     }
 
+    /// About how hot it is, as a logarithm to base 2: sightings over the time in which they might have been; none of so few
+    /// pages that this says nothing.
+    pub(crate) fn octave(&self) -> Option<i32> {
+        let middle = |(from, to, _): &(u8, u8, f32)| {
+            let [from, to] = [*from, *to].map(|edge| usize::from(edge.min(EDGES as u8 - 1)));
+            f64::midpoint(edge_s(from), edge_s(to))
+        };
+        let time = |it: &(u8, u8, f32)| {
+            f64::from(it.2) * if it.1 == NEVER { edge_s(it.0.into()) } else { middle(it) }
+        };
+        let time: f64 = self.counts.iter().map(time).sum();
+        #[expect(clippy::cast_possible_truncation, reason = "a logarithm")]
+        let octave = ((self.ever_seen() + 0.5) / time).log2().floor() as i32;
+        (self.pages() >= FEW && time > 0.0).then_some(octave)
+    }
+
     /// Pages, each once a visit and older ones for less.
     pub(crate) fn pages(&self) -> f32 {
         self.counts.iter().map(|(.., count)| count).sum()
@@ -225,29 +243,35 @@ impl Brackets {
     /// By how much likelier (as a logarithm) what was seen is if the rates are distributed so than if all
     /// pages had the one rate that fits best (a likelihood ratio: Wilks 1938).
     pub(crate) fn likelier_than_alike(&self, weights: &Weights) -> f64 {
-        let unseen = |rate: f64, edge: u8| {
-            if edge == NEVER { 0.0 } else { (-rate * edge_s(edge.into())).exp() }
-        };
-        let sum = |chance: &dyn Fn(u8, u8) -> f64| -> f64 {
-            let of = |(from, to, count): &(u8, u8, f32)| {
-                f64::from(*count) * chance(*from, *to).max(1e-12).ln()
-            };
-            self.counts.iter().map(of).sum()
-        };
-        let one = |rate: f64| sum(&|from, to| unseen(rate, from) - unseen(rate, to));
-        // The best of the grid, and then in eighths of its steps around that.
-        let at = |place: f64| one((place - 5.0).exp2());
-        let grid = (1..RATES).map(|place| (place as f64, at(place as f64)));
-        let near = grid.max_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(1.0, |(place, _)| place);
-        let around = (-8..=8).map(|step| at(near + f64::from(step) / 8.0));
-        let alike = around.fold(f64::NEG_INFINITY, f64::max);
-        let mixed = sum(&|from, to| {
+        let mixed = self.likely(|from, to| {
             let part = |(place, weight): (usize, &f32)| {
-                f64::from(*weight) * (unseen(rate(place), from) - unseen(rate(place), to))
+                f64::from(*weight) * first_seen(rate(place), from, to)
             };
             weights.iter().enumerate().map(part).sum()
         });
-        mixed - alike
+        mixed - self.alike().1
+    }
+
+    /// The one rate that fits best if all pages have the same, and how likely (as a logarithm) what was seen is then.
+    pub(crate) fn alike(&self) -> (f64, f64) {
+        // The best of the grid, and then in eighths of its steps around that.
+        let at = |place: f64| {
+            let rate = (place - 5.0).exp2();
+            (rate, self.likely(|from, to| first_seen(rate, from, to)))
+        };
+        let better = |(_, a): &(f64, f64), (_, b): &(f64, f64)| a.total_cmp(b);
+        let grid = (1..RATES).map(|place| at(place as f64));
+        let near = grid.max_by(better).map_or(1.0, |(rate, _)| rate.log2() + 5.0);
+        let around = (-8..=8).map(|step| at(near + f64::from(step) / 8.0));
+        around.max_by(better).unwrap_or((0.0, f64::NEG_INFINITY))
+    }
+
+    /// How likely (as a logarithm) what was seen is, where a page is first seen between two edges by such a chance.
+    fn likely(&self, chance: impl Fn(u8, u8) -> f64) -> f64 {
+        let of = |(from, to, count): &(u8, u8, f32)| {
+            f64::from(*count) * chance(*from, *to).max(1e-12).ln()
+        };
+        self.counts.iter().map(of).sum()
     }
 
     /// Fits a mixture, beginning with `weights`: `steps` of expectation and maximization, held
@@ -288,6 +312,12 @@ impl Brackets {
         let all: f32 = likely.iter().sum();
         likely.map(|likely| likely / all)
     }
+}
+
+/// The chance that a page is first seen between two edges.
+fn first_seen(rate: f64, from: u8, to: u8) -> f64 {
+    let unseen = |edge: u8| if edge == NEVER { 0.0 } else { (-rate * edge_s(edge.into())).exp() };
+    unseen(from) - unseen(to)
 }
 
 /// Stands for a chance of 0.

@@ -225,3 +225,32 @@ fn pages_that_are_accessed_alike_are_expected_to_be() {
     let seldom = apart(0.15, 6);
     assert!(seldom[5] <= 2, "{seldom:?}");
 }
+
+#[test]
+fn what_nobody_accesses_more_often_than_the_rest_is_not_expected_to_be() {
+    // A quarter of the regions seventeen times a second, all others once in twenty-two seconds, all pages of a region alike. An
+    // epoch sees a fifth of the cold pages, and each time others: who goes by that moves all of them in the end.
+    let (hot, cold) = (17.0, 0.045);
+    let is_hot = |region: usize| region.is_multiple_of(4);
+    let mut world = Simulated::new(
+        false,
+        (0..96 * 512).map(|page| if is_hot(page / 512) { hot } else { cold }),
+    );
+    let mut regions: Vec<Region> = (0..96).map(with_pages).collect();
+    let mut found = Vec::new();
+    live(&mut world, &mut regions, (5, 96.0), |_, _, regions| {
+        let cold = regions.iter().enumerate().filter(|(number, _)| !is_hot(*number));
+        let looks_hot = cold.map(|(_, region)| {
+            let pages = region.pages.as_deref().unwrap();
+            let rate = |page: usize| match pages.rates() {
+                Some(rates) => pages.drawn(rates[page]) * region.beside,
+                None => region.mean_rate(),
+            };
+            // In lines.
+            (0..512).filter(|page| f64::from(rate(*page)) > 8.0 * 3.2 * 0.045).count()
+        });
+        found.push(looks_hot.sum::<usize>());
+    });
+    // Of 36,864 pages.
+    assert!(found[1..].iter().all(|pages| *pages < 100), "{found:?}");
+}

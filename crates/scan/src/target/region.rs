@@ -129,13 +129,20 @@ impl Region {
             let each = of_huge(mixture::mean_rate(weights));
             (each, each.min(of_huge(mixture::least_rate(weights, DOUBT))))
         } else {
-            let each = self.history.page(counts) * lines;
+            let alike = || self.history.page_alike(|rate| mixture::counts_for(rate, gap_s));
+            let each = if self.alike() { alike() } else { self.history.page(counts) } * lines;
             (each, each)
         };
         #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
         let [rate, least] = [each, least].map(|each| (pages * each) as f32);
         (self.rate, self.least) = (self.history.known().then_some(rate), least);
         self.beside = 1.0;
+    }
+
+    /// Whether its base pages turned out to be accessed alike: then one rate holds for all, and what was seen of some
+    /// sooner than that lets expect is chance.
+    fn alike(&self) -> bool {
+        self.pages.as_ref().map_or(self.history.was_found_alike(), |pages| pages.alike)
     }
 
     /// Which part of what is expected of it that is at least, but for one chance in ten.

@@ -23,6 +23,7 @@ use crate::recorder::heat::HeatTable;
 use crate::recorder::pace::Pace;
 use crate::recorder::stalls::Stalls;
 use crate::survey::estimate::Estimator;
+use crate::survey::patience::Patience;
 use crate::survey::{Limits, Outcome, Survey, ladder};
 use crate::target::follow::{Following, Target, all_ended};
 use crate::target::region::Region;
@@ -46,6 +47,9 @@ const SHORTEST_LAST: f64 = 0.2;
 /// of its length, and so much time, ns, at most.
 const FIRST_WALK: f64 = 0.1;
 const LATEST_FIRST_WALK_NS: f64 = 1e9;
+
+/// Where one part in so many of an epoch went by since the last one, the target's CPU time is read again.
+const PAUSED: u32 = 50;
 
 /// Visits have this share of the budget at least, whatever else costs; of processes that are watched sparsely more, or
 /// so few regions would be visited that a change of theirs is no change of the target's.
@@ -184,6 +188,8 @@ pub struct Recorder {
     moved: bool,
     /// The next epoch is to be short.
     hurried: bool,
+    /// Whether an epoch ends early where the target has changed.
+    patience: Patience,
     started_ns: u64,
     /// It was started by the recorder.
     began_with_target: bool,
@@ -239,6 +245,7 @@ impl Recorder {
             cpu_s: (0.0, 0.0),
             moved: false,
             hurried: false,
+            patience: Patience::default(),
             started_ns,
             began_with_target: matches!(target, Target::Command(_)),
             last_cpu: Duration::ZERO,
@@ -341,6 +348,11 @@ impl Recorder {
         let passed = Duration::from_nanos(start_ns - self.started_ns);
         let left = self.options.limit.map(|limit| limit.saturating_sub(passed));
         let epoch = left.map_or(whole_epoch, |left| left.min(whole_epoch));
+        if pace.paused > epoch / PAUSED {
+            // What it did meanwhile is of no epoch.
+            let alive = self.known.iter().filter(|known| known.alive).map(|known| known.pid);
+            self.last_cpu = self.host.cpu_of(&alive.collect::<Vec<_>>());
+        }
         if epoch.is_zero() {
             // Time passed since the last one.
             return Ok((None, Some(End::Limit)));
@@ -386,6 +398,8 @@ impl Recorder {
         let mut survey = Survey::new(&mut self.live, &self.regions, gaps, limits);
         if coarse {
             survey = survey.coarse();
+        } else if self.options.opening.is_some() && self.patience.is_over() {
+            survey = survey.alert();
         }
         cleared.iter().for_each(|cleared| survey.adopt(cleared));
         let outcome = survey.run(&drawn.waves, draw::random(&mut self.random), &stop_or_ended);
@@ -402,6 +416,10 @@ impl Recorder {
         let end_of_epoch = self.live.now();
         let record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch, all_cpu);
         self.ended_ns = Some(self.live.now());
+        if !coarse && self.patience.believes(outcome.changed) {
+            tracing::debug!(epoch = self.epoch, "the target has changed");
+            self.changed();
+        }
         self.crowded += u32::from(2.0 * self.ending_ns as f64 > budget);
         for process in &outcome.lost {
             self.lose(*process);
@@ -420,8 +438,8 @@ impl Recorder {
         } else {
             None
         };
-        let short =
-            ((end_of_epoch - start_ns) as f64) * 1e-9 < SHORTEST_LAST * whole_epoch.as_secs_f64();
+        let length_s = (end_of_epoch - start_ns) as f64 * 1e-9;
+        let short = end.is_some() && length_s < SHORTEST_LAST * whole_epoch.as_secs_f64();
         self.epoch += 1;
         Ok((Some(record).filter(|_| !(short && self.epoch > 1)), end))
     }

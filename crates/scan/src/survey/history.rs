@@ -2,7 +2,8 @@
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
-use super::visit::Slope;
+use super::patience::Patience;
+use super::visit::{Slope, Visit};
 
 /// What was seen counts for so much one epoch with visits later.
 pub(crate) const KEEP: f32 = 0.8;
@@ -16,11 +17,6 @@ const FIRST_STEPS: usize = 30;
 const CHANGED: f64 = 2.0;
 const DEVIATIONS: f64 = 4.0;
 const FEW: f64 = 8.0;
-/// Another change is believed at once, the next one after an epoch more, each further one after so many times as many, up
-/// to `CALM`, as long as no `CALM` epochs in a row go by without one: what is swept over now and then does not change
-/// each time.
-const PATIENCE: u32 = 4;
-const CALM: u32 = 16;
 /// A region is uneven where the hottest of its pages, so many of them, are accessed so often a second that
 /// it may be worth a move, and many times as often as half of them. The more times, the less sure it must
 /// be that they are not all alike: the logarithm of how much likelier that is (a likelihood ratio), times
@@ -71,10 +67,7 @@ pub(crate) struct History {
     weights: Weights,
     /// Pages that came in about the cache gap, and their lines.
     came_in: Slope,
-    /// Epochs with visits since it changed last, since it last seemed to, and those before that is believed.
-    since: u32,
-    calm: u32,
-    patience: u32,
+    patience: Patience,
     /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
     odd: f32,
     /// How the last epoch's visits differed from those before, of base pages.
@@ -93,9 +86,7 @@ impl Default for History {
             brackets: Brackets::default(),
             weights: flat(),
             came_in: Slope::default(),
-            since: CALM,
-            calm: CALM,
-            patience: 0,
+            patience: Patience::default(),
             odd: 0.0,
             pace: None,
             spread: None,
@@ -124,7 +115,7 @@ impl History {
                 surprising(epoch.seen(), epoch.expected(&self.weights))
             };
         self.pace = (!first && !huge).then(|| self.pace_of(epoch)).flatten();
-        let changed = self.believes(differs);
+        let changed = self.patience.believes(differs);
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
             (self.odd, self.judged, self.alike_for) = (0.0, 0.0, 0);
@@ -152,17 +143,19 @@ impl History {
         changed
     }
 
-    /// Whether a region that seems to have changed is taken to have.
-    fn believes(&mut self, differs: bool) -> bool {
-        self.since = self.since.saturating_add(1);
-        let calm = self.calm;
-        self.calm = if differs { 0 } else { calm.saturating_add(1) };
-        let changed = differs && self.since > self.patience;
-        if changed {
-            let longer = (self.patience * PATIENCE).clamp(1, CALM);
-            (self.since, self.patience) = (0, if calm >= CALM { 0 } else { longer });
+    /// Whether one visit runs counter to what is known, and an epoch of such would be believed; none where nothing is known.
+    pub(crate) fn runs_counter(&self, visit: &Visit) -> Option<bool> {
+        let mut seen = Brackets::default();
+        seen.add(visit);
+        if self.brackets.is_empty() || seen.is_empty() {
+            return None;
         }
-        changed
+        let differs = if visit.huge {
+            seen.odd(&self.weights) != 0.0
+        } else {
+            surprising(seen.seen(), seen.expected(&self.weights))
+        };
+        Some(differs && self.patience.is_over())
     }
 
     fn pace_of(&self, epoch: &Brackets) -> Option<Pace> {
@@ -281,7 +274,6 @@ fn surprising(seen: f64, expected: f64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::mixture::{counts, mean_rate};
-    use super::super::visit::Visit;
     use super::*;
 
     #[test]

@@ -12,6 +12,7 @@ pub(crate) mod ladder;
 pub(crate) mod lines;
 pub(crate) mod measured;
 pub(crate) mod mixture;
+pub(crate) mod patience;
 pub(crate) mod visit;
 mod wave;
 
@@ -32,6 +33,9 @@ const AHEAD: f64 = 0.1;
 const LAST_START: f64 = 0.97;
 /// A wave that waits for its turn waits so long at least.
 const RETRY_NS: u64 = 2_000_000;
+/// The target has changed where so many visits of an epoch, and such a share of them, run counter to what is known.
+const COUNTER: usize = 8;
+const COUNTER_SHARE: f64 = 0.1;
 /// No region has been visited.
 const NONE: usize = usize::MAX;
 
@@ -73,6 +77,8 @@ pub(crate) struct Outcome {
     pub(crate) tally: Tally,
     /// Processes that were found gone.
     pub(crate) lost: Vec<usize>,
+    /// What visits saw ran counter to what was known.
+    pub(crate) changed: bool,
 }
 
 /// Regions of one process that somebody else cleared at one go (`clear_refs`).
@@ -99,6 +105,11 @@ pub(crate) struct Survey<'a, E> {
     limits: Limits,
     /// Waves come one after the other, as soon as the budget allows; none is left out.
     in_turn: bool,
+    /// Ends when the target has changed.
+    alert: bool,
+    /// Visits that were held against what is known, and those of them that ran counter to it.
+    judged: usize,
+    counter: usize,
     visits: Vec<Visit>,
     /// By region, its last visit.
     last: Vec<usize>,
@@ -130,6 +141,9 @@ impl<'a, E: Eyes> Survey<'a, E> {
             gaps_of_huge: ladder::gaps_of_huge(),
             limits,
             in_turn: false,
+            alert: false,
+            judged: 0,
+            counter: 0,
             visits: Vec::new(),
             last: vec![NONE; regions.len()],
             waves: Vec::new(),
@@ -148,6 +162,12 @@ impl<'a, E: Eyes> Survey<'a, E> {
         self.in_turn = true;
         self.gaps = ladder::coarse(&self.gaps);
         self.gaps_of_huge = ladder::coarse(&self.gaps_of_huge);
+        self
+    }
+
+    /// Ends early where what visits see runs counter to what is known: who decides is not to wait for the epoch's end.
+    pub(crate) fn alert(mut self) -> Self {
+        self.alert = true;
         self
     }
 
@@ -173,6 +193,9 @@ impl<'a, E: Eyes> Survey<'a, E> {
         loop {
             let now = self.eyes.now();
             if now >= self.limits.end_ns || stop() || self.all_lost() {
+                break;
+            }
+            if self.alert && self.changed() {
                 break;
             }
             if let Some(Reverse((_, wave))) = self.due.peek().copied().filter(|d| d.0.0 <= now) {
@@ -203,7 +226,23 @@ impl<'a, E: Eyes> Survey<'a, E> {
         }
         self.final_looks();
         self.tally.spent_ns = self.spent();
-        Outcome { visits: self.visits, tally: self.tally, lost: self.lost }
+        let changed = self.changed();
+        Outcome { visits: self.visits, tally: self.tally, lost: self.lost, changed }
+    }
+
+    fn changed(&self) -> bool {
+        let share = self.counter as f64 / self.judged.max(1) as f64;
+        self.counter >= COUNTER && share >= COUNTER_SHARE
+    }
+
+    /// Holds visits that have had all their looks against what is known of their regions.
+    fn judge(&mut self, visits: std::ops::Range<usize>) {
+        for visit in self.visits[visits].iter().filter(|visit| !visit.refused && !visit.late) {
+            let region = &self.regions[visit.region];
+            let counter = (!region.sparse).then(|| region.history.runs_counter(visit)).flatten();
+            self.judged += usize::from(counter.is_some());
+            self.counter += usize::from(counter == Some(true));
+        }
     }
 
     fn all_lost(&self) -> bool {

@@ -13,8 +13,19 @@ fn live(
     world: &mut Simulated,
     regions: &mut [Region],
     (epochs, visits): (usize, f64),
-    mut after: impl FnMut(usize, &mut Simulated, &[Region]),
+    after: impl FnMut(usize, &mut Simulated, &[Region]),
 ) {
+    live_until(world, regions, (epochs, visits, false), after);
+}
+
+/// The same; if `alert`, epochs end where the target has changed. By epoch: how long it was, seconds, and whether it has.
+fn live_until(
+    world: &mut Simulated,
+    regions: &mut [Region],
+    (epochs, visits, alert): (usize, f64, bool),
+    mut after: impl FnMut(usize, &mut Simulated, &[Region]),
+) -> Vec<(f64, bool)> {
+    let mut ends = Vec::new();
     let mut estimator = Estimator::new(Bytes::kib(256));
     let mut random = random(9);
     for epoch in 0..epochs {
@@ -28,7 +39,11 @@ fn live(
         };
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
         let gap = estimator.known_gap_ns(0).map(|gap| gap as u64);
-        let survey = Survey::new(world, regions, ladder::gaps(gap), limits);
+        let start_ns = world.now;
+        let mut survey = Survey::new(world, regions, ladder::gaps(gap), limits);
+        if alert {
+            survey = survey.alert();
+        }
         let outcome = survey.run(&drawn.waves, &mut random, &|| false);
         let mut seen: Vec<Visits<'_>> = drawn
             .expected
@@ -36,9 +51,11 @@ fn live(
             .map(|expected| Visits { visits: Vec::new(), chance: expected.clamp(1e-6, 1.0) })
             .collect();
         outcome.visits.iter().for_each(|visit| seen[visit.region].visits.push(visit));
+        ends.push(((world.now - start_ns) as f64 * 1e-9, outcome.changed));
         estimator.learn(regions, &seen, &[1.0]);
         after(epoch, world, regions);
     }
+    ends
 }
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
@@ -96,6 +113,29 @@ fn a_change_of_the_program_is_followed_at_once() {
     follows_a_change(false, |hot| if hot { 20.0 } else { 0.5 });
     // A visit sees one page: two are needed.
     follows_a_change(true, |hot| if hot { 100_000.0 } else { 5.0 });
+}
+
+#[test]
+fn an_epoch_ends_soon_where_the_target_has_changed() {
+    for (huge, rates) in [(false, [20.0, 0.5]), (true, [100_000.0, 5.0])] {
+        let each = if huge { 1 } else { 512 };
+        let of = |hot: bool| rates[usize::from(!hot)];
+        let mut world = Simulated::new(huge, (0..64 * each).map(|page| of(page < 16 * each)));
+        let mut regions: Vec<Region> = (0..64).map(|unit| Region::whole(unit, huge)).collect();
+        let ends = live_until(&mut world, &mut regions, (8, 160.0, true), |epoch, world, _| {
+            if epoch == 5 {
+                let step = 512 / each;
+                (0..64 * each).for_each(|page| {
+                    world.set_rate(page * step, of((16 * each..32 * each).contains(&page)))
+                });
+            }
+        });
+        assert!(
+            ends[..6].iter().all(|(length_s, changed)| *length_s > 4.9 && !changed),
+            "{ends:?}"
+        );
+        assert!(ends[6].0 < 2.0 && ends[6].1, "{ends:?}");
+    }
 }
 
 fn follows_a_change(huge: bool, rates: fn(bool) -> f64) {

@@ -221,7 +221,10 @@ impl<E: Eyes> Survey<'_, E> {
         let mut wave = std::mem::take(&mut self.waves[at]);
         loop {
             self.look_at_due(&mut wave);
-            let Some(due) = self.next_look(&wave) else { break };
+            let Some(due) = self.next_look(&wave) else {
+                self.judge(wave.visits.clone());
+                break;
+            };
             let now = self.eyes.now();
             if due > now + SOON_NS {
                 if due < self.limits.end_ns {

@@ -17,10 +17,10 @@ const TOO_FEW: f64 = 0.02;
 const SURE: f64 = 3.0;
 const SURELY_NOT: f64 = 2.0;
 const MATTERS: f64 = 0.4;
-/// Other regions count as so much information at most (their slopes differ by a fifth), and that expectations are right
-/// before anybody has seen so as this much.
+/// Other regions count as so much information at most, for their slopes differ by a fifth. Before anybody has seen whether
+/// expectations are right they are taken to be so by half, which counts as so much.
 const OTHERS: f64 = 25.0;
-const AT_FIRST: f64 = 4.0;
+const BY_HALF: f64 = 4.0;
 
 /// See the module. In the inverse of the variance of the slope.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -79,7 +79,7 @@ impl BorneOut {
 
     /// How much of a difference that is expected of its pages comes true, 0 to 1.
     pub(super) fn comes_true(&self) -> f64 {
-        ((self.slope + AT_FIRST) / (self.information + AT_FIRST)).clamp(0.0, 1.0)
+        ((self.slope + BY_HALF / 2.0) / (self.information + BY_HALF)).clamp(0.0, 1.0)
     }
 
     /// Whether its pages differ by more than chance; none as long as that is open.

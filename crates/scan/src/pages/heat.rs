@@ -419,11 +419,13 @@ mod tests {
         let mut of = region(0, 1, &[0, 1], &mut units);
         let mut memory = super::super::memory::Memory::new();
         memory.rates[..2].copy_from_slice(&[8.0, 4.0]);
+        // Half of that was borne out.
+        (memory.if_alike, memory.comes_true) = (2.0, 0.5);
         of.pages.as_mut().unwrap().memory = Some(memory);
         (of.rate, of.least, of.beside) = (Some(6.0), 1.5, 0.5);
         let heat = collect(&[of], &mut units);
         // On two cores.
-        assert_eq!((&heat.rate[..], &heat.least[..]), (&[8.0, 4.0][..], &[2.0, 1.0][..]));
+        assert_eq!((&heat.rate[..], &heat.least[..]), (&[5.0, 3.0][..], &[1.25, 0.75][..]));
     }
 
     #[test]

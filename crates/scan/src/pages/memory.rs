@@ -36,8 +36,8 @@ pub(super) struct Memory {
     /// How well later visits bore out how these rates differ, and how much of that is taken to come true.
     pub(super) borne_out: BorneOut,
     pub(super) comes_true: f32,
-    /// Mean of the rates of those that are watched.
-    pub(super) mean: f32,
+    /// What is expected of each if all are accessed alike.
+    pub(super) if_alike: f32,
 }
 
 impl Memory {
@@ -50,14 +50,14 @@ impl Memory {
             rates: [0.0; REGION],
             traffic: [0.0; REGION],
             borne_out: BorneOut::default(),
-            comes_true: 1.0,
-            mean: 0.0,
+            comes_true: 0.5,
+            if_alike: 0.0,
         })
     }
 
     /// Such a rate, where differences come true in part only.
     pub(super) fn drawn(&self, rate: f32) -> f32 {
-        self.mean + self.comes_true * (rate - self.mean)
+        self.if_alike + self.comes_true * (rate - self.if_alike)
     }
 
     /// Forgets what was seen before.
@@ -65,7 +65,7 @@ impl Memory {
         (self.counts, self.times) = ([0.0; REGION], [0.0; REGION]);
         (self.late, self.late_s) = ([0.0; REGION], [0.0; REGION]);
         (self.rates, self.borne_out) = ([0.0; REGION], BorneOut::default());
-        (self.comes_true, self.mean) = (1.0, 0.0);
+        (self.comes_true, self.if_alike) = (0.5, 0.0);
     }
 
     /// Adds an epoch's visits.

@@ -105,10 +105,6 @@ impl Pages {
             }
         }
         self.accessed = both(&self.accessed, &self.watched);
-        let watched = (0..REGION).filter(|page| has(&self.watched, *page));
-        let (sum, pages) = watched
-            .fold((0.0, 0.0_f32), |(sum, pages), page| (sum + memory.rates[page], pages + 1.0));
-        memory.mean = sum / pages.max(1.0);
     }
 
     /// The place of a page's node in the walk's nodes.
@@ -127,7 +123,19 @@ impl Pages {
         self.memory.as_ref().filter(|_| !self.alike).map(|memory| &memory.rates)
     }
 
-    /// What is expected of a page that is expected to be so hot by what was seen of it alone: differences of which only a
+    /// How much of what tells its pages apart comes true: none where they are accessed alike.
+    pub(crate) fn comes_true(&self) -> f32 {
+        self.memory.as_ref().filter(|_| !self.alike).map_or(0.0, |memory| memory.comes_true)
+    }
+
+    /// What is expected of each of its pages if all are accessed alike.
+    pub(crate) fn expect_alike(&mut self, rate: f32) {
+        if let Some(memory) = &mut self.memory {
+            memory.if_alike = rate;
+        }
+    }
+
+    /// What is expected of a page that is expected to be so hot by what was seen of it: differences of which only a
     /// part comes true are taken for that part.
     pub(crate) fn drawn(&self, rate: f32) -> f32 {
         self.memory.as_ref().map_or(rate, |memory| memory.drawn(rate))

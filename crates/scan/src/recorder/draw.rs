@@ -43,8 +43,9 @@ impl VisitCost {
 
 impl Recorder {
     /// Draws as many visits as `budget_ns` of CPU time pays for, and finds out which pages of what
-    /// was drawn cannot be cleared. Says whether visits are to have few looks each.
-    pub(super) fn draw(&mut self, budget_ns: f64) -> (Draw, bool) {
+    /// was drawn cannot be cleared. Says how many waves come first, whose visits are to have few looks each; none if there
+    /// is no hurry.
+    pub(super) fn draw(&mut self, budget_ns: f64) -> (Draw, Option<usize>) {
         let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
         let left_out = self.left_out();
         let mut wanted = wanted(&self.regions, &cores, |region| self.can_visit(region));
@@ -64,8 +65,9 @@ impl Recorder {
             // afterwards, of those that were visited.
             unvisited.iter().for_each(|region| drawn.expected[*region] += 1.0);
             let first = each_once(&unvisited, WAVE);
+            let waves = first.len();
             drawn.waves.splice(..0, first);
-            return (drawn, coarse);
+            return (drawn, Some(waves));
         }
         for wave in &mut drawn.waves {
             for region in wave.iter() {
@@ -79,7 +81,7 @@ impl Recorder {
                 !region.uncleared && region.weight() > 0
             });
         }
-        (drawn, coarse)
+        (drawn, None)
     }
 
     pub(super) fn can_visit(&self, region: &Region) -> bool {

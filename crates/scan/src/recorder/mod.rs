@@ -370,7 +370,8 @@ impl Recorder {
         // Writing heat down at the end costs what it cost last time.
         let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
-        let (drawn, coarse) = self.draw((budget - used).max(least));
+        let (drawn, first) = self.draw((budget - used).max(least));
+        let coarse = first.is_some();
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
         let limits = Limits {
             end_ns,
@@ -396,8 +397,10 @@ impl Recorder {
         let cpu_from = self.live.now();
         let gaps = ladder::gaps(self.gap_of_target_ns());
         let mut survey = Survey::new(&mut self.live, &self.regions, gaps, limits);
-        if coarse {
-            survey = survey.coarse();
+        if let Some(first) = first {
+            let shortest = self.options.opening.unwrap_or(epoch).as_nanos();
+            let not_before_ns = start_ns + u64::try_from(shortest).unwrap_or(u64::MAX);
+            survey = survey.coarse(first, not_before_ns);
         } else if self.options.opening.is_some() && self.patience.is_over() {
             survey = survey.alert();
         }

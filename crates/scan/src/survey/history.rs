@@ -72,10 +72,12 @@ pub(crate) struct History {
     odd: f32,
     /// How the last epoch's visits differed from those before, of base pages.
     pace: Option<Pace>,
-    /// See [`Self::spread`]; none: to be found out.
-    spread: Option<Spread>,
+    /// See [`Self::rate_if_alike`]; none: to be found out.
+    if_alike: Option<f64>,
     /// Its pages were watched one by one, and are; for so many epochs with visits that holds.
     alike_for: u32,
+    /// See [`Self::spread`]; none: to be found out.
+    spread: Option<Spread>,
     /// By how much it was found out, pages as in [`Brackets::pages`], which fade.
     judged: f32,
 }
@@ -91,6 +93,7 @@ impl Default for History {
             pace: None,
             spread: None,
             alike_for: 0,
+            if_alike: None,
             judged: 0.0,
         }
     }
@@ -122,6 +125,7 @@ impl History {
         }
         self.brackets.fade(KEEP);
         self.brackets.add_all(epoch);
+        self.if_alike = None;
         // Not after every visit: to find it out takes about as long as one.
         self.judged *= FADES;
         self.alike_for = self.alike_for.saturating_sub(1);
@@ -213,9 +217,9 @@ impl History {
         self.alike_for > 0 || self.spread().alike
     }
 
-    /// What a page of it counts for if all are accessed alike, `counts` of a page by its rate.
-    pub(crate) fn page_alike(&self, counts: impl Fn(f64) -> f64) -> f64 {
-        counts(self.brackets.alike().0)
+    /// The rate of its pages, per second of CPU time, if all are accessed alike.
+    pub(crate) fn rate_if_alike(&mut self) -> f64 {
+        *self.if_alike.get_or_insert_with(|| self.brackets.alike().0)
     }
 
     /// Whether its pages turned out to differ by chance, not long ago.

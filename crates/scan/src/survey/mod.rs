@@ -103,8 +103,9 @@ pub(crate) struct Survey<'a, E> {
     gaps: Vec<u64>,
     gaps_of_huge: Vec<u64>,
     limits: Limits,
-    /// Waves come one after the other, as soon as the budget allows; none is left out.
-    in_turn: bool,
+    /// Waves come one after the other, as soon as the budget allows; none is left out. It is over when so many of them
+    /// have had all their looks, at this time at the earliest.
+    in_turn: Option<(usize, u64)>,
     /// Ends when the target has changed.
     alert: bool,
     /// Visits that were held against what is known, and those of them that ran counter to it.
@@ -140,7 +141,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             gaps,
             gaps_of_huge: ladder::gaps_of_huge(),
             limits,
-            in_turn: false,
+            in_turn: None,
             alert: false,
             judged: 0,
             counter: 0,
@@ -157,9 +158,10 @@ impl<'a, E: Eyes> Survey<'a, E> {
         }
     }
 
-    /// Looks fewer times at each region, and takes the waves in turn: what comes first matters most.
-    pub(crate) fn coarse(mut self) -> Self {
-        self.in_turn = true;
+    /// Looks fewer times at each region, and takes the waves in turn: what comes first matters most. When the `first` waves are
+    /// done it ends, after `not_before_ns`.
+    pub(crate) fn coarse(mut self, first: usize, not_before_ns: u64) -> Self {
+        self.in_turn = Some((first, not_before_ns));
         self.gaps = ladder::coarse(&self.gaps);
         self.gaps_of_huge = ladder::coarse(&self.gaps_of_huge);
         self
@@ -183,7 +185,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
         let (start, length) = (self.start_ns, self.limits.end_ns.saturating_sub(self.start_ns));
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in the epoch")]
         let at = |part: f64| start + (length as f64 * part * LAST_START) as u64;
-        let in_turn = self.in_turn;
+        let in_turn = self.in_turn.is_some();
         let mut start_of = |wave: usize| match () {
             () if wave >= waves.len() => u64::MAX,
             () if in_turn => start,
@@ -195,7 +197,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             if now >= self.limits.end_ns || stop() || self.all_lost() {
                 break;
             }
-            if self.alert && self.changed() {
+            if self.alert && self.changed() || self.is_done(now) {
                 break;
             }
             if let Some(Reverse((_, wave))) = self.due.peek().copied().filter(|d| d.0.0 <= now) {
@@ -228,6 +230,14 @@ impl<'a, E: Eyes> Survey<'a, E> {
         self.tally.spent_ns = self.spent();
         let changed = self.changed();
         Outcome { visits: self.visits, tally: self.tally, lost: self.lost, changed }
+    }
+
+    /// Whether all that was to come first has been looked at.
+    fn is_done(&self, now: u64) -> bool {
+        self.in_turn.is_some_and(|(first, not_before_ns)| {
+            let waiting = self.due.iter().any(|Reverse((_, wave))| *wave < first);
+            now >= not_before_ns && self.tally.waves >= first && !waiting
+        })
     }
 
     fn changed(&self) -> bool {

@@ -114,19 +114,25 @@ fn waves_in_turn_wait_for_the_budget_and_none_is_left_out() {
     let regions = regions(256, false);
     let waves: Vec<Vec<usize>> =
         crate::survey::draw::each_once(&(0..256).collect::<Vec<_>>(), WAVE);
-    let visited = |budget_ns: f64| {
+    let visited = |budget_ns: f64, not_before: u64| {
         let mut world = Simulated::new(false, vec![20.0; 256 * 512]);
         let limits = Limits { end_ns: world.now + 1_000 * MS, budget_ns, single_pages: false };
-        let survey = Survey::new(&mut world, &regions, ladder::gaps(None), limits).coarse();
+        let start = world.now;
+        let survey = Survey::new(&mut world, &regions, ladder::gaps(None), limits);
+        let survey = survey.coarse(waves.len(), start + not_before * MS);
         let outcome = survey.run(&waves, random(1), &|| false);
-        let visited: Vec<usize> = outcome.visits.iter().map(|visit| visit.region).collect();
-        (visited, outcome.tally)
+        let seen = outcome.visits.iter();
+        assert!(seen.clone().all(|visit| visit.waited_ns > 150 * MS) || budget_ns < 1e12);
+        let visited: Vec<usize> = seen.map(|visit| visit.region).collect();
+        (visited, outcome.tally, (world.now - start) / MS)
     };
-    let (all, tally) = visited(1e12);
+    let (all, tally, took) = visited(1e12, 0);
     assert_eq!((all.len(), tally.waves), (256, 8));
+    assert!((200..500).contains(&took), "it ends when all had their looks: {took}");
+    assert!((800..900).contains(&visited(1e12, 800).2), "but not before");
     // Half of what that took: half of the waves, those that come first.
     let half = tally.spent_ns as f64 / 2.0;
-    let (some, tally) = visited(half);
+    let (some, tally, _) = visited(half, 0);
     assert_eq!(some, all[..some.len()]);
     assert!((3..=6).contains(&tally.waves), "{tally:?}");
     assert!(tally.spent_ns as f64 <= 1.5 * half, "{tally:?}");

@@ -122,15 +122,14 @@ impl Region {
     /// coming in with one; the caches hold what was touched within `gap_s`.
     pub(crate) fn expect(&mut self, counts: &[f64; mixture::RATES], lines: f64, gap_s: f64) {
         let pages = f64::from(self.weight());
-        let weights = self.history.weights();
         let of_huge = |rate: f64| past_caches(lines_of_huge(rate), gap_s);
         // How sure it is of base pages shows beside other regions (survey/alike.rs).
         let (each, least) = if self.huge {
+            let weights = self.history.weights();
             let each = of_huge(mixture::mean_rate(weights));
             (each, each.min(of_huge(mixture::least_rate(weights, DOUBT))))
         } else {
-            let alike = || self.history.page_alike(|rate| mixture::counts_for(rate, gap_s));
-            let each = if self.alike() { alike() } else { self.history.page(counts) } * lines;
+            let each = self.expected_of_page(counts, lines, gap_s);
             (each, each)
         };
         #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
@@ -139,10 +138,21 @@ impl Region {
         self.beside = 1.0;
     }
 
-    /// Whether its base pages turned out to be accessed alike: then one rate holds for all, and what was seen of some
-    /// sooner than that lets expect is chance.
-    fn alike(&self) -> bool {
-        self.pages.as_ref().map_or(self.history.was_found_alike(), |pages| pages.alike)
+    /// What is expected of one of its base pages: of pages that are accessed alike one rate holds for all, and what was seen
+    /// of some sooner than that lets expect is chance; as far as their differences come true, what the mixture says.
+    fn expected_of_page(&mut self, counts: &[f64; mixture::RATES], lines: f64, gap_s: f64) -> f64 {
+        let mixed = self.history.page(counts) * lines;
+        let part = match &self.pages {
+            Some(pages) => f64::from(pages.comes_true()),
+            None if self.history.was_found_alike() => 0.0,
+            None => return mixed,
+        };
+        let alike = mixture::counts_for(self.history.rate_if_alike(), gap_s) * lines;
+        if let Some(pages) = &mut self.pages {
+            #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
+            pages.expect_alike(alike as f32);
+        }
+        alike + part * (mixed - alike)
     }
 
     /// Which part of what is expected of it that is at least, but for one chance in ten.

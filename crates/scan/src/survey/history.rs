@@ -4,6 +4,7 @@
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
 use super::patience::Patience;
 use super::visit::{Slope, Visit};
+use std::cmp::Ordering;
 
 /// What was seen counts for so much one epoch with visits later.
 pub(crate) const KEEP: f32 = 0.8;
@@ -147,19 +148,22 @@ impl History {
         changed
     }
 
-    /// Whether one visit runs counter to what is known, and an epoch of such would be believed; none where nothing is known.
-    pub(crate) fn runs_counter(&self, visit: &Visit) -> Option<bool> {
+    /// Whether one visit runs counter to what is known, where an epoch of such would be believed: it saw far more, or far
+    /// less. None where nothing is known.
+    pub(crate) fn runs_counter(&self, visit: &Visit) -> Option<Ordering> {
         let mut seen = Brackets::default();
         seen.add(visit);
         if self.brackets.is_empty() || seen.is_empty() {
             return None;
         }
-        let differs = if visit.huge {
-            seen.odd(&self.weights) != 0.0
-        } else {
-            surprising(seen.seen(), seen.expected(&self.weights))
-        };
-        Some(differs && self.patience.is_over())
+        if !self.patience.is_over() {
+            return Some(Ordering::Equal);
+        }
+        if visit.huge {
+            return seen.odd(&self.weights).partial_cmp(&0.0);
+        }
+        let (seen, expected) = (seen.seen(), seen.expected(&self.weights));
+        if surprising(seen, expected) { seen.partial_cmp(&expected) } else { Some(Ordering::Equal) }
     }
 
     fn pace_of(&self, epoch: &Brackets) -> Option<Pace> {

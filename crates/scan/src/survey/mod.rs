@@ -33,10 +33,11 @@ const AHEAD: f64 = 0.1;
 const LAST_START: f64 = 0.97;
 /// A wave that waits for its turn waits so long at least.
 const RETRY_NS: u64 = 2_000_000;
-/// The target has changed where so many visits of an epoch, and such a share of them, run counter to what is known, over so
-/// long a time: what lasts no longer than a visit or two is a pause of the program, or of the machine.
-const COUNTER: usize = 8;
+/// The target has changed where such a share of an epoch's visits run counter to what is known, so many of them because they
+/// saw more and as many because they saw less, over so long a time. What lasts no longer than a visit or two is a pause of
+/// the program, or of the machine; and a program that runs slower as a whole is still the same.
 const COUNTER_SHARE: f64 = 0.1;
+const COUNTER: usize = 4;
 const COUNTER_NS: u64 = 1_000_000_000;
 /// No region has been visited.
 const NONE: usize = usize::MAX;
@@ -110,9 +111,9 @@ pub(crate) struct Survey<'a, E> {
     in_turn: Option<(usize, u64)>,
     /// Ends when the target has changed.
     alert: bool,
-    /// Visits that were held against what is known; those of them that ran counter to it, and from when to when.
+    /// Visits that were held against what is known; those of them that saw far more, and far less, and from when to when.
     judged: usize,
-    counter: usize,
+    counter: [usize; 2],
     counter_ns: Option<(u64, u64)>,
     visits: Vec<Visit>,
     /// By region, its last visit.
@@ -147,7 +148,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             in_turn: None,
             alert: false,
             judged: 0,
-            counter: 0,
+            counter: [0; 2],
             counter_ns: None,
             visits: Vec::new(),
             last: vec![NONE; regions.len()],
@@ -245,9 +246,10 @@ impl<'a, E: Eyes> Survey<'a, E> {
     }
 
     fn changed(&self) -> bool {
-        let share = self.counter as f64 / self.judged.max(1) as f64;
+        let [more, less] = self.counter;
+        let share = (more + less) as f64 / self.judged.max(1) as f64;
         let lasts = self.counter_ns.is_some_and(|(from, to)| to - from >= COUNTER_NS);
-        self.counter >= COUNTER && share >= COUNTER_SHARE && lasts
+        more.min(less) >= COUNTER && share >= COUNTER_SHARE && lasts
     }
 
     /// Holds visits that have had all their looks against what is known of their regions.
@@ -256,8 +258,8 @@ impl<'a, E: Eyes> Survey<'a, E> {
             let region = &self.regions[visit.region];
             let counter = (!region.sparse).then(|| region.history.runs_counter(visit)).flatten();
             self.judged += usize::from(counter.is_some());
-            if counter == Some(true) {
-                self.counter += 1;
+            if let Some(order) = counter.filter(|order| order.is_ne()) {
+                self.counter[usize::from(order.is_lt())] += 1;
                 let ns = visit.cleared_ns;
                 let (from, to) = self.counter_ns.unwrap_or((ns, ns));
                 self.counter_ns = Some((from.min(ns), to.max(ns)));

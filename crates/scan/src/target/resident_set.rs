@@ -176,7 +176,8 @@ impl ResidentSet {
         let mut odd = self.odd.iter().peekable();
         for (pieces, area, range) in Self::areas(&self.maps, subject) {
             let mapping = units.mapping(subject.space, area);
-            let listed = Listed { mapping, refs: refs(area).flatten(), area: (pieces.start, pieces.end) };
+            let listed =
+                Listed { mapping, refs: refs(area).flatten(), area: (pieces.start, pieces.end) };
             if mapping.shift.is_multiple_of(HUGE) {
                 self.ranges.push(range);
                 self.listed.push(listed);
@@ -334,8 +335,7 @@ mod tests {
     #[test]
     fn memory_in_very_many_pieces_is_asked_for_by_unit() {
         let access = |page: u64| if page.is_multiple_of(2) { "rw-p" } else { "r--p" };
-        let pieces: Vec<_> =
-            (1024..2048).map(|page| (page, page + 1, access(page), "")).collect();
+        let pieces: Vec<_> = (1024..2048).map(|page| (page, page + 1, access(page), "")).collect();
         assert_eq!(listed(&pieces), [(1024, 1536), (1536, 2048)]);
         let holes: Vec<_> = pieces.iter().step_by(4).copied().collect();
         assert_eq!(listed(&holes), [(1024, 1533), (1536, 2045)]);

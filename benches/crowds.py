@@ -161,7 +161,7 @@ def main():
             f"{args.names:,} files, short names": lambda: crowd_of_names(args.names, 0, scratch),
             f"{args.names:,} files, names of 4 KiB": lambda: crowd_of_names(args.names, 4_000, scratch),
         }
-        folder = args.results / "crowds"
+        folder = args.results.resolve() / "crowds"
         folder.mkdir(parents=True, exist_ok=True)
         rows, bad = [], []
         for number, (name, crowd) in enumerate(cases.items()):

@@ -44,6 +44,12 @@ impl Maps {
         }
     }
 
+    /// Whether two areas of the last reading are called the same.
+    #[must_use]
+    pub fn have_one_name(&self, one: &Area, other: &Area) -> bool {
+        self.raw_name(one) == self.raw_name(other)
+    }
+
     fn raw_name(&self, area: &Area) -> &[u8] {
         let (start, len) = area.name;
         self.text.get(start..start + len).unwrap_or_default()

@@ -59,14 +59,25 @@ fn sure(plan: &Plan, conditions: &[String]) -> (&'static str, String) {
     match answer.certainty {
         Certainty::Estimate => {
             let how = if conditions.is_empty() { "Estimate" } else { "Conditional estimate" };
-            let stays = "the size stays within 10 %, however what was too hot to measure, and what \
-                 was never seen, is counted";
+            let but = if chance_is_wide(answer) { "but for chance " } else { "" };
+            let stays = format!(
+                "{but}the size stays within 10 %, however what was too hot to measure, and what \
+                 was never seen, is counted"
+            );
             (how, format!("{stays}{}", if_clause(conditions)))
         }
         Certainty::UpperBound => {
             ("Upper bound", format!("this much is enough; {} might do", answer.fast_bytes_low))
         }
     }
+}
+
+/// Whether another recording may well give a size that is more than a tenth off.
+fn chance_is_wide(answer: &Recommendation) -> bool {
+    let size = answer.fast_bytes.as_f64();
+    answer.interval.as_ref().is_some_and(|interval| {
+        interval.low.as_f64() < 0.9 * size || interval.high.as_f64() > 1.1 * size
+    })
 }
 
 /// What to mind with so much fast memory, most important first.

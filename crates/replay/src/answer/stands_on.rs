@@ -44,8 +44,12 @@ pub(crate) fn stands_on(
     all.extend(answer.and_then(|answer| flat(answer, best)));
     if input.warm_up.warning().is_none() {
         all.push(format!(
-            "the program goes on as in the {} evaluated epochs ({:.0} s)",
-            facts.evaluated_epochs, facts.seconds
+            "the program goes on as in the {} ({:.0} s)",
+            match facts.evaluated_epochs {
+                1 => "evaluated epoch".to_owned(),
+                epochs => format!("{epochs} evaluated epochs"),
+            },
+            facts.seconds
         ));
     }
     all

@@ -135,8 +135,7 @@ impl Overview {
             first => not_judged_before(&resident, first),
         };
         if ended_in_the_last(recording.epochs(), &warm_up) {
-            warm_up.ended = true;
-            warm_up.note += "; so is the last, in which it ended";
+            warm_up = warm_up.ended();
         }
         let (heatmap, areas) = builder.finish(heatmap_rows, warm_up.epochs);
         let name = recording.path().display().to_string();

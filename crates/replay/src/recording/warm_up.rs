@@ -35,6 +35,17 @@ pub struct WarmUp {
 }
 
 impl WarmUp {
+    /// The program ended in the last epoch, which is left out, too.
+    pub(crate) fn ended(self) -> Self {
+        const ALL: &str = "all epochs are used";
+        let note = match self.note.strip_suffix(ALL) {
+            Some(why) => format!("{why}all epochs but the last, in which it ended, are used"),
+            None if self.epochs > 0 => format!("{}; so is the last, in which it ended", self.note),
+            None => format!("{}; the last, in which it ended, is left out", self.note),
+        };
+        Self { ended: true, note, ..self }
+    }
+
     /// How many of so many epochs are looked at: all but a last one in which the program ended.
     pub(crate) fn looked_at(&self, epochs: usize) -> usize {
         epochs - usize::from(self.ended).min(epochs)
@@ -266,6 +277,22 @@ mod tests {
         assert!(!ended_in_the_last(&epochs(1), &warm_up(0)), "it went on");
         assert_eq!(WarmUp { ended: true, ..warm_up(2) }.looked_at(7), 6);
         assert_eq!(warm_up(2).looked_at(7), 7);
+    }
+
+    #[test]
+    fn the_note_of_an_epoch_in_which_it_ended_contradicts_no_other() {
+        let said = |mib: &[u64]| warm_up(mib).ended().note;
+        assert_eq!(
+            said(&[100; 9]),
+            "the footprint is steady from the first epoch; all epochs but the last, in which it \
+             ended, are used"
+        );
+        let filled = said(&[10, 50, 100, 100, 100, 100, 100, 100, 100]);
+        assert!(
+            filled.ends_with("filling its memory; so is the last, in which it ended"),
+            "{filled}"
+        );
+        assert!(said(&[5]).ends_with("; the last, in which it ended, is left out"));
     }
 
     proptest! {

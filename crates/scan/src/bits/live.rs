@@ -10,6 +10,7 @@ use crate::bits::eyes::{Eyes, Lost};
 use crate::error::ScanError;
 use crate::target::activity::Activity;
 use crate::target::pidfd;
+use crate::walk::group_clock::GroupClock;
 use crate::walk::row::{Range, Row, RowBits};
 use crate::walk::walker::{Walker, Watch};
 use pagetide_types::Pid;
@@ -23,9 +24,6 @@ const MADV_COLD: libc::c_int = 20;
 const MAX_RANGES: usize = 1024;
 /// Nearer than this, waiting is spinning: going to sleep and waking up takes longer.
 const SPIN_NS: u64 = 40_000;
-
-/// linux/posix-timers.h: the kind of CPU clock that counts nanoseconds.
-const CPUCLOCK_SCHED: libc::clockid_t = 2;
 
 /// A process as the recorder holds it.
 pub(crate) struct Followed {
@@ -132,8 +130,7 @@ impl Live {
 
     /// CPU time that a process has used, ns, to the last timer tick; 0 once it is gone.
     pub(crate) fn target_cpu(&self, process: usize) -> u64 {
-        // A process's own CPU clock, which anyone may read (CLOCK_PROCESS_CPUTIME_ID of another).
-        clock((!self.followed[process].pid().0 << 3) | CPUCLOCK_SCHED)
+        clock(GroupClock::of(self.followed[process].pid()))
     }
 
     /// Whether a process's address space can be entered at all (capabilities, not a zombie).

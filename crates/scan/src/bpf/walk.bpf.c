@@ -18,12 +18,60 @@ struct sched_entity {
 	__u64 sum_exec_runtime;
 } __attribute__((preserve_access_index));
 
+struct list_head {
+	struct list_head *next;
+} __attribute__((preserve_access_index));
+
+typedef struct {
+	long long counter;
+} __attribute__((preserve_access_index)) atomic64_t;
+
+struct task_cputime_atomic {
+	atomic64_t sum_exec_runtime;
+} __attribute__((preserve_access_index));
+
+struct thread_group_cputimer {
+	struct task_cputime_atomic cputime_atomic;
+} __attribute__((preserve_access_index));
+
+struct posix_cputimers {
+	unsigned int timers_active;
+} __attribute__((preserve_access_index));
+
+struct signal_struct {
+	int nr_threads;
+	struct list_head thread_head;
+	unsigned long long sum_sched_runtime;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	struct thread_group_cputimer cputimer;
+	struct posix_cputimers posix_cputimers;
+} __attribute__((preserve_access_index));
+
 struct task_struct {
 	struct mm_struct *mm;
+	struct signal_struct *signal;
+	struct list_head thread_node;
 	struct sched_entity se;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
+	struct task_group *sched_task_group;
 	int on_cpu;
+	int tgid;
+} __attribute__((preserve_access_index));
+
+struct rq {
+	__u64 nr_switches;
+	struct task_struct *curr;
+} __attribute__((preserve_access_index));
+
+struct cfs_rq {
+	struct rq *rq;
+} __attribute__((preserve_access_index));
+
+/* What each CPU does is found from here: not every kernel says where its variables lie. */
+struct task_group {
+	struct cfs_rq **cfs_rq;
 } __attribute__((preserve_access_index));
 
 struct bpf_iter_meta {
@@ -56,6 +104,7 @@ struct bpf_iter__task {
 /* Set by the loader before loading. */
 const volatile __u64 frame_mask = 0x000ffffffffff000ULL;
 const volatile __u32 levels = 4;
+const volatile __u32 nr_cpus = 0;	/* possible ones */
 
 /* Shared with the loader through mmap. */
 __u64 direct_map = 0;
@@ -76,6 +125,8 @@ __u64 mm_id = 0;
 __u64 exec_ns = 0;	/* CPU time of all threads, exact to their last switch or tick */
 __u64 switches = 0;	/* how often they were switched in or out */
 __u32 running = 0;	/* how many are on a CPU */
+__u32 nr_threads = 0;
+__u32 by_cpu = 0;	/* they were found so */
 
 /* find_direct_map's input. */
 __u64 magic_value = 0;
@@ -404,23 +455,95 @@ static __always_inline void walk(struct mm_struct *mm)
 	status = c->request >= nr_requests ? WALK_DONE : WALK_MORE;
 }
 
-/* Called for every thread of the process: the first one that still has the memory walks it; what
- * they run is added up. */
+struct threads {
+	struct list_head *head;
+	struct list_head *at;
+	struct mm_struct *mm;
+	struct cfs_rq **cpus;
+	int tgid;
+};
+
+/* One thread of the list, which the iterator's RCU lock keeps. */
+static long add_thread(__u64 i, struct threads *threads)
+{
+	struct task_struct *task;
+	struct list_head *at = threads->at;
+
+	if (!at || at == threads->head)
+		return 1;
+	task = (void *)at - bpf_core_field_offset(struct task_struct, thread_node);
+	exec_ns += BPF_CORE_READ(task, se.sum_exec_runtime);
+	switches += BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+	running += BPF_CORE_READ(task, on_cpu) != 0;
+	if (!threads->mm)
+		threads->mm = BPF_CORE_READ(task, mm);
+	threads->at = BPF_CORE_READ(at, next);
+	return 0;
+}
+
+/* The first thread that still has the memory: the leader may have ended. */
+static long find_memory(__u64 i, struct threads *threads)
+{
+	struct task_struct *task;
+	struct list_head *at = threads->at;
+
+	if (!at || at == threads->head || threads->mm)
+		return 1;
+	task = (void *)at - bpf_core_field_offset(struct task_struct, thread_node);
+	threads->mm = BPF_CORE_READ(task, mm);
+	threads->at = BPF_CORE_READ(at, next);
+	return 0;
+}
+
+/* One CPU. `switches` becomes a number that stays while the same CPUs run the process, without a
+ * switch. */
+static long add_cpu(__u64 cpu, struct threads *threads)
+{
+	struct cfs_rq *of_cpu = NULL;
+	struct task_struct *task;
+	struct rq *rq;
+
+	if (bpf_probe_read_kernel(&of_cpu, sizeof(of_cpu), threads->cpus + cpu))
+		return 1;
+	rq = BPF_CORE_READ(of_cpu, rq);
+	task = BPF_CORE_READ(rq, curr);
+	if (BPF_CORE_READ(task, tgid) != threads->tgid)
+		return 0;
+	running++;
+	switches += (BPF_CORE_READ(rq, nr_switches) + 1) * (2 * cpu + 1) * 0x9e3779b97f4a7c15ULL;
+	return 0;
+}
+
+/* Called for the leader of the process: walks its memory, and says what its threads do. */
 SEC("iter/task")
 int walk_task(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
-	struct mm_struct *mm;
+	struct signal_struct *signal;
+	struct threads threads = {};
 
 	if (!task)
 		return 0;
-	/* Plain loads: the verifier lets no arithmetic precede the check above. */
-	exec_ns += task->se.sum_exec_runtime;
-	switches += task->nvcsw + task->nivcsw;
-	running += task->on_cpu != 0;
-	mm = task->mm;
-	if (status == WALK_NO_TASK || (status == WALK_NO_MM && mm))
-		walk(mm);
+	signal = task->signal;
+	threads.tgid = task->tgid;
+	threads.head = (void *)signal + bpf_core_field_offset(struct signal_struct, thread_head);
+	threads.at = BPF_CORE_READ(signal, thread_head.next);
+	nr_threads = BPF_CORE_READ(signal, nr_threads);
+	if (bpf_core_field_exists(struct task_group, cfs_rq))
+		threads.cpus = BPF_CORE_READ(task, sched_task_group, cfs_rq);
+	if (nr_threads > MANY_THREADS && threads.cpus && nr_cpus &&
+	    BPF_CORE_READ(signal, posix_cputimers.timers_active)) {
+		exec_ns = BPF_CORE_READ(signal, cputimer.cputime_atomic.sum_exec_runtime.counter);
+		by_cpu = 1;
+		bpf_loop(nr_cpus, add_cpu, &threads, 0);
+		bpf_loop(MAX_THREADS, find_memory, &threads, 0);
+	} else {
+		exec_ns = BPF_CORE_READ(signal, sum_sched_runtime);
+		switches = BPF_CORE_READ(signal, nvcsw) + BPF_CORE_READ(signal, nivcsw);
+		by_cpu = 0;
+		bpf_loop(MAX_THREADS, add_thread, &threads, 0);
+	}
+	walk(threads.mm);
 	return 0;
 }
 

@@ -11,6 +11,9 @@
 #define MAX_RAM 64
 #define NODE_BITS 3	/* MAX_NODES in binary */
 #define BITMAP_WORDS 8
+/* Of more threads the CPUs are asked, if the kernel adds up the CPU time of the process. */
+#define MANY_THREADS 64
+#define MAX_THREADS (1 << 22)	/* as many as the kernel has process numbers */
 
 /* A range of user addresses to look at, aligned to 4 KiB. */
 struct walk_request {

@@ -5,7 +5,8 @@
 pub struct Activity {
     /// CPU time of all threads, ns; exact to the last switch or timer tick of each.
     pub exec_ns: u64,
-    /// How often threads were switched off a CPU.
+    /// How often threads were switched off a CPU; of many threads a number that is the same while the same
+    /// CPUs run them without a switch.
     pub switches: u64,
     /// Threads on a CPU now.
     pub running: u32,
@@ -17,9 +18,9 @@ impl Activity {
     #[must_use]
     pub fn since(&self, before: &Self, wall_ns: u64) -> Option<f64> {
         const LEAST_NS: u64 = 1_000;
-        if self.switches == before.switches {
+        if self.switches == before.switches && before.running > 0 {
             // Nobody came or went: who runs now has run all the time.
-            return (before.running > 0 && wall_ns > 0).then(|| f64::from(before.running));
+            return (wall_ns > 0).then(|| f64::from(before.running));
         }
         let exec = self.exec_ns.saturating_sub(before.exec_ns);
         let most = f64::from(self.running.max(before.running).max(1));

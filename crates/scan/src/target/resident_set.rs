@@ -9,7 +9,7 @@ use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use crate::target::units::{Mapping, Units};
 use crate::walk::row::{Range, Row};
-use pagetide_host::{Host, Maps, Skip};
+use pagetide_host::{Area, Host, Maps, Skip};
 use pagetide_types::{EpochId, Pid, UnitKey, UnitSize};
 use std::mem::take;
 
@@ -38,17 +38,42 @@ struct Listed {
     mapping: Mapping,
     /// How `clear_refs` reaches it (not the hugetlb pool).
     refs: Option<Kind>,
-    /// Which of the maps' areas.
-    area: usize,
+    /// Which of the maps' areas: the first, and the one after the last.
+    area: (usize, usize),
 }
 
+/// Areas that are taken for one.
+type Pieces = std::ops::Range<usize>;
+
 /// How `clear_refs` reaches an area, if it does; none if it does not count.
-fn refs(area: &pagetide_host::Area) -> Option<Option<Kind>> {
+fn refs(area: &Area) -> Option<Option<Kind>> {
     match area.skip {
         None if area.backing().is_some() => Some(Some(Kind::Files)),
         None => Some(Some(Kind::Anonymous)),
         Some(Skip::Hugetlb) => Some(None),
         Some(_) => None,
+    }
+}
+
+/// So many areas that begin in a unit are told apart.
+const TOLD_APART: usize = 8;
+
+/// How many of the areas from this one on are taken for one: private memory cut into very many pieces, by protection
+/// or by holes, each of which would cost time in every epoch.
+fn taken_for_one(maps: &Maps, first: usize) -> usize {
+    let areas = &maps.areas()[first..];
+    let unit = |area: &Area| area.start.0 / HUGE;
+    let small = |area: &&Area| {
+        area.end.0 - area.start.0 < HUGE && area.skip.is_none() && area.backing().is_none()
+    };
+    let of_first = |area: &&Area| {
+        unit(area) == unit(&areas[0])
+            && area.kind == areas[0].kind
+            && maps.have_one_name(area, &areas[0])
+    };
+    match areas.iter().take_while(small).take_while(of_first).count() {
+        pieces @ TOLD_APART.. => pieces,
+        _ => 1,
     }
 }
 
@@ -104,16 +129,24 @@ pub(crate) struct Subject<'a> {
 }
 
 impl ResidentSet {
-    /// The areas of the last reading that count, with their part inside of what is recorded.
+    /// The areas of the last reading that count, with their part inside of what is recorded; of small ones that
+    /// are one the first.
     fn areas<'a>(
         maps: &'a Maps,
         subject: &'a Subject<'_>,
-    ) -> impl Iterator<Item = (usize, &'a pagetide_host::Area, Range)> {
-        let within = subject.within;
-        maps.areas().iter().enumerate().filter_map(move |(number, area)| {
-            let range =
-                Range { start: area.start.0.max(within.start), end: area.end.0.min(within.end) };
-            (range.start < range.end && refs(area).is_some()).then_some((number, area, range))
+    ) -> impl Iterator<Item = (Pieces, &'a Area, Range)> {
+        let (all, within) = (maps.areas(), subject.within);
+        let mut next = 0;
+        let pieces = std::iter::from_fn(move || {
+            let first = next;
+            next += (first < all.len()).then(|| taken_for_one(maps, first))?;
+            Some(first..next)
+        });
+        pieces.filter_map(move |pieces| {
+            let (area, end) = (&all[pieces.start], all[pieces.end - 1].end.0);
+            let range = Range { start: area.start.0.max(within.start), end: end.min(within.end) };
+            let counts = range.start < range.end && refs(area).is_some();
+            counts.then_some((pieces, area, range))
         })
     }
 
@@ -141,9 +174,10 @@ impl ResidentSet {
         self.ranges.clear();
         self.listed.clear();
         let mut odd = self.odd.iter().peekable();
-        for (number, area, range) in Self::areas(&self.maps, subject) {
+        for (pieces, area, range) in Self::areas(&self.maps, subject) {
             let mapping = units.mapping(subject.space, area);
-            let listed = Listed { mapping, refs: refs(area).flatten(), area: number };
+            let listed =
+                Listed { mapping, refs: refs(area).flatten(), area: (pieces.start, pieces.end) };
             if mapping.shift.is_multiple_of(HUGE) {
                 self.ranges.push(range);
                 self.listed.push(listed);
@@ -189,7 +223,9 @@ impl ResidentSet {
             // Only what holds memory is remembered: a program may map what it likes.
             if noted.replace(area) != Some(area) {
                 let who = (subject.pid, subject.command, subject.epoch);
-                units.note_area(mapping, &self.maps.areas()[area], &self.maps, who);
+                let mut whole = self.maps.areas()[area.0];
+                whole.end = self.maps.areas()[area.1 - 1].end;
+                units.note_area(mapping, &whole, &self.maps, who);
             }
             let end = ((row.addr | (HUGE - 1)) + 1).min(self.ranges[request].end);
             while known.next_if(|region| region.range.start < row.addr).is_some() {}
@@ -273,6 +309,44 @@ impl ResidentSet {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The map of a process with these areas: start and end in pages, access, name.
+    fn maps(areas: &[(u64, u64, &str, &str)]) -> Maps {
+        let tree = tempfile::tempdir().unwrap();
+        let folder = tree.path().join("proc/7");
+        std::fs::create_dir_all(&folder).unwrap();
+        let line = |(start, end, access, name): &(u64, u64, &str, &str)| {
+            format!("{:08x}-{:08x} {access} 00000000 00:00 0 {name}\n", start * PAGE, end * PAGE)
+        };
+        std::fs::write(folder.join("maps"), areas.iter().map(line).collect::<String>()).unwrap();
+        let mut maps = Maps::default();
+        Host::new(tree.path()).read_maps(Pid(7), &mut maps).unwrap();
+        maps
+    }
+
+    fn listed(areas: &[(u64, u64, &str, &str)]) -> Vec<(u64, u64)> {
+        let within = Range { start: 0, end: u64::MAX };
+        let subject =
+            Subject { process: 0, pid: Pid(7), space: 0, command: "", epoch: EpochId(0), within };
+        let maps = maps(areas);
+        ResidentSet::areas(&maps, &subject).map(|(.., r)| (r.start / PAGE, r.end / PAGE)).collect()
+    }
+
+    #[test]
+    fn memory_in_very_many_pieces_is_asked_for_by_unit() {
+        let access = |page: u64| if page.is_multiple_of(2) { "rw-p" } else { "r--p" };
+        let pieces: Vec<_> = (1024..2048).map(|page| (page, page + 1, access(page), "")).collect();
+        assert_eq!(listed(&pieces), [(1024, 1536), (1536, 2048)]);
+        let holes: Vec<_> = pieces.iter().step_by(4).copied().collect();
+        assert_eq!(listed(&holes), [(1024, 1533), (1536, 2045)]);
+        assert_eq!(listed(&pieces[..7]).len(), 7, "few are told apart");
+        let long = (1536, 4096, "rw-p", "");
+        let with_long: Vec<_> = pieces[..512].iter().copied().chain([long]).collect();
+        assert_eq!(listed(&with_long), [(1024, 1536), (1536, 4096)], "and what is long");
+        let mut names = pieces[..512].to_vec();
+        names[256..].iter_mut().for_each(|area| area.3 = "[heap]");
+        assert_eq!(listed(&names), [(1024, 1280), (1280, 1536)], "and what has a name");
+    }
 
     #[test]
     fn pages_are_watched_one_by_one_where_one_unit_would_not_do_up_to_a_limit() {

@@ -2,6 +2,7 @@
 //! by an eBPF program.
 
 pub(crate) mod direct_map;
+pub(crate) mod group_clock;
 pub(crate) mod nodes;
 pub(crate) mod ram;
 pub(crate) mod row;

@@ -4,6 +4,7 @@
 use crate::error::ScanError;
 use crate::target::activity::Activity;
 use crate::walk::direct_map;
+use crate::walk::group_clock::GroupClock;
 use crate::walk::nodes::{NodeRange, NodeSlots};
 use crate::walk::ram;
 use crate::walk::row::{Range, Row, RowBits};
@@ -15,6 +16,7 @@ use skeleton::{WalkSkel, WalkSkelBuilder, types};
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
+use std::sync::OnceLock;
 
 #[expect(
     unreachable_pub,
@@ -36,6 +38,15 @@ const MAX_REQUESTS: usize = 8192;
 const WALK_DONE: u32 = 0;
 const WALK_NO_TASK: u32 = 2;
 const WALK_NO_MM: u32 = 3;
+// As in walk.h.
+const MANY_THREADS: u32 = 64;
+
+/// How many CPUs there may be: one more than the highest number.
+fn possible_cpus() -> u32 {
+    let list = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap_or_default();
+    let last = list.trim_end().rsplit([',', '-']).next().and_then(|last| last.parse().ok());
+    last.map_or(0, |last: u32| last.saturating_add(1))
+}
 
 /// The loaded scan. One per process is enough; it serves any number of targets in turn.
 pub struct Walker {
@@ -53,6 +64,8 @@ pub struct Walker {
 pub struct Watch {
     pid: Pid,
     link: OwnedFd,
+    /// Of a process with many threads, unless the kernel refuses it.
+    clock: OnceLock<Option<GroupClock>>,
 }
 
 impl Watch {
@@ -79,6 +92,7 @@ impl Walker {
             tracing::debug!(target: "libbpf", "{}", text.trim_end());
         })));
         let (levels, frame_mask) = direct_map::paging()?;
+        let cpus = possible_cpus();
         let load = || {
             // The object outlives everything else: it is loaded once and freed by the kernel at exit.
             let object: &'static mut MaybeUninit<OpenObject> =
@@ -87,6 +101,7 @@ impl Walker {
             if let Some(rodata) = open.maps.rodata_data.as_mut() {
                 rodata.levels = levels;
                 rodata.frame_mask = frame_mask;
+                rodata.nr_cpus = cpus;
             }
             open.load()
         };
@@ -194,7 +209,8 @@ impl Walker {
     /// When there is no such process, or a capability is missing.
     pub fn watch(&self, pid: Pid) -> Result<Watch, ScanError> {
         let mut info = libbpf_sys::bpf_iter_link_info::default();
-        info.task.pid = pid.0.unsigned_abs();
+        // Its leader alone: what the threads do is found from there.
+        info.task.tid = pid.0.unsigned_abs();
         let options = libbpf_sys::bpf_link_create_opts {
             sz: size_of::<libbpf_sys::bpf_link_create_opts>() as libbpf_sys::size_t,
             iter_info: &raw mut info,
@@ -218,7 +234,8 @@ impl Walker {
             });
         }
         // SAFETY: a fresh descriptor that nobody else owns.
-        Ok(Watch { pid, link: unsafe { OwnedFd::from_raw_fd(fd) } })
+        let link = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(Watch { pid, link, clock: OnceLock::new() })
     }
 
     /// Reads `requests` of a process and appends what is present to `rows` (and `bits`, one per
@@ -274,6 +291,13 @@ impl Walker {
         Ok(self.last_activity())
     }
 
+    /// Whether the CPUs were asked what the process does, at the last walk, and not each of its threads.
+    #[must_use]
+    #[doc(hidden)]
+    pub fn asked_cpus(&self) -> bool {
+        self.get(|bss| bss.by_cpu != 0)
+    }
+
     pub(crate) fn last_activity(&self) -> Activity {
         self.get(|bss| Activity {
             exec_ns: bss.exec_ns,
@@ -287,6 +311,7 @@ impl Walker {
         self.set(|bss| {
             bss.status = WALK_NO_TASK;
             (bss.exec_ns, bss.switches, bss.running) = (0, 0, 0);
+            (bss.nr_threads, bss.by_cpu) = (0, 0);
         });
         // SAFETY: plain system call on a descriptor that we own.
         let fd = unsafe { libbpf_sys::bpf_iter_create(watch.link.as_raw_fd()) };
@@ -304,6 +329,10 @@ impl Walker {
             unsafe { libc::read(iterator.as_raw_fd(), nothing.as_mut_ptr().cast(), nothing.len()) };
         if read < 0 {
             return Err(ScanError::last(format!("walking process {}", watch.pid)));
+        }
+        if self.get(|bss| bss.nr_threads > MANY_THREADS && bss.by_cpu == 0) {
+            // From the next look on not each of them is asked.
+            watch.clock.get_or_init(|| GroupClock::start(watch.pid).ok());
         }
         match self.get(|bss| bss.status) {
             WALK_NO_TASK => Err(ScanError::Gone(watch.pid)),

@@ -9,5 +9,6 @@ mod opening;
 mod recorded;
 mod shared;
 mod sparse;
+mod threads;
 mod uncleared;
 mod uneven;

@@ -1,10 +1,10 @@
 //! What a process maps costs the recorder nothing: only what is resident does.
 
-use crate::child::{Child, HUGE, PAGE, rest};
-use crate::recorded::alone;
+use crate::child::{Area, Child, HUGE, PAGE, rest};
+use crate::recorded::{Recorded, Seen, alone};
 use pagetide_host::Host;
 use pagetide_scan::{Observer, Options, Recorder, Target};
-use pagetide_types::{Bytes, Pid};
+use pagetide_types::{Bytes, HeatFlags, Pid};
 use std::ptr;
 use std::time::Duration;
 
@@ -54,4 +54,46 @@ fn an_odd_offset_costs_what_is_resident_and_not_what_is_mapped() {
     let units = record.new_units.iter().filter(|unit| unit.object == object).count();
     assert_eq!(units, TOUCHED, "a unit each");
     assert!(sparse.end - sparse.first > (MAPPED / HUGE) as u64);
+}
+
+#[test]
+fn memory_in_very_many_areas_is_seen_as_if_it_were_one() {
+    let Some(_alone) = alone("memory_in_very_many_areas_is_seen_as_if_it_were_one") else { return };
+    const UNITS: usize = 4;
+    let area = Area::private(UNITS * HUGE);
+    let child = Child::fork(
+        || {
+            area.write(0, area.len);
+            // Each second page may not be touched any more, or is not there.
+            for at in (PAGE..area.len).step_by(2 * PAGE) {
+                // SAFETY: inside the mapping, which nobody else uses.
+                unsafe {
+                    let page = area.start.add(at).cast();
+                    if at < area.len / 2 {
+                        libc::mprotect(page, PAGE, libc::PROT_READ);
+                    } else {
+                        libc::munmap(page, PAGE);
+                    }
+                }
+            }
+        },
+        || {
+            for at in (0..area.len).step_by(2 * PAGE) {
+                area.read(at, PAGE);
+            }
+        },
+    );
+    let last = |recorded: &Recorded| -> Vec<Seen> {
+        let units = recorded.private(area.unit(), UNITS);
+        units.iter().filter_map(|unit| unit.last().copied()).collect()
+    };
+    let accessed = |seen: &Seen| seen.has(HeatFlags::ACCESSED);
+    let recorded = Recorded::until(&[&child], false, |recorded| {
+        let last = last(recorded);
+        recorded.epochs.len() > 1 && last.len() == UNITS && last.iter().all(accessed)
+    });
+    let last = last(&recorded);
+    assert!(last.len() == UNITS && last.iter().all(accessed), "{last:?}");
+    let pages: Vec<u16> = last.iter().map(|unit| unit.pages).collect();
+    assert_eq!(pages, [512, 512, 256, 256]);
 }

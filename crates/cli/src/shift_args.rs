@@ -61,7 +61,7 @@ pub(crate) struct ShiftRunArgs {
     pub(crate) growth: f64,
     /// Grow as soon as less is free than so many times what is used up until the next device is memory; 0: how fast
     /// memory is used up does not count.
-    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = lead, allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = lead, allow_hyphen_values = true)]
     pub(crate) lead: f64,
     /// Weight of the newest free memory in the smoothed one: more than 0, at most 1.
     #[arg(long, default_value_t = 0.7, value_name = "WEIGHT", value_parser = weight, allow_hyphen_values = true)]

@@ -277,6 +277,7 @@ fn occupied_devices_are_refused_and_left_byte_for_byte() {
     # Devices of direct access: what is on them is not ours, they are open, they are memory.
     ndctl create-namespace -r region0 -m devdax >/dev/null
     device=$(ls /sys/bus/dax/devices)
+    pagetide shift run --for 1s 2>&1 | grep -q "no device is prepared" || echo "WRONG: none is prepared"
     device_refused() {
         if pagetide shift prepare --device $device 2>/tmp/why; then echo "TAKEN: $1"; fi
         grep -q "$2" /tmp/why || echo "WRONG: $1: $(cat /tmp/why)"

@@ -13,7 +13,7 @@ demo: ## Install what is missing, build, record redis under load, print its plan
 test: ## Install what the tests need and run them all
 	@scripts/test.sh
 
-test-long: ## Record a real PostgreSQL three times; fuzz every reader of what others wrote, minutes each (MINUTES=2)
+test-long: ## Record a real PostgreSQL three times; kill shift 100 times in guests; fuzz every reader of what others wrote, minutes each (MINUTES=2)
 	@scripts/test-long.sh
 
 test-lab: ## Boot machines with tiers of memory in QEMU and run the tests that need them (resumes)

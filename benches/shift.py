@@ -2,20 +2,28 @@
 """`pagetide shift` in guests of the lab's topology `shift` (make lab), one per case; what was measured is kept.
 
 *growth*: a program fills more memory than there is DRAM at three rates, or, *spare*, less than there is; unmanaged, and
-with one trigger or another. *keep*: it keeps it for a minute. *follow*: another one begins while
+with one trigger or another. *keep*: it keeps it for a minute; *guess*: so does
+one that fits. *follow*: another one begins while
 a device is being given back. *graph*: a program that builds a graph and ranks its vertices. *give-back*: a device of 640 MiB (512 MiB as memory), of which a program uses a part, is
-given back. An emulated CPU reads devices some ten times slower: times stand for themselves only in comparison.
+given back. *redis*: redis-server in persistent memory that becomes storage, where the DRAM beside it is full, on a machine of two
+such pairs; its misses are counted by node while it serves five operations (table 1 of PMShifter). An emulated CPU reads devices some ten times slower: times stand for themselves only in comparison.
 
 For each case NAME.json, what the guest said; of growth also NAME.csv, memory four times a second, and NAME.jsonl, the
 daemon's checks."""
 
 import argparse
+import csv
 import dataclasses
+import io
 import itertools
 import json
 import math
 import pathlib
 import re
+import shutil
+import subprocess
+import tempfile
+import time
 
 import common
 import guest
@@ -78,11 +86,42 @@ def graph(manager, scale, dram):
     return Case(f"graph-{manager}", "growth", settings, manager, dram=dram)
 
 
-CASES = [give_back(percent) for percent in (0, 10, 50, 100)]
+# As firmware says it of Optane: a socket's own persistent memory is nearest to its DRAM, the rest is equally far from it.
+PAIRS = """name = "pairs"
+title = "Two sockets with DRAM and persistent memory each"
+modules = ["nfit", "nd_pmem", "device_dax", "dax_pmem", "kmem"]
+kernel = "memory_hotplug.memmap_on_memory=Y"
+setup = \"\"\"
+echo 8c1d0a3d5b9e4c0f9a52d3f0c0ffee11 >/etc/machine-id
+echo offline >/sys/devices/system/memory/auto_online_blocks
+\"\"\"
+distances = [[10, 21, 17, 28], [21, 10, 28, 17], [17, 28, 10, 28], [28, 17, 28, 10]]
+node = [
+    { name = "DRAM 0", cpus = 1, memory = "768M", latency_ns = 81, bandwidth_gb_s = 105 },
+    { name = "DRAM 1", cpus = 1, memory = "1G", latency_ns = 81, bandwidth_gb_s = 105 },
+    { name = "PM 0", near = 0, latency_ns = 169, bandwidth_gb_s = 39 },
+    { name = "PM 1", near = 1, latency_ns = 169, bandwidth_gb_s = 39 },
+]
+nvdimm = [{ node = 2, size = "512M" }, { node = 3, size = "512M" }]
+"""
+
+
+def redis(how):
+    """Redis whose persistent memory becomes storage, by the kernel's own offlining or by ours."""
+    return Case(f"redis-{how}", "redis", {"HOW": how, "KEYS": 100_000, "REQUESTS": 6_000})
+
+
+CASES = [redis(how) for how in ("stock", "ours")]
+# The same operations on this machine, where all memory is DRAM.
+CASES.append(Case("redis-here", "redis-here", {"KEYS": 100_000, "REQUESTS": 100_000}))
+OPERATIONS = ("mset", "set", "get", "lpush", "rpop")
+CASES += [give_back(percent) for percent in (0, 10, 50, 100)]
 CASES.append(give_back(100, "1G", "give-back-short"))
 CASES += [growth(manager, rate) for manager in MANAGERS for rate in RATES]
 # What is kept for longer is what memory is taken for.
 CASES += [growth("default", rate, name="keep", hold=60) for rate in RATES]
+# What the lead takes although all of this fits into DRAM, for as long.
+CASES.append(growth("default", 120, "550M", "guess", hold=60))
 # Seconds into a give-back of some four.
 CASES += [growth("default", 120, name=f"follow-{seconds}", follow=seconds) for seconds in (0, 2)]
 # 640 MiB are needed, and some 455 of this are free.
@@ -91,8 +130,68 @@ CASES += [graph(manager, 22, "640M") for manager in ("unmanaged", "default")]
 CASES += [growth(manager, 120, "550M", "spare") for manager in MANAGERS if MANAGERS[manager].options]
 
 
+def run_redis(args, case, folder):
+    """One metered guest; what of redis's memory was missed where, by operation. Nodes are those of the topology."""
+    more, paths = guest.programs(args, [shutil.which(name) for name in ("redis-server", "redis-benchmark")])
+    out = args.scratch / f"pagetide-{args.name}-{case.name}"
+    more += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
+    text, out = guest.boot(args, case.name, PAIRS, "shift-redis.sh", case.settings | paths, more, TIMEOUT)
+    if text is None:
+        return
+    found = {"case": dataclasses.asdict(case), "commit": common.commit(), "where": {}, "operations": {}, "said": []}
+    marks, areas = {}, []
+    for line in text.splitlines():
+        match line.split():
+            case ["where", when, *mib]:
+                found["where"][when] = [int(word) for word in mib]
+            case ["operation", name, mark, requests]:
+                marks[mark] = name
+                found["operations"][name] = {"requests": int(requests), "reads": [0] * 4, "writes": [0] * 4}
+            case ["area", ends, _]:
+                areas.append([int(end, 16) for end in ends.split("-")])
+            case _:
+                found["said"].append(line)
+    for row in csv.DictReader(io.StringIO(common.read(out.with_suffix(".units")))):
+        address = int(row["address"], 16) if row["address"] else 0
+        node = int(row["node"] or -1)
+        if row["mark"] in marks and node >= 0 and any(address < end and address + guest.UNIT > start for start, end in areas):
+            operation = found["operations"][marks[row["mark"]]]
+            operation["reads"][node] += int(row["reads"])
+            operation["writes"][node] += int(row["writes"])
+    guest.forget(out)
+    (folder / f"{case.name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(f"{case.name}: {found['where']}")
+
+
+def run_redis_here(args, case, folder):
+    """Requests per second of redis on this machine, server and client on a core each."""
+    with tempfile.TemporaryDirectory(dir=args.scratch) as place:
+        socket = pathlib.Path(place) / "redis"
+        command = ["taskset", "1", "redis-server", "--save", "", "--appendonly", "no", "--port", "0", "--unixsocket", socket]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as server:
+            while not socket.exists():
+                time.sleep(0.1)
+            keys, requests = case.settings["KEYS"], case.settings["REQUESTS"]
+            ask = ["taskset", "2", "redis-benchmark", "-s", socket, "-r", str(keys), "-d", "1000", "--csv"]
+            rate = lambda operation, number: float(subprocess.check_output([*ask, "-t", operation, "-n", str(number)], text=True).splitlines()[-1].split('"')[3])
+            for operation in ("mset", "lpush"):
+                rate(operation, keys // 5)
+            # The fastest of three: other programs only make it slower.
+            found = {operation: max(rate(operation, requests) for _ in range(3)) for operation in OPERATIONS}
+            server.terminate()
+    found = {"case": dataclasses.asdict(case), "commit": common.commit(), "load": common.load(), "per_second": found}
+    (folder / f"{case.name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    print(f"{case.name}: {found['per_second']}")
+
+
 def run(args, case, folder):
     """One guest; writes what came out of it."""
+    if case.kind == "redis-here":
+        run_redis_here(args, case, folder)
+        return
+    if case.kind == "redis":
+        run_redis(args, case, folder)
+        return
     topology = common.read(common.ROOT / "lab/topologies/shift.toml")
     topology = topology.replace('memory = "1G"', f'memory = "{case.dram}"')
     more, paths = guest.programs(args)

@@ -1,12 +1,26 @@
 #!/usr/bin/env bash
-# Records a real PostgreSQL three times (scripts/test-postgres.sh), and fuzzes every reader of what others
+# Records a real PostgreSQL three times (scripts/test-postgres.sh), kills `pagetide shift` at 100 random points in guests (an
+# hour), and fuzzes every reader of what others
 # wrote, for MINUTES each (2 by default), from the corpus in fuzz/corpus. Installs PostgreSQL, cargo-fuzz and a
 # nightly toolchain if they are missing; what is found is left in fuzz/artifacts.
-# Usage: test-long.sh [postgres|TARGET...]
+# Usage: test-long.sh [postgres|kills|TARGET...]
 source "$(dirname "$0")/lib.sh"
+
+# Ten at a time, with a reboot after each.
+kills() {
+    for piece in $(seq 10); do
+        say "kills: $piece of 10 pieces"
+        PAGETIDE_KILLS=10 scripts/test-lab.sh killed_at_random_points
+    done
+}
 
 if [ $# -eq 0 ]; then
     scripts/test-postgres.sh
+    kills
+elif [ "$1" = kills ]; then
+    shift
+    kills
+    [ $# -gt 0 ] || exit 0
 elif [ "$1" = postgres ]; then
     shift
     scripts/test-postgres.sh

@@ -1,7 +1,7 @@
 //! Arguments of `shift`.
 
 use crate::values::{percent, seconds, size};
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use pagetide_manager::Amount;
 use pagetide_types::Bytes;
 use std::path::PathBuf;
@@ -59,9 +59,9 @@ pub(crate) struct ShiftRunArgs {
     /// How many times as much shall be free then.
     #[arg(long, default_value_t = 5.0, value_name = "FACTOR", value_parser = growth, allow_hyphen_values = true)]
     pub(crate) growth: f64,
-    /// Grow as soon as less is free than so many times what is used up until the next device is memory; 0: how fast
-    /// memory is used up does not count.
-    #[arg(long, default_value_t = 2.0, value_name = "FACTOR", value_parser = lead, allow_hyphen_values = true)]
+    /// Grow as soon as the threshold would be met before the next device is memory: so many times what is used up until
+    /// then is to be free above it; 0: how fast memory is used up does not count.
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR", value_parser = lead, allow_hyphen_values = true)]
     pub(crate) lead: f64,
     /// Weight of the newest free memory in the smoothed one: more than 0, at most 1.
     #[arg(long, default_value_t = 0.7, value_name = "WEIGHT", value_parser = weight, allow_hyphen_values = true)]
@@ -111,11 +111,12 @@ pub(crate) struct StatusArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("storage").required(true).args(["region", "device"]))]
 pub(crate) struct PrepareArgs {
     #[command(flatten)]
     pub(crate) state: StateArgs,
     /// The region to lay out, such as region0 (`ndctl list -R` lists them).
-    #[arg(long, value_name = "REGION", required_unless_present = "device", requires = "size")]
+    #[arg(long, value_name = "REGION", requires = "size")]
     pub(crate) region: Option<String>,
     /// Size of each device as storage: what is shifted at a time. Each loses one memory block (128M on
     /// small machines) as memory.
@@ -125,7 +126,7 @@ pub(crate) struct PrepareArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "device")]
     pub(crate) count: Option<u64>,
     /// A dax device that is there already, such as dax0.0 (CXL memory, or what was given back).
-    #[arg(long, value_name = "NAME", conflicts_with = "region")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) device: Option<String>,
     /// Say what would be done, and do nothing.
     #[arg(long)]
@@ -133,14 +134,15 @@ pub(crate) struct PrepareArgs {
 }
 
 #[derive(Args, Debug)]
+#[command(group = ArgGroup::new("memory").required(true).args(["size", "device"]))]
 pub(crate) struct GiveBackArgs {
     #[command(flatten)]
     pub(crate) state: StateArgs,
     /// How much memory to give up at least.
-    #[arg(long, value_parser = size, value_name = "SIZE", allow_hyphen_values = true, required_unless_present = "device")]
+    #[arg(long, value_parser = size, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     /// This device (default: the leftmost with the fewest used pages).
-    #[arg(long, value_name = "NAME", conflicts_with = "size")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) device: Option<String>,
     /// Longest time that one device may take; it stays memory if that does not do.
     #[arg(long, default_value = "30s", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
@@ -185,7 +187,7 @@ fn growth(text: &str) -> Result<f64, String> {
 fn lead(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(factor) if (0.0..=100.0).contains(&factor) => Ok(factor),
-        _ => Err("write a factor from 0 to 100, for instance 2".into()),
+        _ => Err("write a factor from 0 to 100, for instance 1".into()),
     }
 }
 

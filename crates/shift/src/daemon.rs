@@ -24,6 +24,9 @@ const OTHERS: Duration = Duration::from_secs(1);
 /// Longest time that a node is compacted at a check.
 const COMPACTING: Duration = Duration::from_secs(1);
 
+/// A device stays memory if programs use up such a part of what is to be free without it while it is given back.
+const WANTED: f64 = 0.25;
+
 /// Bytes of a device per second that become memory, as long as none has been converted: nearly all of the time it is
 /// read.
 const ASSUMED: f64 = 512.0 * 1024.0 * 1024.0;
@@ -154,8 +157,8 @@ impl<K: Kernel> Daemon<K> {
             match verdict {
                 Verdict::Grow { by, why } => self.grow(pair, by, why, &mut check.happened)?,
                 Verdict::Shrink { by } => {
-                    let most = part(threshold, options.growth / 4.0);
-                    self.shrink(pair, (by, most), &mut check.happened)?;
+                    let stays = free.saturating_sub(by);
+                    self.shrink(pair, (by, part(stays, WANTED)), &mut check.happened)?;
                 }
                 Verdict::Hold | Verdict::Wait => {
                     self.exhausted.remove(&pair.dram);
@@ -252,7 +255,7 @@ impl<K: Kernel> Daemon<K> {
             if let (false, Some(pressure)) =
                 (self.options.dry_run, self.pressures.get_mut(&pair.dram))
             {
-                pressure.grew(now);
+                pressure.grew(now, gained, why);
             }
         }
         // Said once, not at every check.
@@ -295,7 +298,7 @@ impl<K: Kernel> Daemon<K> {
                 Ok(GaveBack { memory: bytes, moved }) => {
                     let now = self.kernel.now();
                     if let Some(pressure) = self.pressures.get_mut(&pair.dram) {
-                        pressure.shrank(now);
+                        pressure.shrank(now, bytes);
                     }
                     let seconds = (now - since).as_secs_f64();
                     happened.push(Happened::Shrank { device, bytes, moved, seconds });

@@ -12,7 +12,7 @@ fn options(folder: &std::path::Path) -> DaemonOptions {
             smoothing: 0.5,
             threshold: Bytes(0),
             growth: 5.0,
-            lead: 2.0,
+            lead: 1.0,
             apart: Duration::from_secs(5),
             stalled: None,
         },
@@ -203,12 +203,12 @@ fn filled(lead: f64, free: &[u64]) -> Vec<Happened> {
 #[test]
 fn memory_that_is_used_up_fast_grows_before_the_threshold() {
     // 80 MiB a second; the threshold is a tenth of 1 GiB, and the next device is assumed to take a second.
-    let free = [600, 520, 440, 360, 280];
-    let happened = filled(2.0, &free);
+    let free = [600, 520, 440, 360, 280, 200];
+    let happened = filled(1.0, &free);
     assert!(matches!(&happened[..], [Happened::Grew { why: Trigger::Lead, .. }]), "{happened:?}");
     assert_eq!(filled(0.0, &free), []);
     // One piece of as much is no reason.
-    assert_eq!(filled(2.0, &[600, 600, 280, 280]), []);
+    assert_eq!(filled(1.0, &[600, 600, 280, 280]), []);
 }
 
 #[test]

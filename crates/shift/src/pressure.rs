@@ -6,9 +6,10 @@
 //! it grows with free memory: here memory grows when the smoothed *free* memory falls below the
 //! threshold. The smoothing factor and the threshold are unpublished: ours are options. "Increased by
 //! five times" is read as five times the threshold, which is what is free when it is met.
-//! Two triggers are ours. The lead: what is free would be used up before the next device is memory, at the
-//! rate at which it falls (section 5.4 has the paper's Shifter notice a rapid change in the rate of allocation,
+//! Two triggers are ours. The lead: the threshold would be met before the next device is memory, at the rate at which
+//! free memory falls (section 5.4 has the paper's Shifter notice a rapid change in the rate of allocation,
 //! its formula does not say how). And stall information (PSI), which sees a shortage that free memory does not show.
+//! The lead is a guess: it asks for no more than it foresees, and what it took goes back when memory falls no more.
 
 use crate::slope::Slope;
 use pagetide_types::Bytes;
@@ -24,8 +25,8 @@ pub struct PressureOptions {
     pub threshold: Bytes,
     /// How many times as much shall be free then; at least 1.
     pub growth: f64,
-    /// So many times what is used up until the next device is memory is to be free; 0: how fast memory is used up
-    /// does not count.
+    /// So many times what is used up until the next device is memory is to be free above the threshold; 0: how fast
+    /// memory is used up does not count.
     pub lead: f64,
     /// Time between changes of direction.
     pub apart: Duration,
@@ -53,7 +54,7 @@ pub struct Sample {
 pub enum Trigger {
     /// The smoothed free memory is below the threshold.
     Free,
-    /// What is free would be used up before the next device is memory.
+    /// The threshold would be met before the next device is memory.
     Lead,
     /// Tasks wait for memory.
     Stalls,
@@ -87,6 +88,13 @@ enum Direction {
     Shrinking,
 }
 
+/// What the lead took goes back if so many times the threshold stay free without it.
+const STAYS: f64 = 2.0;
+/// And after so many times the time between changes of direction without a fall.
+const RESTS: u32 = 2;
+/// Less than this part of the threshold is no fall.
+const FALL: f64 = 0.1;
+
 /// The pressure of one pair over time.
 #[derive(Clone, Debug)]
 pub struct Pressure {
@@ -95,13 +103,25 @@ pub struct Pressure {
     slope: Slope,
     before: Option<Sample>,
     last_shift: Option<(Direction, Duration)>,
+    /// What the lead took and nothing but the lead has asked for since, in bytes.
+    led: f64,
+    /// Since when free memory has not fallen, and the most that was free.
+    steady: Option<(Duration, f64)>,
 }
 
 impl Pressure {
     /// Nothing is known yet.
     #[must_use]
     pub fn new(options: PressureOptions) -> Self {
-        Self { options, smoothed: None, slope: Slope::default(), before: None, last_shift: None }
+        Self {
+            options,
+            smoothed: None,
+            slope: Slope::default(),
+            before: None,
+            last_shift: None,
+            led: 0.0,
+            steady: None,
+        }
     }
 
     /// The smoothed free memory, after the first check.
@@ -126,9 +146,8 @@ impl Pressure {
         let waits = self.stalled_share(sample);
         self.before = Some(sample);
         let threshold = amount(self.options.threshold);
-        let ahead = sample
-            .conversion
-            .map_or(0.0, |conversion| self.options.lead * self.slope.until_done(conversion));
+        let rests = self.rests(sample.at, free, FALL * threshold);
+        let ahead = sample.conversion.map_or(0.0, |conversion| self.ahead(threshold, conversion));
         let why = if smoothed < threshold {
             Some(Trigger::Free)
         } else if free < ahead {
@@ -142,14 +161,23 @@ impl Pressure {
         // the check: five times that would ask for the less memory, the faster it goes.
         let goal = (self.options.growth * threshold).max(ahead);
         if let Some(why) = why {
+            let enough = if why == Trigger::Lead { ahead } else { goal };
+            if why != Trigger::Lead {
+                self.led = 0.0;
+            }
             if self.too_soon(Direction::Shrinking, sample.at) {
                 return Verdict::Wait;
             }
             // Tasks that wait while much is free get what there is least of.
-            return Verdict::Grow { by: bytes((goal - free).max(1.0)), why };
+            return Verdict::Grow { by: bytes((enough - free).max(1.0)), why };
         }
         // What growing asks for is not too much.
-        let surplus = smoothed.min(free) - goal;
+        let least = smoothed.min(free);
+        let mut surplus = least - goal;
+        if rests {
+            let stays = STAYS.min(self.options.growth) * threshold;
+            surplus = surplus.max((least - stays.max(ahead)).min(self.led));
+        }
         if surplus < 1.0 {
             return Verdict::Hold;
         }
@@ -159,19 +187,43 @@ impl Pressure {
         Verdict::Shrink { by: bytes(surplus) }
     }
 
-    /// Memory has grown; from here on the time between changes of direction runs.
-    pub fn grew(&mut self, at: Duration) {
-        self.last_shift = Some((Direction::Growing, at));
+    /// Memory has grown by so much; from here on the time between changes of direction runs.
+    pub fn grew(&mut self, at: Duration, by: Bytes, why: Trigger) {
+        if why == Trigger::Lead {
+            self.led += amount(by);
+        }
+        self.shifted(Direction::Growing, at);
+    }
+
+    /// So much memory has been given back.
+    pub fn shrank(&mut self, at: Duration, by: Bytes) {
+        self.led = (self.led - amount(by)).max(0.0);
+        self.shifted(Direction::Shrinking, at);
+    }
+
+    fn shifted(&mut self, direction: Direction, at: Duration) {
+        self.last_shift = Some((direction, at));
         // What was free before says nothing of what is free now.
         self.smoothed = None;
         self.slope.jump();
+        self.steady = None;
     }
 
-    /// Memory has been given back.
-    pub fn shrank(&mut self, at: Duration) {
-        self.last_shift = Some((Direction::Shrinking, at));
-        self.smoothed = None;
-        self.slope.jump();
+    /// What is to be free now so that the threshold is not met before a device is memory that begins to be converted at
+    /// the next check; nothing where memory does not fall.
+    fn ahead(&self, threshold: f64, conversion: Duration) -> f64 {
+        let used_up = self.options.lead * self.slope.until_done(conversion);
+        if used_up > 0.0 { threshold + used_up } else { 0.0 }
+    }
+
+    /// Whether free memory has not fallen for long enough that the lead's guess can be called wrong.
+    fn rests(&mut self, at: Duration, free: f64, fall: f64) -> bool {
+        let (since, most) = match self.steady {
+            Some((since, most)) if free >= most - fall => (since, most.max(free)),
+            _ => (at, free),
+        };
+        self.steady = Some((since, most));
+        at.saturating_sub(since) >= self.options.apart * RESTS
     }
 
     /// Whether the last shift was in this direction, and not long enough ago.
@@ -207,3 +259,7 @@ fn bytes(amount: f64) -> Bytes {
 #[cfg(test)]
 #[path = "pressure_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "demand_tests.rs"]
+mod demand_tests;

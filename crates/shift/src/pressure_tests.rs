@@ -7,7 +7,7 @@ const OPTIONS: PressureOptions = PressureOptions {
     smoothing: 0.5,
     threshold: Bytes::mib(100),
     growth: 5.0,
-    lead: 2.0,
+    lead: 1.0,
     apart: Duration::from_secs(5),
     stalled: Some(0.1),
 };
@@ -57,16 +57,53 @@ fn with_device(second: u64, free_mib: u64) -> Sample {
 }
 
 #[test]
-fn memory_grows_before_the_threshold_if_it_would_be_used_up_before_a_device_is_memory() {
+fn memory_grows_if_the_threshold_would_be_met_before_a_device_is_memory() {
     let mut pressure = Pressure::new(OPTIONS);
-    // 100 MiB a second: twice what goes in the three seconds that a device takes and the one until the next check.
-    assert_eq!(pressure.check(with_device(0, 1100)), Verdict::Shrink { by: Bytes::mib(600) });
-    assert_eq!(pressure.check(with_device(1, 1000)), Verdict::Shrink { by: Bytes::mib(500) });
-    assert_eq!(pressure.check(with_device(2, 900)), Verdict::Shrink { by: Bytes::mib(100) });
-    assert_eq!(pressure.check(with_device(3, 800)), Verdict::Hold);
+    // 100 MiB a second: what goes in the three seconds that a device takes and the one until the next check, above the
+    // threshold.
+    for (second, free) in [(0, 900), (1, 800), (2, 700), (3, 600)] {
+        pressure.check(with_device(second, free));
+    }
     assert_eq!(pressure.used_up(), Bytes::mib(100));
+    assert_eq!(pressure.check(with_device(4, 500)), Verdict::Hold);
+    // What is foreseen is asked for, and not five times the threshold.
     let by = Bytes::mib(100);
-    assert_eq!(pressure.check(with_device(4, 700)), Verdict::Grow { by, why: Trigger::Lead });
+    assert_eq!(pressure.check(with_device(5, 400)), Verdict::Grow { by, why: Trigger::Lead });
+}
+
+/// Memory that the lead has taken at 5 s, and what the checks say with so much free from 6 s on.
+fn led(then: impl IntoIterator<Item = u64>) -> Vec<Verdict> {
+    let mut pressure = Pressure::new(OPTIONS);
+    for (second, free) in [(0, 900), (1, 800), (2, 700), (3, 600), (4, 500), (5, 400)] {
+        pressure.check(with_device(second, free));
+    }
+    pressure.grew(Duration::from_secs(5), Bytes::mib(300), Trigger::Lead);
+    (6..).zip(then).map(|(second, free)| pressure.check(with_device(second, free))).collect()
+}
+
+#[test]
+fn what_the_lead_took_goes_back_if_memory_falls_no_more() {
+    // Growing would ask for 500. For ten seconds nothing is used up: twice the threshold stays.
+    let still = led([490; 11]);
+    assert!(still[4..10].iter().all(|verdict| *verdict == Verdict::Hold), "{still:?}");
+    assert_eq!(still[10], Verdict::Shrink { by: Bytes::mib(290) });
+    assert_eq!(led([510; 11])[10], Verdict::Shrink { by: Bytes::mib(300) }, "no more than it took");
+    // A fall begins the ten seconds anew, a flicker does not.
+    let falls = led([490, 490, 490, 490, 490, 480, 475, 475, 475, 475, 475]);
+    assert_eq!(falls[10], Verdict::Hold);
+    let flickers = led([490, 485, 490, 482, 490, 485, 490, 485, 490, 485, 490]);
+    assert!(matches!(flickers[10], Verdict::Shrink { .. }), "{flickers:?}");
+}
+
+#[test]
+fn what_the_threshold_took_stays_as_long_as_the_growth_factor_asks() {
+    let mut pressure = Pressure::new(OPTIONS);
+    pressure.check(at(0, 50));
+    pressure.grew(Duration::from_secs(0), Bytes::mib(300), Trigger::Free);
+    assert!((1..60).all(|second| pressure.check(at(second, 490)) == Verdict::Hold));
+    // Also of what the lead took, if the threshold is met after all.
+    let short = led([300, 200, 50, 10, 490].into_iter().chain([490; 20]));
+    assert!(short[5..].iter().all(|verdict| *verdict == Verdict::Hold), "{short:?}");
 }
 
 #[test]
@@ -91,15 +128,15 @@ fn what_growing_asks_for_is_never_given_back() {
 fn directions_change_five_seconds_apart() {
     let mut pressure = Pressure::new(OPTIONS);
     assert!(matches!(pressure.check(at(0, 50)), Verdict::Grow { .. }));
-    pressure.grew(Duration::from_secs(1));
+    pressure.grew(Duration::from_secs(1), Bytes::mib(384), Trigger::Free);
     assert_eq!(pressure.check(at(2, 900)), Verdict::Wait);
     // More of the same may follow at once.
     let mut more = pressure.clone();
-    more.grew(Duration::from_secs(2));
+    more.grew(Duration::from_secs(2), Bytes::mib(384), Trigger::Free);
     assert!(matches!(more.check(at(3, 10)), Verdict::Grow { .. }));
     assert_eq!(pressure.check(at(5, 900)), Verdict::Wait);
     assert!(matches!(pressure.check(at(6, 900)), Verdict::Shrink { .. }));
-    pressure.shrank(Duration::from_secs(7));
+    pressure.shrank(Duration::from_secs(7), Bytes::mib(384));
     assert_eq!(pressure.check(at(8, 10)), Verdict::Wait);
     assert!(matches!(pressure.check(at(12, 10)), Verdict::Grow { .. }));
 }
@@ -126,15 +163,15 @@ proptest! {
         let mut last: Option<(bool, u64)> = None;
         for (second, free) in (0..).zip(free) {
             let grew = match pressure.check(at(second, free)) {
-                Verdict::Grow { by, .. } => {
+                Verdict::Grow { by, why } => {
                     prop_assert!(by > Bytes(0));
-                    pressure.grew(Duration::from_secs(second));
+                    pressure.grew(Duration::from_secs(second), by, why);
                     true
                 }
                 Verdict::Shrink { by } => {
                     // What remains is what growing would ask for.
                     prop_assert!(free - (by.0 >> 20) >= 499);
-                    pressure.shrank(Duration::from_secs(second));
+                    pressure.shrank(Duration::from_secs(second), by);
                     false
                 }
                 Verdict::Hold | Verdict::Wait => continue,
@@ -173,7 +210,8 @@ proptest! {
     }
 
     /// A program that fills memory at a steady rate never waits for it: as long as a device brings more than what is
-    /// used up while it is converted and until the next check, and there is time to see the fall.
+    /// used up while it is converted and until the next check, and there is time to see the fall. The threshold is
+    /// not met.
     #[test]
     fn memory_comes_before_it_is_used_up(
         rate in 1.0_f64..500.0,
@@ -182,7 +220,7 @@ proptest! {
         bonus in 0.0_f64..1_000.0,
     ) {
         // A machine at rest, until the program begins; in MiB and seconds.
-        let (mut now, mut free) = (0.0, rate * (takes + 3.0) + spare);
+        let (mut now, mut free) = (0.0, 100.0 + rate * (takes + 4.0) + spare);
         let device = rate * (takes + 1.0) + bonus;
         let mut pressure = Pressure::new(PressureOptions { smoothing: 0.7, ..OPTIONS });
         let mib = |amount: f64| bytes(amount * f64::from(1 << 20));
@@ -197,16 +235,16 @@ proptest! {
                 let mut gained = 0.0;
                 while mib(gained) < by {
                     free -= rate * takes;
-                    prop_assert!(free >= -0.001, "{free} MiB after {now} s");
+                    prop_assert!(free >= 99.999, "{free} MiB after {now} s");
                     (now, free, gained) = (now + takes, free + device, gained + device);
                 }
-                pressure.grew(Duration::from_secs_f64(now));
+                pressure.grew(Duration::from_secs_f64(now), mib(gained), Trigger::Lead);
             }
             now += 1.0;
             if second >= 3 {
                 free -= rate;
             }
-            prop_assert!(free >= -0.001, "{free} MiB after {now} s");
+            prop_assert!(free >= 99.999, "{free} MiB after {now} s");
         }
     }
 }

@@ -9,8 +9,8 @@ pub(crate) struct Slope {
     before: Option<(Duration, f64)>,
     /// Time between the last two checks, in seconds.
     between: f64,
-    /// Bytes per second, smoothed; below zero where more becomes free.
-    smoothed: Option<f64>,
+    /// The newest fall, bytes per second, and smoothed; below zero where more becomes free.
+    falls: Option<(f64, f64)>,
     lasting: f64,
 }
 
@@ -24,10 +24,11 @@ impl Slope {
         }
         let newest = (was - free) / time;
         self.between = time;
-        // What fell once may have been one piece; what falls twice goes on.
-        self.lasting = self.smoothed.map_or(0.0, |smoothed| smoothed.min(newest)).max(0.0);
-        let smoothed = self.smoothed.unwrap_or(newest);
-        self.smoothed = Some(weight * newest + (1.0 - weight) * smoothed);
+        // What fell once may have been one piece; what falls twice, or fell before, goes on.
+        let before = self.falls.map_or(0.0, |(last, smoothed)| last.max(smoothed));
+        self.lasting = before.min(newest).max(0.0);
+        let smoothed = self.falls.map_or(newest, |(_, smoothed)| smoothed);
+        self.falls = Some((newest, weight * newest + (1.0 - weight) * smoothed));
     }
 
     /// Memory came or went: the next difference says nothing. The rate goes on until the one after it.
@@ -35,8 +36,8 @@ impl Slope {
         self.before = None;
     }
 
-    /// Bytes per second that are used up for more than one check: the newest fall, and no more than what was
-    /// smoothed before it.
+    /// Bytes per second that are used up for more than one check: the newest fall, and no more than the one before
+    /// it, or what was smoothed before it.
     pub(crate) fn rate(&self) -> f64 {
         self.lasting
     }
@@ -67,8 +68,9 @@ mod tests {
     #[test]
     fn a_steady_fall_is_known_after_two_differences() {
         assert_eq!(rates(&[900.0, 800.0, 700.0, 600.0]), [0.0, 0.0, 100.0, 100.0]);
-        // From rest it takes one more to be known whole.
-        assert_eq!(rates(&[900.0, 900.0, 800.0, 700.0, 600.0]), [0.0, 0.0, 0.0, 50.0, 75.0]);
+        assert_eq!(rates(&[900.0, 900.0, 800.0, 700.0, 600.0]), [0.0, 0.0, 0.0, 100.0, 100.0]);
+        // A check that saw less does not hide it.
+        assert_eq!(rates(&[900.0, 800.0, 700.0, 690.0, 590.0]), [0.0, 0.0, 100.0, 10.0, 55.0]);
     }
 
     #[test]

@@ -182,12 +182,12 @@ fn killed_at_random_points_it_is_made_right_after_a_reboot() {
         "set -e; pagetide shift prepare --region $pm --size 512M --count 2",
     );
     for kill in 0..kills {
-        // Where it is killed is random; which is printed should it go wrong.
+        // Where it is killed is random.
         let run = script(
             &pagetide,
             keep.path(),
             r#"set -e
-            pagetide shift recover >/dev/null
+            pagetide shift recover | sed 's/^/recover: /'
             none_online
             leftover
             # What was given back before is offered again.
@@ -204,11 +204,13 @@ fn killed_at_random_points_it_is_made_right_after_a_reboot() {
             for pid in $(pidof pagetide); do kill -9 $pid || true; done
             cat /var/lib/pagetide/shift/journal | tail -n 2"#,
         );
+        println!("{kill}:\n{}", run.out);
         assert!(run.out.contains("killed at"), "{kill}: {run:?}");
         clean(&run.out);
     }
     let last =
         script(&pagetide, keep.path(), "set -e; pagetide shift recover; none_online; leftover");
+    println!("in the end:\n{}", last.out);
     clean(&last.out);
 }
 
@@ -275,6 +277,7 @@ fn occupied_devices_are_refused_and_left_byte_for_byte() {
     # Devices of direct access: what is on them is not ours, they are open, they are memory.
     ndctl create-namespace -r region0 -m devdax >/dev/null
     device=$(ls /sys/bus/dax/devices)
+    pagetide shift run --for 1s 2>&1 | grep -q "no device is prepared" || echo "WRONG: none is prepared"
     device_refused() {
         if pagetide shift prepare --device $device 2>/tmp/why; then echo "TAKEN: $1"; fi
         grep -q "$2" /tmp/why || echo "WRONG: $1: $(cat /tmp/why)"

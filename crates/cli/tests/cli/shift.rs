@@ -76,10 +76,13 @@ fn how_a_nodes_free_memory_lies_is_told_without_root_and_without_moving_any() {
 
 #[test]
 fn what_makes_no_sense_is_named() {
-    pagetide("shift prepare").fails(2, &["--region"]);
+    pagetide("shift prepare").fails(2, &["--region <REGION>|--device <NAME>"]);
+    pagetide("shift prepare --region region0 --device dax0.0").fails(2, &["cannot be used with"]);
+    pagetide("shift prepare --size 1G").fails(2, &["--region <REGION>"]);
     pagetide("shift prepare --region region0").fails(2, &["--size"]);
     pagetide("shift prepare --region region0 --size 512").fails(2, &["'512' has no unit"]);
-    pagetide("shift give-back").fails(2, &["--size"]);
+    pagetide("shift give-back").fails(2, &["--size <SIZE>|--device <NAME>"]);
+    pagetide("shift give-back --size 1G --device dax0.0").fails(2, &["cannot be used with"]);
     pagetide("shift run --growth 0.5").fails(2, &["factor from 1"]);
     pagetide("shift run --lead -1").fails(2, &["factor from 0"]);
     pagetide("shift run --smoothing 2").fails(2, &["at most 1"]);

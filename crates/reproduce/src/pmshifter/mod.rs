@@ -1,6 +1,6 @@
 //! Michailidis, Swanson and Zhao, "PMShifter: Enabling Persistent Memory Fluidness in Linux" (*PMShifter*), APSys
-//! 2022: one file per figure. All of it comes from the model of physical memory, `sim/src/frames`; figure 5 and table 1
-//! are of a live system and are not here.
+//! 2022: one file per figure. Most of it comes from the model of physical memory, `sim/src/frames`; figure 5 is of a live
+//! system and is not here.
 
 mod ablations;
 mod allocation;
@@ -9,6 +9,7 @@ mod costs;
 mod figure_3;
 mod figure_4;
 mod guests;
+mod redis;
 mod runs;
 mod states;
 #[cfg(test)]
@@ -33,5 +34,6 @@ pub(crate) const PAPER: Paper = Paper {
         figure_4::FIGURE,
         figure_4::GROWN,
         figure_4::REQUESTS,
+        redis::FIGURE,
     ],
 };

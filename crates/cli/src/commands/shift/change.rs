@@ -113,7 +113,8 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
             [] => "no more of it is memory of ours".to_owned(),
             reasons => reasons.join("; "),
         };
-        bail!("{} of {wanted} were given back: {reasons}", done.bytes);
+        let verb = if arguments.dry_run { "would be" } else { "were" };
+        bail!("{} of {wanted} {verb} given back: {reasons}", done.bytes);
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -9,10 +9,11 @@ use anyhow::Result;
 use pagetide_host::Host;
 use pagetide_manager::Amount;
 use pagetide_shift::{
-    Check, Daemon, DaemonError, DaemonOptions, Demotion, Happened, Kernel, LiveKernel, Lock,
-    PressureOptions, Refusal, Threshold, demotes,
+    Check, Daemon, DaemonError, DaemonOptions, Demotion, Entry, Happened, Identity, Journal,
+    Kernel, LiveKernel, Lock, PressureOptions, Refusal, State, Threshold, demotes,
 };
 use pagetide_types::Bytes;
+use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,6 +37,12 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
         for it in recovered.iter().filter_map(|it| it.is.as_ref().err()) {
             tell!("pagetide: note: {it}");
         }
+    }
+    if nothing_offered(&Journal::peek(folder, &machine)?) {
+        tell!(
+            "pagetide: note: no device is prepared, so nothing becomes memory; `pagetide shift prepare` offers one, \
+             also while this runs, and `pagetide shift status` lists them"
+        );
     }
     let demotion = if arguments.demote && !arguments.dry_run {
         Some(Demotion::on(kernel.host())?)
@@ -110,6 +117,11 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
 fn check(daemon: &mut Daemon<LiveKernel>, host: &Host) -> Result<Check, DaemonError> {
     let stalled = host.memory_stalls()?.map(|stalls| stalls.some);
     daemon.check(&host.nodes()?, stalled)
+}
+
+/// Whether no device is ours to convert.
+fn nothing_offered(entries: &BTreeMap<Identity, Entry>) -> bool {
+    entries.values().all(|entry| entry.state == State::Withdrawn)
 }
 
 /// Whether this machine could ever shift anything.

@@ -6,6 +6,7 @@ use super::Ps;
 use super::controller::Controller;
 use super::counts::Hot;
 use super::hardware::Times;
+use super::load::Load;
 use super::module::Module;
 use super::node::{Node, Place};
 use super::payback::Payback;
@@ -44,6 +45,8 @@ pub(super) struct Manager {
     pub(super) ends_at: Ps,
     pub(super) swapped: Swapped,
     hot: Vec<Hot>,
+    /// Only where the policy watches.
+    load: Option<Load>,
 }
 
 impl fmt::Debug for Manager {
@@ -62,7 +65,8 @@ impl Manager {
         };
         let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
         let (swapped, hot) = (Swapped::default(), Vec::new());
-        Self { migration, policy, watches, epoch, ends_at: epoch, swapped, hot }
+        let load = watches.then(|| Load::new(nodes));
+        Self { migration, policy, watches, epoch, ends_at: epoch, swapped, hot, load }
     }
 
     /// Ends an epoch of all nodes.
@@ -74,7 +78,13 @@ impl Manager {
     ) {
         let now = self.ends_at;
         let mut moved = false;
-        for (number, node) in nodes.iter_mut().enumerate() {
+        if let Some(load) = &mut self.load {
+            load.look(now, nodes, pool);
+        }
+        // What a node's stall costs depends on who stands still already; so each is the first in turn.
+        let first = if self.watches { self.swapped.epochs as usize % nodes.len() } else { 0 };
+        for number in (first..nodes.len()).chain(0..first) {
+            let node = &mut nodes[number];
             // Its pages are still being swapped; what it accessed since is for the next epoch.
             if node.stalled_until > now {
                 continue;
@@ -86,12 +96,18 @@ impl Manager {
             if idle && node.governed.is_none() {
                 continue;
             }
+            let own = node.view(now);
             let view = NodeView {
                 node: number,
                 now,
+                prices: self
+                    .load
+                    .as_ref()
+                    .map_or_else(Default::default, |load| load.prices(number, own.waited, pool)),
+                write_share: if self.migration.count_writes { own.write_share } else { 0.0 },
                 shootdown: Ps::from_ns(self.migration.shootdown_us * 1e3),
                 swap: Ps::from_ns(self.migration.swap_us * 1e3),
-                ..node.view(now)
+                ..own
             };
             let Node { governed, tally, .. } = &mut *node;
             let may = governed.as_mut().is_none_or(|of| of.may_move(now, &view, tally));
@@ -103,6 +119,9 @@ impl Manager {
                 continue;
             }
             moved = true;
+            if let Some(load) = &mut self.load {
+                load.stall(number);
+            }
             self.swap(now, (number, node), pool, controller);
         }
         controller.clear();

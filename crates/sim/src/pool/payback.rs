@@ -13,6 +13,7 @@
 use super::Ps;
 use super::clock::victim;
 use super::counts::{Hot, PageId};
+use super::load::Prices;
 use super::local::{Frame, LocalTable};
 use super::policy::{NodeView, SwapPolicy};
 use pagetide_access::generators::mix;
@@ -133,29 +134,32 @@ impl SwapPolicy for Payback {
             hot.clear();
             return;
         };
-        let each = node.saves_ns(pool, learner.local_delay.unwrap_or(node.local_idle));
-        learner.debt -= node.local_fetches as f64 * each;
-        let cores = f64::from(node.cores);
-        let gain =
-            |hot: &Hot| learner.expected(hot.count, node.now) * each - cores * node.swap.ns();
+        let own = node.saves_ns(pool, learner.local_delay.unwrap_or(node.local_idle));
+        let Prices { fetch_ns, write_back_ns, standing } = node.prices;
+        let fetch = own + fetch_ns;
+        learner.debt -= node.local_fetches as f64 * fetch;
+        learner.debt -= node.local_write_backs as f64 * write_back_ns;
+        let each = fetch + (write_back_ns - fetch) * node.write_share;
+        let swap = standing * node.swap.ns();
+        let shootdown = standing * node.shootdown.ns();
+        let gain = |hot: &Hot| learner.expected(hot.count, node.now) * each - swap;
         hot.retain(|hot| !watched(hot.page) && gain(hot) > 0.0);
         hot.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
         hot.truncate(most);
         if let Some(share) = self.most_debt {
-            let left = share * cores * node.now.ns() - learner.debt - cores * node.shootdown.ns();
-            let mut pages = left / (cores * node.swap.ns()).max(1e-9);
+            let all = share * f64::from(node.cores) * node.now.ns();
+            let mut pages = (all - learner.debt - shootdown) / swap.max(1e-9);
             hot.retain(|_| {
                 pages -= 1.0;
                 pages >= 0.0
             });
         }
         let all: f64 = hot.iter().map(gain).sum();
-        if all <= MARGIN * cores * node.shootdown.ns() {
+        if all <= MARGIN * shootdown {
             hot.clear();
         }
         if !hot.is_empty() {
-            let swaps = hot.len() as f64 * node.swap.ns();
-            learner.debt += cores * (node.shootdown.ns() + swaps);
+            learner.debt += shootdown + hot.len() as f64 * swap;
         }
     }
 
@@ -193,6 +197,7 @@ mod tests {
             waited: 1.0,
             shootdown: Ps::from_ns(8000.0),
             swap: Ps::from_ns(1000.0),
+            prices: Prices { standing: 2.0, ..Prices::default() },
             ..NodeView::default()
         }
     }

@@ -9,7 +9,7 @@ use super::hardware::Times;
 use super::load::Load;
 use super::module::Module;
 use super::node::{Node, Place};
-use super::payback::Payback;
+use super::payback::{MOST_DEBT, Payback};
 use super::policy::{Hottest, NodeView, SwapPolicy};
 use super::settings::{Chooser, Migration, SwapStall};
 use std::fmt;
@@ -61,7 +61,10 @@ impl Manager {
         let probes = migration.probes;
         let policy: Box<dyn SwapPolicy> = match migration.policy {
             Chooser::Hottest => Box::new(Hottest { probes }),
-            Chooser::Payback => Box::new(Payback::new(nodes, probes, migration.most_debt)),
+            Chooser::Payback => {
+                let most_debt = migration.most_debt.unwrap_or(MOST_DEBT);
+                Box::new(Payback::new(nodes, probes, most_debt))
+            }
         };
         let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
         let (swapped, hot) = (Swapped::default(), Vec::new());

@@ -327,9 +327,12 @@ mod tests {
             policy.choose(&view, &mut hot, 500);
             hot.len()
         };
-        // As much as is allowed: 40 us, at 8.8 for a shootdown of 11 cores' hundredths... a tenth of a core.
+        // A stall of a tenth of a core: 0.8 us for the shootdown, 0.1 for each page, of the 40 that are allowed.
         assert_eq!(moved(0.1, 0), 100);
-        assert_eq!((moved(2.0, 0), moved(2.0, 20)), (6, 4));
+        // Of two cores, 29.2 us are left: too few for more than a shootdown of 16 and six pages.
+        assert_eq!(moved(2.0, 0), 0);
+        // Twenty lines written back to local memory have brought 20 us.
+        assert_eq!(moved(2.0, 20), 16);
     }
 
     #[test]

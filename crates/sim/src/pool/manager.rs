@@ -85,7 +85,8 @@ impl Manager {
             load.look(now, nodes, pool);
         }
         // What a node's stall costs depends on who stands still already; so each is the first in turn.
-        let first = if self.watches { self.swapped.epochs as usize % nodes.len() } else { 0 };
+        let turn = self.swapped.epochs % nodes.len() as u64;
+        let first = if self.watches { usize::try_from(turn).unwrap_or(0) } else { 0 };
         for number in (first..nodes.len()).chain(0..first) {
             let node = &mut nodes[number];
             // Its pages are still being swapped; what it accessed since is for the next epoch.

@@ -3,7 +3,7 @@
 use super::programs::spec;
 use crate::{Context, Key, ReproduceError, Values};
 use pagetide_machine::{PoolMachine, model};
-use pagetide_sim::pool::scenario::{MODEL, PoolScenario, Traces, parse, run};
+use pagetide_sim::pool::scenario::{PoolScenario, Traces, model_of, parse, run};
 use pagetide_sim::pool::{Migration, PoolOutcome};
 use toml::Value;
 
@@ -123,7 +123,7 @@ impl<'c> Runs<'c> {
         let keyed = |point: &Point| {
             let scenario = point.scenario(self.context.small)?;
             let text = serde_json::to_string(&scenario).unwrap_or_default();
-            let key = Key::new("disaggregated", MODEL, self.context.scale)
+            let key = Key::new("disaggregated", model_of(&scenario), self.context.scale)
                 .with("program", point.program)
                 .with("nodes", point.nodes)
                 .with("moves", moves(point))

@@ -48,7 +48,7 @@ pub struct Engine<'m> {
     pool: Vec<Module>,
     modules: u32,
     controller: Option<Controller>,
-    manager: Option<Manager>,
+    pub(super) manager: Option<Manager>,
     requests: u64,
 }
 

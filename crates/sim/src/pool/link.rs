@@ -18,6 +18,11 @@ impl Link {
         Self { line: gb_s.map_or(Ps::ZERO, |gb_s| Ps::from_ns(LINE / gb_s)), free_at: Ps::ZERO }
     }
 
+    /// What a line takes.
+    pub(super) const fn line(&self) -> Ps {
+        self.line
+    }
+
     /// When a line that comes at `now` has passed.
     #[inline]
     pub(super) fn pass(&mut self, now: Ps) -> Ps {

@@ -6,9 +6,10 @@ use super::Ps;
 use super::controller::Controller;
 use super::counts::Hot;
 use super::hardware::Times;
+use super::load::Load;
 use super::module::Module;
 use super::node::{Node, Place};
-use super::payback::Payback;
+use super::payback::{MOST_DEBT, Payback};
 use super::policy::{Hottest, NodeView, SwapPolicy};
 use super::settings::{Chooser, Migration, SwapStall};
 use std::fmt;
@@ -44,6 +45,8 @@ pub(super) struct Manager {
     pub(super) ends_at: Ps,
     pub(super) swapped: Swapped,
     hot: Vec<Hot>,
+    /// Only where the policy watches.
+    load: Option<Load>,
 }
 
 impl fmt::Debug for Manager {
@@ -58,11 +61,15 @@ impl Manager {
         let probes = migration.probes;
         let policy: Box<dyn SwapPolicy> = match migration.policy {
             Chooser::Hottest => Box::new(Hottest { probes }),
-            Chooser::Payback => Box::new(Payback::new(nodes, probes, migration.most_debt)),
+            Chooser::Payback => {
+                let most_debt = migration.most_debt.unwrap_or(MOST_DEBT);
+                Box::new(Payback::new(nodes, probes, most_debt))
+            }
         };
         let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
         let (swapped, hot) = (Swapped::default(), Vec::new());
-        Self { migration, policy, watches, epoch, ends_at: epoch, swapped, hot }
+        let load = watches.then(|| Load::new(nodes));
+        Self { migration, policy, watches, epoch, ends_at: epoch, swapped, hot, load }
     }
 
     /// Ends an epoch of all nodes.
@@ -74,7 +81,14 @@ impl Manager {
     ) {
         let now = self.ends_at;
         let mut moved = false;
-        for (number, node) in nodes.iter_mut().enumerate() {
+        if let Some(load) = &mut self.load {
+            load.look(now, nodes, pool);
+        }
+        // What a node's stall costs depends on who stands still already; so each is the first in turn.
+        let turn = self.swapped.epochs % nodes.len() as u64;
+        let first = if self.watches { usize::try_from(turn).unwrap_or(0) } else { 0 };
+        for number in (first..nodes.len()).chain(0..first) {
+            let node = &mut nodes[number];
             // Its pages are still being swapped; what it accessed since is for the next epoch.
             if node.stalled_until > now {
                 continue;
@@ -86,12 +100,18 @@ impl Manager {
             if idle && node.governed.is_none() {
                 continue;
             }
+            let own = node.view(now);
             let view = NodeView {
                 node: number,
                 now,
+                prices: self
+                    .load
+                    .as_ref()
+                    .map_or_else(Default::default, |load| load.prices(number, own.waited, pool)),
+                write_share: if self.migration.count_writes { own.write_share } else { 0.0 },
                 shootdown: Ps::from_ns(self.migration.shootdown_us * 1e3),
                 swap: Ps::from_ns(self.migration.swap_us * 1e3),
-                ..node.view(now)
+                ..own
             };
             let Node { governed, tally, .. } = &mut *node;
             let may = governed.as_mut().is_none_or(|of| of.may_move(now, &view, tally));
@@ -103,6 +123,9 @@ impl Manager {
                 continue;
             }
             moved = true;
+            if let Some(load) = &mut self.load {
+                load.stall(number);
+            }
             self.swap(now, (number, node), pool, controller);
         }
         controller.clear();

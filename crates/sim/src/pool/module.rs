@@ -21,6 +21,8 @@ pub struct Module {
     /// `banks - 1`, if that is a mask.
     mask: Option<u64>,
     busy: Ps,
+    /// What reads waited in all before their bank began, and how many there were.
+    queued: (Ps, u64),
 }
 
 /// What a module is made of.
@@ -57,6 +59,7 @@ impl Module {
             shift: (banks.interleave.0 / 64).max(1).ilog2(),
             mask: count.is_power_of_two().then(|| count - 1),
             busy: Ps::ZERO,
+            queued: (Ps::ZERO, 0),
         }
     }
 
@@ -77,6 +80,10 @@ impl Module {
         *bank = on.max(*bank) + takes;
         let done = *bank + self.path;
         self.busy += takes;
+        if !write {
+            self.queued.0 += done - self.path - takes - now;
+            self.queued.1 += 1;
+        }
         self.inside.take(done);
         done
     }
@@ -85,6 +92,20 @@ impl Module {
     #[must_use]
     pub const fn busy(&self) -> Ps {
         self.busy
+    }
+
+    /// What reads waited in all before their bank began, and how many there were.
+    pub(super) const fn queued(&self) -> (Ps, u64) {
+        self.queued
+    }
+
+    /// By how much a request keeps those behind it back, if all places are in use alike: by its share of the
+    /// scarcest of banks, channel and places inside.
+    pub(super) fn occupies(&self, write: bool) -> Ps {
+        let takes = if write { self.write } else { self.read };
+        let share = |of: Ps, places: usize| Ps(of.0 / places.max(1) as u64);
+        let bank = share(takes, self.banks.len());
+        bank.max(self.channel.line()).max(share(takes + self.path, self.inside.count()))
     }
 
     /// How many banks there are.

@@ -262,6 +262,14 @@ impl<'m> Node<'m> {
             pool_delay: delay(1),
             local_delay: delay(0),
             local_fetches: self.tally.fetched[0] - before.fetched[0],
+            local_write_backs: self.tally.written[0] - before.written[0],
+            write_share: {
+                let [fetched, written] = [
+                    self.tally.fetched[1] - before.fetched[1],
+                    self.tally.written[1] - before.written[1],
+                ];
+                written as f64 / ((fetched + written) as f64).max(1.0)
+            },
             local_idle: self.local_idle,
             waited: (1.0 - executed.ns() / time.ns().max(1e-3)).clamp(0.0, 1.0),
             ..NodeView::default()

@@ -13,10 +13,11 @@
 use super::Ps;
 use super::clock::victim;
 use super::counts::{Hot, PageId};
+use super::load::Prices;
 use super::local::{Frame, LocalTable};
 use super::policy::{NodeView, SwapPolicy};
 use pagetide_access::generators::mix;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// One of so many pages stays and is watched.
 const WATCHED: u64 = 16;
@@ -31,6 +32,9 @@ const LEAST: f64 = 8.0;
 const MOST: f64 = 256.0;
 /// Moves must bring so many times what their shootdown costs.
 const MARGIN: f64 = 1.25;
+/// What moves of a node may have cost more than they brought, as a share of the time so far, if nothing else
+/// is said.
+pub(super) const MOST_DEBT: f64 = 0.02;
 
 /// A watched page that reached a count.
 #[derive(Clone, Copy, Debug)]
@@ -40,9 +44,21 @@ struct Reached {
     due: Ps,
 }
 
+/// A page that would pay for its swap.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    count: u32,
+    /// Since when its count has been of its power of two.
+    since: Ps,
+}
+
 /// What a node has learned.
 #[derive(Clone, Debug, Default)]
 struct Learner {
+    /// Pages that wait for a shootdown.
+    candidates: HashMap<PageId, Candidate>,
+    /// What accesses to them have cost that would have been local, ns.
+    missed: f64,
     /// Of the watched pages.
     counts: HashMap<PageId, u32>,
     waiting: [VecDeque<Reached>; HORIZONS.len()],
@@ -58,14 +74,13 @@ struct Learner {
 pub struct Payback {
     nodes: Vec<Learner>,
     probes: u32,
-    most_debt: Option<f64>,
+    most_debt: f64,
 }
 
 impl Payback {
-    /// For so many nodes, with a clock of so many probes, and debts of so much of the time, if they have
-    /// a bound.
+    /// For so many nodes, with a clock of so many probes, and debts of so much of the time.
     #[must_use]
-    pub fn new(nodes: usize, probes: u32, most_debt: Option<f64>) -> Self {
+    pub fn new(nodes: usize, probes: u32, most_debt: f64) -> Self {
         Self { nodes: vec![Learner::default(); nodes], probes, most_debt }
     }
 }
@@ -104,23 +119,38 @@ impl Learner {
         }
     }
 
-    /// How often a page of this count is expected to be accessed further: as often as within the longest
-    /// time that is known, and, if that is more than within the time before, at the same pace for as long
-    /// as it all lasted so far.
-    fn expected(&self, count: u32, now: Ps) -> f64 {
+    /// How often a page that reached a count is accessed further within a time, as far as is known; after the
+    /// longest time that is known it goes on at the last pace.
+    fn within(&self, count: u32, time: f64) -> f64 {
         let known = self.further.iter().zip(HORIZONS).filter_map(|(further, after)| {
             let (pages, accesses) = further[bin(count)];
             (pages >= LEAST).then(|| (after.ns(), accesses / pages))
         });
-        let (mut before, mut last) = (None, None);
-        for next in known {
-            (before, last) = (last, Some(next));
+        let (mut all, mut pace, mut last, mut times) = (0.0, 0.0, (0.0, 0.0), 0);
+        for (after, further) in known {
+            pace = ((further - last.1) / (after - last.0)).max(0.0);
+            all += (time.min(after) - last.0).max(0.0) * pace;
+            (last, times) = ((after, further), times + 1);
         }
-        let Some((after, further)) = last else { return 0.0 };
-        let pace = before.map_or(0.0, |(earlier, fewer): (f64, f64)| {
-            ((further - fewer) / (after - earlier)).max(0.0)
-        });
-        further + pace * (now.ns() - after).max(0.0)
+        // One time alone tells no pace for what comes later.
+        if times < 2 { all } else { all + (time - last.0).max(0.0) * pace }
+    }
+
+    /// How often a page that reached a count so long ago is expected to be accessed further: for as long as it
+    /// all lasted so far, or the longest time that is known.
+    fn expected(&self, count: u32, ago: Ps, now: Ps) -> f64 {
+        let [_, _, _, longest] = HORIZONS;
+        let known = self.further.iter().zip(HORIZONS).rev();
+        let known = known.filter(|(further, _)| further[bin(count)].0 >= LEAST);
+        let last = known.map(|(_, after)| after).next().unwrap_or(longest);
+        let all = self.within(count, now.max(last).ns());
+        (all - self.within(count, ago.ns())).max(0.0)
+    }
+
+    /// How often it is expected to be accessed within the shortest of the times.
+    fn soon(&self, count: u32, ago: Ps) -> f64 {
+        let [shortest, ..] = HORIZONS;
+        self.within(count, (ago + shortest).ns()) - self.within(count, ago.ns())
     }
 }
 
@@ -133,29 +163,72 @@ impl SwapPolicy for Payback {
             hot.clear();
             return;
         };
-        let each = node.saves_ns(pool, learner.local_delay.unwrap_or(node.local_idle));
-        learner.debt -= node.local_fetches as f64 * each;
-        let cores = f64::from(node.cores);
-        let gain =
-            |hot: &Hot| learner.expected(hot.count, node.now) * each - cores * node.swap.ns();
-        hot.retain(|hot| !watched(hot.page) && gain(hot) > 0.0);
-        hot.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
-        hot.truncate(most);
-        if let Some(share) = self.most_debt {
-            let left = share * cores * node.now.ns() - learner.debt - cores * node.shootdown.ns();
-            let mut pages = left / (cores * node.swap.ns()).max(1e-9);
-            hot.retain(|_| {
-                pages -= 1.0;
-                pages >= 0.0
-            });
+        let own = node.saves_ns(pool, learner.local_delay.unwrap_or(node.local_idle));
+        let Prices { fetch_ns, write_back_ns, standing } = node.prices;
+        let fetch = own + fetch_ns;
+        learner.debt -= node.local_fetches as f64 * fetch;
+        learner.debt -= node.local_write_backs as f64 * write_back_ns;
+        let each = fetch + (write_back_ns - fetch) * node.write_share;
+        let swap = standing * node.swap.ns();
+        let shootdown = standing * node.shootdown.ns();
+        let mut soon = 0.0;
+        for Hot { page, count } in hot.drain(..) {
+            if watched(page) {
+                continue;
+            }
+            if learner.expected(count, Ps::ZERO, node.now) * each <= swap {
+                learner.candidates.remove(&page);
+                continue;
+            }
+            let new = Candidate { count, since: node.now };
+            let of = learner.candidates.entry(page).or_insert(new);
+            learner.missed += f64::from(count.saturating_sub(of.count)) * each;
+            if bin(of.count) != bin(count) {
+                of.since = node.now;
+            }
+            of.count = count;
+            let ago = node.now - of.since;
+            soon += learner.soon(count, ago) * each;
         }
-        let all: f64 = hot.iter().map(gain).sum();
-        if all <= MARGIN * cores * node.shootdown.ns() {
-            hot.clear();
+        // A shootdown is dear or cheap by how many pages share it: more are waited for until that has cost as
+        // much as the shootdown does, or is about to.
+        if learner.missed + soon < shootdown || learner.candidates.is_empty() {
+            return;
         }
-        if !hot.is_empty() {
-            let swaps = hot.len() as f64 * node.swap.ns();
-            learner.debt += cores * (node.shootdown.ns() + swaps);
+        learner.missed = 0.0;
+        let gain = |of: &Candidate| {
+            learner.expected(of.count, node.now - of.since, node.now) * each - swap
+        };
+        let all = learner.candidates.iter();
+        let mut wanted: Vec<(f64, Hot)> = all
+            .map(|(page, of)| (gain(of), Hot { page: *page, count: of.count }))
+            .filter(|(gain, _)| *gain > 0.0)
+            .collect();
+        wanted.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.page.cmp(&other.page)));
+        if wanted.len() < learner.candidates.len() {
+            let left: HashSet<PageId> = wanted.iter().map(|(_, hot)| hot.page).collect();
+            learner.candidates.retain(|page, _| left.contains(page));
+        }
+        let found = wanted.len();
+        wanted.truncate(most);
+        let all = self.most_debt * f64::from(node.cores) * node.now.ns();
+        let left = (all - learner.debt - shootdown).max(0.0);
+        let mut pages = left / swap.max(1e-9);
+        wanted.retain(|_| {
+            pages -= 1.0;
+            pages >= 0.0
+        });
+        if wanted.len() < found.min(most) && left < shootdown {
+            wanted.clear();
+        }
+        let all: f64 = wanted.iter().map(|(gain, _)| gain).sum();
+        if wanted.is_empty() || all <= MARGIN * shootdown {
+            return;
+        }
+        learner.debt += shootdown + wanted.len() as f64 * swap;
+        for (_, hot_page) in wanted {
+            learner.candidates.remove(&hot_page.page);
+            hot.push(hot_page);
         }
     }
 
@@ -193,13 +266,14 @@ mod tests {
             waited: 1.0,
             shootdown: Ps::from_ns(8000.0),
             swap: Ps::from_ns(1000.0),
+            prices: Prices { standing: 2.0, ..Prices::default() },
             ..NodeView::default()
         }
     }
 
     /// Pages that are accessed 64 times within 10 us, once.
     fn taught() -> Payback {
-        let mut policy = Payback::new(1, 200, None);
+        let mut policy = Payback::new(1, 200, 1e6);
         for (number, page) in (0..20).zip(of(true)) {
             (1..=64).for_each(|count| policy.saw(0, page, count, Ps(number * 10_000_000)));
         }
@@ -216,18 +290,18 @@ mod tests {
     fn pages_move_if_what_is_left_of_them_pays() {
         // 48 further accesses at 0.3 us each are 14 us of a core; a swap costs 2, a shootdown 16.
         assert_eq!(chosen(&mut taught(), 16, 10, 9660.0), 10);
-        // One page does not pay for a shootdown, nor do many whose accesses are over.
+        // One page does not pay for a shootdown, nor do many whose accesses are over, or are soon.
         assert_eq!(chosen(&mut taught(), 16, 1, 9660.0), 0);
         assert_eq!(chosen(&mut taught(), 64, 100, 9660.0), 0);
         // Nor where the pool is hardly slower.
         assert_eq!(chosen(&mut taught(), 16, 10, 300.0), 0);
         // What nobody has learned is not moved.
-        assert_eq!(chosen(&mut Payback::new(1, 200, None), 16, 10, 9660.0), 0);
+        assert_eq!(chosen(&mut Payback::new(1, 200, 1e6), 16, 10, 9660.0), 0);
     }
 
     #[test]
     fn what_is_owed_is_bounded_by_a_share_of_the_time_and_paid_back_by_local_fetches() {
-        let mut policy = Payback { most_debt: Some(0.05), ..taught() };
+        let mut policy = Payback { most_debt: 0.05, ..taught() };
         let all: Vec<Hot> = of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
         let mut moved = |local_fetches| {
             let mut hot = all.clone();
@@ -237,14 +311,57 @@ mod tests {
         };
         // A twentieth of 400 us is 20 us, of which the shootdown takes 8, and each page one.
         assert_eq!((moved(0), moved(0)), (12, 0));
-        // Each fetch from local memory saves 0.3 us of a core: 30 us, and 26 after that.
-        assert_eq!((moved(100), moved(87)), (7, 5));
+        // Each fetch from local memory saves 0.3 us of a core: 45 us, and 26 after that, with which so few
+        // pages could move that they are left for a larger shootdown.
+        assert_eq!((moved(150), moved(87)), (14, 0));
+    }
+
+    #[test]
+    fn on_a_saturated_pool_a_stall_is_cheap_and_a_local_write_back_pays() {
+        let mut policy = Payback { most_debt: 0.05, ..taught() };
+        let mut moved = |standing, local_write_backs| {
+            let mut hot: Vec<Hot> =
+                of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
+            let prices = Prices { fetch_ns: 0.0, write_back_ns: 1000.0, standing };
+            let view = NodeView { prices, local_write_backs, ..view(400_000_000, 9660.0) };
+            policy.choose(&view, &mut hot, 500);
+            hot.len()
+        };
+        // A stall of a tenth of a core: 0.8 us for the shootdown, 0.1 for each page, of the 40 that are allowed.
+        assert_eq!(moved(0.1, 0), 100);
+        // Of two cores, 29.2 us are left: too few for more than a shootdown of 16 and six pages.
+        assert_eq!(moved(2.0, 0), 0);
+        // Twenty lines written back to local memory have brought 20 us.
+        assert_eq!(moved(2.0, 20), 16);
+    }
+
+    #[test]
+    fn pages_wait_for_each_other_until_that_has_cost_as_much_as_a_shootdown() {
+        // Of each page one access every 0.3 ms.
+        let mut policy = Payback::new(1, 200, 1e6);
+        for round in 1..200 {
+            let now = Ps(u64::from(round) * 300_000_000);
+            of(true).take(20).for_each(|page| policy.saw(0, page, round, now));
+            policy.nodes[0].learn(now);
+        }
+        // 16 us of a core are 54 accesses of 0.3 us to pages that would have come.
+        let all: Vec<PageId> = of(false).take(20).collect();
+        for round in 1..9 {
+            let now = 60_000_000_000 + u64::from(round) * 300_000_000;
+            let mut hot: Vec<Hot> =
+                all.iter().map(|page| Hot { page: *page, count: 16 + round }).collect();
+            policy.choose(&view(now, 9660.0), &mut hot, 500);
+            assert_eq!(hot.len(), if round == 4 { 20 } else { 0 }, "{round}");
+            if !hot.is_empty() {
+                return;
+            }
+        }
     }
 
     #[test]
     fn pages_that_come_back_are_worth_more_the_longer_it_lasts() {
         // Of each page four accesses every 0.1 ms.
-        let mut policy = Payback::new(1, 200, None);
+        let mut policy = Payback::new(1, 200, 1e6);
         for round in 0..30 {
             let now = Ps(u64::from(round) * 100_000_000);
             for page in of(true).take(20) {
@@ -253,7 +370,8 @@ mod tests {
             policy.nodes[0].learn(now);
         }
         let learner = &policy.nodes[0];
-        let [soon, late] = [3_000_000_000, 30_000_000_000].map(|now| learner.expected(8, Ps(now)));
+        let [soon, late] =
+            [3_000_000_000, 30_000_000_000].map(|now| learner.expected(8, Ps::ZERO, Ps(now)));
         assert!((80.0..160.0).contains(&soon) && (1000.0..1400.0).contains(&late), "{soon} {late}");
     }
 

@@ -4,6 +4,7 @@
 use super::Ps;
 use super::clock::victim;
 use super::counts::{Hot, PageId};
+use super::load::Prices;
 use super::local::{Frame, LocalTable};
 
 /// Chooses what a node gets from the pool, and what it gives.
@@ -44,6 +45,12 @@ pub struct NodeView {
     pub outstanding: u32,
     /// Lines fetched from its own memory.
     pub local_fetches: u64,
+    /// Lines given back to it.
+    pub local_write_backs: u64,
+    /// The share of write-backs among the accesses to the pool, as the controller counts them.
+    pub write_share: f64,
+    /// What its lines and stalls cost all who share the pool.
+    pub prices: Prices,
     /// What a fetch from the pool took on average; none, if there was none.
     pub pool_delay: Option<Ps>,
     /// The same of its own memory.

@@ -39,8 +39,8 @@ pub struct Migration {
     pub accounting: Accounting,
     /// Entries of the controller's table of counts; if none, nodes times `most`.
     pub pact_entries: Option<u32>,
-    /// Under payback, what moves may have cost more than they brought, as a share of the time so far; without
-    /// a bound, if not given.
+    /// Under payback, what moves may have cost more than they brought, as a share of the time so far; a
+    /// fiftieth, if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub most_debt: Option<f64>,
     /// What says of each node whether its pages move at all: a governor's name, with options; none if

@@ -43,6 +43,12 @@ impl Slots {
         heap[at] = until;
     }
 
+    /// How many places there are.
+    #[must_use]
+    pub const fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// When all places are free.
     #[must_use]
     pub fn all_free_at(&self) -> Ps {

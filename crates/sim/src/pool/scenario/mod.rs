@@ -9,7 +9,7 @@ mod run;
 mod spec;
 mod traces;
 
-pub use plan::{MODEL, PoolNow, PoolPlan, PoolPoint, columns, is_pool};
+pub use plan::{MODEL, PoolNow, PoolPlan, PoolPoint, columns, is_pool, model_of};
 pub use program::{ProgramSpec, Threads};
 pub use read::parse;
 pub use run::run;

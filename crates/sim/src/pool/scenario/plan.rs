@@ -1,7 +1,7 @@
 //! A scenario of a pool at many points: as [`crate::sweep::Plan`] does it for one of tiers.
 
 use super::super::outcome::PoolOutcome;
-use super::super::settings::PoolError;
+use super::super::settings::{Chooser, PoolError};
 use super::{PoolScenario, Traces, parse, run};
 use crate::sweep::{
     Cells, Column, Journal, Setting, SweepError, Vary, combinations, key, set, values,
@@ -17,6 +17,15 @@ use toml::{Table, Value};
 /// Stands for all that computes an outcome: whoever changes what the simulation of pools or the programs
 /// compute raises it.
 pub const MODEL: u32 = 1;
+/// As [`MODEL`], of what runs under [`Payback`](crate::pool::Payback).
+const PAYBACK_MODEL: u32 = 2;
+
+/// The model that computes a scenario.
+#[must_use]
+pub fn model_of(scenario: &PoolScenario) -> u32 {
+    let policy = scenario.migration.as_ref().map(|migration| migration.policy);
+    if policy == Some(Chooser::Payback) { PAYBACK_MODEL } else { MODEL }
+}
 
 /// Whether a file's text is a scenario of a pool: it has a key `program`, or `pool`.
 #[must_use]
@@ -180,7 +189,8 @@ fn resolved(
         })?,
     };
     machine(&mut root, origin)?;
-    Ok((scenario, format!("pool {MODEL} {}", key(&root, "program"))))
+    let key = format!("pool {} {}", model_of(&scenario), key(&root, "program"));
+    Ok((scenario, key))
 }
 
 /// Puts the table of the machine in the place of its name.

@@ -3,9 +3,10 @@
 mod closed_forms;
 mod governed;
 mod migration;
+mod prices;
 mod two_stages;
 
-use super::{Engine, Migration, Misses, Placement, PoolError, PoolOutcome, Program};
+use super::{Engine, Migration, Misses, Placement, PoolError, PoolOutcome, Program, Ps};
 use pagetide_access::Kind;
 use pagetide_machine::PoolMachine;
 

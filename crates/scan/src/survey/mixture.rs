@@ -223,8 +223,8 @@ impl Brackets {
     /// pages that this says nothing.
     pub(crate) fn octave(&self) -> Option<i32> {
         let middle = |(from, to, _): &(u8, u8, f32)| {
-            let [from, to] = [*from, *to].map(|edge| usize::from(edge.min(EDGES as u8 - 1)));
-            f64::midpoint(edge_s(from), edge_s(to))
+            let [from, to] = [*from, *to].map(|edge| edge_s(usize::from(edge).min(EDGES - 1)));
+            f64::midpoint(from, to)
         };
         let time = |it: &(u8, u8, f32)| {
             f64::from(it.2) * if it.1 == NEVER { edge_s(it.0.into()) } else { middle(it) }

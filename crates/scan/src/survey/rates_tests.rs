@@ -126,7 +126,7 @@ fn an_epoch_ends_soon_where_the_target_has_changed() {
             if epoch == 5 {
                 let step = 512 / each;
                 (0..64 * each).for_each(|page| {
-                    world.set_rate(page * step, of((16 * each..32 * each).contains(&page)))
+                    world.set_rate(page * step, of((16 * each..32 * each).contains(&page)));
                 });
             }
         });

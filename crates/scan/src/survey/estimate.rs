@@ -268,9 +268,11 @@ fn find_alike(regions: &mut [Region], measured: &[Option<Measured>]) {
     }
     let watched = regions.iter_mut().zip(measured).filter(|(_, seen)| seen.is_some());
     for (region, _) in watched.filter(|(region, _)| !region.huge) {
-        let said = kind(region).and_then(|kind| said.get(&kind));
+        let said = kind(region).and_then(|kind| said.get(&kind)).copied();
         let Some(pages) = &mut region.pages else { continue };
-        if said.is_some_and(|said| pages.beside(said)) {
+        // A small region speaks for itself alone.
+        let said = said.or_else(|| pages.borne_out()).unwrap_or_default();
+        if pages.beside(&said) {
             region.history.found_alike();
         }
         pages.alike = pages.differ() != Some(true) && region.history.alike();

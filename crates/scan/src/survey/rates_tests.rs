@@ -296,3 +296,18 @@ fn what_nobody_accesses_more_often_than_the_rest_is_not_expected_to_be() {
     // Of 36,864 pages.
     assert!(found[1..].iter().all(|pages| *pages < 100), "{found:?}");
 }
+
+#[test]
+fn a_region_of_few_pages_says_by_itself_whether_they_differ() {
+    // Two pages that are accessed twenty times a second, six every minute: too few to be held to others.
+    let rate = |page: u64| [20.0, 0.02, 0.0][usize::from(page >= 2) + usize::from(page >= 8)];
+    let mut world = Simulated::new(false, (0..512).map(rate));
+    let mut region = with_pages(0);
+    region.present = 8;
+    region.pages.as_mut().unwrap().resident = [255, 0, 0, 0, 0, 0, 0, 0];
+    let mut regions = [region];
+    live(&mut world, &mut regions, (8, 1.0), |_, _, _| {});
+    assert!(regions[0].history.brackets().octave().is_none());
+    let comes_true = regions[0].pages.as_ref().unwrap().comes_true();
+    assert!(comes_true > 0.8, "{comes_true}");
+}

@@ -1,7 +1,7 @@
 //! Dirty bits.
 
 use crate::child::{Area, Child, HUGE};
-use crate::recorded::{Recorded, Seen, alone};
+use crate::recorded::{Recorded, alone};
 use pagetide_types::HeatFlags;
 use std::fs::File;
 use std::io::Write;
@@ -26,18 +26,7 @@ fn what_is_written_is_dirty_and_what_is_read_is_not() {
             area.read(half, half);
         },
     );
-    let last = |recorded: &Recorded| -> Vec<Seen> {
-        let units = recorded.private(area.unit(), UNITS);
-        units.iter().filter_map(|unit| unit.last().copied()).collect()
-    };
-    let accessed = |seen: &Seen| seen.has(HeatFlags::ACCESSED);
-    let recorded = Recorded::until(&[&child], false, |recorded| {
-        let last = last(recorded);
-        // In the first epoch some of it may not be mapped yet.
-        recorded.epochs.len() > 1 && last.len() == UNITS && last.iter().all(accessed)
-    });
-    let last = last(&recorded);
-    assert!(last.len() == UNITS && last.iter().all(accessed), "{last:?}");
+    let last = Recorded::all_accessed(&child, area.unit(), UNITS);
     for (index, unit) in last.iter().enumerate() {
         let written = index < UNITS / 2;
         assert_eq!(unit.has(HeatFlags::DIRTY), written, "{index} {unit:?}");

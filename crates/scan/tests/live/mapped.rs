@@ -1,10 +1,10 @@
 //! What a process maps costs the recorder nothing: only what is resident does.
 
 use crate::child::{Area, Child, HUGE, PAGE, rest};
-use crate::recorded::{Recorded, Seen, alone};
+use crate::recorded::{Recorded, alone};
 use pagetide_host::Host;
 use pagetide_scan::{Observer, Options, Recorder, Target};
-use pagetide_types::{Bytes, HeatFlags, Pid};
+use pagetide_types::{Bytes, Pid};
 use std::ptr;
 use std::time::Duration;
 
@@ -83,17 +83,7 @@ fn memory_in_very_many_areas_is_seen_as_if_it_were_one() {
             }
         },
     );
-    let last = |recorded: &Recorded| -> Vec<Seen> {
-        let units = recorded.private(area.unit(), UNITS);
-        units.iter().filter_map(|unit| unit.last().copied()).collect()
-    };
-    let accessed = |seen: &Seen| seen.has(HeatFlags::ACCESSED);
-    let recorded = Recorded::until(&[&child], false, |recorded| {
-        let last = last(recorded);
-        recorded.epochs.len() > 1 && last.len() == UNITS && last.iter().all(accessed)
-    });
-    let last = last(&recorded);
-    assert!(last.len() == UNITS && last.iter().all(accessed), "{last:?}");
+    let last = Recorded::all_accessed(&child, area.unit(), UNITS);
     let pages: Vec<u16> = last.iter().map(|unit| unit.pages).collect();
     assert_eq!(pages, [512, 512, 256, 256]);
 }

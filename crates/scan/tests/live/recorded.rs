@@ -128,6 +128,23 @@ impl Recorded {
         objects
     }
 
+    /// Records a child until so many units of its private memory from that place on are all accessed in one epoch; as they are
+    /// seen in it.
+    pub(crate) fn all_accessed(child: &Child, first: u64, units: usize) -> Vec<Seen> {
+        let last = |recorded: &Self| -> Vec<Seen> {
+            let units = recorded.private(first, units);
+            units.iter().filter_map(|unit| unit.last().copied()).collect()
+        };
+        let all = |last: &[Seen]| {
+            last.len() == units && last.iter().all(|seen| seen.has(HeatFlags::ACCESSED))
+        };
+        // In the first epoch some of it may not be mapped yet.
+        let enough = |recorded: &Self| recorded.epochs.len() > 1 && all(&last(recorded));
+        let last = last(&Self::until(&[child], false, enough));
+        assert!(all(&last), "{last:?}");
+        last
+    }
+
     /// The units from that place on, in order, in all epochs in which they are there; none if they
     /// are not all known. No file is as long as addresses of private memory are high.
     pub(crate) fn private(&self, first: u64, units: usize) -> Vec<Vec<Seen>> {

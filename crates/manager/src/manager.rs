@@ -14,6 +14,7 @@ use pagetide_scan::{End, ScanError};
 use pagetide_trace::{EpochRecord, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// How a target is managed.
 #[derive(Clone, Debug)]
@@ -45,6 +46,8 @@ pub struct Manager<T, K> {
     refused: BackOff<UnitId>,
     /// By unit, whether it was watched in some epoch.
     known: Vec<bool>,
+    /// No batch of moves begins after so much time.
+    move_time: Option<Duration>,
     /// Processes that are watched sparsely, ascending.
     sparse: Vec<u32>,
     assumed: Assumed,
@@ -56,14 +59,14 @@ pub struct Manager<T, K> {
 }
 
 /// Where so large a part of what may be fast goes up at once, the target is not known yet or has changed: it is looked
-/// at again soon.
+/// at again soon. So large a part of its memory is much to be unknown, too.
 const MUCH: f64 = 0.1;
 
 impl<T: Tracker, K: Kernel> Manager<T, K> {
     /// A loop that has seen no epoch.
     pub fn new(
         tracker: T,
-        mover: Mover<K>,
+        mut mover: Mover<K>,
         tiers: Tiers,
         governors: Governors,
         settings: Settings,
@@ -80,6 +83,7 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         Self {
             tenant: Tenant::new(decider, governors, settings.cost_benefit),
             tracker,
+            move_time: mover.options_mut().time,
             mover,
             tiers,
             follow: None,
@@ -216,8 +220,10 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             // Nobody is left to profit from moves after the last epoch.
             let work = self.orders(&chosen, layout, &room);
             if !work.is_empty() {
-                self.mover.options_mut().reserve =
-                    room.kept(&self.tiers, &now, capacity + chosen.beyond);
+                let time = self.time_for_moves(heat, epoch.length_s);
+                let options = self.mover.options_mut();
+                options.reserve = room.kept(&self.tiers, &now, capacity + chosen.beyond);
+                options.time = time;
                 if let Some(held) = self.tracker.held() {
                     self.mover.kernel().only(held);
                 }
@@ -234,6 +240,18 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             }
         }
         line
+    }
+
+    /// How long moves may take. While pages move nothing is watched: as long as much of the memory is unknown, which may be
+    /// hotter than what moves last, no longer than watching took.
+    fn time_for_moves(&self, heat: &EpochHeat, length_s: f64) -> Option<Duration> {
+        let is_unknown = |row: &usize| !self.known[heat.unit[*row].index()];
+        let unknown: Bytes = (0..heat.len()).filter(is_unknown).map(|row| heat.bytes(row)).sum();
+        if unknown.as_f64() <= MUCH * heat.resident().as_f64() {
+            return self.move_time;
+        }
+        let watching = Duration::from_secs_f64(length_s);
+        Some(self.move_time.map_or(watching, |time| time.min(watching)))
     }
 
     /// Takes what was decided for done: a governor is to judge a dry run as it would the real one.

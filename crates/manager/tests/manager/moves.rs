@@ -1,6 +1,6 @@
 //! What is decided is done, and what cannot be done is left alone.
 
-use crate::world::{EVERYTHING, FAST, PID, SLOW, Unit, World, settings, unit};
+use crate::world::{EVERYTHING, FAST, PID, SLOW, UNWATCHED, Unit, World, settings, unit};
 use pagetide_manager::{Amount, Budget, Settings, Turn};
 use pagetide_migrate::{Refusal, SimPage};
 use pagetide_policy::{CostBenefit, Counters, Governor, GovernorSpec, Governors, Verdict};
@@ -60,6 +60,22 @@ fn what_did_not_end_in_its_time_is_decided_on_again_soon() {
     assert_eq!(line.moves.map(|moves| moves.promoted.bytes()), Some(Bytes::mib(32)));
     world.epoch();
     assert_eq!(world.manager.tracker().hurried, 1, "and then there is time");
+}
+
+#[test]
+fn as_long_as_much_is_unknown_moving_takes_no_longer_than_watching() {
+    let known = (0..24).map(|at| unit(1000.0 - at as f32, SLOW));
+    let units: Vec<Unit> = known.chain((0..8).map(|_| unit(UNWATCHED, SLOW))).collect();
+    let mut world = World::new(64, 64, &units, settings(EVERYTHING));
+    world.manager.tracker().length_s = 50e-6;
+    let line = world.epoch();
+    let late = line.moves.map(|moves| moves.refused(Refusal::OutOfTime).bytes());
+    assert!(late > Some(Bytes(0)) && late < Some(Bytes::mib(48)), "{late:?}");
+    let hottest = (0..world.fast().len() as u64).collect::<Vec<_>>();
+    assert_eq!(world.fast(), hottest);
+    world.manager.tracker().rates[24..].fill(1.0);
+    world.epoch();
+    assert_eq!(world.fast().len(), 32, "and then as long as it takes");
 }
 
 #[test]

@@ -39,6 +39,7 @@ pub(crate) struct Truth {
     kernel: Arc<SimulatedKernel>,
     pub(crate) rates: Vec<f32>,
     pub(crate) epochs: u32,
+    pub(crate) length_s: f64,
     /// How often it was told that pages had moved.
     pub(crate) told: u32,
     /// How often it was asked to be quick.
@@ -90,7 +91,7 @@ impl Tracker for Truth {
         let epoch = Epoch {
             epoch: EpochId(self.epochs),
             start_s: f64::from(self.epochs),
-            length_s: 1.0,
+            length_s: self.length_s,
             watched_share: 1.0,
             ..Epoch::default()
         };
@@ -181,6 +182,7 @@ impl World {
             kernel: Arc::clone(&kernel),
             rates,
             epochs: 0,
+            length_s: 1.0,
             told: 0,
             hurried: 0,
             changed: 0,

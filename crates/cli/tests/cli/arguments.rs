@@ -17,8 +17,10 @@ fn a_target_is_needed() {
     let scratch = scratch();
     let path = heat(&scratch, "x");
     let outcome = pagetide(&format!("record -o {}", path.display()));
-    outcome.fails(1, &["nothing to record", "after --", "--pid", "--cgroup"]);
-    pagetide("plan").fails(1, &["nothing to plan for", "pagetide plan app.heat", "after --"]);
+    outcome.fails(2, &["nothing to record", "after --", "--pid", "--cgroup", "pagetide record"]);
+    pagetide("plan").fails(2, &["nothing to plan for", "pagetide plan app.heat", "after --"]);
+    pagetide("run").fails(2, &["nothing to manage", "after --", "--pid", "--cgroup"]);
+    pagetide("report").fails(2, &["nothing to report on", "pagetide report app.heat"]);
     assert!(!path.exists());
 }
 

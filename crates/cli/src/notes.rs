@@ -47,6 +47,17 @@ impl Notes {
         notes.map(|note| format!("after the first epoch: {note}")).collect()
     }
 
+    /// What is to be said before anything is seen.
+    pub(crate) fn at_the_start(recorder: &Recorder) -> Option<String> {
+        let twice = recorder.watched_twice();
+        (twice > 0).then(|| {
+            format!(
+                "another pagetide watches {twice} of these processes: each clears the accessed bits that the other \
+                 looks for, so both see less than there is; wait until it has ended"
+            )
+        })
+    }
+
     /// What is to be said at the end. `planned`: a plan follows, which says of what it stands on how much
     /// is unknown; two shares of two times would be no answer.
     pub(crate) fn at_the_end(&self, recorder: &Recorder, planned: bool) -> Vec<String> {

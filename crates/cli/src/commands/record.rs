@@ -144,6 +144,9 @@ pub(crate) fn record(
     pagetide_privilege::confine(Capabilities::RECORDING | then)?;
     asked.say(account.as_ref());
     say_too_short(options);
+    if let Some(note) = Notes::at_the_start(&recorder) {
+        tell!("pagetide: note: {note}");
+    }
     let first = format!("the first epoch takes {}", time(options.epoch));
     let progress = Progress::new(
         "recording",

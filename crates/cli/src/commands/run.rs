@@ -126,6 +126,9 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     }
     pagetide_privilege::confine(Capabilities::RECORDING)?;
     arguments.account.say(account.as_ref());
+    if let Some(note) = Notes::at_the_start(&recorder) {
+        tell!("pagetide: note: {note}");
+    }
     let mut writing = writer.zip(output).map(|(writer, to)| Writing::start(writer, to.path));
     // Assumed tiers stay as they are.
     let real = !tiers.fast.is_empty();

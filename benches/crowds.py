@@ -12,7 +12,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import common
@@ -62,14 +61,25 @@ def count_areas(pid):
         return sum(1 for _ in maps)
 
 
+def threads(number):
+    """So many threads that sleep, on stacks from one mapping: each of its own would soon be more than vm.max_map_count."""
+    stack = 16 << 10
+    attributes, thread = (ctypes.c_char * 256)(), ctypes.c_ulong()
+    pause = ctypes.cast(LIBC.pause, ctypes.c_void_p)
+    start = LIBC.mmap(None, number * stack, mmap.PROT_READ | mmap.PROT_WRITE, 0x22, -1, 0)
+    LIBC.pthread_attr_init(attributes)
+    for at in range(start, start + number * stack, stack):
+        LIBC.pthread_attr_setstack(attributes, ctypes.c_void_p(at), ctypes.c_size_t(stack))
+        error = LIBC.pthread_create(ctypes.byref(thread), attributes, pause, None)
+        if error:
+            sys.exit(f"error: pthread_create: {os.strerror(error)}; are there enough process numbers?")
+
+
 def crowd_of_threads(number):
     """A process with so many threads that sleep, and one that works."""
     pid = os.fork()
     if pid == 0:
-        threading.stack_size(32 << 10)
-        stop = threading.Event()
-        for _ in range(number):
-            threading.Thread(target=stop.wait, daemon=True).start()
+        threads(number)
         start = areas(1000)
         while True:
             for page in range(0, 1000, 2):

@@ -1,7 +1,10 @@
 //! Exit codes: what a script can tell from them. Documented in docs/exit-codes.md.
 
+use crate::args::Arguments;
 use crate::commands::shift::Unable;
 use crate::tell::tell;
+use clap::CommandFactory;
+use clap::error::ErrorKind;
 use pagetide_manager::TierError;
 use pagetide_privilege::AccountError;
 use pagetide_scan::ScanError;
@@ -27,6 +30,14 @@ pub(crate) fn misunderstood(error: &clap::Error) -> ! {
         std::process::exit(error.exit_code());
     }
     error.exit()
+}
+
+/// Ends a command of whose command line what it is about is missing.
+pub(crate) fn missing(command: &str, text: &str) -> ! {
+    let mut all = Arguments::command();
+    all.build();
+    let own = all.find_subcommand(command).cloned().unwrap_or(all);
+    misunderstood(&own.clone().error(ErrorKind::MissingRequiredArgument, text))
 }
 
 /// Prints an error and its causes and says which code it ends with.

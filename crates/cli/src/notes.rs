@@ -1,15 +1,17 @@
 //! What to say of a target beside the figures, while and after it was watched: alike for who records and who runs.
 
 use crate::short::time;
-use pagetide_replay::{much_is_unknown, unknown_heat};
+use pagetide_replay::{much_is_unknown, percent, unknown_heat};
 use pagetide_scan::Recorder;
-use pagetide_trace::{EpochRecord, Unknown};
+use pagetide_trace::{Epoch, EpochRecord, Unknown};
 use std::time::Duration;
 
 /// Less memory of unknown heat than this is what every small program shares with others: its libraries.
 const LIBRARIES: f64 = 16.0 * 1048576.0;
 /// From this share of the CPU time on short-lived processes are worth a word.
 const SHORT_LIVED: f64 = 0.25;
+/// An epoch that took so many times its budget took more than chance and rounding.
+const MUCH_OVER: f64 = 1.5;
 /// Said where there is room for it, of a recording that is kept and of anything else.
 pub(crate) const CTRL_C_KEEPS: &str = "Ctrl-C keeps it";
 pub(crate) const CTRL_C_ENDS: &str = "Ctrl-C ends it";
@@ -19,23 +21,41 @@ pub(crate) struct Notes {
     unknown: Unknown,
     clear_shared: bool,
     epoch: Duration,
+    /// Share of a core that watching may cost, where that is the same in all epochs.
+    budget: Option<f64>,
     told: bool,
 }
 
 impl Notes {
     /// `clear_shared`: the option was given.
-    pub(crate) fn new(clear_shared: bool, epoch: Duration) -> Self {
-        Self { unknown: Unknown::default(), clear_shared, epoch, told: false }
+    pub(crate) fn new(clear_shared: bool, epoch: Duration, budget: Option<f64>) -> Self {
+        Self { unknown: Unknown::default(), clear_shared, epoch, budget, told: false }
     }
 
-    /// Takes an epoch in. After the first one says how much is unknown, if that is much: while one can
-    /// still stop, and begin again otherwise.
-    pub(crate) fn take(&mut self, record: &EpochRecord) -> Option<String> {
+    /// Takes an epoch in. After the first one says how much is unknown, if that is much, and what finding all
+    /// memory took, if that was beyond the budget: while one can still stop, and begin again otherwise.
+    pub(crate) fn take(&mut self, record: &EpochRecord) -> Vec<String> {
         let first = self.unknown == Unknown::default();
         self.unknown.add(&record.epoch, record.heat.resident());
-        let note = unknown_note(&self.unknown, self.clear_shared).filter(|_| first)?;
-        self.told = true;
-        Some(format!("after the first epoch: {note}"))
+        if !first {
+            return Vec::new();
+        }
+        let unknown = unknown_note(&self.unknown, self.clear_shared);
+        self.told = unknown.is_some();
+        let dear = self.budget.and_then(|budget| dear_note(&record.epoch, budget));
+        let notes = [unknown, dear].into_iter().flatten();
+        notes.map(|note| format!("after the first epoch: {note}")).collect()
+    }
+
+    /// What is to be said before anything is seen.
+    pub(crate) fn at_the_start(recorder: &Recorder) -> Option<String> {
+        let twice = recorder.watched_twice();
+        (twice > 0).then(|| {
+            format!(
+                "another pagetide watches {twice} of these processes: each clears the accessed bits that the other \
+                 looks for, so both see less than there is; wait until it has ended"
+            )
+        })
     }
 
     /// What is to be said at the end. `planned`: a plan follows, which says of what it stands on how much
@@ -75,10 +95,22 @@ fn unknown_note(unknown: &Unknown, clear_shared: bool) -> Option<String> {
     much.then(|| unknown_heat(unknown.share(), clear_shared))
 }
 
+/// That the first epoch, in which everything is found, took much more than the budget, if it did.
+fn dear_note(epoch: &Epoch, budget: f64) -> Option<String> {
+    let share = epoch.recorder_s / epoch.length_s;
+    (share > MUCH_OVER * budget).then(|| {
+        format!(
+            "it took {} of one core, for a budget of {}: all memory has to be found once, whatever that takes; \
+             where it is dear, that is done less often from now on",
+            percent(share),
+            percent(budget)
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pagetide_trace::Epoch;
     use pagetide_types::{EpochHeat, HeatFlags, HeatRow, NodeId, UnitId};
 
     /// An epoch with so much of the memory unknown, in MiB.
@@ -99,9 +131,9 @@ mod tests {
     }
 
     fn after_the_first(uncleared: u64, resident: u32, clear_shared: bool) -> Option<String> {
-        let mut notes = Notes::new(clear_shared, Duration::from_secs(5));
-        let first = notes.take(&epoch(uncleared, resident));
-        assert_eq!(notes.take(&epoch(uncleared, resident)), None, "once");
+        let mut notes = Notes::new(clear_shared, Duration::from_secs(5), None);
+        let first = notes.take(&epoch(uncleared, resident)).pop();
+        assert!(notes.take(&epoch(uncleared, resident)).is_empty(), "once");
         first
     }
 
@@ -122,9 +154,25 @@ mod tests {
 
     #[test]
     fn a_plan_says_it_in_the_same_words() {
-        let mut notes = Notes::new(false, Duration::from_secs(5));
-        let note = notes.take(&epoch(600, 1000)).unwrap();
+        let mut notes = Notes::new(false, Duration::from_secs(5), None);
+        let note = notes.take(&epoch(600, 1000));
         let plan = unknown_heat(0.6, false);
-        assert_eq!(note, format!("after the first epoch: {plan}"));
+        assert_eq!(note, [format!("after the first epoch: {plan}")]);
+    }
+
+    #[test]
+    fn a_first_epoch_that_took_more_than_the_budget_is_said_once() {
+        let said = |recorder_s, budget| {
+            let mut record = epoch(0, 1000);
+            (record.epoch.recorder_s, record.epoch.length_s) = (recorder_s, 5.0);
+            let mut notes = Notes::new(false, Duration::from_secs(5), budget);
+            let first = notes.take(&record);
+            assert!(notes.take(&record).is_empty(), "once");
+            first
+        };
+        assert!(said(0.06, Some(0.01)).is_empty(), "1.2 % of a core for 1 % is near enough");
+        assert!(said(0.16, None).is_empty(), "of a budget that changes nothing is said");
+        let [note] = &said(0.16, Some(0.01))[..] else { panic!("one note") };
+        assert!(note.contains("took 3.2 % of one core, for a budget of 1 %"), "{note}");
     }
 }

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod lines;
 mod machine;
 pub mod model;
 mod parts;

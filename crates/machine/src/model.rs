@@ -1,6 +1,7 @@
 //! Models in TOML: some are built in and have a name, others are files at a path. What is wrong with
 //! one is said in words, with the nearest known name or key.
 
+use crate::lines;
 use pagetide_types::nearest;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
@@ -85,7 +86,24 @@ pub fn names<M: Model>() -> impl Iterator<Item = &'static str> {
 /// An unknown name, an unreadable file, unknown keys or senseless values, each in words.
 pub fn load<M: Model>(name_or_path: &str) -> Result<M, ModelError> {
     let (text, origin) = text::<M>(name_or_path)?;
-    parse(&text, &origin)
+    let lines = |error| at_its_line(error, &text);
+    parse(&text, &origin).map_err(lines)
+}
+
+/// The same error, with the line that it is about; the parser's own say theirs.
+fn at_its_line(error: ModelError, text: &str) -> ModelError {
+    match error {
+        ModelError::UnknownKey { origin, key, hint, known } => {
+            let (table, name) = key.rsplit_once('.').unwrap_or(("", &key));
+            let origin = lines::named(&origin, lines::of_key(text, table, name));
+            ModelError::UnknownKey { origin, key, hint, known }
+        }
+        ModelError::Value { origin, problem } => {
+            let origin = lines::named(&origin, lines::of_problem(text, &problem));
+            ModelError::Value { origin, problem }
+        }
+        other => other,
+    }
 }
 
 /// The same as the table that its text is, for those who change a value before it is [parsed](parse).

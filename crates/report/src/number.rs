@@ -11,6 +11,14 @@ pub(crate) fn count(value: f64) -> String {
         .into_iter()
         .find(|(size, _)| value >= *size)
         .map_or((value, ""), |(size, prefix)| (value / size, prefix));
+    // What is next to nothing is not told as nothing.
+    if value > 0.0 && value < 0.00995 {
+        return if value < 1e-4 {
+            format!("{value:.0e}")
+        } else {
+            format!("{value:.4}").trim_end_matches('0').to_owned()
+        };
+    }
     let digits = match value {
         v if v > 0.0 && v < 0.995 => 2,
         v => usize::from(v < 9.95 && (v - v.round()).abs() >= 0.05),
@@ -72,6 +80,9 @@ mod tests {
             (0.0, "0"),
             (-0.0, "0"),
             (0.83, "0.83"),
+            (0.0062, "0.0062"),
+            (0.0004, "0.0004"),
+            (3e-7, "3e-7"),
             (7.25, "7.2"),
             (950.0, "950"),
             (1234.0, "1.2 k"),

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where a passed self test is remembered until the next boot.
-const REMEMBERED: &str = "/run/pagetide";
+pub(crate) const REMEMBERED: &str = "/run/pagetide";
 
 /// A loaded and tested scan.
 pub struct Observer {

@@ -5,6 +5,7 @@ use crate::commands::page::{self, Subjects};
 use crate::commands::record;
 use crate::commands::writing::Output;
 use crate::commands::{self, list_machines, open, out, print_json};
+use crate::exit;
 use anyhow::{Context, Result, bail};
 use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
@@ -49,9 +50,10 @@ pub(crate) fn run(arguments: &PlanArgs) -> Result<ExitCode> {
         );
     }
     let Some(target) = record::target(&arguments.target) else {
-        bail!(
+        exit::missing(
+            "plan",
             "nothing to plan for; name a recording (pagetide plan app.heat), or what to record \
-             first: a command after --, --pid or --cgroup"
+             first: a command after --, --pid or --cgroup",
         );
     };
     let temporary;

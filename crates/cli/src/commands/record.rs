@@ -9,7 +9,7 @@ use crate::progress::Progress;
 use crate::short::{time, too_short};
 use crate::tell::tell;
 use crate::{exit, interrupt};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use pagetide_host::{Features, Host};
 use pagetide_machine::Machine;
 use pagetide_privilege::Capabilities;
@@ -22,7 +22,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     let Some(target) = target(&arguments.target) else {
-        bail!("nothing to record; name a command after --, or give --pid or --cgroup");
+        exit::missing(
+            "record",
+            "nothing to record; name a command after --, or give --pid or --cgroup",
+        );
     };
     let output = Output::to_keep(&arguments.output);
     let cache = Machine::load(Machine::DEFAULT)?.cache_per_core;
@@ -141,6 +144,9 @@ pub(crate) fn record(
     pagetide_privilege::confine(Capabilities::RECORDING | then)?;
     asked.say(account.as_ref());
     say_too_short(options);
+    if let Some(note) = Notes::at_the_start(&recorder) {
+        tell!("pagetide: note: {note}");
+    }
     let first = format!("the first epoch takes {}", time(options.epoch));
     let progress = Progress::new(
         "recording",
@@ -149,9 +155,9 @@ pub(crate) fn record(
         vec![first, CTRL_C_KEEPS.to_owned()],
     );
     let mut writing = Writing::start(writer, output.path);
-    let mut notes = Notes::new(options.clear_shared, options.epoch);
+    let mut notes = Notes::new(options.clear_shared, options.epoch, Some(options.budget));
     let end = watch(&mut recorder, &progress, |record| {
-        if let Some(note) = notes.take(&record) {
+        for note in notes.take(&record) {
             progress.say(&format!("pagetide: note: {note}"));
         }
         writing.take(record)

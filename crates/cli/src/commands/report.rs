@@ -1,12 +1,11 @@
 //! `pagetide report`: plans as one page, several side by side.
 
-use crate::args::{Arguments, ReportArgs};
+use crate::args::ReportArgs;
 use crate::commands::page::{self, MOST, Subjects};
 use crate::commands::plan::{machine_file, one, policies};
 use crate::commands::{self, list_machines, open};
+use crate::exit;
 use anyhow::{Result, bail};
-use clap::CommandFactory;
-use clap::error::ErrorKind;
 use pagetide_machine::Machine;
 use pagetide_privilege::{Paths, without_privileges};
 use pagetide_trace::Recording;
@@ -19,10 +18,7 @@ pub(crate) fn run(arguments: &ReportArgs) -> Result<ExitCode> {
     }
     let Some(first) = arguments.recordings.first() else {
         let missing = "nothing to report on; name a RECORDING (pagetide report app.heat)";
-        let mut all = Arguments::command();
-        all.build();
-        let own = all.find_subcommand_mut("report").cloned().unwrap_or(all);
-        own.clone().error(ErrorKind::MissingRequiredArgument, missing).exit();
+        exit::missing("report", missing);
     };
     let mut read = arguments.recordings.clone();
     read.extend(arguments.machine.iter().filter_map(|name| machine_file(name)));

@@ -3,6 +3,7 @@
 use crate::commands::record::{code, header, note_killed, target};
 use crate::commands::writing::{Output, Writing};
 use crate::commands::{self, list_machines, out, print_json};
+use crate::exit;
 use crate::interrupt;
 use crate::live_args::RunArgs;
 use crate::notes::{CTRL_C_ENDS, Notes};
@@ -48,7 +49,10 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     }
     // Everything that can be wrong is found before anything is started.
     let Some(target) = target(&arguments.target) else {
-        bail!("nothing to manage; name a command after --, or give --pid or --cgroup");
+        exit::missing(
+            "run",
+            "nothing to manage; name a command after --, or give --pid or --cgroup",
+        );
     };
     let account = arguments.account.of(matches!(target, Target::Command(_)))?;
     let policy = policy(&arguments.policy)?;
@@ -122,6 +126,9 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     }
     pagetide_privilege::confine(Capabilities::RECORDING)?;
     arguments.account.say(account.as_ref());
+    if let Some(note) = Notes::at_the_start(&recorder) {
+        tell!("pagetide: note: {note}");
+    }
     let mut writing = writer.zip(output).map(|(writer, to)| Writing::start(writer, to.path));
     // Assumed tiers stay as they are.
     let real = !tiers.fast.is_empty();
@@ -133,7 +140,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     }
     let progress =
         Progress::new("managing", arguments.limit, arguments.quiet, vec![CTRL_C_ENDS.to_owned()]);
-    let mut notes = Notes::new(arguments.clear_shared, arguments.epoch);
+    let mut notes = Notes::new(arguments.clear_shared, arguments.epoch, None);
     let end = watch(&mut manager, arguments, (&progress, &mut notes), log, &mut writing);
     progress.finish();
     let said = notes.at_the_end(manager.tracker(), false);
@@ -284,7 +291,7 @@ fn watch(
             other => other?,
         };
         let record = manager.take_record();
-        if let Some(note) = record.as_ref().and_then(|record| notes.take(record)) {
+        for note in record.as_ref().map(|record| notes.take(record)).unwrap_or_default() {
             progress.say(&format!("pagetide: note: {note}"));
         }
         if let (Some(record), Some(to)) = (record, writing.as_mut())

@@ -17,8 +17,10 @@ fn a_target_is_needed() {
     let scratch = scratch();
     let path = heat(&scratch, "x");
     let outcome = pagetide(&format!("record -o {}", path.display()));
-    outcome.fails(1, &["nothing to record", "after --", "--pid", "--cgroup"]);
-    pagetide("plan").fails(1, &["nothing to plan for", "pagetide plan app.heat", "after --"]);
+    outcome.fails(2, &["nothing to record", "after --", "--pid", "--cgroup", "pagetide record"]);
+    pagetide("plan").fails(2, &["nothing to plan for", "pagetide plan app.heat", "after --"]);
+    pagetide("run").fails(2, &["nothing to manage", "after --", "--pid", "--cgroup"]);
+    pagetide("report").fails(2, &["nothing to report on", "pagetide report app.heat"]);
     assert!(!path.exists());
 }
 
@@ -253,7 +255,8 @@ fn a_third_tier_and_numbers_beyond_all_memory_are_refused() {
         pagetide(&format!("plan no-such.heat --machine {}", path.display()))
     };
     machine("", "200").fails(1, &["no-such.heat"]);
-    machine("", "1e30").fails(1, &["read_latency_ns", "at most 1000000"]);
+    machine("", "1e30").fails(1, &["toml, line 12: ", "read_latency_ns", "at most 1000000"]);
+    machine("[kernel]\ncopy = 1\n", "200").fails(1, &["toml, line 17: ", "'kernel.copy'"]);
     let third = "[[tier]]\nname = \"c\"\nread_latency_ns = 300\nwrite_latency_ns = \
                  300\nread_bandwidth_gb_s = 9\nwrite_bandwidth_gb_s = 9\n";
     machine(third, "200").fails(1, &["has 3 tiers", "leave out all [[tier]] entries but the two"]);

@@ -143,6 +143,38 @@ fn a_process_that_executes_another_program_counts_once() {
 }
 
 #[test]
+fn a_second_recorder_of_one_process_says_so() {
+    let name = "a_second_recorder_of_one_process_says_so";
+    let Some(_turn) = turn(name) else { return };
+    let scratch = scratch();
+    let mut target = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+    let pid = target.id().to_string();
+    let (first, second) = (heat(&scratch, "first"), heat(&scratch, "second"));
+    let mut one = command(["record", "-q", "--epoch", "1s", "-p", &pid, "-o"]);
+    let mut one = one.arg(&first).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    // The header is written before the target is met, the first epoch after.
+    while !first.join("heat-00000.parquet").exists() {
+        assert!(one.try_wait().unwrap().is_none(), "the first one ended");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let other = || {
+        let mut other = command(["record", "-q", "--epoch", "1s", "--for", "1s", "-p", &pid, "-o"]);
+        other.arg(&second);
+        finish(other).succeeds().err
+    };
+    let said = other();
+    assert!(said.contains("another pagetide watches 1 of these processes"), "{said}");
+    // After a kill -9 nobody watches it.
+    one.kill().unwrap();
+    one.wait().unwrap();
+    std::fs::remove_dir_all(&second).unwrap();
+    let said = other();
+    target.kill().unwrap();
+    target.wait().unwrap();
+    assert!(!said.contains("another pagetide"), "{said}");
+}
+
+#[test]
 fn cpu_time_of_processes_too_short_to_be_watched_is_said_and_names_the_epoch() {
     let name = "cpu_time_of_processes_too_short_to_be_watched_is_said_and_names_the_epoch";
     let Some(_turn) = turn(name) else { return };

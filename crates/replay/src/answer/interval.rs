@@ -59,6 +59,9 @@ pub struct Interval {
     pub high: Bytes,
     /// How far the need may be off by chance alone, over the need; a longer recording mends that.
     pub chance: f64,
+    /// How far the slowdown with that much fast memory may be off by chance alone.
+    #[serde(skip)]
+    pub slowdown: f64,
 }
 
 impl Interval {
@@ -134,7 +137,7 @@ pub(crate) fn need_interval(
     let high = at(off).unwrap_or(everything(curve)).max(need);
     let farther = Bytes(need.0.abs_diff(low.0).max(high.0.abs_diff(need.0)));
     let chance = if need.0 > 0 { farther.as_f64() / need.as_f64() } else { 0.0 };
-    Some(Interval { low, high, chance })
+    Some(Interval { low, high, chance, slowdown: off })
 }
 
 /// Half of the width of the 95 % interval of the miss share.
@@ -305,7 +308,12 @@ mod tests {
     fn a_sampled_need_is_also_open_by_the_method() {
         let need = Bytes::mib(100);
         let of = |low, high, all| {
-            let chance = Interval { low: Bytes::mib(low), high: Bytes::mib(high), chance: 0.0 };
+            let chance = Interval {
+                low: Bytes::mib(low),
+                high: Bytes::mib(high),
+                chance: 0.0,
+                slowdown: 0.0,
+            };
             let found = chance.of_sampled(need, Bytes::mib(2), Bytes::mib(all));
             (found.low, found.high)
         };

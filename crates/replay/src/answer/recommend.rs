@@ -13,7 +13,7 @@
 //! Where the curve is so flat that a tenth more or less slowdown moves the answer by more than
 //! 10 %, the recommendation says so.
 
-use crate::answer::interval;
+use crate::answer::interval::{self, METHOD};
 use crate::answer::sentence::{percent, percent_exactly, sentence};
 use crate::cost::Reading;
 use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts, unknown_heat};
@@ -96,6 +96,17 @@ impl<'a> Candidate<'a> {
         self.cost.curve()
     }
 
+    /// The entry of the curve that holds so much fast memory.
+    fn entry(&self, fast: Bytes) -> usize {
+        let curve = self.curve();
+        let i = usize::try_from(fast.0.div_ceil(curve.step.0.max(1))).unwrap_or(usize::MAX);
+        i.min(curve.fast_accesses.len() - 1)
+    }
+
+    fn slowdown_at(&self, fast: Bytes) -> f64 {
+        self.cost.slowdown(self.entry(fast)).high
+    }
+
     fn need(&self, target: f64) -> Option<Bytes> {
         smallest(self.curve(), self.unit, target, |i| self.cost.slowdown(i).high)
     }
@@ -161,8 +172,7 @@ pub(crate) fn recommend(
         () if share < NEARLY_ALL || !apart(low, need, best.unit, DISAGREE) => Certainty::UpperBound,
         () => return Err(cannot_tell(doubt, facts, target, (low, need))),
     };
-    let i = usize::try_from(need.0.div_ceil(best.curve().step.0.max(1))).unwrap_or(usize::MAX);
-    let i = i.min(best.curve().fast_accesses.len() - 1);
+    let i = best.entry(need);
     let predicted = best.cost.slowdown(i);
     let slowdown = Band { low: predicted.low, high: predicted.high.min(target) };
     let other = OtherTargets {
@@ -180,7 +190,7 @@ pub(crate) fn recommend(
         slowdown,
         certainty,
         at_other_targets: other,
-        not_told_apart: not_told_apart(candidates, best, target, interval),
+        not_told_apart: not_told_apart(candidates, best, target, (need, interval)),
         sentence: String::new(),
         assumptions: Vec::new(),
     };
@@ -204,19 +214,26 @@ pub(crate) fn conditions(
     alike.then(said).into_iter().collect()
 }
 
-/// Other candidates that need something within the interval of the best.
+/// Other candidates that need something within the interval of the best, as far as chance or the method may have
+/// made the difference: where the curve is flat the interval is wide in sizes, and one that would slow the program
+/// down far more than by chance is told apart all the same, for both saw the same epochs.
 fn not_told_apart(
     candidates: &[Candidate<'_>],
     best: &Candidate<'_>,
     target: f64,
-    interval: Option<Interval>,
+    (need, interval): (Bytes, Option<Interval>),
 ) -> Vec<String> {
-    let Some(Interval { low, high, .. }) = interval else { return Vec::new() };
+    let Some(Interval { low, high, slowdown: chance, .. }) = interval else { return Vec::new() };
     let others = candidates.iter().filter(|other| other.curve().policy != best.curve().policy);
-    others
-        .filter(|other| other.need(target).is_some_and(|need| (low..=high).contains(&need)))
-        .map(|other| other.curve().policy.clone())
-        .collect()
+    let close = |other: &&Candidate<'_>| {
+        other.need(target).is_some_and(|others_need| {
+            let by_method =
+                !apart(others_need.min(need), others_need.max(need), best.unit, 1.0 + METHOD);
+            let by_chance = other.slowdown_at(need) <= best.slowdown_at(need) + chance;
+            (low..=high).contains(&others_need) && (by_method || by_chance)
+        })
+    };
+    others.filter(close).map(|other| other.curve().policy.clone()).collect()
 }
 
 /// The simplest of the candidates that need least, or why none can be chosen.

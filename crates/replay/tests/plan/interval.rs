@@ -56,6 +56,27 @@ fn policies_within_the_interval_are_not_told_apart() {
 }
 
 #[test]
+fn where_a_curve_is_flat_a_policy_that_slows_down_far_more_is_told_apart() {
+    let cold = |colder: f64| hot_cold(100, 1000, 2000.0, colder);
+    let even = hot_cold(1000, 1000, 218.0, 1.0);
+    let fast = |i: usize| 1.0 - [0.0, 0.06, 0.12][i % 3];
+    let epochs = (0..12).map(|i| EpochHits { accesses: 1.0, fast: fast(i) }).collect();
+    let of = |policy: &str, units: &_| candidate(curve(policy, units));
+    let curves = vec![of("first-touch", &even), of("lru", &cold(97.0)), of("rate", &cold(100.0))];
+    let input = PlanInput { replicates: Some(Replicates::Given(epochs)), ..input(curves) };
+    let planned = plan(input, &cxl(), &PlanOptions::default());
+    let need = |policy: &str| {
+        let row = planned.policies.iter().find(|row| row.policy == policy).unwrap();
+        row.fast_bytes.unwrap()
+    };
+    let answer = planned.recommendation.as_ref().unwrap();
+    let interval = answer.interval.unwrap();
+    assert!(need("first-touch") <= interval.high && need("lru") <= interval.high, "{interval:?}");
+    // With as much fast memory it would lose half of its speed, and every epoch shows it.
+    assert_eq!((answer.policy.as_str(), &answer.not_told_apart[..]), ("rate", &["lru".into()][..]));
+}
+
+#[test]
 fn the_curve_knows_its_epochs() {
     // Half of the memory fast serves 98, 96 and 97 of 100 accesses.
     let traffic = |accesses| Traffic { accesses, leads: accesses, ..Traffic::default() };

@@ -18,6 +18,7 @@ use crate::bits::eyes::Eyes;
 use crate::bits::live::{Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
 use crate::observer::Observer;
+use crate::observer::REMEMBERED;
 use crate::pages::PageHeat;
 use crate::recorder::heat::HeatTable;
 use crate::recorder::pace::Pace;
@@ -25,6 +26,7 @@ use crate::recorder::stalls::Stalls;
 use crate::survey::estimate::Estimator;
 use crate::survey::patience::Patience;
 use crate::survey::{Limits, Outcome, Survey, ladder};
+use crate::target::claims::Claims;
 use crate::target::follow::{Following, Target, all_ended};
 use crate::target::region::Region;
 use crate::target::resident_set::ResidentSet;
@@ -36,6 +38,7 @@ use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, Pid, UnitSize};
 use std::hash::RandomState;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -182,6 +185,9 @@ pub struct Recorder {
     /// Processes that may be followed at once, and how many there were beyond.
     most: usize,
     unwatched: usize,
+    /// For other recorders to know whom this one watches, and how many they had before.
+    claims: Claims,
+    watched_twice: usize,
     /// CPU time of the target so far, s, and the part of it that no process had that was watched.
     cpu_s: (f64, f64),
     /// Somebody moved pages since the last resident-set walk.
@@ -242,6 +248,8 @@ impl Recorder {
             crowded: 0,
             most,
             unwatched: 0,
+            claims: Claims::on(Path::new(REMEMBERED)),
+            watched_twice: 0,
             cpu_s: (0.0, 0.0),
             moved: false,
             hurried: false,
@@ -284,6 +292,12 @@ impl Recorder {
     #[must_use]
     pub fn unwatched(&self) -> usize {
         self.unwatched
+    }
+
+    /// Processes of the target that another recorder watched already when this one met them.
+    #[must_use]
+    pub fn watched_twice(&self) -> usize {
+        self.watched_twice
     }
 
     /// The share of the target's CPU time that processes had which lived too short to be watched: they

@@ -56,6 +56,7 @@ impl Recorder {
             known.alive &= pids.contains(&known.pid) && followed.runs();
             if !known.alive {
                 followed.close();
+                self.claims.give_up(known.pid);
             }
         }
         let mut followed = self.known.iter().filter(|known| known.alive).count();
@@ -88,6 +89,7 @@ impl Recorder {
                 Err(error) => return Err(error),
             };
             followed += 1;
+            self.watched_twice += usize::from(!self.claims.take(pid));
             let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
             self.live.followed.push(handles);
             self.spaces += 1;

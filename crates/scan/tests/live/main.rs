@@ -6,6 +6,7 @@ mod child;
 mod dirty;
 mod mapped;
 mod opening;
+mod pause;
 mod recorded;
 mod shared;
 mod sparse;

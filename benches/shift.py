@@ -46,6 +46,7 @@ class Manager:
 MANAGERS = {
     "unmanaged": Manager(),
     "default": Manager("--demote"),
+    "quick": Manager("--demote --every 250ms"),
     "no-lead": Manager("--demote --lead 0"),
     "early": Manager("--demote --threshold 25% --growth 3", 3),
     # The least that can be asked for: nothing but stalls is looked at.
@@ -284,6 +285,8 @@ def devices(checks):
             if event["event"] == "grew":
                 taken += 1
                 here[event["device"]] = (at + 1, len(here) + 1)
+            elif event["event"] == "again":
+                here[event["device"]] = (at + 1, len(here) + 1)
             elif event["event"] == "shrank":
                 since, rank = here.pop(event["device"])
                 pairs = [check["pairs"][0] for check in checks[since : at + 1]]
@@ -331,6 +334,8 @@ def show_growth(folder, markdown):
         found = json.loads(path.read_text(encoding="utf-8"))
         samples = samples_of(path.with_suffix(".csv"))
         checks = [json.loads(line) for line in common.read(path.with_suffix(".jsonl")).splitlines()]
+        # The last line tells what was zeroed at the end, and saw nothing.
+        checks = [check for check in checks if check["pairs"]]
         swapped, online = swapped_mib(found), online_at(samples)
         alone = folder / f"growth-unmanaged-{case.rate}.json"
         avoided = None

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Records a real PostgreSQL three times (scripts/test-postgres.sh), kills `pagetide shift` at 100 random points in guests (an
-# hour), and fuzzes every reader of what others
+# hour; KILLS=100), and fuzzes every reader of what others
 # wrote, for MINUTES each (2 by default), from the corpus in fuzz/corpus. Installs PostgreSQL, cargo-fuzz and a
 # nightly toolchain if they are missing; what is found is left in fuzz/artifacts.
 # Usage: test-long.sh [postgres|kills|TARGET...]
@@ -8,9 +8,11 @@ source "$(dirname "$0")/lib.sh"
 
 # Ten at a time, with a reboot after each.
 kills() {
-    for piece in $(seq 10); do
-        say "kills: $piece of 10 pieces"
-        PAGETIDE_KILLS=10 scripts/test-lab.sh killed_at_random_points
+    local left=${KILLS:-100}
+    while [ "$left" -gt 0 ]; do
+        say "kills: $left left"
+        PAGETIDE_KILLS=$((left < 10 ? left : 10)) scripts/test-lab.sh killed_at_random_points
+        left=$((left - 10))
     done
 }
 

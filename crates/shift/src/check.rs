@@ -19,7 +19,7 @@ pub enum Happened {
         /// How long it took.
         seconds: f64,
     },
-    /// A device became storage.
+    /// A device is no memory any more, and not storage yet.
     Shrank {
         /// The device.
         device: String,
@@ -27,6 +27,22 @@ pub enum Happened {
         bytes: Bytes,
         /// Of what programs had on it, how much we moved to DRAM; the kernel moved the rest.
         moved: Bytes,
+        /// How long it took.
+        seconds: f64,
+    },
+    /// It is storage.
+    Zeroed {
+        /// The device.
+        device: String,
+        /// How long that took since it was memory.
+        seconds: f64,
+    },
+    /// It is memory again, before it was storage: programs want it.
+    Again {
+        /// The device.
+        device: String,
+        /// How much memory it has.
+        bytes: Bytes,
         /// How long it took.
         seconds: f64,
     },
@@ -74,6 +90,8 @@ pub struct PairSeen {
     pub conversion: Option<f64>,
     /// Of devices, memory now.
     pub memory: Bytes,
+    /// Of devices, no memory any more and not storage yet.
+    pub zeroing: Bytes,
     /// Of devices, storage that may become memory.
     pub storage: Bytes,
 }

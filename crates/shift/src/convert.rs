@@ -8,7 +8,6 @@
 //! must never be taken from `kmem` while a block is online: the kernel could not remove its memory until
 //! the next reboot.
 
-use crate::give_back::Until;
 use crate::{Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State};
 use pagetide_host::{AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
@@ -165,15 +164,20 @@ impl<K: Kernel> Shifter<K> {
         unused()
     }
 
-    /// The steps from storage to memory.
+    /// The steps to memory, from wherever they were left.
     pub(crate) fn take(&self, device: &DaxDevice) -> Result<Bytes, Refusal> {
         let fault = Refusal::of(&device.name);
-        self.kernel.unbind(device, Driver::Storage).map_err(&fault)?;
-        // It saves DRAM where the kernel can; where it cannot, memory is memory.
-        if let Err(fault) = self.kernel.memmap_on_itself(device) {
-            tracing::debug!(%fault, "page structures lie in DRAM");
+        // The driver of memory may have taken one that has none by itself (CXL memory, where another is bound).
+        if device.driver != DaxDriver::Memory {
+            if device.driver != DaxDriver::None {
+                self.kernel.unbind(device, Driver::Storage).map_err(&fault)?;
+            }
+            // It saves DRAM where the kernel can; where it cannot, memory is memory.
+            if let Err(fault) = self.kernel.memmap_on_itself(device) {
+                tracing::debug!(%fault, "page structures lie in DRAM");
+            }
+            self.kernel.bind(device, Driver::Memory).map_err(&fault)?;
         }
-        self.kernel.bind(device, Driver::Memory).map_err(&fault)?;
         let block_size = self.block_size(&device.name)?;
         let blocks = device.blocks(block_size);
         for block in &blocks {
@@ -216,7 +220,7 @@ impl<K: Kernel> Shifter<K> {
                 self.kernel.offline(block.id, limit).map_err(Refusal::of(&device.name))?;
             }
         }
-        self.finish_storage(id, Event::Storage, Until::DONE)
+        self.finish_storage(id, Event::Storage)
     }
 }
 

@@ -351,38 +351,89 @@ fn a_device_that_is_gone_stays_in_the_journal() {
 const CAREFUL: GiveBack = GiveBack { unless_used_up: Some(Bytes::mib(200)), ..HOW };
 
 #[test]
-fn memory_that_is_wanted_while_it_is_zeroed_is_memory_again_and_zeroed_the_next_time() {
+fn memory_goes_before_it_is_zeroed_and_nobody_can_look_at_it_until_then() {
     let mut rig = used(0, Bytes::gib(8));
-    rig.kernel.edit(|machine| machine.used_up_zeroing = Bytes::mib(150));
-    let since = rig.kernel.now();
-    let refusal = rig.shifter.to_storage(&id(1), CAREFUL).unwrap_err();
-    assert!(matches!(refusal, Refusal::Wanted(_)), "{refusal}");
-    assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
-    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
-    assert!(rig.kernel.now() - since < Duration::from_secs(2), "looked at between pieces");
-    // Who wants storage gets it; and so does the daemon when nothing is used up.
-    rig.kernel.edit(|machine| machine.used_up_zeroing = Bytes(0));
-    rig.shifter.to_storage(&id(1), CAREFUL).unwrap();
+    rig.shifter.leave(&id(1), CAREFUL).unwrap();
+    assert_eq!((rig.driver(), rig.online()), (DaxDriver::None, 0));
+    assert_eq!(rig.contents(), [SECRET; 4]);
+    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::ToStorage));
+    let (mut zeroed, mut pieces) = (0, 1);
+    while !rig.shifter.zero(&id(1), &mut zeroed, crate::simulated::ZEROING).unwrap() {
+        assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::ToStorage));
+        pieces += 1;
+    }
+    assert_eq!(pieces, 4);
     assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
-    rig.shifter.to_memory(&id(1)).unwrap();
-    rig.kernel.edit(|machine| machine.used_up_zeroing = Bytes::mib(150));
-    rig.shifter.to_storage(&id(1), HOW).unwrap();
+    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Storage));
+    // There is nothing to go on with.
+    let refusal = rig.shifter.zero(&id(1), &mut 0, Duration::MAX).unwrap_err();
+    assert!(refusal.to_string().contains("not being given back"), "{refusal}");
+}
+
+#[test]
+fn what_is_not_zeroed_to_its_end_can_be_memory_again_and_is_zeroed_the_next_time() {
+    for pieces in 0..=4 {
+        let mut rig = used(0, Bytes::gib(8));
+        rig.shifter.leave(&id(1), CAREFUL).unwrap();
+        let mut zeroed = 0;
+        for _ in 0..pieces {
+            rig.shifter.zero(&id(1), &mut zeroed, crate::simulated::ZEROING).unwrap();
+        }
+        let again = rig.shifter.again(&id(1));
+        if pieces == 4 {
+            assert!(matches!(again, Err(Refusal::WrongState { .. })));
+            continue;
+        }
+        assert_eq!(again.unwrap(), Some(Bytes::mib(384)));
+        assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
+        assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
+        rig.shifter.to_storage(&id(1), HOW).unwrap();
+        assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
+    }
+}
+
+#[test]
+fn its_owner_gets_what_is_no_memory_any_more_zeroed() {
+    let mut rig = used(0, Bytes::gib(8));
+    rig.shifter.leave(&id(1), CAREFUL).unwrap();
+    let back = rig.shifter.to_storage(&id(1), GiveBack { withdraw: true, ..HOW }).unwrap();
+    assert_eq!(back, GaveBack::default(), "it was given back before");
     assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
+    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Withdrawn));
+    assert!(rig.shifter.again(&id(1)).is_err());
 }
 
 #[test]
 fn what_somebody_opened_while_it_is_zeroed_is_zeroed_to_the_end() {
     let mut rig = used(0, Bytes::gib(8));
-    rig.kernel.edit(|machine| {
-        machine.used_up_zeroing = Bytes::gib(4);
-        machine.opened_zeroing = true;
-    });
-    rig.shifter.to_storage(&id(1), CAREFUL).unwrap();
+    rig.kernel.edit(|machine| machine.opened_zeroing = true);
+    rig.shifter.leave(&id(1), CAREFUL).unwrap();
+    let mut zeroed = 0;
+    rig.shifter.zero(&id(1), &mut zeroed, crate::simulated::ZEROING).unwrap();
+    assert_eq!(rig.shifter.again(&id(1)).unwrap(), None);
+    while !rig.shifter.zero(&id(1), &mut zeroed, crate::simulated::ZEROING).unwrap() {}
     assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
 }
 
-/// There and back, killed after so many changes of the machine, before or after the last of them; `wanted`: and
-/// there again, for programs want it while it is zeroed. Whether it got to its end.
+#[test]
+fn what_the_driver_of_memory_took_by_itself_meanwhile_can_be_zeroed_and_used() {
+    for again in [true, false] {
+        let mut rig = used(0, Bytes::gib(8));
+        rig.shifter.leave(&id(1), CAREFUL).unwrap();
+        let it = rig.kernel.devices().unwrap().remove(0);
+        rig.kernel.bind(&it, Driver::Memory).unwrap();
+        if again {
+            assert_eq!(rig.shifter.again(&id(1)).unwrap(), Some(Bytes::mib(384)));
+            assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
+        } else {
+            rig.shifter.zero(&id(1), &mut 0, Duration::MAX).unwrap();
+            assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
+        }
+    }
+}
+
+/// There and back, in pieces, killed after so many changes of the machine, before or after the last of them; `wanted`:
+/// and there again, for programs want it while it is zeroed. Whether it got to its end.
 fn killed(rig: &mut Rig, changes: u32, after: bool, wanted: bool) -> bool {
     rig.kernel.kill.set(Some((changes, after)));
     let there = rig.shifter.to_memory(&id(1));
@@ -392,12 +443,16 @@ fn killed(rig: &mut Rig, changes: u32, after: bool, wanted: bool) -> bool {
     rig.kernel.edit(|machine| {
         machine.devices[0].blocks.values_mut().for_each(|block| block.used = 100);
     });
-    if wanted {
-        rig.kernel.edit(|machine| machine.used_up_zeroing = Bytes::mib(300));
+    if rig.shifter.leave(&id(1), CAREFUL).is_err() {
+        return false;
     }
-    match rig.shifter.to_storage(&id(1), CAREFUL) {
-        Err(Refusal::Wanted(_)) => wanted,
-        back => back.is_ok(),
+    let mut zeroed = 0;
+    loop {
+        match rig.shifter.zero(&id(1), &mut zeroed, crate::simulated::ZEROING) {
+            Ok(false) if wanted => return rig.shifter.again(&id(1)).is_ok(),
+            Ok(false) => {}
+            ended => return ended.is_ok(),
+        }
     }
 }
 

@@ -4,9 +4,10 @@
 //! does so himself, and the next check reads what became of it.
 
 use crate::{
-    Answer, Candidate, Check, DaemonError, GaveBack, GiveBack, Happened, Identity, Journal, Kernel,
-    Lock, Machine, PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State, Trigger,
-    Verdict, compact, dram_of, to_give_back, to_take,
+    Answer, Candidate, Check, DaemonError, Entry, GaveBack, GiveBack, Happened, Identity, Journal,
+    Kernel, Lock, Machine, PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State,
+    Trigger, Verdict, compact, dram_of, to_give_back, to_take,
+    zeroing::{Left, Zeroing},
 };
 use pagetide_host::{DaxDevice, Node};
 use pagetide_types::{Bytes, NodeId};
@@ -20,6 +21,9 @@ use std::{
 const REST: Duration = Duration::from_secs(60);
 /// How long another's change is waited for.
 const OTHERS: Duration = Duration::from_secs(1);
+
+/// What a check gives back it looks at again at once, for so long.
+const SHRINKING: Duration = Duration::from_secs(1);
 
 /// Longest time that a node is compacted at a check.
 const COMPACTING: Duration = Duration::from_secs(1);
@@ -77,15 +81,16 @@ struct Pair {
 
 /// What is kept between checks.
 pub struct Daemon<K> {
-    kernel: K,
+    pub(crate) kernel: K,
     options: DaemonOptions,
-    pressures: BTreeMap<NodeId, Pressure>,
+    pub(crate) pressures: BTreeMap<NodeId, Pressure>,
     resting: BTreeMap<Identity, Duration>,
     exhausted: BTreeSet<NodeId>,
     /// When nodes may be compacted again.
     compact_from: BTreeMap<NodeId, Duration>,
     /// Bytes per second of the last device that became memory.
     pace: f64,
+    pub(crate) zeroing: Zeroing,
 }
 
 impl<K: Kernel> Daemon<K> {
@@ -99,6 +104,7 @@ impl<K: Kernel> Daemon<K> {
             exhausted: BTreeSet::new(),
             compact_from: BTreeMap::new(),
             pace: ASSUMED,
+            zeroing: Zeroing::default(),
         }
     }
 
@@ -117,31 +123,55 @@ impl<K: Kernel> Daemon<K> {
         nodes: &[Node],
         stalled: Option<Duration>,
     ) -> Result<Check, DaemonError> {
-        let now = self.kernel.now();
-        let mut check = Check { seconds: now.as_secs_f64(), ..Check::default() };
-        for pair in self.pairs(nodes)? {
-            let threshold = match self.options.threshold {
-                Threshold::Bytes(bytes) => bytes,
-                Threshold::Share(share) => {
-                    let dram = nodes.iter().find(|node| node.id == pair.dram);
-                    part(dram.map_or(Bytes(0), |node| node.total), share)
+        let began = self.kernel.now();
+        let mut check = Check { seconds: began.as_secs_f64(), ..Check::default() };
+        check.happened.append(&mut self.zeroing.happened);
+        let drams: Vec<NodeId> = self.pairs(nodes)?.into_iter().map(|pair| pair.dram).collect();
+        for dram in drams {
+            // What is left when one has gone back may be too much, too: every second counts as waste.
+            while let Some(pair) = self.pairs(nodes)?.into_iter().find(|pair| pair.dram == dram) {
+                let shrank = self.look(pair, nodes, stalled, &mut check)?;
+                if !shrank || self.kernel.now() - began >= SHRINKING {
+                    break;
                 }
-            };
-            let behind: BTreeSet<NodeId> =
-                pair.devices.iter().filter_map(|ours| ours.device.target).collect();
-            let free = self.kernel.available(pair.dram)
-                + behind.iter().map(|node| self.kernel.available(*node)).sum::<Bytes>();
-            let options = PressureOptions { threshold, ..self.options.pressure };
-            let conversion = self.conversion(&pair, now);
-            let pressure =
-                self.pressures.entry(pair.dram).or_insert_with(|| Pressure::new(options));
-            let verdict = pressure.check(Sample { at: now, free, stalled, conversion });
-            let (smoothed, used_up) = (pressure.smoothed().unwrap_or(free), pressure.used_up());
-            let of = |state| {
-                pair.devices.iter().filter(|ours| ours.state == state).map(|ours| ours.bytes).sum()
-            };
+            }
+        }
+        check.happened.append(&mut self.zeroing.happened);
+        Ok(check)
+    }
+
+    /// Looks at one pair, and does what that says; whether a device went back.
+    fn look(
+        &mut self,
+        pair: Pair,
+        nodes: &[Node],
+        stalled: Option<Duration>,
+        check: &mut Check,
+    ) -> Result<bool, DaemonError> {
+        let now = self.kernel.now();
+        let dram = pair.dram;
+        let threshold = match self.options.threshold {
+            Threshold::Bytes(bytes) => bytes,
+            Threshold::Share(share) => {
+                let dram = nodes.iter().find(|node| node.id == dram);
+                part(dram.map_or(Bytes(0), |node| node.total), share)
+            }
+        };
+        let behind: BTreeSet<NodeId> =
+            pair.devices.iter().filter_map(|ours| ours.device.target).collect();
+        let free = self.kernel.available(dram)
+            + behind.iter().map(|node| self.kernel.available(*node)).sum::<Bytes>();
+        let options = PressureOptions { threshold, ..self.options.pressure };
+        let conversion = self.conversion(&pair, now);
+        let pressure = self.pressures.entry(dram).or_insert_with(|| Pressure::new(options));
+        let verdict = pressure.check(Sample { at: now, free, stalled, conversion });
+        let (smoothed, used_up) = (pressure.smoothed().unwrap_or(free), pressure.used_up());
+        let of = |state| {
+            pair.devices.iter().filter(|ours| ours.state == state).map(|ours| ours.bytes).sum()
+        };
+        if check.pairs.iter().all(|seen| seen.dram != dram) {
             check.pairs.push(PairSeen {
-                dram: pair.dram,
+                dram,
                 behind: behind.into_iter().collect(),
                 free,
                 smoothed,
@@ -149,31 +179,38 @@ impl<K: Kernel> Daemon<K> {
                 used_up,
                 conversion: conversion.map(|time| time.as_secs_f64()),
                 memory: of(State::Memory),
+                zeroing: of(State::ToStorage),
                 storage: of(State::Storage),
             });
-            let memory = pair.devices.iter().filter(|ours| ours.state == State::Memory);
-            let ours: BTreeSet<NodeId> = memory.filter_map(|ours| ours.device.target).collect();
-            let before = check.happened.len();
-            match verdict {
-                Verdict::Grow { by, why } => self.grow(pair, by, why, &mut check.happened)?,
-                Verdict::Shrink { by } => {
-                    let stays = free.saturating_sub(by);
-                    self.shrink(pair, (by, part(stays, WANTED)), &mut check.happened)?;
-                }
-                Verdict::Hold | Verdict::Wait => {
-                    self.exhausted.remove(&pair.dram);
-                }
+        }
+        let memory = pair.devices.iter().filter(|ours| ours.state == State::Memory);
+        let ours: BTreeSet<NodeId> = memory.filter_map(|ours| ours.device.target).collect();
+        let before = check.happened.len();
+        let mut shrank = false;
+        match verdict {
+            Verdict::Grow { by, why } => self.grow(pair, by, why, &mut check.happened)?,
+            Verdict::Shrink { by } => {
+                let wanted = part(free.saturating_sub(by), WANTED);
+                shrank = self.shrink(pair, (by, wanted), &mut check.happened)?;
             }
-            if check.happened.len() == before && smoothed >= threshold {
-                self.compact(ours, &mut check.happened);
+            Verdict::Hold | Verdict::Wait => {
+                self.exhausted.remove(&dram);
             }
         }
-        Ok(check)
+        if check.happened.len() == before && smoothed >= threshold {
+            self.compact(ours, &mut check.happened);
+        }
+        Ok(shrank)
+    }
+
+    /// What the journal says.
+    pub(crate) fn entries(&self) -> Result<BTreeMap<Identity, Entry>, DaemonError> {
+        Ok(Journal::peek(&self.options.folder, &self.options.machine)?)
     }
 
     /// Our devices that are there, by the DRAM that they belong to.
     fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
-        let entries = Journal::peek(&self.options.folder, &self.options.machine)?;
+        let entries = self.entries()?;
         let block = self.kernel.block_size()?.unwrap_or_default();
         let mut pairs: BTreeMap<NodeId, Vec<Ours>> = BTreeMap::new();
         for device in self.kernel.devices()? {
@@ -188,6 +225,9 @@ impl<K: Kernel> Daemon<K> {
 
     /// How long it takes until the device that is next is memory.
     fn conversion(&self, pair: &Pair, now: Duration) -> Option<Duration> {
+        if self.zeroing.best(pair.dram, self.room(pair)).is_some() {
+            return Some(Duration::ZERO);
+        }
         let rests = |it: &Ours| self.resting.get(&it.id).is_some_and(|until| *until > now);
         let left: Vec<&Ours> = pair
             .devices
@@ -224,6 +264,13 @@ impl<K: Kernel> Daemon<K> {
             .filter(|it| it.state == State::Storage && !self.resting.contains_key(&it.id))
             .collect();
         let mut gained = Bytes(0);
+        // What has not become storage yet is there the soonest.
+        while gained < by {
+            let room = room.map(|room| room.saturating_sub(gained));
+            let Some(which) = self.zeroing.best(pair.dram, room) else { break };
+            gained += self.again(which, self.kernel.now())?.unwrap_or_default();
+        }
+        happened.append(&mut self.zeroing.happened);
         while gained < by {
             left.retain(|it| room.is_none_or(|room| it.bytes + gained <= room));
             let candidates: Vec<Candidate> =
@@ -265,13 +312,14 @@ impl<K: Kernel> Daemon<K> {
         Ok(())
     }
 
-    /// Gives a device back where enough memory stays free, unless programs use up so much of it meanwhile.
+    /// Gives the memory of a device back where enough stays free, unless programs use up so much of that meanwhile;
+    /// whether it did. It is zeroed later.
     fn shrink(
         &mut self,
         pair: Pair,
         (mut by, used_up): (Bytes, Bytes),
         happened: &mut Vec<Happened>,
-    ) -> Result<(), DaemonError> {
+    ) -> Result<bool, DaemonError> {
         let now = self.kernel.now();
         self.exhausted.remove(&pair.dram);
         self.resting.retain(|_, until| *until > now);
@@ -294,16 +342,27 @@ impl<K: Kernel> Daemon<K> {
             let since = self.kernel.now();
             let (limit, unless_used_up) = (self.options.limit, Some(used_up));
             let how = GiveBack { limit, evict: false, withdraw: false, unless_used_up };
-            match self.change(|shifter| shifter.to_storage(&ours.id, how))? {
+            match self.change(|shifter| shifter.leave(&ours.id, how))? {
                 Ok(GaveBack { memory: bytes, moved }) => {
                     let now = self.kernel.now();
                     if let Some(pressure) = self.pressures.get_mut(&pair.dram) {
                         pressure.shrank(now, bytes);
                     }
                     let seconds = (now - since).as_secs_f64();
+                    let left = Left {
+                        id: ours.id,
+                        device: device.clone(),
+                        dram: pair.dram,
+                        node: ours.device.target,
+                        bytes,
+                        since: now,
+                        zeroed: 0,
+                        open: false,
+                    };
+                    self.has_left(left, used_up);
                     happened.push(Happened::Shrank { device, bytes, moved, seconds });
-                    // It took time: whether more may go is for the next check to say.
-                    break;
+                    // It took time: whether more may go is to be looked at again.
+                    return Ok(true);
                 }
                 Err(refusal @ Refusal::Wanted(_)) => {
                     let why = refusal.to_string();
@@ -313,7 +372,7 @@ impl<K: Kernel> Daemon<K> {
                 Err(refusal) => self.refused(ours, &refusal, happened),
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Compacts the nodes of devices that are memory, if it is time to and that could bring much. It ends before the
@@ -342,14 +401,22 @@ impl<K: Kernel> Daemon<K> {
     }
 
     fn refused(&mut self, ours: Ours, refusal: &Refusal, happened: &mut Vec<Happened>) {
-        let until = self.kernel.now() + REST;
-        let why = refusal.to_string();
-        happened.push(Happened::Refused { device: ours.device.name, why });
-        self.resting.insert(ours.id, until);
+        happened.push(self.refusal_of(ours.id, ours.device.name, refusal));
+    }
+
+    /// Lets a device rest that refused.
+    pub(crate) fn refusal_of(
+        &mut self,
+        id: Identity,
+        device: String,
+        refusal: &Refusal,
+    ) -> Happened {
+        self.resting.insert(id, self.kernel.now() + REST);
+        Happened::Refused { device, why: refusal.to_string() }
     }
 
     /// One conversion, under the lock. A journal that cannot be written ends it all.
-    fn change<T>(
+    pub(crate) fn change<T>(
         &self,
         act: impl FnOnce(&mut Shifter<&K>) -> Result<T, Refusal>,
     ) -> Result<Result<T, Refusal>, DaemonError> {

@@ -71,6 +71,8 @@ fn devices(happened: &[Happened]) -> Vec<&str> {
         .map(|it| match it {
             Happened::Grew { device, .. }
             | Happened::Shrank { device, .. }
+            | Happened::Zeroed { device, .. }
+            | Happened::Again { device, .. }
             | Happened::Refused { device, .. }
             | Happened::Would { device, .. } => device.as_str(),
             Happened::Exhausted { .. } => "exhausted",
@@ -92,9 +94,122 @@ fn short_memory_grows_from_the_right_end_and_shrinks_from_the_left() {
     for _ in 0..3 {
         rig.check(Bytes::mib(1500));
     }
-    assert_eq!(devices(&rig.check(Bytes::mib(1500))), ["dax1.2"]);
-    assert_eq!(devices(&rig.check(Bytes::mib(1500))), ["dax1.3"]);
+    assert_eq!(devices(&rig.check(Bytes::mib(1500))), ["dax1.2", "dax1.3"]);
     assert_eq!(rig.memory(), 0);
+}
+
+/// Two devices are memory, and so many MiB of it are free, for long enough that some may go back.
+fn grown(free: u64) -> Rig {
+    let mut rig = rig(|_| {});
+    assert_eq!(devices(&rig.check(Bytes::mib(0))), ["dax1.3", "dax1.2"]);
+    // What a block had free goes with it. The simulation counts free memory twice.
+    rig.daemon.kernel.edit(|machine| machine.used_up = Bytes::mib(64));
+    rig.daemon.kernel.sleep(Duration::from_secs(10));
+    rig.check(Bytes::mib(500));
+    rig.check(Bytes::mib(500));
+    assert_eq!(rig.memory(), 2);
+    rig.daemon.kernel.edit(|machine| machine.free_dram = Bytes::mib(free / 2));
+    rig
+}
+
+impl Rig {
+    /// A check with what is free now.
+    fn look(&mut self) -> Vec<Happened> {
+        self.daemon.kernel.sleep(Duration::from_secs(1));
+        self.daemon.check(&nodes(), None).unwrap().happened
+    }
+    fn use_up(&self, mib: u64) {
+        self.daemon.kernel.edit(|machine| {
+            machine.free_dram = machine.free_dram.saturating_sub(Bytes::mib(mib / 2));
+        });
+    }
+    fn contents(&self, number: usize) -> Vec<u8> {
+        self.daemon.kernel.machine.borrow().devices[number - 1].contents.clone()
+    }
+    /// Zeroes until nothing is left to do, and tells what happened.
+    fn zero(&mut self) -> Vec<Happened> {
+        while self.daemon.zero(Duration::from_secs(1)).unwrap() {}
+        std::mem::take(&mut self.daemon.zeroing.happened)
+    }
+}
+
+#[test]
+fn all_that_is_too_much_goes_back_at_one_check_and_is_zeroed_after_it() {
+    // 512 MiB are to stay, and a device is 384 MiB.
+    for (free, gone) in [(1600, ["dax1.2", "dax1.3"].as_slice()), (1200, &["dax1.2"])] {
+        let mut rig = grown(free);
+        // The free memory is smoothed; after a device went it is looked at anew.
+        rig.daemon.pressures.clear();
+        let happened = rig.look();
+        assert_eq!(devices(&happened), gone, "of {free} MiB");
+        assert!(happened.iter().all(|it| matches!(it, Happened::Shrank { .. })), "{happened:?}");
+        assert_eq!(rig.contents(2), [crate::simulated::SECRET; 4], "not zeroed yet");
+        let happened = rig.zero();
+        assert_eq!(devices(&happened), gone);
+        assert!(happened.iter().all(|it| matches!(it, Happened::Zeroed { .. })), "{happened:?}");
+        assert_eq!(rig.contents(2), [0; 4]);
+    }
+}
+
+#[test]
+fn what_is_wanted_before_it_is_zeroed_is_memory_again_at_once() {
+    let mut rig = grown(1600);
+    rig.daemon.pressures.clear();
+    assert_eq!(devices(&rig.look()), ["dax1.2", "dax1.3"]);
+    assert!(rig.daemon.zero(crate::simulated::ZEROING).unwrap());
+    assert_eq!(rig.contents(2)[0], 0, "begun");
+    // A quarter of what was to stay free is 128 MiB or more.
+    rig.use_up(100);
+    assert!(rig.daemon.zero(crate::simulated::ZEROING).unwrap());
+    assert_eq!(rig.memory(), 0);
+    rig.use_up(200);
+    assert!(rig.daemon.zero(crate::simulated::ZEROING).unwrap());
+    assert_eq!(rig.memory(), 1);
+    let happened = rig.look();
+    // The one that nobody had begun to zero.
+    let [Happened::Again { device, bytes, .. }] = &happened[..] else { panic!("{happened:?}") };
+    assert!(device == "dax1.3" && *bytes == Bytes::mib(384), "{happened:?}");
+    // The simulation's free memory did not grow: programs want the other one, too.
+    assert_eq!(devices(&rig.zero()), ["dax1.2"]);
+    assert_eq!((rig.memory(), rig.contents(3)), (2, vec![crate::simulated::SECRET; 4]));
+}
+
+#[test]
+fn memory_that_grows_takes_what_is_not_zeroed_yet_first() {
+    let mut rig = grown(1600);
+    rig.daemon.pressures.clear();
+    rig.look();
+    rig.daemon.kernel.sleep(Duration::from_secs(5));
+    let happened: Vec<Happened> = (0..4).flat_map(|_| rig.check(Bytes::mib(0))).collect();
+    assert!(
+        matches!(&happened[..], [Happened::Again { .. }, Happened::Again { .. }]),
+        "{happened:?}"
+    );
+    assert_eq!(devices(&happened), ["dax1.3", "dax1.2"]);
+}
+
+#[test]
+fn what_another_made_storage_meanwhile_is_not_gone_on_with() {
+    let mut rig = grown(1600);
+    rig.daemon.pressures.clear();
+    rig.look();
+    let machine = rig.daemon.options.machine.clone();
+    let journal = Journal::open(rig.folder.path(), machine).unwrap();
+    let mut other = Shifter::new(rig.daemon.kernel.clone(), journal);
+    assert!(other.recover().iter().all(|it| it.is.is_ok()));
+    rig.use_up(1000);
+    assert_eq!(rig.zero(), []);
+    assert_eq!(rig.memory(), 0);
+}
+
+#[test]
+fn at_its_end_all_is_zeroed_whoever_wants_it() {
+    let mut rig = grown(1600);
+    rig.daemon.pressures.clear();
+    rig.look();
+    rig.use_up(1000);
+    assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
+    assert_eq!((rig.memory(), rig.contents(2), rig.contents(3)), (0, vec![0; 4], vec![0; 4]));
 }
 
 #[test]

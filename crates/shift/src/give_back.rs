@@ -1,5 +1,6 @@
 //! One device from memory back to storage: its blocks are emptied and taken out of use, and it is zeroed, for
-//! what was memory holds other programs' secrets.
+//! what was memory holds other programs' secrets. The second half may come later: memory that nobody needs is gone
+//! with the first, and until the second begins the device has no driver, so that nobody can look at what is on it.
 
 use crate::{Driver, Event, Fault, Identity, Kernel, Refusal, Shifter, State, Why};
 use pagetide_host::{BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
@@ -29,15 +30,10 @@ pub struct GiveBack {
 
 /// The end of a give-back.
 #[derive(Clone, Copy)]
-pub(crate) struct Until {
+struct Until {
     time: Duration,
     /// With less free than this it is given up.
     free: Option<Bytes>,
-}
-
-impl Until {
-    /// It ends by itself alone.
-    pub(crate) const DONE: Self = Self { time: Duration::MAX, free: None };
 }
 
 /// What a give-back brought.
@@ -50,11 +46,26 @@ pub struct GaveBack {
 }
 
 impl<K: Kernel> Shifter<K> {
-    /// Gives a device back as storage, zeroed; what that brought.
+    /// Gives a device back as storage, zeroed; what that brought. One whose memory went before is zeroed.
     ///
     /// # Errors
     /// Every [`Refusal`]; the device is memory as before then, or `recover` makes it right.
     pub fn to_storage(&mut self, id: &Identity, how: GiveBack) -> Result<GaveBack, Refusal> {
+        let gave = match self.journal.state(id) {
+            Some(State::ToStorage) => GaveBack::default(),
+            _ => self.leave(id, how)?,
+        };
+        let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
+        self.finish_storage(id, after)?;
+        Ok(gave)
+    }
+
+    /// Takes the memory of a device out of use, and leaves it without a driver: `to_storage`, [`zero`](Self::zero) or
+    /// `recover` does the rest.
+    ///
+    /// # Errors
+    /// Every [`Refusal`]; the device is memory as before then, or `recover` makes it right.
+    pub fn leave(&mut self, id: &Identity, how: GiveBack) -> Result<GaveBack, Refusal> {
         let device = self.find(id)?;
         let name = device.name.as_str();
         match self.journal.state(id) {
@@ -83,8 +94,7 @@ impl<K: Kernel> Shifter<K> {
                 }
             }
         }
-        let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
-        self.finish_storage(id, after, until)?;
+        self.unbind_memory(id)?;
         Ok(GaveBack { memory: all, moved })
     }
 
@@ -209,29 +219,57 @@ impl<K: Kernel> Shifter<K> {
         Ok(self.journal.write(Event::Memory, id)?)
     }
 
-    /// The last steps to storage, from wherever they were left: no block is in use.
-    pub(crate) fn finish_storage(
-        &mut self,
-        id: &Identity,
-        after: Event,
-        until: Until,
-    ) -> Result<(), Refusal> {
+    /// Takes a device that has no block in use any more from the driver of memory.
+    fn unbind_memory(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
         let device = self.find(id)?;
         let name = device.name.clone();
-        let fault = Refusal::of(&name);
         if device.driver == DaxDriver::Memory {
             // Looked up as late as can be: somebody may have taken a block into use again.
             let online = self.blocks(&device)?;
             if let Some(block) = online.iter().find(|block| block.state != BlockState::Offline) {
                 let is = format!("in use again (block {})", block.id);
-                return Err(Refusal::WrongState { device: name.clone(), is, must: "offline" });
+                return Err(Refusal::WrongState { device: name, is, must: "offline" });
             }
-            self.kernel.unbind(&device, Driver::Memory).map_err(&fault)?;
+            self.kernel.unbind(&device, Driver::Memory).map_err(Refusal::of(&name))?;
         }
         if !self.blocks(&device)?.is_empty() {
-            return Err(Refusal::Stranded(name.clone()));
+            return Err(Refusal::Stranded(name));
         }
-        let device = self.find(id)?;
+        self.find(id)
+    }
+
+    /// The last steps to storage, from wherever they were left: no block is in use.
+    pub(crate) fn finish_storage(&mut self, id: &Identity, after: Event) -> Result<(), Refusal> {
+        let mut zeroed = 0;
+        while !self.zero_on(id, &mut zeroed, None, after)? {}
+        Ok(())
+    }
+
+    /// Zeroes a device whose memory was taken out of use, from an offset on, for so long; whether it is storage now.
+    /// What was zeroed to its end is read before, to see that it is.
+    ///
+    /// # Errors
+    /// When somebody uses it, or it cannot be done; `recover` makes it right.
+    pub fn zero(
+        &mut self,
+        id: &Identity,
+        zeroed: &mut u64,
+        limit: Duration,
+    ) -> Result<bool, Refusal> {
+        self.must_be_left(id)?;
+        self.zero_on(id, zeroed, Some(limit), Event::Storage)
+    }
+
+    fn zero_on(
+        &mut self,
+        id: &Identity,
+        zeroed: &mut u64,
+        limit: Option<Duration>,
+        after: Event,
+    ) -> Result<bool, Refusal> {
+        let device = self.unbind_memory(id)?;
+        let name = device.name.clone();
+        let fault = Refusal::of(&name);
         match &device.driver {
             DaxDriver::Storage => {}
             DaxDriver::None => self.kernel.bind(&device, Driver::Storage).map_err(&fault)?,
@@ -240,33 +278,57 @@ impl<K: Kernel> Shifter<K> {
                 return Err(Refusal::WrongState { device: name.clone(), is, must: "storage" });
             }
         }
-        let users = self.kernel.users(&device).map_err(&fault)?;
-        if !users.is_empty() {
-            return Err(Refusal::InUse { device: name.clone(), users });
-        }
-        let mut zeroed = 0;
-        while zeroed < device.size.0 {
-            let unused = || self.kernel.users(&device).map(|users| users.is_empty());
-            if self.is_wanted(&device, until) && unused().map_err(&fault)? {
-                return self.memory_again(&device, id);
+        if *zeroed == 0 {
+            let users = self.kernel.users(&device).map_err(&fault)?;
+            if !users.is_empty() {
+                return Err(Refusal::InUse { device: name.clone(), users });
             }
-            let piece = until.free.map(|_| LOOK);
-            zeroed = self.kernel.zero(&device, zeroed, piece).map_err(&fault)?;
+        }
+        *zeroed = self.kernel.zero(&device, *zeroed, limit).map_err(&fault)?;
+        if *zeroed < device.size.0 {
+            return Ok(false);
         }
         if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
             return Err(Refusal::HoldsData { device: name.clone(), offset });
         }
-        Ok(self.journal.write(after, id)?)
+        self.journal.write(after, id)?;
+        Ok(true)
     }
 
-    /// Takes a device whose zeroing has not ended into use again, as it is: what is on it was memory of this machine's,
-    /// and nobody gets a page that the kernel has not cleared.
-    fn memory_again(&mut self, device: &DaxDevice, id: &Identity) -> Result<(), Refusal> {
-        if let Err(refusal) = self.take(device) {
-            self.undo_take(device, id)?;
-            return Err(refusal);
+    /// Takes a device whose memory was taken out of use into use again, as it is: what is on it was memory of this
+    /// machine's, and nobody gets a page that the kernel has not cleared. None: somebody has it open by now.
+    ///
+    /// # Errors
+    /// Every [`Refusal`]; the device is storage then, or `recover` makes it right.
+    pub fn again(&mut self, id: &Identity) -> Result<Option<Bytes>, Refusal> {
+        let device = self.must_be_left(id)?;
+        if device.driver == DaxDriver::Storage {
+            let users = self.kernel.users(&device).map_err(Refusal::of(&device.name))?;
+            if !users.is_empty() {
+                return Ok(None);
+            }
         }
-        self.journal.write(Event::Memory, id)?;
-        Err(Refusal::Wanted(device.name.clone()))
+        match self.take(&device) {
+            Ok(bytes) => {
+                self.journal.write(Event::Memory, id)?;
+                Ok(Some(bytes))
+            }
+            Err(refusal) => {
+                self.undo_take(&device, id)?;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// A device that is not memory any more by the journal, and not storage yet.
+    fn must_be_left(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
+        let device = self.find(id)?;
+        match self.journal.state(id) {
+            Some(State::ToStorage) => Ok(device),
+            state => {
+                let is = format!("{state:?} by the journal");
+                Err(Refusal::WrongState { device: device.name, is, must: "being given back" })
+            }
+        }
     }
 }

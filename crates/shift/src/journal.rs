@@ -171,7 +171,8 @@ enum Body {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: File,
+    /// None: it is only looked at.
+    file: Option<File>,
     here: Machine,
     devices: BTreeMap<Identity, Entry>,
     next: u64,
@@ -193,21 +194,13 @@ impl Journal {
         fs::create_dir_all(folder).map_err(wrong("make the folder of"))?;
         let mut file = open_to_all(&path).map_err(wrong("open"))?;
         let read = read(&mut file, &path, &here)?;
-        let mut journal = Self {
-            path: path.clone(),
-            file,
-            here,
-            devices: read.devices,
-            next: read.next,
-            length: read.length,
-            torn: read.torn,
-        };
         if read.torn {
             // What was never written whole was never begun.
-            journal.file.set_len(read.length).map_err(wrong("shorten"))?;
-            journal.file.sync_all().map_err(wrong("flush"))?;
+            file.set_len(read.length).map_err(wrong("shorten"))?;
+            file.sync_all().map_err(wrong("flush"))?;
         }
-        if read.length == 0 {
+        let mut journal = Self::of(path.clone(), Some(file), here, read);
+        if journal.length == 0 {
             let machine = journal.here.machine.clone();
             journal.append(&Body::Head { pagetide_shift: VERSION, machine })?;
             // The file's name must survive, too.
@@ -219,6 +212,22 @@ impl Journal {
             journal.shorten(folder)?;
         }
         Ok(journal)
+    }
+
+    /// The journal in a folder, or an empty one where there is none: to see what would be done. Nothing is made or changed,
+    /// and nothing can be written.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn look(folder: &Path, here: Machine) -> Result<Self, JournalError> {
+        let path = folder.join("journal");
+        let read = Contents::of(&path, &here)?;
+        Ok(Self::of(path, None, here, read))
+    }
+
+    fn of(path: PathBuf, file: Option<File>, here: Machine, read: Contents) -> Self {
+        let Contents { devices, next, length, torn } = read;
+        Self { path, file, here, devices, next, length, torn }
     }
 
     /// Writes the journal anew with one line for each device, and puts it in its own place.
@@ -247,7 +256,8 @@ impl Journal {
         file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).map_err(wrong("write"))?;
         fs::rename(&path, &self.path).map_err(wrong("put in its place"))?;
         File::open(folder).and_then(|it| it.sync_all()).map_err(wrong("flush the folder of"))?;
-        (self.file, self.next, self.length) = (file, bodies.len() as u64 - 1, text.len() as u64);
+        (self.file, self.next, self.length) =
+            (Some(file), bodies.len() as u64 - 1, text.len() as u64);
         Ok(())
     }
 
@@ -256,12 +266,7 @@ impl Journal {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn peek(folder: &Path, here: &Machine) -> Result<BTreeMap<Identity, Entry>, JournalError> {
-        let path = folder.join("journal");
-        match File::open(&path) {
-            Ok(mut file) => Ok(read(&mut file, &path, here)?.devices),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(BTreeMap::new()),
-            Err(source) => Err(JournalError::Io { doing: "open", path, source }),
-        }
+        Ok(Contents::of(&folder.join("journal"), here)?.devices)
     }
 
     /// Every device that the journal knows.
@@ -302,14 +307,16 @@ impl Journal {
     fn append(&mut self, body: &Body) -> Result<(), JournalError> {
         let wrong = |doing, source| JournalError::Io { doing, path: self.path.clone(), source };
         let line = line(body).map_err(|error| wrong("write", error.into()))?;
-        let written = self
-            .file
+        let Some(file) = &mut self.file else {
+            return Err(wrong("write", io::ErrorKind::ReadOnlyFilesystem.into()));
+        };
+        let written = file
             .seek(SeekFrom::Start(self.length))
-            .and_then(|_| self.file.write_all(line.as_bytes()))
-            .and_then(|()| self.file.sync_data());
+            .and_then(|_| file.write_all(line.as_bytes()))
+            .and_then(|()| file.sync_data());
         if let Err(source) = written {
             // Half a line must not stand before the next one.
-            let _ = self.file.set_len(self.length);
+            let _ = file.set_len(self.length);
             return Err(wrong("write", source));
         }
         self.length += line.len() as u64;
@@ -332,11 +339,23 @@ fn parse(line: &[u8]) -> Result<Body, String> {
     serde_json::from_str(json).map_err(|error| error.to_string())
 }
 
+#[derive(Default)]
 struct Contents {
     devices: BTreeMap<Identity, Entry>,
     next: u64,
     length: u64,
     torn: bool,
+}
+
+impl Contents {
+    /// What a journal says; nothing where there is none.
+    fn of(path: &Path, here: &Machine) -> Result<Self, JournalError> {
+        match File::open(path) {
+            Ok(mut file) => read(&mut file, path, here),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
+            Err(source) => Err(JournalError::Io { doing: "open", path: path.into(), source }),
+        }
+    }
 }
 
 fn read(file: &mut File, path: &Path, here: &Machine) -> Result<Contents, JournalError> {
@@ -350,7 +369,7 @@ fn read(file: &mut File, path: &Path, here: &Machine) -> Result<Contents, Journa
         let what = format!("it is longer than {LONGEST} bytes");
         return Err(JournalError::Damaged { path: path.into(), line: 1, what });
     }
-    let mut read = Contents { devices: BTreeMap::new(), next: 0, length: 0, torn: false };
+    let mut read = Contents::default();
     let damaged = |line, what: &str| {
         let (path, what) = (path.to_owned(), what.to_owned());
         JournalError::Damaged { path, line, what }

@@ -103,8 +103,9 @@ fn a_long_journal_is_written_anew_with_what_it_comes_to() {
                 })
                 .collect();
             journal.next += 200;
-            journal.file.seek(SeekFrom::End(0)).unwrap();
-            journal.file.write_all(text.as_bytes()).unwrap();
+            let file = journal.file.as_mut().unwrap();
+            file.seek(SeekFrom::End(0)).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
             journal.length += text.len() as u64;
         }
     }
@@ -157,4 +158,21 @@ proptest! {
         fs::write(folder.path().join("journal"), bytes).unwrap();
         let _ = Journal::open(folder.path(), here());
     }
+}
+
+#[test]
+fn a_journal_that_is_looked_at_is_neither_made_nor_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let none = folder.path().join("none");
+    let mut journal = Journal::look(&none, here()).unwrap();
+    assert!(journal.devices().is_empty() && !none.exists());
+    assert!(journal.write(Event::Offered, &device(1)).is_err() && !none.exists());
+    let mut whole = written(folder.path());
+    // A torn end stays, too.
+    whole.extend(b"0123");
+    fs::write(folder.path().join("journal"), &whole).unwrap();
+    let mut journal = Journal::look(folder.path(), here()).unwrap();
+    assert_eq!(journal.state(&device(0)), Some(State::Memory));
+    assert!(journal.was_torn() && journal.write(Event::Storage, &device(0)).is_err());
+    assert_eq!(fs::read(folder.path().join("journal")).unwrap(), whole);
 }

@@ -31,6 +31,7 @@ mod resident;
 mod simulated;
 mod slope;
 mod worker;
+mod zeroing;
 
 pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
 pub use check::{Check, DaemonError, Happened, PairSeen};

@@ -1,7 +1,6 @@
 //! Makes right what a crash, a kill or a reboot left: every device that was ours is memory or zeroed
 //! storage afterwards, or it is said why not.
 
-use crate::give_back::Until;
 use crate::{Event, Identity, Kernel, Refusal, Shifter, State};
 use pagetide_host::{BlockState, DaxDevice, DaxDriver};
 use serde::Serialize;
@@ -65,7 +64,7 @@ impl<K: Kernel> Shifter<K> {
             }
             return Ok(Outcome::Memory);
         }
-        self.finish_storage(id, Event::Storage, Until::DONE)?;
+        self.finish_storage(id, Event::Storage)?;
         Ok(Outcome::Storage)
     }
 }

@@ -45,6 +45,24 @@ fn a_machine_without_devices_is_answered_with_what_can_be_done() {
 }
 
 #[test]
+fn a_dry_run_makes_no_folder() {
+    if !bare_machine("a_dry_run_makes_no_folder") {
+        return;
+    }
+    let folder = scratch();
+    let none = folder.path().join("none");
+    let state = none.display();
+    pagetide(&format!("shift give-back --size 1G --dry-run --state {state}"))
+        .fails(1, &["0 B of 1.00 GiB would be given back"]);
+    pagetide(&format!("shift prepare --device dax7.7 --dry-run --state {state}"))
+        .fails(1, &["dax7.7 is not there"]);
+    pagetide(&format!("shift run --dry-run --for 1s --state {state}")).fails(4, &[]);
+    assert!(!none.exists(), "{state} was made");
+    pagetide(&format!("shift recover --state {state}")).succeeds();
+    assert!(none.exists(), "what is no dry run makes it");
+}
+
+#[test]
 fn a_journal_of_another_machine_is_refused_and_left_as_it_is() {
     if !bare_machine("a_journal_of_another_machine_is_refused_and_left_as_it_is") {
         return;

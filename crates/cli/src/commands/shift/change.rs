@@ -1,6 +1,6 @@
 //! `pagetide shift prepare`, `give-back` and `recover`: one change each.
 
-use super::{changing, here, need_root};
+use super::{changing, here, looking, need_root};
 use crate::commands::{out, print_json};
 use crate::shift_args::{GiveBackArgs, PrepareArgs, RecoverArgs};
 use anyhow::{Result, bail};
@@ -16,22 +16,29 @@ pub(crate) fn prepare(arguments: &PrepareArgs) -> Result<ExitCode> {
     need_root()?;
     let (kernel, machine) = here(false)?;
     let dry_run = arguments.dry_run;
-    let prepared = changing(&kernel, machine, &arguments.state.state, |shifter| {
-        match (&arguments.region, arguments.size, &arguments.device) {
-            (Some(region), Some(size), _) => {
-                let count = arguments.count.unwrap_or(u64::MAX);
-                Ok(pagetide_shift::prepare(shifter, region, size, count, dry_run)?)
-            }
-            (_, _, Some(name)) => {
-                let block = kernel.block_size()?.unwrap_or_default();
-                let device =
-                    if dry_run { shifter.could_offer(name)? } else { shifter.offer(name)? };
-                let memory = Bytes(block.0 * device.blocks(block).len() as u64);
-                Ok(Prepared { devices: vec![device.name], size: device.size, memory, count: 1 })
-            }
-            _ => bail!("name a --region and a --size, or a --device"),
+    let prepare = |shifter: &mut Shifter<&LiveKernel>| match (
+        &arguments.region,
+        arguments.size,
+        &arguments.device,
+    ) {
+        (Some(region), Some(size), _) => {
+            let count = arguments.count.unwrap_or(u64::MAX);
+            Ok(pagetide_shift::prepare(shifter, region, size, count, dry_run)?)
         }
-    })?;
+        (_, _, Some(name)) => {
+            let block = kernel.block_size()?.unwrap_or_default();
+            let device = if dry_run { shifter.could_offer(name)? } else { shifter.offer(name)? };
+            let memory = Bytes(block.0 * device.blocks(block).len() as u64);
+            Ok(Prepared { devices: vec![device.name], size: device.size, memory, count: 1 })
+        }
+        _ => bail!("name a --region and a --size, or a --device"),
+    };
+    let folder = &arguments.state.state;
+    let prepared = if dry_run {
+        looking(&kernel, machine, folder, prepare)?
+    } else {
+        changing(&kernel, machine, folder, prepare)?
+    };
     if arguments.state.json {
         print_json(&prepared)?;
         return Ok(ExitCode::SUCCESS);
@@ -61,7 +68,7 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
     let (limit, evict) = (arguments.time, arguments.evict);
     // Who wants storage back gets it, whatever programs do meanwhile.
     let how = GiveBack { limit, evict, withdraw: true, unless_used_up: None };
-    changing(&kernel, machine, &arguments.state.state, |shifter| {
+    let give_back = |shifter: &mut Shifter<&LiveKernel>| {
         let mut left = memory(shifter)?;
         if let Some(name) = &arguments.device {
             left.retain(|(_, device, _)| device == name);
@@ -81,7 +88,7 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
             }
             match shifter.to_storage(&id, how) {
                 Ok(back) => {
-                    done.bytes += back.memory;
+                    done.bytes += candidate.size;
                     done.moved += back.moved;
                     done.devices.push(name);
                 }
@@ -93,7 +100,13 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
         done.refused
             .extend(fixed.map(|(_, name, _)| format!("{name} holds pages that do not move")));
         Ok(())
-    })?;
+    };
+    let folder = &arguments.state.state;
+    if arguments.dry_run {
+        looking(&kernel, machine, folder, give_back)?;
+    } else {
+        changing(&kernel, machine, folder, give_back)?;
+    }
     let wanted = arguments.size.unwrap_or(Bytes(1));
     if arguments.state.json {
         print_json(&done)?;
@@ -119,14 +132,15 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Our devices that are memory, with their use.
+/// Our devices that are memory, with their use, and those that were and are not storage yet.
 fn memory(shifter: &Shifter<&LiveKernel>) -> Result<Vec<(Identity, String, Candidate)>> {
     let kernel = shifter.kernel();
     let block = kernel.block_size()?.unwrap_or_default();
     let mut all = Vec::new();
     for device in kernel.devices()? {
         let id = shifter.journal().devices().iter().find(|(id, _)| id.is(&device));
-        let Some((id, _)) = id.filter(|(_, entry)| entry.state == State::Memory) else { continue };
+        let given = |state| matches!(state, State::Memory | State::ToStorage);
+        let Some((id, _)) = id.filter(|(_, entry)| given(entry.state)) else { continue };
         let (used, unmovable) = pagetide_shift::usage(kernel, &device)?;
         let size = Bytes(block.0 * device.blocks(block).len() as u64);
         let candidate = Candidate { start: device.start, size, used, unmovable };

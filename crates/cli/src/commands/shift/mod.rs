@@ -74,6 +74,16 @@ fn need_root() -> Result<(), Unable> {
     if pagetide_shift::is_root() { Ok(()) } else { Err(Unable::NotRoot) }
 }
 
+/// What would be changed, of the journal as it is: nothing is made or locked.
+fn looking<T>(
+    kernel: &LiveKernel,
+    machine: Machine,
+    folder: &Path,
+    act: impl FnOnce(&mut Shifter<&LiveKernel>) -> Result<T>,
+) -> Result<T> {
+    act(&mut Shifter::new(kernel, Journal::look(folder, machine)?))
+}
+
 /// Under the lock, with the journal: for one change.
 fn changing<T>(
     kernel: &LiveKernel,

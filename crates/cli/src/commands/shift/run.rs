@@ -20,13 +20,16 @@ use std::time::{Duration, Instant};
 
 /// How often a signal is looked for.
 const LOOK: Duration = Duration::from_millis(20);
+/// And while a device is zeroed.
+const PIECE: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     need_root()?;
     let (kernel, machine) = here(arguments.count_free_only)?;
     can_run(&kernel)?;
     let folder = &arguments.state.state;
-    let _manager = Lock::manager(folder)?;
+    // A dry run leaves nothing behind, and is nobody's rival.
+    let _manager = if arguments.dry_run { None } else { Some(Lock::manager(folder)?) };
     interrupt::listen();
     if let Err(error) = pagetide_shift::stay_in_memory() {
         tell!("pagetide: note: it may be paged out itself when memory gets short: {error}");
@@ -81,12 +84,22 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     let mut next = since;
     let mut said = None;
     while !interrupt::asked() && arguments.limit.is_none_or(|limit| since.elapsed() < limit) {
-        if Instant::now() < next {
-            thread::sleep(LOOK.min(next.saturating_duration_since(Instant::now())));
-            continue;
-        }
-        match check(&mut daemon, &host) {
-            Ok(check) => {
+        let left = next.saturating_duration_since(Instant::now());
+        let did = if left > Duration::ZERO {
+            daemon.zero(left.min(PIECE)).map(|more| {
+                if !more {
+                    thread::sleep(LOOK.min(left));
+                }
+                None
+            })
+        } else {
+            // A check that was late is not made up for.
+            next = (next + arguments.every).max(Instant::now());
+            check(&mut daemon, &host).map(Some)
+        };
+        match did {
+            Ok(None) => {}
+            Ok(Some(check)) => {
                 said = None;
                 if arguments.verbose || !check.happened.is_empty() {
                     say(&check, arguments)?;
@@ -101,12 +114,16 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
                     tell!("pagetide: note: {error}");
                     said = Some(error);
                 }
+                thread::sleep(LOOK.min(left));
             }
         }
-        // A check that was late is not made up for.
-        next = (next + arguments.every).max(Instant::now());
     }
     drop(demotion);
+    let happened = daemon.finish()?;
+    if !happened.is_empty() {
+        let seconds = daemon.kernel().now().as_secs_f64();
+        say(&Check { seconds, pairs: Vec::new(), happened }, arguments)?;
+    }
     Ok(if interrupt::asked() {
         ExitCode::from(crate::exit::INTERRUPTED)
     } else {
@@ -176,8 +193,14 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
                     Bytes(0) => String::new(),
                     moved => format!(", {moved} of programs' memory moved to DRAM"),
                 };
-                format!("{device} is storage again, zeroed: {bytes} in {seconds:.2} s{moved}")
+                format!("{device} is no memory any more: {bytes} in {seconds:.2} s{moved}")
             }
+            Happened::Zeroed { device, seconds } => {
+                format!("{device} is storage again, zeroed, {seconds:.2} s after it was memory")
+            }
+            Happened::Again { device, bytes, seconds } => format!(
+                "{device} is memory again, before it was zeroed: {bytes} in {seconds:.2} s, because programs want it"
+            ),
             Happened::Refused { device, why } => format!("{device} is left as it is: {why}"),
             Happened::Exhausted { wanted } => format!(
                 "{wanted} more are wanted, and no device is left that could become memory: the kernel swaps as usual"

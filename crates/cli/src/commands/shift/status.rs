@@ -42,13 +42,15 @@ pub(crate) fn status(arguments: &StatusArgs) -> Result<ExitCode> {
     let (kernel, machine) = here(false)?;
     let folder = &arguments.state.state;
     let entries = Journal::peek(folder, &machine)?;
+    let manager = Lock::manager_of(folder);
     let mut devices = Vec::new();
     let there = kernel.devices()?;
     for device in &there {
-        devices.push(row(&kernel, device, entries.iter().find(|(id, _)| id.is(device)))?);
+        let entry = entries.iter().find(|(id, _)| id.is(device));
+        devices.push(row(&kernel, device, entry, manager.is_some())?);
     }
     devices.extend(gone(&entries, &there));
-    let status = Status { manager: Lock::manager_of(folder), devices };
+    let status = Status { manager, devices };
     if arguments.state.json {
         print_json(&status)?;
     } else {
@@ -57,7 +59,12 @@ pub(crate) fn status(arguments: &StatusArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn row(kernel: &LiveKernel, device: &DaxDevice, entry: Option<(&Identity, &Entry)>) -> Result<Row> {
+fn row(
+    kernel: &LiveKernel,
+    device: &DaxDevice,
+    entry: Option<(&Identity, &Entry)>,
+    managed: bool,
+) -> Result<Row> {
     let size = kernel.block_size()?.unwrap_or_default();
     let blocks = if size == Bytes(0) { Vec::new() } else { device.blocks(size) };
     let mut online = 0;
@@ -74,6 +81,9 @@ fn row(kernel: &LiveKernel, device: &DaxDevice, entry: Option<(&Identity, &Entry
         Some(State::Storage) if *driver == DaxDriver::Storage => "storage, may become memory",
         Some(State::Memory) if *driver == DaxDriver::Memory && online == blocks.len() => "memory",
         Some(State::Withdrawn) if *driver == DaxDriver::Storage => "storage, given back",
+        Some(State::ToStorage) if managed && online == 0 => {
+            "no memory any more; until it is zeroed other programs' memory may be on it"
+        }
         Some(State::ToMemory | State::ToStorage | State::Memory) => {
             "not finished: recover makes it right; until then other programs' memory may be on it"
         }

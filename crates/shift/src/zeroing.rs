@@ -1,0 +1,158 @@
+//! Devices that are no memory any more, and not storage yet: one after the other is zeroed between the checks. What is
+//! not zeroed to its end is memory again at once where programs want it: it need not be read first.
+
+use crate::{DaemonError, Happened, Identity, Kernel, Refusal, State, Trigger, daemon::Daemon};
+use pagetide_types::{Bytes, NodeId};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+/// One of them.
+#[derive(Debug)]
+pub(crate) struct Left {
+    pub(crate) id: Identity,
+    pub(crate) device: String,
+    /// The DRAM that it belongs to, and its own node.
+    pub(crate) dram: NodeId,
+    pub(crate) node: Option<NodeId>,
+    /// What it had as memory.
+    pub(crate) bytes: Bytes,
+    /// When it had left.
+    pub(crate) since: Duration,
+    /// How far it is zeroed.
+    pub(crate) zeroed: u64,
+    /// Somebody has it open: it will be storage.
+    pub(crate) open: bool,
+}
+
+/// All of them, in the order in which they left.
+#[derive(Debug, Default)]
+pub(crate) struct Zeroing {
+    pub(crate) left: Vec<Left>,
+    /// By DRAM: with less free than this, on it and on those nodes, programs want them.
+    wanted: BTreeMap<NodeId, (Bytes, BTreeSet<NodeId>)>,
+    /// What happened between checks.
+    pub(crate) happened: Vec<Happened>,
+}
+
+impl Zeroing {
+    /// The one behind a DRAM that is best taken back: the last, which is zeroed last.
+    pub(crate) fn best(&self, dram: NodeId, room: Option<Bytes>) -> Option<usize> {
+        let fits = |it: &Left| room.is_none_or(|room| it.bytes <= room);
+        self.left.iter().rposition(|it| it.dram == dram && !it.open && fits(it))
+    }
+}
+
+impl<K: Kernel> Daemon<K> {
+    /// Zeroes what is no memory any more for so long, unless programs want it; whether anything is left to do. To be
+    /// called between checks; the next one tells what came of it.
+    ///
+    /// # Errors
+    /// When the journal or the machine cannot be read.
+    pub fn zero(&mut self, limit: Duration) -> Result<bool, DaemonError> {
+        self.forget_others()?;
+        let drams: Vec<NodeId> = self.zeroing.left.iter().map(|it| it.dram).collect();
+        for dram in drams {
+            let wanted = self.zeroing.wanted.get(&dram);
+            let wanted = wanted.is_some_and(|(least, nodes)| self.free_of(dram, nodes) < *least);
+            if wanted && self.again_for(dram)? {
+                return Ok(true);
+            }
+        }
+        let Some(first) = self.zeroing.left.first() else { return Ok(false) };
+        let (id, mut zeroed) = (first.id.clone(), first.zeroed);
+        let ended = self.change(|shifter| shifter.zero(&id, &mut zeroed, limit))?;
+        self.zeroing.left[0].zeroed = zeroed;
+        if !matches!(ended, Ok(false)) {
+            let first = self.zeroing.left.remove(0);
+            match ended {
+                Ok(_) => {
+                    let seconds = (self.kernel.now() - first.since).as_secs_f64();
+                    let device = first.device;
+                    self.zeroing.happened.push(Happened::Zeroed { device, seconds });
+                }
+                Err(refusal) => self.left_as_it_is(first, &refusal),
+            }
+        }
+        Ok(!self.zeroing.left.is_empty())
+    }
+
+    /// Zeroes all that is left, before this ends; what happened.
+    ///
+    /// # Errors
+    /// As [`zero`](Self::zero); `recover` makes right what is left then.
+    pub fn finish(&mut self) -> Result<Vec<Happened>, DaemonError> {
+        self.zeroing.wanted.clear();
+        while self.zero(Duration::MAX)? {}
+        Ok(std::mem::take(&mut self.zeroing.happened))
+    }
+
+    /// Takes one behind a DRAM into use again because programs want it; whether one is.
+    fn again_for(&mut self, dram: NodeId) -> Result<bool, DaemonError> {
+        let since = self.kernel.now();
+        while let Some(which) = self.zeroing.best(dram, None) {
+            if let Some(bytes) = self.again(which, since)? {
+                let now = self.kernel.now();
+                if let Some(pressure) = self.pressures.get_mut(&dram) {
+                    pressure.grew(now, bytes, Trigger::Free);
+                }
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes one into use again; how much that brought, if it did.
+    pub(crate) fn again(
+        &mut self,
+        which: usize,
+        since: Duration,
+    ) -> Result<Option<Bytes>, DaemonError> {
+        let id = self.zeroing.left[which].id.clone();
+        match self.change(|shifter| shifter.again(&id))? {
+            Ok(Some(bytes)) => {
+                let device = self.zeroing.left.remove(which).device;
+                let seconds = (self.kernel.now() - since).as_secs_f64();
+                self.zeroing.happened.push(Happened::Again { device, bytes, seconds });
+                return Ok(Some(bytes));
+            }
+            Ok(None) => self.zeroing.left[which].open = true,
+            Err(refusal) => {
+                let left = self.zeroing.left.remove(which);
+                self.left_as_it_is(left, &refusal);
+            }
+        }
+        Ok(None)
+    }
+
+    fn left_as_it_is(&mut self, left: Left, refusal: &Refusal) {
+        let happened = self.refusal_of(left.id, left.device, refusal);
+        self.zeroing.happened.push(happened);
+    }
+
+    /// What another made storage, or memory, meanwhile is not ours to go on with.
+    fn forget_others(&mut self) -> Result<(), DaemonError> {
+        if !self.zeroing.left.is_empty() {
+            let entries = self.entries()?;
+            let is = |it: &Left| entries.get(&it.id).map(|entry| entry.state);
+            self.zeroing.left.retain(|it| is(it) == Some(State::ToStorage));
+        }
+        Ok(())
+    }
+
+    /// What programs could be given of a DRAM, and of the nodes behind it.
+    fn free_of(&self, dram: NodeId, nodes: &BTreeSet<NodeId>) -> Bytes {
+        let behind: Bytes = nodes.iter().map(|node| self.kernel.available(*node)).sum();
+        self.kernel.available(dram) + behind
+    }
+
+    /// Remembers that one more is no memory any more; if programs use up such a part of what is free now they want it.
+    pub(crate) fn has_left(&mut self, left: Left, part: Bytes) {
+        let mut nodes = self.zeroing.wanted.remove(&left.dram).map(|it| it.1).unwrap_or_default();
+        nodes.extend(left.node);
+        let least = self.free_of(left.dram, &nodes).saturating_sub(part);
+        self.zeroing.wanted.insert(left.dram, (least, nodes));
+        self.zeroing.left.push(left);
+    }
+}

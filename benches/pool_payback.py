@@ -20,7 +20,7 @@ MACHINES = {
     "cxl-2": [*CXL, "pool.core.outstanding=2"],
 }
 # Of a core, that count: a program may end before its moves have paid.
-LENGTHS = {2: [10_000_000, 30_000_000, 100_000_000], 3: [100_000_000]}
+LENGTHS = {2: [10_000_000, 30_000_000, 100_000_000], 3: [100_000_000], 4: [100_000_000]}
 # As shares of the time; the last stands for no bound.
 DEBTS = "0.02,1000000"
 

@@ -14,10 +14,11 @@
 //!   much faster. What is lost is the speed of all cores that run before less that of those that run
 //!   meanwhile. On a saturated pool the first node's stall costs next to nothing, and the last one's all.
 //! - **A line less.** One that occupies the pool for *b* saves *b* C θ / T of the time of *C* running cores:
-//!   those behind it wait so much less. For a line that is written back this is all it saves. A fetch frees
-//!   its core's place as well, and a core that waits for places takes it at once for its next
-//!   fetch: the queue is as long as before, and nobody but the core gains. So others gain by a fetch in the
-//!   share of the time in which its core did not wait.
+//!   those behind it wait so much less. For a line that is written back this is all it saves.
+//! - **A core ahead.** A fetch less saves its own core's wait as well, and that core is ahead by it with all
+//!   that it asks next: what it asks in that time, write-backs that come with fetches among it, keeps others
+//!   back as any line does. On a saturated pool the one takes back what the other gives, and a fetch less
+//!   saves all just the time that it occupied the pool.
 
 use super::Ps;
 use super::module::Module;
@@ -29,12 +30,21 @@ const HALF: Ps = Ps(100_000_000);
 /// What a node's lines and stalls cost all; see the module.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Prices {
-    /// What others wait less for a fetch that does not go to the pool, nanoseconds of a core.
-    pub fetch_ns: f64,
+    /// What all wait less for a line that is not read from the pool, nanoseconds of a core.
+    pub read_ns: f64,
     /// What all wait less for a line that is not written back to the pool, nanoseconds of a core.
     pub write_back_ns: f64,
+    /// What all wait more for each nanosecond by which a core of the node is ahead.
+    pub ahead: f64,
     /// Cores that are lost in all while the node stands still.
     pub standing: f64,
+}
+
+impl Prices {
+    /// What a fetch from the pool costs all more than one that saves its core so much.
+    pub(super) fn fetch_ns(&self, own_ns: f64) -> f64 {
+        own_ns + self.read_ns - self.ahead * own_ns
+    }
 }
 
 /// Sums over the last while, nanoseconds and counts.
@@ -160,18 +170,20 @@ impl Load {
         cores / (1.0 - theta * less).max(1e-3)
     }
 
-    /// For a node that does not stand still, whose cores waited for so much of the time.
-    pub(super) fn prices(&self, node: usize, waited: f64, pool: &[Module]) -> Prices {
+    /// For a node that does not stand still.
+    pub(super) fn prices(&self, node: usize, pool: &[Module]) -> Prices {
         let Sums { span, occupied, ran, .. } = self.sums;
+        let of = &self.nodes[node];
         if span <= 0.0 || occupied <= 0.0 {
-            return Prices { standing: self.nodes[node].cores, ..Prices::default() };
+            return Prices { standing: of.cores, ..Prices::default() };
         }
         // Of C cores, C θ / T for each nanosecond that the pool is not occupied.
         let each = ran * self.queueing() / occupied;
         let [read, write] = [false, true].map(|write| pool[0].occupies(write).ns());
         Prices {
-            fetch_ns: (1.0 - waited) * read * each,
+            read_ns: read * each,
             write_back_ns: write * each,
+            ahead: of.rate() / of.cores.max(1.0) * each,
             standing: (self.speed(None) - self.speed(Some(node))).max(0.0),
         }
     }

@@ -107,7 +107,7 @@ impl Manager {
                 prices: self
                     .load
                     .as_ref()
-                    .map_or_else(Default::default, |load| load.prices(number, own.waited, pool)),
+                    .map_or_else(Default::default, |load| load.prices(number, pool)),
                 write_share: if self.migration.count_writes { own.write_share } else { 0.0 },
                 shootdown: Ps::from_ns(self.migration.shootdown_us * 1e3),
                 swap: Ps::from_ns(self.migration.swap_us * 1e3),

@@ -164,14 +164,14 @@ impl SwapPolicy for Payback {
             return;
         };
         let own = node.saves_ns(pool, learner.local_delay.unwrap_or(node.local_idle));
-        let Prices { fetch_ns, write_back_ns, standing } = node.prices;
-        let fetch = own + fetch_ns;
+        let Prices { write_back_ns, standing, .. } = node.prices;
+        let fetch = node.prices.fetch_ns(own);
         learner.debt -= node.local_fetches as f64 * fetch;
         learner.debt -= node.local_write_backs as f64 * write_back_ns;
         let each = fetch + (write_back_ns - fetch) * node.write_share;
         let swap = standing * node.swap.ns();
         let shootdown = standing * node.shootdown.ns();
-        let mut soon = 0.0;
+        let (mut missed, mut soon) = (0.0, 0.0);
         for Hot { page, count } in hot.drain(..) {
             if watched(page) {
                 continue;
@@ -182,7 +182,7 @@ impl SwapPolicy for Payback {
             }
             let new = Candidate { count, since: node.now };
             let of = learner.candidates.entry(page).or_insert(new);
-            learner.missed += f64::from(count.saturating_sub(of.count)) * each;
+            missed += f64::from(count.saturating_sub(of.count)) * each;
             if bin(of.count) != bin(count) {
                 of.since = node.now;
             }
@@ -190,9 +190,13 @@ impl SwapPolicy for Payback {
             let ago = node.now - of.since;
             soon += learner.soon(count, ago) * each;
         }
+        let most_owed = self.most_debt * f64::from(node.cores) * node.now.ns();
+        let affordable = (most_owed - learner.debt - shootdown).max(0.0) / swap.max(1e-9);
         // A shootdown is dear or cheap by how many pages share it: more are waited for until that has cost as
-        // much as the shootdown does, or is about to.
-        if learner.missed + soon < shootdown || learner.candidates.is_empty() {
+        // much as the shootdown does, or is about to. Those that may not come yet wait for nothing.
+        let could_come = (affordable / learner.candidates.len().max(1) as f64).min(1.0);
+        learner.missed += missed * could_come;
+        if learner.missed + soon * could_come < shootdown || learner.candidates.is_empty() {
             return;
         }
         learner.missed = 0.0;
@@ -209,18 +213,8 @@ impl SwapPolicy for Payback {
             let left: HashSet<PageId> = wanted.iter().map(|(_, hot)| hot.page).collect();
             learner.candidates.retain(|page, _| left.contains(page));
         }
-        let found = wanted.len();
-        wanted.truncate(most);
-        let all = self.most_debt * f64::from(node.cores) * node.now.ns();
-        let left = (all - learner.debt - shootdown).max(0.0);
-        let mut pages = left / swap.max(1e-9);
-        wanted.retain(|_| {
-            pages -= 1.0;
-            pages >= 0.0
-        });
-        if wanted.len() < found.min(most) && left < shootdown {
-            wanted.clear();
-        }
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        wanted.truncate(most.min(affordable as usize));
         let all: f64 = wanted.iter().map(|(gain, _)| gain).sum();
         if wanted.is_empty() || all <= MARGIN * shootdown {
             return;
@@ -311,9 +305,8 @@ mod tests {
         };
         // A twentieth of 400 us is 20 us, of which the shootdown takes 8, and each page one.
         assert_eq!((moved(0), moved(0)), (12, 0));
-        // Each fetch from local memory saves 0.3 us of a core: 45 us, and 26 after that, with which so few
-        // pages could move that they are left for a larger shootdown.
-        assert_eq!((moved(150), moved(87)), (14, 0));
+        // Each fetch from local memory saves 0.3 us of a core: 45 us, and 26 after that.
+        assert_eq!((moved(150), moved(87)), (14, 5));
     }
 
     #[test]
@@ -322,17 +315,17 @@ mod tests {
         let mut moved = |standing, local_write_backs| {
             let mut hot: Vec<Hot> =
                 of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
-            let prices = Prices { fetch_ns: 0.0, write_back_ns: 1000.0, standing };
+            let prices = Prices { write_back_ns: 1000.0, standing, ..Prices::default() };
             let view = NodeView { prices, local_write_backs, ..view(400_000_000, 9660.0) };
             policy.choose(&view, &mut hot, 500);
             hot.len()
         };
         // A stall of a tenth of a core: 0.8 us for the shootdown, 0.1 for each page, of the 40 that are allowed.
         assert_eq!(moved(0.1, 0), 100);
-        // Of two cores, 29.2 us are left: too few for more than a shootdown of 16 and six pages.
-        assert_eq!(moved(2.0, 0), 0);
-        // Twenty lines written back to local memory have brought 20 us.
-        assert_eq!(moved(2.0, 20), 16);
+        // Of two cores, 29.2 us are left: a shootdown of 16 and six pages.
+        assert_eq!(moved(2.0, 0), 6);
+        // Thirty lines written back to local memory have brought 30 us, and 1.2 were left.
+        assert_eq!(moved(2.0, 30), 7);
     }
 
     #[test]
@@ -356,6 +349,41 @@ mod tests {
                 return;
             }
         }
+    }
+
+    #[test]
+    fn what_debt_has_no_room_for_yet_waits_for_nothing() {
+        // Of each page one access every 0.3 ms, of which each costs 0.3 us: a page costs 1 us a ms. Of 400 us
+        // of debt in all those 60 ms, 16 go for the shootdown and 2 for each page.
+        let mut policy = Payback::new(1, 200, 0.0005);
+        for round in 1..200 {
+            let now = Ps(u64::from(round) * 300_000_000);
+            of(true).take(20).for_each(|page| policy.saw(0, page, round, now));
+            policy.nodes[0].learn(now);
+        }
+        let mut moved_after = |spent: f64| {
+            policy.nodes[0] = Learner {
+                debt: 0.0005 * 2.0 * 60e6 - 16e3 - spent,
+                candidates: HashMap::new(),
+                missed: 0.0,
+                ..policy.nodes[0].clone()
+            };
+            let all: Vec<PageId> = of(false).take(400).collect();
+            (1..60).find_map(|round| {
+                let now = 60_000_000_000 + u64::from(round) * 300_000_000;
+                let mut hot: Vec<Hot> =
+                    all.iter().map(|page| Hot { page: *page, count: 16 + round }).collect();
+                policy.choose(&view(now, 9660.0), &mut hot, 500);
+                (!hot.is_empty()).then_some((round, hot.len()))
+            })
+        };
+        // All 400 of them miss more than a shootdown in each round; three, which there is room for, do so
+        // after some.
+        let (round, pages) = moved_after(6e3).unwrap_or_default();
+        assert!(round > 3 && pages < 10, "{round} {pages}");
+        // With room for a hundred, two rounds cost more than the shootdown.
+        let (round, pages) = moved_after(200e3).unwrap_or_default();
+        assert!(round < 3 && pages >= 100, "{round} {pages}");
     }
 
     #[test]

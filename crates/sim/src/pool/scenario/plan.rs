@@ -18,7 +18,7 @@ use toml::{Table, Value};
 /// compute raises it.
 pub const MODEL: u32 = 1;
 /// As [`MODEL`], of what runs under [`Payback`](crate::pool::Payback).
-const PAYBACK_MODEL: u32 = 2;
+const PAYBACK_MODEL: u32 = 3;
 
 /// The model that computes a scenario.
 #[must_use]

@@ -104,7 +104,7 @@ fn saved(machine: &PoolMachine, count: u32, gap: u64) -> [[f64; 2]; 2] {
     let (outcome, views) = still(machine, &lines(count, gap, None).0);
     let own = |view: &NodeView| view.pool_delay.map_or(0.0, |of| view.saves_ns(of, Ps::ZERO));
     let prices = [
-        mean(&views, |view| own(view) + view.prices.fetch_ns),
+        mean(&views, |view| view.prices.fetch_ns(own(view))),
         mean(&views, |view| view.prices.write_back_ns),
     ];
     let found = [Kind::Read, Kind::WriteBack].map(|kind| {
@@ -122,6 +122,18 @@ fn a_write_back_less_on_a_saturated_pool_saves_what_its_price_says() {
     let [_, [found, price]] = saved(&machine(8), 30_000, 20);
     close(found, 1000.0, 15.0);
     close(price, 1000.0, 20.0);
+}
+
+#[test]
+fn a_fetch_less_beside_write_backs_saves_its_own_time_in_the_banks() {
+    // A core that is ahead by a fetch comes to its next write-backs sooner, which keep all others back:
+    // 300 ns are saved by the closed form, not the 630 for which the core waited. These lines are in no
+    // random order, so the banks are not quite as busy as they could be.
+    for gap in [20, 200] {
+        let [[found, price], _] = saved(&machine(8), 30_000, gap);
+        close(found, 400.0, 10.0);
+        close(price, found, 15.0);
+    }
 }
 
 #[test]

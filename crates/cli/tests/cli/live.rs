@@ -40,7 +40,7 @@ fn what_cannot_be_run_is_named() {
     pagetide("run --fast 10 -- true").fails(2, &["'10' has no unit", "10G", "25%"]);
     pagetide("run --reserve 101% -- true").fails(2, &["101%"]);
     pagetide("run --machine x -- true").fails(1, &["no machine 'x'"]);
-    pagetide("run").fails(1, &["after --", "--pid", "--cgroup"]);
+    pagetide("run").fails(2, &["after --", "--pid", "--cgroup"]);
 }
 
 /// A dry run of a program with a hot set, in epochs of half a second.

@@ -8,7 +8,8 @@ use std::fs;
 /// Whether we are root on a machine with a name and without dax devices; said aloud if not.
 fn bare_machine(test: &str) -> bool {
     let host = Host::live();
-    let why = if !fs::exists("/proc/1/environ").is_ok_and(|_| fs::read("/proc/1/environ").is_ok()) {
+    // SAFETY: only reads our own user number.
+    let why = if unsafe { libc::geteuid() } != 0 {
         "not root"
     } else if host.machine_id().is_none() {
         "this machine has no name"

@@ -36,8 +36,8 @@ pub(crate) fn misunderstood(error: &clap::Error) -> ! {
 pub(crate) fn missing(command: &str, text: &str) -> ! {
     let mut all = Arguments::command();
     all.build();
-    let own = all.find_subcommand(command).cloned().unwrap_or(all);
-    misunderstood(&own.clone().error(ErrorKind::MissingRequiredArgument, text))
+    let mut own = all.find_subcommand(command).cloned().unwrap_or(all);
+    misunderstood(&own.error(ErrorKind::MissingRequiredArgument, text))
 }
 
 /// Prints an error and its causes and says which code it ends with.

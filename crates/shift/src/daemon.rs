@@ -159,8 +159,7 @@ impl<K: Kernel> Daemon<K> {
         };
         let behind: BTreeSet<NodeId> =
             pair.devices.iter().filter_map(|ours| ours.device.target).collect();
-        let free = self.kernel.available(dram)
-            + behind.iter().map(|node| self.kernel.available(*node)).sum::<Bytes>();
+        let free = self.free_of(dram, &behind);
         let options = PressureOptions { threshold, ..self.options.pressure };
         let conversion = self.conversion(&pair, now);
         let pressure = self.pressures.entry(dram).or_insert_with(|| Pressure::new(options));

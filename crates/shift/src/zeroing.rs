@@ -78,6 +78,12 @@ impl<K: Kernel> Daemon<K> {
         Ok(!self.zeroing.left.is_empty())
     }
 
+    /// Whether anything is no memory any more and not storage yet.
+    #[must_use]
+    pub fn is_zeroing(&self) -> bool {
+        !self.zeroing.left.is_empty()
+    }
+
     /// Zeroes all that is left, before this ends; what happened.
     ///
     /// # Errors
@@ -142,7 +148,7 @@ impl<K: Kernel> Daemon<K> {
     }
 
     /// What programs could be given of a DRAM, and of the nodes behind it.
-    fn free_of(&self, dram: NodeId, nodes: &BTreeSet<NodeId>) -> Bytes {
+    pub(crate) fn free_of(&self, dram: NodeId, nodes: &BTreeSet<NodeId>) -> Bytes {
         let behind: Bytes = nodes.iter().map(|node| self.kernel.available(*node)).sum();
         self.kernel.available(dram) + behind
     }

@@ -1,6 +1,6 @@
 //! `pagetide shift prepare`, `give-back` and `recover`: one change each.
 
-use super::{changing, here, looking, need_root};
+use super::{changing, here, need_root};
 use crate::commands::{out, print_json};
 use crate::shift_args::{GiveBackArgs, PrepareArgs, RecoverArgs};
 use anyhow::{Result, bail};
@@ -34,11 +34,7 @@ pub(crate) fn prepare(arguments: &PrepareArgs) -> Result<ExitCode> {
         _ => bail!("name a --region and a --size, or a --device"),
     };
     let folder = &arguments.state.state;
-    let prepared = if dry_run {
-        looking(&kernel, machine, folder, prepare)?
-    } else {
-        changing(&kernel, machine, folder, prepare)?
-    };
+    let prepared = changing(&kernel, machine, folder, dry_run, prepare)?;
     if arguments.state.json {
         print_json(&prepared)?;
         return Ok(ExitCode::SUCCESS);
@@ -102,11 +98,7 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
         Ok(())
     };
     let folder = &arguments.state.state;
-    if arguments.dry_run {
-        looking(&kernel, machine, folder, give_back)?;
-    } else {
-        changing(&kernel, machine, folder, give_back)?;
-    }
+    changing(&kernel, machine, folder, arguments.dry_run, give_back)?;
     let wanted = arguments.size.unwrap_or(Bytes(1));
     if arguments.state.json {
         print_json(&done)?;
@@ -162,7 +154,7 @@ pub(crate) fn recover(arguments: &RecoverArgs) -> Result<ExitCode> {
     need_root()?;
     let (kernel, machine) = here(false)?;
     let rows: Vec<RecoveredRow> =
-        changing(&kernel, machine, &arguments.state.state, |shifter| Ok(shifter.recover()))?
+        changing(&kernel, machine, &arguments.state.state, false, |shifter| Ok(shifter.recover()))?
             .into_iter()
             .map(|it| RecoveredRow {
                 device: it.name.unwrap_or_else(|| it.device.to_string()),

@@ -74,23 +74,17 @@ fn need_root() -> Result<(), Unable> {
     if pagetide_shift::is_root() { Ok(()) } else { Err(Unable::NotRoot) }
 }
 
-/// What would be changed, of the journal as it is: nothing is made or locked.
-fn looking<T>(
-    kernel: &LiveKernel,
-    machine: Machine,
-    folder: &Path,
-    act: impl FnOnce(&mut Shifter<&LiveKernel>) -> Result<T>,
-) -> Result<T> {
-    act(&mut Shifter::new(kernel, Journal::look(folder, machine)?))
-}
-
-/// Under the lock, with the journal: for one change.
+/// Under the lock, with the journal: for one change. A dry run only looks at the journal: nothing is made or locked.
 fn changing<T>(
     kernel: &LiveKernel,
     machine: Machine,
     folder: &Path,
+    dry_run: bool,
     act: impl FnOnce(&mut Shifter<&LiveKernel>) -> Result<T>,
 ) -> Result<T> {
+    if dry_run {
+        return act(&mut Shifter::new(kernel, Journal::look(folder, machine)?));
+    }
     let _lock = Lock::change(folder, OTHERS)?;
     let journal = Journal::open(folder, machine)?;
     if journal.was_torn() {

@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     }
     // A daemon before us may have been killed in the middle.
     if !arguments.dry_run {
-        let recovered = changing(&kernel, machine.clone(), folder, |it| Ok(it.recover()))?;
+        let recovered = changing(&kernel, machine.clone(), folder, false, |it| Ok(it.recover()))?;
         for it in recovered.iter().filter_map(|it| it.is.as_ref().err()) {
             tell!("pagetide: note: {it}");
         }
@@ -119,6 +119,12 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
         }
     }
     drop(demotion);
+    if daemon.is_zeroing() {
+        tell!(
+            "pagetide: note: what is no memory any more is zeroed before this ends; after another Ctrl-C \
+             `pagetide shift recover` has to do it"
+        );
+    }
     let happened = daemon.finish()?;
     if !happened.is_empty() {
         let seconds = daemon.kernel().now().as_secs_f64();

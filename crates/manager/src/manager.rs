@@ -1,20 +1,20 @@
-//! One target, epoch by epoch: observe, decide, move.
+//! One target, epoch by epoch: observe, decide, and move while the next epoch is observed.
 
 use crate::assumed::Assumed;
 use crate::budget::{FastNow, describe};
+use crate::meanwhile;
 use crate::parted;
 use crate::place::Layout;
 use crate::room::NodesRoom;
-use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Turn};
-use pagetide_migrate::{BackOff, Kernel, Mapping, Mover, Refusal, Report, Work};
+use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Turn, Watched};
+use pagetide_migrate::{BackOff, Background, Kernel, Mapping, Mover, Order, Report, Round, Work};
 use pagetide_policy::{
     Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant, Watch,
 };
-use pagetide_scan::{End, ScanError};
+use pagetide_scan::{End, Place, ScanError};
 use pagetide_trace::{EpochRecord, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// How a target is managed.
 #[derive(Clone, Debug)]
@@ -37,7 +37,9 @@ pub type Follow = Box<dyn FnMut() -> Option<Tiers>>;
 /// The loop of one target. Call [`Manager::epoch`] until it says that it ended.
 pub struct Manager<T, K> {
     tracker: T,
-    mover: Mover<K>,
+    moving: Background<K>,
+    /// One for each order of the last decision, and until the next one what became of it.
+    ordered: Vec<Outcome>,
     tiers: Tiers,
     follow: Option<Follow>,
     settings: Settings,
@@ -46,27 +48,25 @@ pub struct Manager<T, K> {
     refused: BackOff<UnitId>,
     /// By unit, whether it was watched in some epoch.
     known: Vec<bool>,
-    /// No batch of moves begins after so much time.
-    move_time: Option<Duration>,
     /// Processes that are watched sparsely, ascending.
     sparse: Vec<u32>,
     assumed: Assumed,
-    /// Whether pages moved since the last epoch.
+    /// Whether pages moved since it was looked where they lie.
     moved: bool,
     /// The last epoch.
     record: Option<EpochRecord>,
     summary: Summary,
 }
 
-/// Where so large a part of what may be fast goes up at once, the target is not known yet or has changed: it is looked
-/// at again soon. So large a part of its memory is much to be unknown, too.
+/// Where so large a part of what may be fast is to go up that was not before, the target is not known yet or has changed:
+/// it is looked at again soon.
 const MUCH: f64 = 0.1;
 
-impl<T: Tracker, K: Kernel> Manager<T, K> {
+impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
     /// A loop that has seen no epoch.
     pub fn new(
         tracker: T,
-        mut mover: Mover<K>,
+        mover: Mover<K>,
         tiers: Tiers,
         governors: Governors,
         settings: Settings,
@@ -83,8 +83,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         Self {
             tenant: Tenant::new(decider, governors, settings.cost_benefit),
             tracker,
-            move_time: mover.options_mut().time,
-            mover,
+            moving: Background::new(mover),
+            ordered: Vec::new(),
             tiers,
             follow: None,
             settings,
@@ -105,26 +105,63 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         self
     }
 
-    /// Observes for an epoch, decides at its end, and moves. `stop` is asked now and then whether to
-    /// end early; pages under way arrive.
+    /// Observes for an epoch, while what was decided before moves, and decides at its end: what has not moved by then is
+    /// decided on again. `stop` is asked now and then whether to end early; pages under way arrive.
     ///
     /// # Errors
     /// When the machine refuses to be observed; a target that ends, and pages that refuse to move,
     /// are no errors.
     pub fn epoch(
         &mut self,
-        stop: &(dyn Fn() -> bool + Sync),
+        stop: &dyn Fn() -> bool,
     ) -> Result<(Option<EpochLine>, Option<End>), ScanError> {
         let moved = std::mem::take(&mut self.moved);
-        let watched = self.tracker.epoch(&|| stop(), moved)?;
-        let Some(record) = watched.record else { return Ok((None, watched.end)) };
+        let Self { tracker, moving, .. } = self;
+        let mut watched = tracker.epoch(stop, moved, &mut || moving.begin());
+        // Also where watching failed.
+        let moves = self.moving.end(true).map(|round| {
+            let places = watched.as_mut().map(|watched| &mut watched.places[..]);
+            self.take_in(round, places.unwrap_or_default())
+        });
+        let Watched { record, places, end } = watched?;
+        let Some(mut record) = record else { return Ok((None, end)) };
+        if let Some(moves) = &moves {
+            // It is no part of observing.
+            let observer_s = record.epoch.recorder_s - moves.cpu_ns as f64 * 1e-9;
+            record.epoch.recorder_s = observer_s.max(0.0);
+        }
         let changed = self.follow_tiers();
-        let layout = Layout::new(watched.places, &record.heat, &self.tiers);
-        let mut line = self.act(&record, &layout, watched.end.is_some(), stop);
+        let layout = Layout::new(places, &record.heat, &self.tiers);
+        let mut line = self.act(&record, &layout, end.is_some());
+        line.moves = moves;
         line.tiers = changed.then(|| self.tiers.describe());
         self.summary.add(&line);
         self.record = Some(record);
-        Ok((Some(line), watched.end))
+        Ok((Some(line), end))
+    }
+
+    /// Moves what the last epoch decided, to the end, before the next one begins; what that did, if there was anything.
+    pub fn settle(&mut self) -> Option<Report> {
+        let round = self.moving.end(false)?;
+        Some(self.take_in(round, &mut []))
+    }
+
+    /// A round of moves is over. `places`: as they were before it.
+    fn take_in(&mut self, round: Round, places: &mut [Place]) -> Report {
+        meanwhile::put(places, &round, &self.ordered);
+        self.ordered = meanwhile::outcomes(&round, std::mem::take(&mut self.ordered));
+        for (outcome, order) in self.ordered.iter().zip(&round.report.orders) {
+            if order.moved > 0 {
+                self.refused.obeyed(&outcome.unit);
+            } else if order.refused > 0 {
+                self.refused.refused(outcome.unit);
+            }
+        }
+        self.tenant.learn(self.ordered.iter().copied());
+        self.moved = true;
+        self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
+        self.summary.moves.add(&round.report);
+        round.report
     }
 
     /// Takes the tiers as they are now; whether that is another machine than before.
@@ -164,22 +201,11 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         &mut self.tracker
     }
 
-    /// The kernel that pages are moved on.
-    pub fn kernel(&self) -> &K {
-        self.mover.kernel()
-    }
-
-    /// Decides and moves at the end of an epoch; `last`: no further epoch follows.
-    fn act(
-        &mut self,
-        record: &EpochRecord,
-        layout: &Layout,
-        last: bool,
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> EpochLine {
+    /// Decides at the end of an epoch; `last`: no further epoch follows.
+    fn act(&mut self, record: &EpochRecord, layout: &Layout, last: bool) -> EpochLine {
         let (heat, epoch) = (&record.heat, &record.epoch);
         self.refused.next_round();
-        let room = NodesRoom::look(self.mover.kernel(), &self.tiers);
+        let room = NodesRoom::look(self.moving.mover().kernel(), &self.tiers);
         let (fast, now) = self.placement(heat, layout, &room);
         let nowhere = self.tiers.slow.is_empty() && !self.settings.dry_run;
         let all = now.held + now.free;
@@ -220,38 +246,38 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
             // Nobody is left to profit from moves after the last epoch.
             let work = self.orders(&chosen, layout, &room);
             if !work.is_empty() {
-                let time = self.time_for_moves(heat, epoch.length_s);
-                let options = self.mover.options_mut();
-                options.reserve = room.kept(&self.tiers, &now, capacity + chosen.beyond);
-                options.time = time;
+                let mut mover = self.moving.mover();
+                mover.options_mut().reserve =
+                    room.kept(&self.tiers, &now, capacity + chosen.beyond);
                 if let Some(held) = self.tracker.held() {
-                    self.mover.kernel().only(held);
+                    mover.kernel().only(held);
                 }
-                let report = self.mover.run(&work, stop);
-                if report.promoted.bytes().as_f64() > MUCH * capacity.as_f64() {
-                    self.tracker.changed();
-                } else if !report.refused(Refusal::OutOfTime).is_zero() {
-                    self.tracker.hurry();
-                }
-                self.learn(heat, &work, &report);
-                self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
-                self.moved = true;
-                line.moves = Some(report);
+                drop(mover);
+                self.order(heat, work, capacity);
             }
         }
         line
     }
 
-    /// How long moves may take. While pages move nothing is watched: as long as much of the memory is unknown, which may be
-    /// hotter than what moves last, no longer than watching took.
-    fn time_for_moves(&self, heat: &EpochHeat, length_s: f64) -> Option<Duration> {
-        let is_unknown = |row: &usize| !self.known[heat.unit[*row].index()];
-        let unknown: Bytes = (0..heat.len()).filter(is_unknown).map(|row| heat.bytes(row)).sum();
-        if unknown.as_f64() <= MUCH * heat.resident().as_f64() {
-            return self.move_time;
+    /// Has it moved while the next epoch is observed.
+    fn order(&mut self, heat: &EpochHeat, work: Work, capacity: Bytes) {
+        let mut waited: Vec<UnitId> = Vec::new();
+        for outcome in self.ordered.drain(..).filter(|outcome| outcome.up) {
+            waited.push(outcome.unit);
         }
-        let watching = Duration::from_secs_f64(length_s);
-        Some(self.move_time.map_or(watching, |time| time.min(watching)))
+        waited.sort_unstable();
+        let outcome = |orders: &[Order], up| -> Vec<Outcome> {
+            orders.iter().map(|order| Outcome::of(heat, order.tag as usize, up)).collect()
+        };
+        self.ordered = outcome(&work.promote, true);
+        let is_new = |outcome: &&Outcome| waited.binary_search(&outcome.unit).is_err();
+        let new: Bytes =
+            (self.ordered.iter().filter(is_new)).map(|outcome| heat.bytes(outcome.row)).sum();
+        if new.as_f64() > MUCH * capacity.as_f64() {
+            self.tracker.changed();
+        }
+        self.ordered.extend(outcome(&work.demote, false));
+        self.moving.order(work);
     }
 
     /// Takes what was decided for done: a governor is to judge a dry run as it would the real one.
@@ -261,8 +287,8 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         for (row, up) in &moves {
             self.assumed.moved(heat.unit[*row], *up);
         }
-        let outcome = |(row, up)| Outcome { row, up, moved: heat.bytes(row), ..Outcome::default() };
-        self.tenant.learn(heat, moves.into_iter().map(outcome));
+        let outcome = |(row, up)| Outcome { moved: heat.bytes(row), ..Outcome::of(heat, row, up) };
+        self.tenant.learn(moves.into_iter().map(outcome));
     }
 
     /// Which rows are fast, and what the fast tier has; in a dry run as the decisions so far would
@@ -352,25 +378,6 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
         chosen
     }
 
-    /// Takes in what became of orders, whose tags are rows.
-    fn learn(&mut self, heat: &EpochHeat, work: &Work, report: &Report) {
-        for order in &report.orders {
-            let Some(unit) = heat.unit.get(order.tag as usize) else { continue };
-            if order.moved > 0 {
-                self.refused.obeyed(unit);
-            } else if order.refused > 0 {
-                self.refused.refused(*unit);
-            }
-        }
-        let outcomes = report.orders.iter().enumerate().map(|(i, order)| Outcome {
-            row: order.tag as usize,
-            up: i < work.promote.len(),
-            moved: Bytes(order.moved << 12),
-            moved_back: Bytes(order.moved_back << 12),
-        });
-        self.tenant.learn(heat, outcomes);
-    }
-
     /// Rows that are fast by most of their pages, and hot enough for the others to follow: of some moves a part was
     /// refused.
     fn left_behind(
@@ -400,11 +407,12 @@ impl<T: Tracker, K: Kernel> Manager<T, K> {
 
     fn orders(&self, chosen: &Chosen, layout: &Layout, room: &NodesRoom) -> Work {
         let tiers = &self.tiers;
+        let mover = self.moving.mover();
         // Once for all units of the same 2 MiB.
         let mut known = BTreeMap::new();
         let mut sharing = |mappings: &[Mapping]| {
             let of = mappings.first().map(|mapping| (mapping.pid, mapping.start));
-            *known.entry(of).or_insert_with(|| self.mover.kernel().sharing(mappings))
+            *known.entry(of).or_insert_with(|| mover.kernel().sharing(mappings))
         };
         let mut room = room.above_floor();
         let mut work = Work::default();

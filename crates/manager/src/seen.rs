@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Watched {
     /// Its heat; none if it was too short to tell anything.
     pub record: Option<EpochRecord>,
-    /// Where the units lie.
+    /// Where the units lay before anything moved in it.
     pub places: Vec<Place>,
     /// Why there will be no further epoch.
     pub end: Option<End>,
@@ -20,21 +20,23 @@ pub struct Watched {
 /// Watches a target. Says what it saw and how much of the truth that is (the flags of the heat),
 /// epoch by epoch, and refuses to serve when it is blind.
 pub trait Tracker {
-    /// Observes for an epoch. `stop` is asked now and then whether to end early; `moved`: pages
-    /// were moved since the last one.
+    /// Observes for an epoch. `stop` is asked now and then whether to end early; `moved`: pages were moved since it was
+    /// looked where they lie. `begin` is called once that is known, before anything is watched: from then on pages move.
     ///
     /// # Errors
     /// When the machine refuses; a target that ends is no error.
-    fn epoch(&mut self, stop: &dyn Fn() -> bool, moved: bool) -> Result<Watched, ScanError>;
+    fn epoch(
+        &mut self,
+        stop: &dyn Fn() -> bool,
+        moved: bool,
+        begin: &mut dyn FnMut(),
+    ) -> Result<Watched, ScanError>;
 
     /// The processes whose memory may be moved, each with what tells whether its number is still its
     /// own; none: they are not told apart.
     fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {
         None
     }
-
-    /// The next epoch is to be a short one: what was decided is not done yet.
-    fn hurry(&mut self) {}
 
     /// Much of what was decided is new: all of the target is to be looked at again, soon.
     fn changed(&mut self) {}
@@ -45,20 +47,21 @@ pub trait Tracker {
 }
 
 impl Tracker for Recorder {
-    fn epoch(&mut self, stop: &dyn Fn() -> bool, moved: bool) -> Result<Watched, ScanError> {
+    fn epoch(
+        &mut self,
+        stop: &dyn Fn() -> bool,
+        moved: bool,
+        begin: &mut dyn FnMut(),
+    ) -> Result<Watched, ScanError> {
         if moved {
             self.look_again();
         }
-        let (record, end) = Self::epoch(self, stop)?;
+        let (record, end) = self.epoch_of_moves(stop, begin)?;
         Ok(Watched { record, places: self.places(), end })
     }
 
     fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {
         Some(Self::held(self))
-    }
-
-    fn hurry(&mut self) {
-        Self::hurry(self);
     }
 
     fn changed(&mut self) {

@@ -42,13 +42,13 @@ pub struct EpochLine {
     pub epoch: u32,
     /// When it began, seconds since the start.
     pub start_s: f64,
-    /// Its length, seconds, without the moves after it.
+    /// Its length, seconds.
     pub length_s: f64,
     /// CPU seconds that observing took.
     pub observer_s: f64,
     /// Resident memory of the target.
     pub resident: Bytes,
-    /// Of it, in fast memory at the start of the epoch.
+    /// Of it, in fast memory at the end of the epoch.
     pub held: Bytes,
     /// Free in the fast tier when it was decided.
     pub free: Bytes,
@@ -82,7 +82,7 @@ pub struct EpochLine {
     pub without_room: usize,
     /// Units that refused before and were not asked.
     pub backed_off: usize,
-    /// What the moves did; none in a dry run, or where there were none.
+    /// What moved while it was watched, as was decided after the epoch before; none where nothing was to.
     pub moves: Option<Report>,
 }
 
@@ -177,9 +177,6 @@ impl Summary {
         let at_s = line.start_s + line.length_s;
         self.tier_changes
             .extend(line.tiers.iter().cloned().map(|tiers| TierChange { at_s, tiers }));
-        if let Some(moves) = &line.moves {
-            self.moves.add(moves);
-        }
         if tells {
             self.last = line.clone();
         }

@@ -5,6 +5,7 @@
 //!
 //! Holds the unsafe system calls of moving; never chooses pages.
 
+mod background;
 mod backoff;
 mod batch;
 pub mod bench;
@@ -24,6 +25,7 @@ mod simulated;
 mod tally;
 mod workers;
 
+pub use background::{Background, Round};
 pub use backoff::BackOff;
 pub use kernel::{Kernel, Mapping, Moved, NodeRoom, Sharing, Spot};
 pub use live::LiveKernel;

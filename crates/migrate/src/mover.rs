@@ -45,6 +45,7 @@ impl<K: Kernel> Mover<K> {
     ///
     /// Nothing that happens to a page harms its owner: the kernel moves it or leaves it.
     pub fn run(&mut self, work: &Work, stop: &(dyn Fn() -> bool + Sync)) -> Report {
+        let cpu_ns = self.kernel.cpu_ns();
         self.refused.next_round();
         let mut waiting = Vec::new();
         let promote = entries(&work.promote, 0, Direction::Promote);
@@ -82,6 +83,7 @@ impl<K: Kernel> Mover<K> {
             report.count(page, fate, entry.direction);
             report.orders[entry.order].count(page, fate);
         }
+        report.cpu_ns = tally.cpu_ns + self.kernel.cpu_ns().saturating_sub(cpu_ns);
         report
     }
 

@@ -128,6 +128,8 @@ pub struct Report {
     pub longest_call_ns: u64,
     /// Time in calls that only look where pages are, ns.
     pub looking_ns: u64,
+    /// CPU time of the threads that moved, ns; 0 on a kernel without.
+    pub cpu_ns: u64,
     /// From the first call to the last, ns.
     pub wall_ns: u64,
     /// Per order, in the order of the work: promotions, then demotions.
@@ -165,6 +167,7 @@ impl Report {
         self.moving_ns += other.moving_ns;
         self.longest_call_ns = self.longest_call_ns.max(other.longest_call_ns);
         self.looking_ns += other.looking_ns;
+        self.cpu_ns += other.cpu_ns;
         self.wall_ns += other.wall_ns;
     }
 

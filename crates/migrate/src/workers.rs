@@ -27,7 +27,7 @@ struct Shared<'a> {
 
 /// A thread that only moves pages: it has neither the precedence of the one that observes nor more
 /// of its capabilities than moving takes.
-fn mover_thread<T>(work: impl FnOnce() -> T) -> T {
+pub(crate) fn mover_thread<T>(work: impl FnOnce() -> T) -> T {
     pagetide_privilege::ordinary();
     if let Err(error) = Capabilities::MOVING.keep() {
         tracing::warn!(%error, "a moving thread keeps our capabilities");
@@ -36,14 +36,20 @@ fn mover_thread<T>(work: impl FnOnce() -> T) -> T {
 }
 
 impl Workers<'_> {
-    /// Runs the queue empty; what became of each page, and what all calls cost. The round began at
-    /// `start_ns` of the kernel's clock.
+    /// Runs the queue empty; what became of each page, and what all calls cost; CPU time without the caller's own. The
+    /// round began at `start_ns` of the kernel's clock.
     pub(crate) fn run(self, queue: Queue<'_>, start_ns: u64) -> (Vec<Outcome>, Tally) {
         let shared = Shared { queue: Mutex::new(queue), changed: Condvar::new() };
         let work = || self.work(&shared, start_ns);
+        let other = || {
+            let cpu_ns = self.kernel.cpu_ns();
+            let tally = work();
+            Tally { cpu_ns: self.kernel.cpu_ns().saturating_sub(cpu_ns), ..tally }
+        };
         let others = self.options.threads.max(1) - 1;
         let tally = thread::scope(|scope| {
-            let threads: Vec<_> = (0..others).map(|_| scope.spawn(|| mover_thread(work))).collect();
+            let threads: Vec<_> =
+                (0..others).map(|_| scope.spawn(|| mover_thread(other))).collect();
             let mut tally = work();
             for thread in threads {
                 match thread.join() {

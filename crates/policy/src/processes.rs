@@ -3,7 +3,7 @@
 use crate::recent_moves::RecentMoves;
 use crate::tenant::Outcome;
 use crate::{Balance, CostBenefit, Counters, Governor, Governors, Verdict, Watch, observed};
-use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
+use pagetide_types::{Bytes, EpochHeat, UnitId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A governor changed its mind.
@@ -194,8 +194,8 @@ impl Processes {
     }
 
     /// Takes in what became of an order for a row of the heat that was judged last.
-    pub(crate) fn learn(&mut self, heat: &EpochHeat, outcome: &Outcome) {
-        let Some(unit) = heat.unit.get(outcome.row) else { return };
+    pub(crate) fn learn(&mut self, outcome: &Outcome) {
+        let unit = &outcome.unit;
         let number = self.of_row.get(outcome.row).copied().unwrap_or(0);
         let Some(process) = self.by_number.get_mut(&number) else { return };
         let counters = &mut process.counters;
@@ -205,8 +205,7 @@ impl Processes {
         }
         process.recent.moved(*unit, outcome.up);
         if let (Some(balance), Some(prices)) = (&mut counters.balance, &self.prices) {
-            let huge = heat.flags[outcome.row].has(HeatFlags::HUGE);
-            balance.moving_s += prices.moving(huge, outcome.moved);
+            balance.moving_s += prices.moving(outcome.huge, outcome.moved);
         }
         if outcome.up {
             counters.promoted += outcome.moved;

@@ -8,7 +8,7 @@ use crate::{
     Change, Chosen, CostBenefit, Decider, GovernorSpec, Governors, Limits, Moves, Now, Observation,
     PolicySpec, apply_limits,
 };
-use pagetide_types::{Bytes, EpochHeat, UnitId};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 
 /// Where the units of an epoch are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,16 +63,29 @@ pub struct Decision {
 }
 
 /// What became of the order to move a row.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// The row of the heat that was decided on.
     pub row: usize,
+    /// Its unit.
+    pub unit: UnitId,
+    /// Whether that is a huge page.
+    pub huge: bool,
     /// To fast memory.
     pub up: bool,
     /// Seen in its new place.
     pub moved: Bytes,
     /// Moved, and seen elsewhere afterwards.
     pub moved_back: Bytes,
+}
+
+impl Outcome {
+    /// That of a row's order; nothing has moved yet.
+    #[must_use]
+    pub fn of(heat: &EpochHeat, row: usize, up: bool) -> Self {
+        let (unit, huge) = (heat.unit[row], heat.flags[row].has(HeatFlags::HUGE));
+        Self { row, unit, huge, up, moved: Bytes(0), moved_back: Bytes(0) }
+    }
 }
 
 /// See the module.
@@ -164,9 +177,9 @@ impl Tenant {
         Decision { chosen, migrating, standing_still, sparse, changes }
     }
 
-    /// Takes in what became of the last decision on `heat`.
-    pub fn learn(&mut self, heat: &EpochHeat, outcomes: impl Iterator<Item = Outcome>) {
-        outcomes.for_each(|outcome| self.processes.learn(heat, &outcome));
+    /// Takes in what became of the last decision.
+    pub fn learn(&mut self, outcomes: impl Iterator<Item = Outcome>) {
+        outcomes.for_each(|outcome| self.processes.learn(&outcome));
     }
 
     /// Bytes that went down after they had gone up.
@@ -254,14 +267,14 @@ mod tests {
             reason: "it is 7".to_owned(),
         };
         assert_eq!(decided.changes, [change]);
-        let up = Outcome { row: 1, up: true, moved: PAGE, moved_back: Bytes(0) };
-        tenant.learn(&heat, [up].into_iter());
+        let up = Outcome { moved: PAGE, ..Outcome::of(&heat, 1, true) };
+        tenant.learn([up].into_iter());
         tenant.arrive(&heat);
         let again =
             tenant.decide(&heat, 2.0, places, Room::Ledger(Bytes(2 * PAGE.0)), (false, None));
         assert_eq!((again.standing_still, again.changes), (1, vec![]), "that is nothing new");
         let down = Outcome { up: false, ..up };
-        tenant.learn(&heat, [down, down].into_iter());
+        tenant.learn([down, down].into_iter());
         assert_eq!(tenant.promoted_then_demoted(), PAGE, "once up, once down for nothing");
         let seen = seen.lock().unwrap();
         let asked: Vec<_> =

@@ -34,7 +34,7 @@ proptest! {
             // The ledger is shown what the loop will be shown.
             let tracker = world.manager.tracker();
             let told = (tracker.epochs, tracker.told);
-            let heat = tracker.epoch(&|| false, false).unwrap().record.unwrap().heat;
+            let heat = tracker.epoch(&|| false, false, &mut || {}).unwrap().record.unwrap().heat;
             (tracker.epochs, tracker.told) = told;
             let line = world.epoch();
             ledger.arrive(&heat);

@@ -42,8 +42,6 @@ pub(crate) struct Truth {
     pub(crate) length_s: f64,
     /// How often it was told that pages had moved.
     pub(crate) told: u32,
-    /// How often it was asked to be quick.
-    pub(crate) hurried: u32,
     /// How often it was told that the target has changed.
     pub(crate) changed: u32,
     /// What it was told of whom to watch sparsely, epoch by epoch.
@@ -51,7 +49,12 @@ pub(crate) struct Truth {
 }
 
 impl Tracker for Truth {
-    fn epoch(&mut self, _: &dyn Fn() -> bool, moved: bool) -> Result<Watched, ScanError> {
+    fn epoch(
+        &mut self,
+        _: &dyn Fn() -> bool,
+        moved: bool,
+        begin: &mut dyn FnMut(),
+    ) -> Result<Watched, ScanError> {
         self.told += u32::from(moved);
         let mut heat = EpochHeat::new(EpochId(self.epochs));
         let mut places = Vec::new();
@@ -88,6 +91,7 @@ impl Tracker for Truth {
                 nodes: nodes.into_iter().collect(),
             });
         }
+        begin();
         let epoch = Epoch {
             epoch: EpochId(self.epochs),
             start_s: f64::from(self.epochs),
@@ -98,10 +102,6 @@ impl Tracker for Truth {
         self.epochs += 1;
         let record = EpochRecord { epoch, heat, ..EpochRecord::default() };
         Ok(Watched { record: Some(record), places, end: None })
-    }
-
-    fn hurry(&mut self) {
-        self.hurried += 1;
     }
 
     fn changed(&mut self) {
@@ -184,7 +184,6 @@ impl World {
             epochs: 0,
             length_s: 1.0,
             told: 0,
-            hurried: 0,
             changed: 0,
             sparse: vec![],
         };
@@ -193,8 +192,14 @@ impl World {
         Self { kernel, manager }
     }
 
-    /// One epoch.
+    /// One epoch, and then all that it decided; what that did is told with it.
     pub(crate) fn epoch(&mut self) -> EpochLine {
+        let line = self.only_epoch();
+        EpochLine { moves: self.manager.settle(), ..line }
+    }
+
+    /// One epoch, which takes no time: hardly anything moves in it.
+    pub(crate) fn only_epoch(&mut self) -> EpochLine {
         self.manager.epoch(&|| false).unwrap().0.unwrap()
     }
 

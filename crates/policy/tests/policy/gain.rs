@@ -156,12 +156,12 @@ fn exchanged(accesses_per_s: [f32; 2], gain_ns: f64) -> Option<u32> {
         tenant.arrive(&heat);
         tenant.watched(1e-6);
         let decided = tenant.decide(&heat, 1.0, places, Room::Ledger(PAGE), (false, None));
-        let outcome = |row: usize, up: bool| Outcome { row, up, moved: PAGE, ..Outcome::default() };
+        let outcome = |row: usize, up: bool| Outcome { moved: PAGE, ..Outcome::of(&heat, row, up) };
         let ups = decided.chosen.promote.iter().map(|row| outcome(*row, true));
         let downs = decided.chosen.demote.iter().map(|row| outcome(*row, false));
         let outcomes: Vec<Outcome> = ups.chain(downs).collect();
         outcomes.iter().for_each(|outcome| fast[outcome.row] = outcome.up);
-        tenant.learn(&heat, outcomes.into_iter());
+        tenant.learn(outcomes.into_iter());
         decided.standing_still == 1
     })
 }

@@ -277,41 +277,66 @@ static long count_node(__u64 i, struct node_walk *walk)
 	return 0;
 }
 
-/* One region mapped by a table of base pages. */
-static __always_inline void read_base_pages(struct walk_row *row, struct walk_bits *bit, __u64 entry,
-					    __u32 from, __u32 to)
+/* What 64 entries of pte_table say, a bit each. (Not static, as the cursor.) */
+struct word {
+	__u64 present;
+	__u64 accessed;
+	__u64 dirty;
+} word;
+
+/* Reads one word of them. Global, so that the verifier looks into it once: in each turn of its caller's loop it took a
+ * fifth of a second. */
+__noinline int read_word(__u32 w)
 {
+	__u64 present = 0, accessed = 0, dirty = 0;
+	__u32 base = (w & (BITMAP_WORDS - 1)) * 64;
+
+#pragma clang loop unroll(full)
+	for (int i = 0; i < 64; i++) {
+		__u64 e = pte_table[base + i];
+
+		present |= ((e | (e >> 8)) & 1) << i;
+		accessed |= ((e >> 5) & 1) << i;
+		dirty |= (((e >> 6) | (e >> 58)) & 1) << i;
+		/* Keeps the compiler from loading all 64 entries first, which spills. */
+		barrier_var(present);
+		barrier_var(accessed);
+		barrier_var(dirty);
+	}
+	word.present = present;
+	word.accessed = accessed;
+	word.dirty = dirty;
+	return 0;
+}
+
+/* One region mapped by a table of base pages, into the row of that number. Global like what reads a leaf: see
+ * read_word. */
+__noinline int read_base_pages(__u32 number, __u64 entry, __u32 from, __u32 to)
+{
+	struct walk_row *row = &rows[number & (MAX_ROWS - 1)];
+	struct walk_bits *bit = &bits[number & (MAX_ROWS - 1)];
 	__u32 n_present = 0, n_accessed = 0, n_dirty = 0;
 
+	if (from > to || to > 512)
+		return 0;
 	if (bpf_probe_read_kernel(pte_table, PAGE, (void *)table_at(entry)))
-		return;
+		return 0;
 #pragma clang loop unroll(disable)
 	for (__u32 w = 0; w < BITMAP_WORDS; w++) {
-		__u64 present = 0, accessed = 0, dirty = 0, mask;
 		__u32 base = w * 64;
+		__u64 mask;
 
 		if (base + 64 <= from || base >= to)
 			continue;
-#pragma clang loop unroll(full)
-		for (int i = 0; i < 64; i++) {
-			__u64 e = pte_table[base + i];
-
-			present |= ((e | (e >> 8)) & 1) << i;
-			accessed |= ((e >> 5) & 1) << i;
-			dirty |= (((e >> 6) | (e >> 58)) & 1) << i;
-			/* Keeps the compiler from loading all 64 entries first, which spills. */
-			barrier_var(present);
-			barrier_var(accessed);
-			barrier_var(dirty);
-		}
-		mask = span_mask(base, from, to) & present;
+		read_word(w);
+		mask = span_mask(base, from, to) & word.present;
 		n_present += popcount(mask);
-		n_accessed += popcount(accessed & mask);
-		n_dirty += popcount(dirty & mask);
+		n_accessed += popcount(word.accessed & mask);
+		n_dirty += popcount(word.dirty & mask);
 		if (want_bits) {
 			bit->present[w] = mask;
-			bit->accessed[w] = accessed & mask;
-			bit->dirty[w] = dirty & mask;
+			bit->accessed[w] = word.accessed & mask;
+			bit->dirty[w] = word.dirty & mask;
 		}
 	}
 	row->present = n_present;
@@ -323,11 +348,13 @@ static __always_inline void read_base_pages(struct walk_row *row, struct walk_bi
 
 		bpf_loop(to - from, count_node, &walk, 0);
 	}
+	return 0;
 }
 
-static __always_inline void read_leaf(struct walk_row *row, struct walk_bits *bit, __u64 entry,
-				      __u32 from, __u32 to, __u8 level)
+__noinline int read_leaf(__u32 number, __u64 entry, __u32 from, __u32 to, __u8 level)
 {
+	struct walk_row *row = &rows[number & (MAX_ROWS - 1)];
+	struct walk_bits *bit = &bits[number & (MAX_ROWS - 1)];
 	__u32 pages = to - from;
 
 	row->present = pages;
@@ -347,6 +374,7 @@ static __always_inline void read_leaf(struct walk_row *row, struct walk_bits *bi
 			bit->accessed[w] = entry & ACCESSED ? bit->present[w] : 0;
 			bit->dirty[w] = entry & (DIRTY | SAVED_DIRTY) ? bit->present[w] : 0;
 		}
+	return 0;
 }
 
 static long step(__u64 i, void *unused)
@@ -411,11 +439,11 @@ static long step(__u64 i, void *unused)
 	}
 	row->ns = c->ns;
 	if (c->giant)
-		read_leaf(row, bit, entry, from, to, 3);
+		read_leaf(c->row, entry, from, to, 3);
 	else if (entry & LEAF)
-		read_leaf(row, bit, entry, from, to, 2);
+		read_leaf(c->row, entry, from, to, 2);
 	else if (entry & PRESENT) {
-		read_base_pages(row, bit, entry, from, to);
+		read_base_pages(c->row, entry, from, to);
 		c->cost += TABLE_COST;
 	}
 	if (row->present)

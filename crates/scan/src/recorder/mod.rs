@@ -265,12 +265,6 @@ impl Recorder {
         Ok(recorder)
     }
 
-    /// The next epoch is as short as the first one, where that is short ([`Options::opening`]): who decides
-    /// cannot wait.
-    pub fn hurry(&mut self) {
-        self.hurried = true;
-    }
-
     /// What the target accesses is not what it accessed: in the next epoch all of it is visited again first, with few
     /// looks, and that epoch is no longer than this takes, where the first ones are short ([`Options::opening`]).
     pub fn changed(&mut self) {
@@ -354,6 +348,18 @@ impl Recorder {
         &mut self,
         stop: &dyn Fn() -> bool,
     ) -> Result<(Option<EpochRecord>, Option<End>), ScanError> {
+        self.epoch_of_moves(stop, &mut || {})
+    }
+
+    /// As [`Recorder::epoch`], while pages move: once it is known what is resident, and where, `begin` is called.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn epoch_of_moves(
+        &mut self,
+        stop: &dyn Fn() -> bool,
+        begin: &mut dyn FnMut(),
+    ) -> Result<(Option<EpochRecord>, Option<End>), ScanError> {
         let start_ns = self.live.now();
         let (start_cpu, all_cpu) = (self.live.cpu(), process_cpu());
         let pace = self.pace(start_ns);
@@ -377,6 +383,7 @@ impl Recorder {
         }
         self.refresh()?;
         self.walk_resident_set(budget);
+        begin();
         let cleared = self.clear_shared(budget);
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 

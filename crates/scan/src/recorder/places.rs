@@ -56,7 +56,7 @@ impl FromIterator<(NodeId, u16)> for PerNode {
 }
 
 impl Recorder {
-    /// Where the units of the last epoch lay at its beginning.
+    /// Where the units of the last epoch lay when what is resident was read.
     #[must_use]
     pub fn places(&self) -> Vec<Place> {
         let alive = self.regions.iter().filter(|region| self.known[region.process].alive);

@@ -11,7 +11,7 @@ use pagetide_migrate::{BackOff, Background, Kernel, Mapping, Mover, Order, Repor
 use pagetide_policy::{
     Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant, Watch,
 };
-use pagetide_scan::{End, Place, ScanError};
+use pagetide_scan::{End, Meanwhile, Place, ScanError};
 use pagetide_trace::{EpochRecord, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
 use std::collections::BTreeMap;
@@ -61,6 +61,19 @@ pub struct Manager<T, K> {
 /// Where so large a part of what may be fast is to go up that was not before, the target is not known yet or has changed:
 /// it is looked at again soon.
 const MUCH: f64 = 0.1;
+
+/// Moves, for who watches meanwhile.
+struct Moves<'a, K>(&'a mut Background<K>);
+
+impl<K: Kernel + Send + 'static> Meanwhile for Moves<'_, K> {
+    fn begin(&mut self) {
+        self.0.begin();
+    }
+
+    fn cpu_ns(&self) -> u64 {
+        self.0.cpu_ns()
+    }
+}
 
 impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
     /// A loop that has seen no epoch.
@@ -117,19 +130,14 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
     ) -> Result<(Option<EpochLine>, Option<End>), ScanError> {
         let moved = std::mem::take(&mut self.moved);
         let Self { tracker, moving, .. } = self;
-        let mut watched = tracker.epoch(stop, moved, &mut || moving.begin());
+        let mut watched = tracker.epoch(stop, moved, &mut Moves(moving));
         // Also where watching failed.
         let moves = self.moving.end(true).map(|round| {
             let places = watched.as_mut().map(|watched| &mut watched.places[..]);
             self.take_in(round, places.unwrap_or_default())
         });
         let Watched { record, places, end } = watched?;
-        let Some(mut record) = record else { return Ok((None, end)) };
-        if let Some(moves) = &moves {
-            // It is no part of observing.
-            let observer_s = record.epoch.recorder_s - moves.cpu_ns as f64 * 1e-9;
-            record.epoch.recorder_s = observer_s.max(0.0);
-        }
+        let Some(record) = record else { return Ok((None, end)) };
         let changed = self.follow_tiers();
         let layout = Layout::new(places, &record.heat, &self.tiers);
         let mut line = self.act(&record, &layout, end.is_some());

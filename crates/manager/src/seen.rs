@@ -1,6 +1,6 @@
 //! What the loop is told of the target, epoch by epoch.
 
-use pagetide_scan::{End, Place, Recorder, ScanError};
+use pagetide_scan::{End, Meanwhile, Place, Recorder, ScanError};
 use pagetide_trace::EpochRecord;
 use pagetide_types::Pid;
 use std::os::fd::OwnedFd;
@@ -21,7 +21,7 @@ pub struct Watched {
 /// epoch by epoch, and refuses to serve when it is blind.
 pub trait Tracker {
     /// Observes for an epoch. `stop` is asked now and then whether to end early; `moved`: pages were moved since it was
-    /// looked where they lie. `begin` is called once that is known, before anything is watched: from then on pages move.
+    /// looked where they lie. Once that is known, before anything is watched, `meanwhile` begins: from then on pages move.
     ///
     /// # Errors
     /// When the machine refuses; a target that ends is no error.
@@ -29,7 +29,7 @@ pub trait Tracker {
         &mut self,
         stop: &dyn Fn() -> bool,
         moved: bool,
-        begin: &mut dyn FnMut(),
+        meanwhile: &mut dyn Meanwhile,
     ) -> Result<Watched, ScanError>;
 
     /// The processes whose memory may be moved, each with what tells whether its number is still its
@@ -51,12 +51,12 @@ impl Tracker for Recorder {
         &mut self,
         stop: &dyn Fn() -> bool,
         moved: bool,
-        begin: &mut dyn FnMut(),
+        meanwhile: &mut dyn Meanwhile,
     ) -> Result<Watched, ScanError> {
         if moved {
             self.look_again();
         }
-        let (record, end) = self.epoch_of_moves(stop, begin)?;
+        let (record, end) = self.epoch_of_moves(stop, meanwhile)?;
         Ok(Watched { record, places: self.places(), end })
     }
 

@@ -1,6 +1,7 @@
 //! A round of moves in a thread of its own, while the caller watches what moves.
 
 use crate::Mover;
+use crate::clocks::Clocks;
 use crate::kernel::Kernel;
 use crate::order::Work;
 use crate::report::Report;
@@ -21,6 +22,7 @@ pub struct Round {
 /// Moves what was ordered while the caller does something else. One round at a time: order, begin, end.
 pub struct Background<K> {
     mover: Arc<Mutex<Mover<K>>>,
+    clocks: Arc<Clocks>,
     ordered: Option<Work>,
     running: Option<Running>,
 }
@@ -34,7 +36,8 @@ impl<K: Kernel + Send + 'static> Background<K> {
     /// Of a mover that nobody else uses.
     #[must_use]
     pub fn new(mover: Mover<K>) -> Self {
-        Self { mover: Arc::new(Mutex::new(mover)), ordered: None, running: None }
+        let clocks = mover.clocks();
+        Self { mover: Arc::new(Mutex::new(mover)), clocks, ordered: None, running: None }
     }
 
     /// The mover; while a round is under way this waits for its end.
@@ -53,6 +56,7 @@ impl<K: Kernel + Send + 'static> Background<K> {
             return;
         }
         let Some(work) = self.ordered.take() else { return };
+        self.clocks.reset();
         let stop = Arc::new(AtomicBool::new(false));
         let (asked, mover) = (Arc::clone(&stop), Arc::clone(&self.mover));
         let round = move || {
@@ -64,6 +68,12 @@ impl<K: Kernel + Send + 'static> Background<K> {
             Ok(thread) => self.running = Some(Running { thread, stop }),
             Err(error) => tracing::warn!(%error, "no thread to move pages in: they stay for now"),
         }
+    }
+
+    /// CPU time of the round under way so far, ns; 0 where there is none.
+    #[must_use]
+    pub fn cpu_ns(&self) -> u64 {
+        if self.running.is_some() { self.clocks.ns() } else { 0 }
     }
 
     /// Ends the round under way and says what it did. `now`: batches under way are finished, and no other begins; a

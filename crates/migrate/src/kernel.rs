@@ -86,11 +86,6 @@ pub trait Kernel: Sync {
     /// A clock that only goes forward, ns.
     fn now_ns(&self) -> u64;
 
-    /// CPU time that the calling thread has used, ns; 0 where there is none.
-    fn cpu_ns(&self) -> u64 {
-        0
-    }
-
     /// From now on only these processes have memory, each as long as it lives: process numbers are
     /// reused, and another's pages are not to be touched. Calls for any other fail with ESRCH.
     fn only(&self, processes: Vec<(Pid, Arc<OwnedFd>)>) {
@@ -116,9 +111,6 @@ impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
     }
     fn now_ns(&self) -> u64 {
         (**self).now_ns()
-    }
-    fn cpu_ns(&self) -> u64 {
-        (**self).cpu_ns()
     }
     fn only(&self, processes: Vec<(Pid, Arc<OwnedFd>)>) {
         (**self).only(processes);

@@ -3,14 +3,13 @@
 use crate::kernel::{Kernel, Mapping, Moved, NodeRoom, Sharing, Spot};
 use crate::sharing;
 use nix::errno::Errno;
-use nix::time::{ClockId, clock_gettime};
 use pagetide_host::Host;
 use pagetide_types::{NodeId, Pid, VirtAddr};
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Only pages that the process alone maps, or all (linux/mempolicy.h).
 const MPOL_MF_MOVE: libc::c_int = 1 << 1;
@@ -79,11 +78,6 @@ impl Kernel for LiveKernel {
 
     fn now_ns(&self) -> u64 {
         u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    fn cpu_ns(&self) -> u64 {
-        let used = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from);
-        used.map_or(0, |used| u64::try_from(used.as_nanos()).unwrap_or(u64::MAX))
     }
 
     fn only(&self, processes: Vec<(Pid, Arc<OwnedFd>)>) {

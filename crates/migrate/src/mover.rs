@@ -1,6 +1,7 @@
 //! Carries out a round of moves: whom to ask, the work itself, and what became of it.
 
 use crate::backoff::BackOff;
+use crate::clocks::Clocks;
 use crate::kernel::Kernel;
 use crate::last_look::last_look;
 use crate::order::{Order, Work};
@@ -10,19 +11,21 @@ use crate::workers::Workers;
 use crate::{Options, Refusal};
 use pagetide_types::{Pid, VirtAddr};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Moves pages, and remembers which refuse.
 pub struct Mover<K> {
     kernel: K,
     options: Options,
     refused: BackOff<(Pid, VirtAddr)>,
+    clocks: Arc<Clocks>,
 }
 
 impl<K: Kernel> Mover<K> {
     /// A mover on a kernel.
     #[must_use]
     pub fn new(kernel: K, options: Options) -> Self {
-        Self { kernel, options, refused: BackOff::default() }
+        Self { kernel, options, refused: BackOff::default(), clocks: Arc::default() }
     }
 
     /// The kernel that it moves on.
@@ -35,6 +38,11 @@ impl<K: Kernel> Mover<K> {
         self.kernel
     }
 
+    /// CPU time of its rounds.
+    pub(crate) fn clocks(&self) -> Arc<Clocks> {
+        Arc::clone(&self.clocks)
+    }
+
     /// How it moves.
     pub fn options_mut(&mut self) -> &mut Options {
         &mut self.options
@@ -45,7 +53,9 @@ impl<K: Kernel> Mover<K> {
     ///
     /// Nothing that happens to a page harms its owner: the kernel moves it or leaves it.
     pub fn run(&mut self, work: &Work, stop: &(dyn Fn() -> bool + Sync)) -> Report {
-        let cpu_ns = self.kernel.cpu_ns();
+        let clocks = Arc::clone(&self.clocks);
+        clocks.reset();
+        let running = clocks.enter();
         self.refused.next_round();
         let mut waiting = Vec::new();
         let promote = entries(&work.promote, 0, Direction::Promote);
@@ -60,7 +70,8 @@ impl<K: Kernel> Mover<K> {
         let splits = self.kernel.splits();
         let start = self.kernel.now_ns();
         let queue = Queue::new(&self.kernel, sizes, &self.options.reserve, promote, demote);
-        let workers = Workers { kernel: &self.kernel, options: &self.options, stop };
+        let workers =
+            Workers { kernel: &self.kernel, options: &self.options, clocks: &clocks, stop };
         let (mut outcomes, mut tally) = workers.run(queue, start);
         tally.looking_ns += last_look(&self.kernel, &mut outcomes);
         outcomes.append(&mut waiting);
@@ -83,7 +94,8 @@ impl<K: Kernel> Mover<K> {
             report.count(page, fate, entry.direction);
             report.orders[entry.order].count(page, fate);
         }
-        report.cpu_ns = tally.cpu_ns + self.kernel.cpu_ns().saturating_sub(cpu_ns);
+        drop(running);
+        report.cpu_ns = clocks.ns();
         report
     }
 

@@ -128,7 +128,7 @@ pub struct Report {
     pub longest_call_ns: u64,
     /// Time in calls that only look where pages are, ns.
     pub looking_ns: u64,
-    /// CPU time of the threads that moved, ns; 0 on a kernel without.
+    /// CPU time of the threads that moved, ns.
     pub cpu_ns: u64,
     /// From the first call to the last, ns.
     pub wall_ns: u64,

@@ -13,8 +13,6 @@ pub(crate) struct Tally {
     pub(crate) longest_call_ns: u64,
     /// Time in calls that only look where pages are.
     pub(crate) looking_ns: u64,
-    /// CPU time of the threads.
-    pub(crate) cpu_ns: u64,
     /// Pages said to be huge that were found in pieces.
     pub(crate) found_split: u64,
 }
@@ -25,7 +23,6 @@ impl AddAssign for Tally {
         self.moving_ns += other.moving_ns;
         self.longest_call_ns = self.longest_call_ns.max(other.longest_call_ns);
         self.looking_ns += other.looking_ns;
-        self.cpu_ns += other.cpu_ns;
         self.found_split += other.found_split;
     }
 }

@@ -1,6 +1,7 @@
 //! Threads that empty a queue, batch by batch.
 
 use crate::batch::Batch;
+use crate::clocks::Clocks;
 use crate::kernel::Kernel;
 use crate::order::Page;
 use crate::queue::{Entry, Next, Outcome, Queue};
@@ -15,6 +16,7 @@ use std::thread;
 pub(crate) struct Workers<'a> {
     pub(crate) kernel: &'a dyn Kernel,
     pub(crate) options: &'a Options,
+    pub(crate) clocks: &'a Clocks,
     /// Whether to stop; batches under way are finished.
     pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -36,15 +38,14 @@ pub(crate) fn mover_thread<T>(work: impl FnOnce() -> T) -> T {
 }
 
 impl Workers<'_> {
-    /// Runs the queue empty; what became of each page, and what all calls cost; CPU time without the caller's own. The
-    /// round began at `start_ns` of the kernel's clock.
+    /// Runs the queue empty; what became of each page, and what all calls cost. The round began at
+    /// `start_ns` of the kernel's clock.
     pub(crate) fn run(self, queue: Queue<'_>, start_ns: u64) -> (Vec<Outcome>, Tally) {
         let shared = Shared { queue: Mutex::new(queue), changed: Condvar::new() };
         let work = || self.work(&shared, start_ns);
         let other = || {
-            let cpu_ns = self.kernel.cpu_ns();
-            let tally = work();
-            Tally { cpu_ns: self.kernel.cpu_ns().saturating_sub(cpu_ns), ..tally }
+            let _running = self.clocks.enter();
+            work()
         };
         let others = self.options.threads.max(1) - 1;
         let tally = thread::scope(|scope| {

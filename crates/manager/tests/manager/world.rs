@@ -4,7 +4,7 @@ use pagetide_host::Host;
 use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, Tiers, Tracker, Watched};
 use pagetide_migrate::{Mover, Options, SimPage, SimulatedKernel};
 use pagetide_policy::{GovernorSpec, Governors};
-use pagetide_scan::{Place, Range, ScanError};
+use pagetide_scan::{Meanwhile, Place, Range, ScanError};
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{
     Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, Pid, UnitId, VirtAddr,
@@ -53,7 +53,7 @@ impl Tracker for Truth {
         &mut self,
         _: &dyn Fn() -> bool,
         moved: bool,
-        begin: &mut dyn FnMut(),
+        meanwhile: &mut dyn Meanwhile,
     ) -> Result<Watched, ScanError> {
         self.told += u32::from(moved);
         let mut heat = EpochHeat::new(EpochId(self.epochs));
@@ -91,7 +91,7 @@ impl Tracker for Truth {
                 nodes: nodes.into_iter().collect(),
             });
         }
-        begin();
+        meanwhile.begin();
         let epoch = Epoch {
             epoch: EpochId(self.epochs),
             start_s: f64::from(self.epochs),
@@ -111,6 +111,17 @@ impl Tracker for Truth {
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {
         assert!(processes.is_empty() || share == 0.1);
         self.sparse.push(processes.to_vec());
+    }
+}
+
+/// Nothing moves.
+pub(crate) struct Still;
+
+impl Meanwhile for Still {
+    fn begin(&mut self) {}
+
+    fn cpu_ns(&self) -> u64 {
+        0
     }
 }
 

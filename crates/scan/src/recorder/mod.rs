@@ -126,6 +126,26 @@ impl Default for Options {
     }
 }
 
+/// What our other threads do while an epoch is watched, which is no part of watching.
+pub trait Meanwhile {
+    /// It is known where pages lie: from now on they may move.
+    fn begin(&mut self);
+
+    /// CPU time used for it since then, ns.
+    fn cpu_ns(&self) -> u64;
+}
+
+/// Nothing else is done.
+struct Nothing;
+
+impl Meanwhile for Nothing {
+    fn begin(&mut self) {}
+
+    fn cpu_ns(&self) -> u64 {
+        0
+    }
+}
+
 /// Why a recording ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
@@ -348,17 +368,17 @@ impl Recorder {
         &mut self,
         stop: &dyn Fn() -> bool,
     ) -> Result<(Option<EpochRecord>, Option<End>), ScanError> {
-        self.epoch_of_moves(stop, &mut || {})
+        self.epoch_of_moves(stop, &mut Nothing)
     }
 
-    /// As [`Recorder::epoch`], while pages move: once it is known what is resident, and where, `begin` is called.
+    /// As [`Recorder::epoch`], while pages move: once it is known what is resident, and where, they begin to.
     ///
     /// # Errors
     /// As there.
     pub fn epoch_of_moves(
         &mut self,
         stop: &dyn Fn() -> bool,
-        begin: &mut dyn FnMut(),
+        meanwhile: &mut dyn Meanwhile,
     ) -> Result<(Option<EpochRecord>, Option<End>), ScanError> {
         let start_ns = self.live.now();
         let (start_cpu, all_cpu) = (self.live.cpu(), process_cpu());
@@ -383,7 +403,7 @@ impl Recorder {
         }
         self.refresh()?;
         self.walk_resident_set(budget);
-        begin();
+        meanwhile.begin();
         let cleared = self.clear_shared(budget);
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 
@@ -437,7 +457,9 @@ impl Recorder {
         tracing::debug!(epoch = self.epoch, coarse, visits = outcome.visits.len(), ?outcome.tally);
         self.learn_cost(&outcome, coarse);
         let end_of_epoch = self.live.now();
-        let record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch, all_cpu);
+        let mut record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch);
+        let others_cpu = all_cpu + meanwhile.cpu_ns();
+        record.epoch.recorder_s = process_cpu().saturating_sub(others_cpu) as f64 * 1e-9;
         self.ended_ns = Some(self.live.now());
         if !coarse && self.patience.believes(outcome.changed) {
             tracing::debug!(epoch = self.epoch, "the target has changed");

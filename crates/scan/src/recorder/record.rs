@@ -2,7 +2,6 @@
 
 use super::Recorder;
 use crate::bits::eyes::Eyes;
-use crate::bits::live::process_cpu;
 use crate::pages::Seen;
 use crate::survey::Outcome;
 use crate::survey::estimate::Visits;
@@ -44,14 +43,13 @@ fn drop_if_shared(region: &mut Region, pid: Pid, Visits { visits, .. }: &mut Vis
 
 impl Recorder {
     /// Turns what was seen into heat, and the epoch into its record. `expected`: how often each
-    /// region was to be visited.
+    /// region was to be visited. What all of it cost the caller adds.
     pub(super) fn record(
         &mut self,
         outcome: &Outcome,
         expected: &[f64],
         start_ns: u64,
         end_ns: u64,
-        start_cpu: u64,
     ) -> EpochRecord {
         let record_from = self.live.cpu();
         for region in &mut self.regions {
@@ -84,13 +82,7 @@ impl Recorder {
             }
         }
         let heat = self.heat_of(&measured, &outcome.lost);
-        self.epoch_record(
-            outcome,
-            heat,
-            watched_pages,
-            (start_ns, end_ns),
-            (start_cpu, record_from),
-        )
+        self.epoch_record(outcome, heat, watched_pages, (start_ns, end_ns), record_from)
     }
 
     fn drop_doubtful(&mut self, visits: &mut [Visits<'_>]) {
@@ -146,7 +138,7 @@ impl Recorder {
         heat: pagetide_types::EpochHeat,
         watched_pages: u64,
         (start_ns, end_ns): (u64, u64),
-        (start_cpu, record_from): (u64, u64),
+        record_from: u64,
     ) -> EpochRecord {
         let uncleared = match self.options.unit {
             UnitSize::Huge => self.heat.uncleared_pages(),
@@ -167,11 +159,11 @@ impl Recorder {
             target_cpu_s: cpu.saturating_sub(self.last_cpu).as_secs_f64(),
             clear_s: seconds(tally.clear_ns + tally.refs_ns),
             scan_s: seconds(tally.look_ns + self.resident_set_ns),
-            recorder_s: seconds(process_cpu() - start_cpu),
             longest_clear_s: seconds(tally.longest_clear_ns),
             watched_share: (watched_pages as f64 / pages.max(1) as f64).min(1.0),
             uncleared_bytes: uncleared << 12,
             stall_share: self.stalls.share(),
+            ..Epoch::default()
         };
         self.last_cpu = cpu;
         self.count_unseen(epoch.target_cpu_s, epoch.length_s);

@@ -100,33 +100,75 @@ fn add_program(tree: &mut Initramfs, host: &Path, guest: &Path) -> anyhow::Resul
 }
 
 /// The script that sets the environment and becomes the command. A bare name is busybox's if it
-/// has one of that name, else the host's.
+/// has one of that name, else the host's. What stands behind `--` among its arguments is a program as well, if it is
+/// one here.
 fn command(tree: &mut Initramfs, load: &Load, applets: &[String]) -> anyhow::Result<String> {
     let Some((name, arguments)) = load.command.split_first() else {
         anyhow::bail!("there is no command to run in the guest");
     };
-    let known = name.contains('/')
-        && load.copies.iter().any(|(_, guest)| Path::new(name).starts_with(guest));
-    let taken = load.programs.iter().any(|program| Path::new(program).ends_with(name));
-    let name = if applets.contains(name) || known || taken && !name.contains('/') {
-        name.clone()
-    } else {
-        let path = program::find(name).ok_or_else(|| ProgramError::Missing(name.clone()))?;
-        add_program(tree, &path, &path)?;
-        path.to_string_lossy().into_owned()
-    };
+    let mut words = vec![taken_along(tree, load, applets, name)?];
+    let before = std::iter::once(name).chain(arguments);
+    for (word, before) in arguments.iter().zip(before) {
+        let program = before == "--" && program::find(word).is_some();
+        words.push(match program {
+            true => taken_along(tree, load, applets, word)?,
+            false => word.clone(),
+        });
+    }
     let mut script = String::new();
     for (key, value) in &load.environment {
         script += &format!("export {key}={}\n", quoted(value));
     }
     script += "exec";
-    for word in std::iter::once(&name).chain(arguments) {
+    for word in &words {
         script += &format!(" {}", quoted(word));
     }
     Ok(script + "\n")
 }
 
+/// What a program is called in the guest; one of the host's is taken along, at its path, if it is not there yet.
+fn taken_along(
+    tree: &mut Initramfs,
+    load: &Load,
+    applets: &[String],
+    name: &String,
+) -> anyhow::Result<String> {
+    let known = name.contains('/')
+        && load.copies.iter().any(|(_, guest)| Path::new(name).starts_with(guest));
+    let taken = load.programs.iter().any(|program| Path::new(program).ends_with(name));
+    if applets.contains(name) || known || taken && !name.contains('/') {
+        return Ok(name.clone());
+    }
+    let path = program::find(name).ok_or_else(|| ProgramError::Missing(name.clone()))?;
+    add_program(tree, &path, &path)?;
+    Ok(path.to_string_lossy().into_owned())
+}
+
 /// A word that a shell reads as it is.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_behind_two_dashes_is_taken_along_at_its_whole_path() {
+        let load = |words: &[&str]| Load {
+            command: words.iter().map(|word| (*word).to_owned()).collect(),
+            ..Load::default()
+        };
+        let script = |words: &[&str]| {
+            command(&mut Initramfs::default(), &load(words), &["sleep".to_owned()]).unwrap()
+        };
+        let env = program::find("env").unwrap();
+        let env = env.to_str().unwrap();
+        assert_eq!(
+            script(&[env, "--", "env", "-u", "env", "--", "sleep", "1"]),
+            format!("exec '{env}' '--' '{env}' '-u' 'env' '--' 'sleep' '1'\n"),
+            "what is no first word stays as it is, and busybox's is in the guest"
+        );
+        assert_eq!(script(&["sleep", "--", "./nothing"]), "exec 'sleep' '--' './nothing'\n");
+    }
 }

@@ -116,6 +116,7 @@ impl Truth {
                 pid: Pid(i32::try_from(std::process::id()).unwrap_or_default()),
                 command: self.name.clone(),
                 since: EpochId(0),
+                mapped: None,
             }];
         }
         (self.ended, self.cpu_s) = (until, cpu_s);

@@ -1,12 +1,14 @@
 //! What to say of a target beside the figures, while and after it was watched: alike for who records and who runs.
 
 use crate::short::time;
-use pagetide_replay::{much_is_unknown, percent, unknown_heat};
+use pagetide_replay::{much_is_unknown, percent, unknown_heat, unmapped_memory};
 use pagetide_scan::Recorder;
 use pagetide_trace::{Epoch, EpochRecord, Unknown};
+use pagetide_types::Bytes;
 use std::time::Duration;
 
-/// Less memory of unknown heat than this is what every small program shares with others: its libraries.
+/// Less memory of unknown heat than this is what every small program shares with others: its libraries. So little is not
+/// worth a word whatever it is.
 const LIBRARIES: f64 = 16.0 * 1048576.0;
 /// From this share of the CPU time on short-lived processes are worth a word.
 const SHORT_LIVED: f64 = 0.25;
@@ -24,38 +26,42 @@ pub(crate) struct Notes {
     /// Share of a core that watching may cost, where that is the same in all epochs.
     budget: Option<f64>,
     told: bool,
+    told_twice: bool,
 }
 
 impl Notes {
     /// `clear_shared`: the option was given.
     pub(crate) fn new(clear_shared: bool, epoch: Duration, budget: Option<f64>) -> Self {
-        Self { unknown: Unknown::default(), clear_shared, epoch, budget, told: false }
+        Self {
+            unknown: Unknown::default(),
+            clear_shared,
+            epoch,
+            budget,
+            told: false,
+            told_twice: false,
+        }
     }
 
-    /// Takes an epoch in. After the first one says how much is unknown, if that is much, and what finding all
+    /// Takes an epoch in, and how many processes another recorder has begun to watch. After the first one says how much is unknown, if that is much, and what finding all
     /// memory took, if that was beyond the budget: while one can still stop, and begin again otherwise.
-    pub(crate) fn take(&mut self, record: &EpochRecord) -> Vec<String> {
+    pub(crate) fn take(&mut self, record: &EpochRecord, also_watched: usize) -> Vec<String> {
         let first = self.unknown == Unknown::default();
         self.unknown.add(&record.epoch, record.heat.resident());
+        let twice = twice_note(also_watched).filter(|_| !self.told_twice);
+        self.told_twice |= twice.is_some();
         if !first {
-            return Vec::new();
+            return twice.into_iter().collect();
         }
         let unknown = unknown_note(&self.unknown, self.clear_shared);
         self.told = unknown.is_some();
         let dear = self.budget.and_then(|budget| dear_note(&record.epoch, budget));
         let notes = [unknown, dear].into_iter().flatten();
-        notes.map(|note| format!("after the first epoch: {note}")).collect()
+        notes.map(|note| format!("after the first epoch: {note}")).chain(twice).collect()
     }
 
     /// What is to be said before anything is seen.
     pub(crate) fn at_the_start(recorder: &Recorder) -> Option<String> {
-        let twice = recorder.watched_twice();
-        (twice > 0).then(|| {
-            format!(
-                "another pagetide watches {twice} of these processes: each clears the accessed bits that the other \
-                 looks for, so both see less than there is; wait until it has ended"
-            )
-        })
+        twice_note(recorder.watched_twice())
     }
 
     /// What is to be said at the end. `planned`: a plan follows, which says of what it stands on how much
@@ -64,6 +70,7 @@ impl Notes {
         let unknown = unknown_note(&self.unknown, self.clear_shared)
             .filter(|_| !planned && (self.clear_shared || !self.told))
             .map(|note| format!("over the whole time: {note}"));
+        let unmapped = unmapped_note(recorder.unmapped()).filter(|_| !planned);
         let share = recorder.too_short_lived().filter(|share| *share > SHORT_LIVED);
         let short_lived = share.map(|share| {
             format!(
@@ -85,7 +92,7 @@ impl Notes {
              of them choose a longer --epoch, a larger --budget or --unit 2M"
                 .to_owned()
         });
-        [unknown, short_lived, unwatched, crowded].into_iter().flatten().collect()
+        [unknown, unmapped, short_lived, unwatched, crowded].into_iter().flatten().collect()
     }
 }
 
@@ -93,6 +100,21 @@ impl Notes {
 fn unknown_note(unknown: &Unknown, clear_shared: bool) -> Option<String> {
     let much = much_is_unknown(unknown.share()) && unknown.mean().as_f64() >= LIBRARIES;
     much.then(|| unknown_heat(unknown.share(), clear_shared))
+}
+
+/// That much shared memory is mapped by nobody, if it is.
+fn unmapped_note(bytes: Bytes) -> Option<String> {
+    (bytes.as_f64() >= LIBRARIES).then(|| unmapped_memory(bytes))
+}
+
+/// That another recorder watches some of the processes, if it does.
+fn twice_note(processes: usize) -> Option<String> {
+    (processes > 0).then(|| {
+        format!(
+            "another pagetide watches {processes} of these processes: each clears the accessed bits that the other \
+             looks for, so both see less than there is; begin again when only one does"
+        )
+    })
 }
 
 /// That the first epoch, in which everything is found, took much more than the budget, if it did.
@@ -132,8 +154,8 @@ mod tests {
 
     fn after_the_first(uncleared: u64, resident: u32, clear_shared: bool) -> Option<String> {
         let mut notes = Notes::new(clear_shared, Duration::from_secs(5), None);
-        let first = notes.take(&epoch(uncleared, resident)).pop();
-        assert!(notes.take(&epoch(uncleared, resident)).is_empty(), "once");
+        let first = notes.take(&epoch(uncleared, resident), 0).pop();
+        assert!(notes.take(&epoch(uncleared, resident), 0).is_empty(), "once");
         first
     }
 
@@ -155,9 +177,19 @@ mod tests {
     #[test]
     fn a_plan_says_it_in_the_same_words() {
         let mut notes = Notes::new(false, Duration::from_secs(5), None);
-        let note = notes.take(&epoch(600, 1000));
+        let note = notes.take(&epoch(600, 1000), 0);
         let plan = unknown_heat(0.6, false);
         assert_eq!(note, [format!("after the first epoch: {plan}")]);
+    }
+
+    #[test]
+    fn a_recorder_that_came_later_is_said_once() {
+        let mut notes = Notes::new(true, Duration::from_secs(5), None);
+        let mut said = |others| notes.take(&epoch(0, 1000), others);
+        assert!(said(0).is_empty());
+        let [note] = &said(3)[..] else { panic!("one note") };
+        assert!(note.contains("another pagetide watches 3 of these"), "{note}");
+        assert!(said(3).is_empty());
     }
 
     #[test]
@@ -166,8 +198,8 @@ mod tests {
             let mut record = epoch(0, 1000);
             (record.epoch.recorder_s, record.epoch.length_s) = (recorder_s, 5.0);
             let mut notes = Notes::new(false, Duration::from_secs(5), budget);
-            let first = notes.take(&record);
-            assert!(notes.take(&record).is_empty(), "once");
+            let first = notes.take(&record, 0);
+            assert!(notes.take(&record, 0).is_empty(), "once");
             first
         };
         assert!(said(0.06, Some(0.01)).is_empty(), "1.2 % of a core for 1 % is near enough");

@@ -178,6 +178,7 @@ impl Process {
             pid: self.pid,
             command: self.command.clone(),
             since: epoch,
+            mapped: None,
         }
     }
 

@@ -23,6 +23,7 @@ mod fake;
 mod features;
 mod files;
 mod frames;
+mod held;
 mod identity;
 mod mapped;
 mod maps;

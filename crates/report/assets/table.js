@@ -17,7 +17,9 @@ const Wide = {
     const hint = box.nextElementSibling;
     const edge = box.getBoundingClientRect().right;
     const heads = [...box.querySelectorAll("thead tr:first-child > *")];
-    const beyond = heads.filter((head) => head.getBoundingClientRect().right > edge + 1);
+    // What is out of sight of one may be the room to the next.
+    const end = (head) => head.getBoundingClientRect().right - parseFloat(getComputedStyle(head).paddingRight);
+    const beyond = heads.filter((head) => end(head) > edge + 1);
     // Whoever has no pointer scrolls with the keys.
     const wide = box.scrollWidth > box.clientWidth + 1;
     wide ? box.setAttribute("tabindex", "0") : box.removeAttribute("tabindex");

@@ -78,6 +78,7 @@ mod tests {
             pid: Pid(1),
             command: String::new(),
             since: EpochId(0),
+            mapped: None,
         }
     }
 

@@ -16,6 +16,14 @@ impl Area {
     /// without a name has that of its kind.
     #[must_use]
     pub fn shown_name(&self) -> Cow<'_, str> {
+        let name = self.plain_name();
+        match self.mapped {
+            Some(false) => Cow::Owned(format!("{name}, not mapped")),
+            _ => name,
+        }
+    }
+
+    fn plain_name(&self) -> Cow<'_, str> {
         match self.kind {
             AreaKind::Shared if self.name.is_empty() || self.name == NAMELESS => {
                 Cow::Borrowed("shared memory")
@@ -62,8 +70,8 @@ mod tests {
     use super::*;
     use pagetide_types::{EpochId, ObjectId, Pid};
 
-    fn names(kind: AreaKind, name: &str) -> (String, String) {
-        let area = Area {
+    fn area(kind: AreaKind, name: &str) -> Area {
+        Area {
             object: ObjectId(0),
             first: 0,
             end: 1,
@@ -72,7 +80,12 @@ mod tests {
             pid: Pid(1),
             command: "postgres".to_owned(),
             since: EpochId(0),
-        };
+            mapped: None,
+        }
+    }
+
+    fn names(kind: AreaKind, name: &str) -> (String, String) {
+        let area = area(kind, name);
         (area.shown_name().into_owned(), area.lasting_name().into_owned())
     }
 
@@ -84,6 +97,16 @@ mod tests {
         assert_eq!(names(AreaKind::Anonymous, "").0, "[anonymous]");
         assert_eq!(names(AreaKind::Anonymous, "/dev/zero").0, "/dev/zero");
         assert_eq!(names(AreaKind::Heap, "[heap]").0, "[heap]");
+    }
+
+    #[test]
+    fn what_nobody_maps_is_called_so() {
+        let shown = |mapped| {
+            let area = Area { mapped, ..area(AreaKind::Shared, "/memfd:pool") };
+            area.shown_name().into_owned()
+        };
+        assert_eq!([None, Some(true)].map(shown), ["/memfd:pool"; 2]);
+        assert_eq!(shown(Some(false)), "/memfd:pool, not mapped");
     }
 
     #[test]

@@ -178,7 +178,7 @@ impl Split<'_> {
     /// A column of rates that not every source measures: empty in epochs that do not have it.
     fn measured(&self, name: &str) -> Result<Vec<Vec<f32>>> {
         let none = || vec![Vec::new(); self.live.len()];
-        let Some(rates) = self.table.optional_floats(name)? else { return Ok(none()) };
+        let Some(rates) = self.table.if_there::<FloatType>(name)? else { return Ok(none()) };
         let mut epochs = none();
         for (position, rate) in self.order.iter().zip(rates) {
             if rate.is_some_and(|rate| !rate.is_finite() || rate < 0.0) {

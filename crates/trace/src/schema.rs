@@ -69,6 +69,9 @@ pub struct Area {
     pub command: String,
     /// The epoch in which it was first seen.
     pub since: EpochId,
+    /// Whether processes map it. Shared memory that none of them maps is an object of its own. None: what nobody
+    /// maps of it was not counted.
+    pub mapped: Option<bool>,
 }
 
 /// One epoch of the recording: what it was and what it cost.

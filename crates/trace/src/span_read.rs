@@ -5,6 +5,7 @@ use crate::{
     table_read::TableFile,
 };
 use pagetide_types::{AreaKind, EpochId, ObjectId, Pid, UnitKey, printable};
+use parquet::data_type::BoolType;
 use std::path::Path;
 
 /// One row of the epochs table, with the numbers of rows that the epoch has in the others.
@@ -92,6 +93,7 @@ pub(crate) fn areas(recording: &Path, span: usize, expected: usize) -> Result<Ve
     let pid = table.i32s("pid")?;
     let command = table.texts("command")?;
     let since = table.u32s("since")?;
+    let mapped = table.if_there::<BoolType>("mapped")?;
     let texts = kind.iter().zip(name).zip(command);
     texts
         .enumerate()
@@ -106,6 +108,7 @@ pub(crate) fn areas(recording: &Path, span: usize, expected: usize) -> Result<Ve
                 pid: Pid(pid[i]),
                 command: printable(&command).into_owned(),
                 since: EpochId(since[i]),
+                mapped: mapped.as_ref().and_then(|mapped| mapped[i]),
             })
         })
         .collect()

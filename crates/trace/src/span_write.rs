@@ -8,7 +8,10 @@ use crate::{
     table_write::encode,
 };
 use pagetide_types::{EpochHeat, HeatFlags, UnitId};
-use parquet::errors::{ParquetError, Result};
+use parquet::{
+    data_type::{BoolType, DoubleType},
+    errors::{ParquetError, Result},
+};
 
 /// Encodes one table of the span `records`, whose first new unit is `first_unit`.
 pub(crate) fn table(part: Part, records: &[EpochRecord], first_unit: u32) -> Result<Vec<u8>> {
@@ -41,7 +44,7 @@ fn epochs(records: &[EpochRecord]) -> Result<Vec<u8>> {
         table.doubles(rows().map(|row| row.longest_clear_s))?;
         table.doubles(rows().map(|row| row.watched_share))?;
         table.u64s(rows().map(|row| row.uncleared_bytes))?;
-        table.optional_doubles(rows().map(|row| row.stall_share))?;
+        table.optionals::<DoubleType>(rows().map(|row| row.stall_share))?;
         table.u32s(counts(|record| record.heat.len())?.into_iter())?;
         table.u32s(counts(|record| record.new_units.len())?.into_iter())?;
         table.u32s(counts(|record| record.new_areas.len())?.into_iter())
@@ -58,7 +61,8 @@ fn areas(records: &[EpochRecord]) -> Result<Vec<u8>> {
         table.texts(rows().map(|row| row.name.as_str()))?;
         table.ints(rows().map(|row| row.pid.0))?;
         table.texts(rows().map(|row| row.command.as_str()))?;
-        table.u32s(rows().map(|row| row.since.0))
+        table.u32s(rows().map(|row| row.since.0))?;
+        table.optionals::<BoolType>(rows().map(|row| row.mapped))
     })
 }
 

@@ -55,6 +55,7 @@ pub(crate) const AREAS: Table = Table {
         required int32 pid;
         required binary command (STRING);
         required int32 since (INTEGER(32, false));
+        optional boolean mapped;
     }",
     encodings: &[],
 };

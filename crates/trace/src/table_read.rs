@@ -5,7 +5,7 @@ use bytes::Bytes;
 use parquet::{
     basic::{Repetition, Type as Physical},
     column::reader::get_typed_column_reader,
-    data_type::{ByteArrayType, DataType, DoubleType, FloatType, Int32Type, Int64Type},
+    data_type::{ByteArrayType, DataType, DoubleType, Int32Type, Int64Type},
     errors::ParquetError,
     file::{
         reader::{FileReader, RowGroupReader},
@@ -167,14 +167,14 @@ impl TableFile {
         guard(&self.path, || self.optional::<DoubleType>(name))
     }
 
-    /// A column of 32-bit floats that may be null; none if the table does not have it, as those of
-    /// older recordings.
-    pub(crate) fn optional_floats(&self, name: &str) -> Result<Option<Vec<Option<f32>>>> {
+    /// A column of values that may be null; none if the table does not have it, as those of older
+    /// recordings.
+    pub(crate) fn if_there<T: DataType>(&self, name: &str) -> Result<Option<Vec<Option<T::T>>>> {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         if schema.columns().iter().all(|column| column.path().string() != name) {
             return Ok(None);
         }
-        guard(&self.path, || self.optional::<FloatType>(name)).map(Some)
+        guard(&self.path, || self.optional::<T>(name)).map(Some)
     }
 
     fn optional<T: DataType>(&self, name: &str) -> Result<Vec<Option<T::T>>> {

@@ -93,16 +93,16 @@ impl Columns<'_> {
         column.close()
     }
 
-    /// A column of 64-bit floats that may be null.
-    pub(crate) fn optional_doubles(
+    /// A column of values that may be null.
+    pub(crate) fn optionals<T: DataType>(
         &mut self,
-        values: impl Iterator<Item = Option<f64>>,
+        values: impl Iterator<Item = Option<T::T>>,
     ) -> Result<()> {
         let mut column = self.group.next_column()?.ok_or_else(too_many)?;
-        let values: Vec<Option<f64>> = values.collect();
+        let values: Vec<Option<T::T>> = values.collect();
         let levels: Vec<i16> = values.iter().map(|value| i16::from(value.is_some())).collect();
-        let present: Vec<f64> = values.into_iter().flatten().collect();
-        column.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
+        let present: Vec<T::T> = values.into_iter().flatten().collect();
+        column.typed::<T>().write_batch(&present, Some(&levels), None)?;
         column.close()
     }
 }

@@ -129,6 +129,7 @@ pub(crate) fn record(
         clear_shared: options.clear_shared,
         cache_per_core: cache.unwrap_or(Options::default().cache_per_core),
         within: options.range.unwrap_or(Options::default().within),
+        unmapped: true,
     };
     let header = header(&features, target, &settings, &observer);
     let writer = RecordingWriter::create(output.path, &header, output.owner)?;
@@ -156,8 +157,8 @@ pub(crate) fn record(
     );
     let mut writing = Writing::start(writer, output.path);
     let mut notes = Notes::new(options.clear_shared, options.epoch, Some(options.budget));
-    let end = watch(&mut recorder, &progress, |record| {
-        for note in notes.take(&record) {
+    let end = watch(&mut recorder, &progress, |record, also_watched| {
+        for note in notes.take(&record, also_watched) {
             progress.say(&format!("pagetide: note: {note}"));
         }
         writing.take(record)
@@ -200,13 +201,13 @@ pub(crate) fn note_killed(pids: &[Pid]) {
 fn watch(
     recorder: &mut Recorder,
     progress: &Progress,
-    mut take: impl FnMut(EpochRecord) -> bool,
+    mut take: impl FnMut(EpochRecord, usize) -> bool,
 ) -> Result<End, ScanError> {
     loop {
         let (record, end) = recorder.epoch(&interrupt::asked)?;
         if let Some(record) = record {
             progress.update(summary(&record));
-            if !take(record) {
+            if !take(record, recorder.also_watched()) {
                 return Ok(End::Stopped);
             }
         }

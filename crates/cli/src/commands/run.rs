@@ -98,6 +98,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         output_aside: arguments.json,
         clear_shared: arguments.clear_shared,
         cache_per_core: machine.cache_per_core.unwrap_or(Options::default().cache_per_core),
+        // Nothing of it can be moved.
+        unmapped: false,
         ..Options::default()
     };
     let header = header(&features, &target, &options, &observer);
@@ -291,7 +293,8 @@ fn watch(
             other => other?,
         };
         let record = manager.take_record();
-        for note in record.as_ref().map(|record| notes.take(record)).unwrap_or_default() {
+        let also = manager.tracker().also_watched();
+        for note in record.as_ref().map(|record| notes.take(record, also)).unwrap_or_default() {
             progress.say(&format!("pagetide: note: {note}"));
         }
         if let (Some(record), Some(to)) = (record, writing.as_mut())

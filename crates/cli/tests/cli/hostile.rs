@@ -52,6 +52,7 @@ fn hostile(path: &Path) {
             pid: Pid(17),
             command: EVIL.to_owned(),
             since: EpochId(0),
+            mapped: None,
         };
         let first = number == 0;
         writer

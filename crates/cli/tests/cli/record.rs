@@ -143,8 +143,8 @@ fn a_process_that_executes_another_program_counts_once() {
 }
 
 #[test]
-fn a_second_recorder_of_one_process_says_so() {
-    let name = "a_second_recorder_of_one_process_says_so";
+fn of_two_recorders_of_one_process_both_say_so() {
+    let name = "of_two_recorders_of_one_process_both_say_so";
     let Some(_turn) = turn(name) else { return };
     let scratch = scratch();
     let mut target = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
@@ -158,7 +158,7 @@ fn a_second_recorder_of_one_process_says_so() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     let other = || {
-        let mut other = command(["record", "-q", "--epoch", "1s", "--for", "1s", "-p", &pid, "-o"]);
+        let mut other = command(["record", "-q", "--epoch", "1s", "--for", "3s", "-p", &pid, "-o"]);
         other.arg(&second);
         finish(other).succeeds().err
     };
@@ -166,6 +166,9 @@ fn a_second_recorder_of_one_process_says_so() {
     assert!(said.contains("another pagetide watches 1 of these processes"), "{said}");
     // After a kill -9 nobody watches it.
     one.kill().unwrap();
+    let mut said = String::new();
+    std::io::Read::read_to_string(&mut one.stderr.take().unwrap(), &mut said).unwrap();
+    assert_eq!(said.matches("another pagetide watches 1 of these processes").count(), 1, "{said}");
     one.wait().unwrap();
     std::fs::remove_dir_all(&second).unwrap();
     let said = other();

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// From this share of the memory on it is worth a word that its heat is unknown, and from this on worth
 /// one before anything else.
-const SOME: f64 = 0.005;
+pub(crate) const SOME: f64 = 0.005;
 const MUCH: f64 = 0.1;
 
 /// Whether so much of the memory has an unknown heat that it has to be said first.
@@ -35,6 +35,16 @@ pub fn unknown_heat(share: f64, clear_shared: bool) -> String {
     };
     let remedy = if much_is_unknown(share) { format!("; {remedy}") } else { String::new() };
     format!("the heat of {} of the memory is unknown: {why}{remedy}", percent(share))
+}
+
+/// That no process of the target maps some shared memory, and what that counts as. Who records, plans or runs says it
+/// in these words.
+#[must_use]
+pub fn unmapped_memory(bytes: Bytes) -> String {
+    format!(
+        "{bytes} of shared memory are mapped by no process of the target (cold pages of a buffer pool): \
+         they count as in use and cold, for whoever accesses a page maps it"
+    )
 }
 
 /// What is known of a recording as a whole. Sums and means run over the evaluated epochs.
@@ -89,6 +99,10 @@ pub struct RecordingFacts {
     pub clear_shared: bool,
     /// Share of the resident bytes that huge pages map.
     pub huge_share: f64,
+    /// Shared memory that no process of the target mapped, mean over the epochs: part of the memory in use.
+    pub unmapped_bytes: Bytes,
+    /// Whether all of it was counted. If not, it comes on top.
+    pub unmapped_counted: bool,
     /// CPU time of the target over wall time: cores kept busy.
     pub target_cores: f64,
     /// CPU time of the recorder over wall time.

@@ -16,7 +16,7 @@ mod stands_on;
 
 pub use advice::{Advice, AdviceKind};
 pub use decisions::{Choice, Decisions, Figure};
-pub use facts::{RecordingFacts, much_is_unknown, unknown_heat};
+pub use facts::{RecordingFacts, much_is_unknown, unknown_heat, unmapped_memory};
 pub use interval::{EpochHits, Interval, Replicates};
 pub use knee::knee;
 pub use next_step::{NextStep, next_step};

@@ -1,5 +1,6 @@
 //! What an answer stands on, a clause each.
 
+use crate::answer::facts::{SOME, unmapped_memory};
 use crate::answer::interval::{METHOD, WIDE, sampled};
 use crate::answer::recommend::Candidate;
 use crate::answer::sentence::percent;
@@ -178,11 +179,16 @@ fn observed(
     all
 }
 
-/// That shared memory may hold more than anybody maps, where there is some.
+/// That shared memory holds more than anybody maps, or may.
 fn unmapped(input: &PlanInput) -> Option<String> {
+    let facts = &input.facts;
+    let bytes = facts.unmapped_bytes;
+    if bytes.0 > 0 && bytes.as_f64() >= SOME * facts.footprint_bytes.as_f64() {
+        return Some(unmapped_memory(bytes));
+    }
     let shared = |area: &AreaHeat| area.kind == Some(AreaKind::Shared);
-    let counted = input.facts.source == Source::Exact;
-    (!counted && input.areas.iter().any(shared)).then(|| {
+    let open = facts.source == Source::Sampled && !facts.unmapped_counted;
+    (open && input.areas.iter().any(shared)).then(|| {
         "of shared memory only what some process has touched is seen: what nobody maps now (cold \
          pages of a buffer pool) comes on top, and may be slow"
             .to_owned()
@@ -240,8 +246,12 @@ fn longer(interval: Interval, facts: &RecordingFacts) -> Option<String> {
         } else {
             format!("{:.0} minutes", (seconds / 60.0).ceil())
         };
+        let budget = match facts.source {
+            Source::Sampled => ", or for less time with a larger --budget",
+            Source::Exact => "",
+        };
         format!(
-            "by chance alone the size may be off by {} (95 %); to know it within {} record {long}",
+            "by chance alone the size may be off by {} (95 %); to know it within {} record {long}{budget}",
             percent(interval.chance),
             percent(WIDE)
         )

@@ -42,7 +42,8 @@ impl AreaNames {
                 if next > NAMES {
                     return 0;
                 }
-                self.named.push((name, Some(area.kind)));
+                // No address leads to what nobody maps.
+                self.named.push((name, Some(area.kind).filter(|_| area.mapped != Some(false))));
                 u32::try_from(next).unwrap_or(0)
             });
         }

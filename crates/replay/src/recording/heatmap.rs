@@ -43,7 +43,7 @@ pub struct HeatmapRow {
 pub struct AreaHeat {
     /// `[heap]`, a file's path, ... as it is shown.
     pub name: String,
-    /// What it is; none for small areas counted together.
+    /// What it is; none for small areas counted together, and for shared memory that no process maps.
     pub kind: Option<AreaKind>,
     /// Resident bytes, mean over time.
     pub bytes: Bytes,

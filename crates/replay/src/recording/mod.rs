@@ -4,6 +4,7 @@ mod areas;
 mod heatmap;
 mod overview;
 pub(crate) mod regions;
+mod unmapped;
 mod warm_up;
 
 pub use heatmap::{AreaHeat, Heatmap, HeatmapBuilder, HeatmapRow};

@@ -1,7 +1,8 @@
 //! What is known of a recording as a whole, gathered in one pass: [`RecordingFacts`], the
 //! warm-up, the areas and the heatmap.
 
-use crate::recording::{ended_in_the_last, not_judged_before};
+use crate::recording::unmapped::Unmapped;
+use crate::recording::{ended_in_the_last, not_judged_before, whole_bytes};
 use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, not_judged};
 use pagetide_trace::{Epoch, EpochRecord, Header, Recording, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
@@ -35,6 +36,7 @@ struct Sums {
     unseen_bytes: f64,
     unwatched_bytes: f64,
     huge_bytes: f64,
+    unmapped_bytes: f64,
 }
 
 impl Sums {
@@ -114,8 +116,8 @@ impl Overview {
         cache: CpuCache,
     ) -> Result<Self, pagetide_trace::Error> {
         let mut builder = HeatmapBuilder::new();
-        let (mut epochs, mut watched, mut cache_per_core) =
-            (Vec::new(), Watched::default(), cache.per_core());
+        let (mut epochs, mut cache_per_core) = (Vec::new(), cache.per_core());
+        let (mut watched, mut unmapped) = (Watched::default(), Unmapped::default());
         for record in records {
             let mut record = record?;
             builder.push(&record);
@@ -126,7 +128,8 @@ impl Overview {
             cache.filter_epoch(&mut record.heat, &record.epoch);
             let sums = Sums::of(&record.epoch, &record.heat, measured);
             let unwatched_bytes = watched.not_yet(&record.heat).as_f64();
-            epochs.push(Sums { unwatched_bytes, ..sums });
+            let unmapped_bytes = unmapped.of(&record).as_f64();
+            epochs.push(Sums { unwatched_bytes, unmapped_bytes, ..sums });
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
         let header = recording.header();
@@ -143,6 +146,7 @@ impl Overview {
             facts: RecordingFacts {
                 epochs: recording.window().map_or(epochs.len(), |window| window.of_epochs),
                 window: recording.window(),
+                unmapped_counted: unmapped.was_counted(),
                 ..facts(name, header, &epochs, &warm_up, cache_per_core)
             },
             warm_up,
@@ -194,6 +198,8 @@ fn facts(
         uncleared_share: unknown.share(),
         clear_shared: header.machine.get("clear_shared").is_some_and(|asked| asked == "yes"),
         huge_share: ratio(sum(&|e| e.huge_bytes), resident),
+        unmapped_bytes: whole_bytes(ratio(sum(&|e| e.unmapped_bytes), used.len() as f64)),
+        unmapped_counted: true,
         target_cores: ratio(sum(&|e| e.epoch.target_cpu_s), seconds),
         recorder_cores: ratio(sum(&|e| e.epoch.recorder_s), seconds),
         stall_share: (stalls.len() == used.len() && !stalls.is_empty())

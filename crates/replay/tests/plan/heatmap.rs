@@ -16,6 +16,7 @@ fn area(name: &str, kind: AreaKind, object: u32, first: u64, end: u64) -> Area {
         pid: Pid(1),
         command: "program".into(),
         since: EpochId(0),
+        mapped: None,
     }
 }
 

@@ -86,6 +86,7 @@ pub(crate) fn record_begun(
             pid: Pid(1),
             command: "program".into(),
             since: EpochId(0),
+            mapped: None,
         };
         let record = EpochRecord {
             epoch: Epoch {

@@ -83,6 +83,8 @@ pub(crate) struct Changes {
     pub(crate) clear_shared: bool,
     pub(crate) still_growing: bool,
     pub(crate) shared_memory: bool,
+    /// What of it nobody maps; none: that was not counted.
+    pub(crate) unmapped: Option<Bytes>,
 }
 
 pub(crate) fn plan_of(units: &[Unit], options: &PlanOptions) -> Plan {
@@ -127,6 +129,8 @@ pub(crate) fn changed_plan(units: &[Unit], options: &PlanOptions, changes: &Chan
             saturated_share: if accesses > 0.0 { saturated / accesses } else { 0.0 },
             uncleared_share: changes.uncleared_share,
             clear_shared: changes.clear_shared,
+            unmapped_bytes: changes.unmapped.unwrap_or_default(),
+            unmapped_counted: changes.unmapped.is_some(),
             ..info.facts
         },
         warm_up: WarmUp { still_growing: changes.still_growing, ..info.warm_up },
@@ -203,6 +207,8 @@ pub(crate) fn overview() -> Overview {
             uncleared_share: 0.0,
             clear_shared: false,
             huge_share: 0.0,
+            unmapped_bytes: Bytes(0),
+            unmapped_counted: true,
             target_cores: 0.83,
             recorder_cores: 0.009,
             stall_share: None,

@@ -27,6 +27,18 @@ fn subjects() -> Vec<(&'static str, Subject)> {
         ("little is unknown", of(&made::zipf(), |changes| changes.uncleared_share = 0.012)),
         ("all is unknown", of(&made::zipf(), |changes| changes.uncleared_share = 0.97)),
         ("shared memory", of(&made::zipf(), |changes| changes.shared_memory = true)),
+        (
+            "nobody maps some",
+            of(&made::zipf(), |changes| {
+                (changes.shared_memory, changes.unmapped) = (true, Some(Bytes::mib(29)));
+            }),
+        ),
+        (
+            "all is mapped",
+            of(&made::zipf(), |changes| {
+                (changes.shared_memory, changes.unmapped) = (true, Some(Bytes(0)));
+            }),
+        ),
         ("it grows", of(&made::zipf(), |changes| changes.still_growing = true)),
     ]
 }
@@ -114,6 +126,12 @@ fn the_subjects_differ_in_what_is_to_be_said_of_them() {
     let cold = "what nobody maps now (cold pages of a buffer pool) comes on top";
     let stands_on = |name| said(name).stands_on.join("; ");
     assert!(stands_on("shared memory").contains(cold) && !stands_on("it grows").contains(cold));
+    let unmapped = pagetide_replay::unmapped_memory(Bytes::mib(29));
+    assert!(stands_on("nobody maps some").contains(&unmapped));
+    for counted in ["nobody maps some", "all is mapped"] {
+        assert!(!stands_on(counted).contains(cold), "{counted}");
+    }
+    assert!(!stands_on("all is mapped").contains("mapped by no process"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use crate::survey::measured::Measured;
 use crate::target::region::Region;
 use crate::target::units::{Run, Units};
 use pagetide_types::{EpochHeat, EpochId, HeatFlags, NodeId, UnitId};
+use std::collections::HashMap;
 
 /// A region as it contributes to its pages.
 struct Part<'a> {
@@ -66,6 +67,8 @@ pub(crate) struct Seen<'a, M, C> {
     /// Every page has a row; else those of a region that nobody has visited yet have one together, for nothing tells them
     /// apart.
     pub(crate) every_page: bool,
+    /// Regions that no process maps, and how many pages they have.
+    pub(crate) unmapped: &'a [(UnitId, u16)],
 }
 
 /// Accumulates the heat of one epoch.
@@ -119,11 +122,19 @@ impl PageHeat {
                 units.number_pages(unit, &union(group));
             }
         }
+        for (region, pages) in seen.unmapped {
+            units.number_pages(*region, &first_pages(*pages));
+        }
+        let unmapped: HashMap<UnitId, u16> = seen.unmapped.iter().copied().collect();
         let mut heat = EpochHeat::with_capacity(epoch, self.last + self.last / 16);
         self.uncleared = self.whole.uncleared_pages();
         for run in units.runs() {
             let group = &pieces[of_region[run.region.index()].clone()];
             if group.is_empty() {
+                if let Some(pages) = unmapped.get(&run.region) {
+                    add_unmapped_run(*pages, run, &mut heat);
+                    self.complete(&mut heat);
+                }
                 continue;
             }
             if is_whole(group) {
@@ -301,6 +312,26 @@ fn add_shared_run(group: &[Piece<'_>], run: &Run, heat: &mut EpochHeat) {
     });
 }
 
+/// The set of the first pages of a region.
+fn first_pages(pages: u16) -> Mask {
+    std::array::from_fn(|word| match u32::from(pages).saturating_sub(64 * word as u32) {
+        0 => 0,
+        left => u64::MAX >> 64u32.saturating_sub(left),
+    })
+}
+
+/// Appends the pages of a run of a region that no process maps, so that none accesses them.
+fn add_unmapped_run(pages: u16, run: &Run, heat: &mut EpochHeat) {
+    each(run, first_pages(pages)[run.word], |unit, _| {
+        heat.unit.push(unit);
+        heat.rate.push(0.0);
+        heat.least.push(0.0);
+        heat.traffic.push(0.0);
+        heat.flags.push(HeatFlags::SAMPLED);
+        heat.node.push(NodeId(0));
+    });
+}
+
 /// Calls `take` with the number and the place in the region of all resident pages of a run.
 fn each(run: &Run, resident: u64, mut take: impl FnMut(UnitId, usize)) {
     let mut rest = run.pages & resident;
@@ -316,7 +347,7 @@ fn each(run: &Run, resident: u64, mut take: impl FnMut(UnitId, usize)) {
 mod tests {
     use super::*;
     use crate::pages::{Mask, Pages};
-    use pagetide_types::{ObjectId, UnitKey, UnitSize};
+    use pagetide_types::{HeatRow, ObjectId, UnitKey, UnitSize};
 
     fn region(process: usize, region: u64, resident: &[usize], units: &mut Units) -> Region {
         let mut mask = Mask::default();
@@ -340,6 +371,7 @@ mod tests {
             cores: |_| Some(2.0),
             nodes: &[],
             every_page: true,
+            unmapped: &[],
         };
         PageHeat::default().collect(EpochId(0), &seen, units)
     }
@@ -391,6 +423,7 @@ mod tests {
             cores: |_| Some(2.0),
             nodes: &[],
             every_page: true,
+            unmapped: &[],
         };
         let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
         let unseen = HeatFlags::SAMPLED | HeatFlags::UNSEEN;
@@ -405,8 +438,14 @@ mod tests {
         let huge = Region { huge: true, rate: Some(1024.0), ..region(0, 7, &all, &mut units) };
         let sample = Measured { pages: 512, accessed: true, ..Measured::default() };
         let measured = |_| Some(&sample);
-        let seen =
-            Seen { regions: &[huge], measured, cores: |_| Some(1.0), nodes: &[], every_page: true };
+        let seen = Seen {
+            regions: &[huge],
+            measured,
+            cores: |_| Some(1.0),
+            nodes: &[],
+            every_page: true,
+            unmapped: &[],
+        };
         let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
         assert_eq!(heat.len(), 512);
         let flags = HeatFlags::HUGE | HeatFlags::SAMPLED | HeatFlags::ACCESSED;
@@ -461,7 +500,8 @@ mod tests {
         let regions = [visited, Region { rate: None, ..region(0, 9, &[0, 1, 2], &mut units) }];
         let mut rows = |every_page| {
             let (measured, cores) = (|_| None, |_| Some(1.0));
-            let seen = Seen { regions: &regions, measured, cores, nodes: &[], every_page };
+            let seen =
+                Seen { regions: &regions, measured, cores, nodes: &[], every_page, unmapped: &[] };
             PageHeat::default().collect(EpochId(0), &seen, &mut units).pages
         };
         assert_eq!((rows(false), rows(true)), (vec![1, 1, 3], vec![1; 5]));
@@ -481,9 +521,36 @@ mod tests {
             cores: |_| Some(1.0),
             nodes: &nodes,
             every_page: true,
+            unmapped: &[],
         };
         let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
         assert_eq!(heat.node, [3, 5, 3].map(NodeId));
+    }
+
+    #[test]
+    fn of_what_nobody_maps_every_page_was_watched_and_not_accessed() {
+        let mut units = Units::of(UnitSize::Base);
+        let nobodys = units.number(UnitKey { object: ObjectId(1), index: 0 });
+        let mapped = region(0, 7, &[0], &mut units);
+        let mut rows = |pages| {
+            let seen = Seen {
+                regions: std::slice::from_ref(&mapped),
+                measured: |_| None,
+                cores: |_| Some(1.0),
+                nodes: &[],
+                every_page: true,
+                unmapped: &[(nobodys, pages)],
+            };
+            PageHeat::default().collect(EpochId(0), &seen, &mut units)
+        };
+        let heat = rows(130);
+        assert_eq!((heat.len(), heat.resident()), (131, pagetide_types::Bytes::kib(4 * 131)));
+        let cold = |row: &HeatRow| row.flags.has(HeatFlags::UNSEEN);
+        assert_eq!(heat.rows().filter(cold).count(), 130);
+        let idle = |row: HeatRow| (row.rate, row.watched, row.touched) == (0.0, 1, 0);
+        assert!(heat.rows().filter(cold).all(idle));
+        assert_eq!(rows(2).len(), 3, "some of it is mapped by now");
+        assert_eq!(units.new_units.len(), 131);
     }
 
     #[test]
@@ -500,6 +567,7 @@ mod tests {
             cores: |_| Some(1.0),
             nodes: &[],
             every_page: true,
+            unmapped: &[],
         };
         let heat = table.collect(EpochId(0), &seen, &mut units);
         assert_eq!(heat.rate, [3.0, 0.0, 0.0]);

@@ -34,7 +34,7 @@ fn put(mask: &mut Mask, page: usize) {
 }
 
 /// The pages of a set as numbered `skew` places further on, beginning again at 0.
-fn turned(mask: &Mask, skew: usize) -> Mask {
+pub(crate) fn turned(mask: &Mask, skew: usize) -> Mask {
     let (words, bits) = (skew / 64 % 8, skew % 64);
     std::array::from_fn(|i| {
         let (word, before) = (mask[(i + 8 - words) % 8], mask[(i + 15 - words) % 8]);

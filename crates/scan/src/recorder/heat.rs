@@ -91,6 +91,29 @@ impl HeatTable {
         sum.flags |= flags;
     }
 
+    /// All processes together map so many pages of a unit, not each of them all.
+    pub(crate) fn mapped_together(&mut self, unit: UnitId, pages: u16) {
+        let sum = &mut self.sums[unit.index()];
+        if sum.seen && pages > sum.most {
+            // What is unknown of what one maps is of what all map, as far as anybody can tell.
+            if sum.unknown_most == sum.most {
+                sum.unknown_most = pages;
+            }
+            sum.most = pages;
+        }
+    }
+
+    /// Adds a unit that no process maps, so that none accesses it.
+    pub(crate) fn add_unmapped(&mut self, unit: UnitId, pages: u16) {
+        self.sums[unit.index()] = Sum {
+            seen: true,
+            most: pages,
+            watched: pages,
+            flags: HeatFlags::SAMPLED,
+            ..Sum::default()
+        };
+    }
+
     /// The epoch's heat, units ascending.
     pub(crate) fn finish(&self, epoch: EpochId) -> EpochHeat {
         let mut heat = EpochHeat::new(epoch);
@@ -213,6 +236,29 @@ mod tests {
         let unseen = HeatFlags::SAMPLED | HeatFlags::UNSEEN;
         assert_eq!(flags(0.0, 1.0), unseen, "nor did the first when it was watched");
         assert_eq!(flags(5.0, 0.0), unseen, "it did not run");
+    }
+
+    #[test]
+    fn what_several_processes_map_parts_of_is_as_large_as_all_parts() {
+        let pages = |uncleared| {
+            let mut table = HeatTable::default();
+            table.begin(1);
+            table.add(&Region { uncleared, ..region(0, 0, 300, 5.0) }, None, 1.0);
+            table.mapped_together(UnitId(0), 400);
+            (table.finish(EpochId(0)).pages[0], table.uncleared_pages())
+        };
+        assert_eq!((pages(false), pages(true)), ((400, 0), (400, 400)));
+    }
+
+    #[test]
+    fn what_nobody_maps_was_watched_and_not_accessed() {
+        let mut table = HeatTable::default();
+        table.begin(1);
+        table.add_unmapped(UnitId(0), 300);
+        let heat = table.finish(EpochId(0));
+        assert_eq!(heat.flags, [HeatFlags::SAMPLED | HeatFlags::UNSEEN]);
+        assert_eq!((heat.pages[0], heat.watched[0], heat.touched[0]), (300, 300, 0));
+        assert_eq!((heat.rate[0], table.uncleared_pages()), (0.0, 0));
     }
 
     #[test]

@@ -92,6 +92,8 @@ pub struct Options {
     pub cache_per_core: Bytes,
     /// Only memory at these addresses is recorded.
     pub within: Range,
+    /// Shared memory that no process of the target maps is recorded, too: it has units of its own, which lie nowhere.
+    pub unmapped: bool,
 }
 
 /// Which base pages have rows of their own.
@@ -122,6 +124,7 @@ impl Default for Options {
             clear_shared: false,
             cache_per_core: Bytes::mib(2),
             within: EVERYWHERE,
+            unmapped: true,
         }
     }
 }
@@ -313,12 +316,25 @@ impl Recorder {
         self.watched_twice
     }
 
+    /// Processes of the target that another recorder began to watch while this one did.
+    #[must_use]
+    pub fn also_watched(&self) -> usize {
+        self.claims
+            .also_watched(self.known.iter().filter(|known| known.alive).map(|known| known.pid))
+    }
+
     /// The share of the target's CPU time that processes had which lived too short to be watched: they
     /// began and ended within an epoch. None before a second of it has passed.
     #[must_use]
     pub fn too_short_lived(&self) -> Option<f64> {
         let (all, unseen) = self.cpu_s;
         (all >= 1.0).then(|| unseen / all)
+    }
+
+    /// Shared memory that no process of the target maps now.
+    #[must_use]
+    pub fn unmapped(&self) -> Bytes {
+        self.resident_set.unmapped.bytes()
     }
 
     /// The processes that are watched now, and by which to know that a number is still theirs.

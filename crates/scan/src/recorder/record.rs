@@ -9,7 +9,7 @@ use crate::survey::measured::Measured;
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use pagetide_trace::{Epoch, EpochRecord};
-use pagetide_types::{EpochId, Pid, UnitSize};
+use pagetide_types::{EpochId, Pid, UnitId, UnitSize};
 
 /// What another thread uses to write a row (`trace-speed`, docs/recording.md).
 const WRITE_ROW_NS: u64 = 45;
@@ -81,7 +81,12 @@ impl Recorder {
                 watched_pages += u64::from(seen.pages);
             }
         }
-        let heat = self.heat_of(&measured, &outcome.lost);
+        let unmapped = match self.options.unmapped {
+            true => self.resident_set.unmapped.regions(&mut self.units, EpochId(self.epoch)),
+            false => Vec::new(),
+        };
+        watched_pages += unmapped.iter().map(|(_, pages)| u64::from(*pages)).sum::<u64>();
+        let heat = self.heat_of(&measured, &outcome.lost, &unmapped);
         self.epoch_record(outcome, heat, watched_pages, (start_ns, end_ns), record_from)
     }
 
@@ -95,6 +100,7 @@ impl Recorder {
         &mut self,
         measured: &[Option<Measured>],
         lost: &[usize],
+        unmapped: &[(UnitId, u16)],
     ) -> pagetide_types::EpochHeat {
         if self.options.unit == UnitSize::Huge {
             self.heat.begin(self.units.len());
@@ -104,6 +110,9 @@ impl Recorder {
                     self.heat.add(region, measured.as_ref(), cores);
                 }
             }
+            let shared = self.resident_set.unmapped.mapped_pages();
+            shared.for_each(|(unit, pages)| self.heat.mapped_together(unit, pages));
+            unmapped.iter().for_each(|(unit, pages)| self.heat.add_unmapped(*unit, *pages));
             return self.heat.finish(EpochId(self.epoch));
         }
         if self.options.single_pages.is_some() {
@@ -120,6 +129,7 @@ impl Recorder {
             },
             nodes: self.live.walker.nodes(),
             every_page: self.options.single_pages.is_none(),
+            unmapped,
         };
         self.page_heat.collect(EpochId(self.epoch), &seen, &mut self.units)
     }

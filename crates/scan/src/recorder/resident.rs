@@ -139,6 +139,7 @@ impl Recorder {
         let all = base.map(|region| u64::from(region.present)).sum();
         self.resident_set.pages_left = PagesLeft::new(single.map(|single| single.at_most), all);
         self.resident_set.matters = single.map_or(0.0, |single| single.matters);
+        self.resident_set.unmapped.begin();
         let mut regions = Vec::with_capacity(before.len() + before.len() / 8);
         for process in 0..self.known.len() {
             if !self.known[process].alive {

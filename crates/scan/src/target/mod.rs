@@ -8,3 +8,4 @@ pub(crate) mod region;
 pub(crate) mod resident_set;
 pub(crate) mod sharing;
 pub(crate) mod units;
+pub(crate) mod unmapped;

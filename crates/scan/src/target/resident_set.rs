@@ -3,14 +3,15 @@
 use crate::bits::clear_refs::Kind;
 use crate::bits::eyes::{Eyes, Lost};
 use crate::bits::live::Live;
-use crate::pages::{Pages, REGION};
+use crate::pages::{Pages, REGION, turned};
 use crate::survey::history::History;
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use crate::target::units::{Mapping, Units};
+use crate::target::unmapped::Unmapped;
 use crate::walk::row::{Range, Row};
 use pagetide_host::{Area, Host, Maps, Skip};
-use pagetide_types::{EpochId, Pid, UnitKey, UnitSize};
+use pagetide_types::{AreaKind, EpochId, Pid, UnitKey, UnitSize};
 use std::mem::take;
 
 const HUGE: u64 = 1 << 21;
@@ -26,6 +27,8 @@ pub(crate) struct ResidentSet {
     /// Regions of the page table that are resident, of areas whose units begin elsewhere.
     odd: Vec<Row>,
     rows: Vec<Row>,
+    /// What nobody maps of the shared memory that was met.
+    pub(crate) unmapped: Unmapped,
     /// Which regions are watched page by page, of those that could be.
     pub(crate) pages_left: PagesLeft,
     /// From so many accesses a second on it matters which of its pages lie in fast memory.
@@ -128,6 +131,13 @@ pub(crate) struct Subject<'a> {
     pub(crate) within: Range,
 }
 
+impl Subject<'_> {
+    /// Whether all of an area counts.
+    fn holds(&self, area: &Area) -> bool {
+        self.within.start <= area.start.0 && area.end.0 <= self.within.end
+    }
+}
+
 impl ResidentSet {
     /// The areas of the last reading that count, with their part inside of what is recorded; of small ones that
     /// are one the first.
@@ -213,19 +223,27 @@ impl ResidentSet {
         let same = self.find_odd(live, units, subject)?;
         self.list(units, subject);
         let same = live.walk(subject.process, &self.ranges, &mut self.rows)? && same;
+        let who = (subject.pid, subject.command, subject.epoch);
+        for area in self.maps.areas().iter().filter(|area| area.kind == AreaKind::Shared) {
+            // Of a part of it nobody knows what it holds.
+            if subject.holds(area) && refs(area).is_some() {
+                let mapping = units.mapping(subject.space, area);
+                self.unmapped.meet(host, units, (area, &self.maps), who, mapping);
+            }
+        }
         let mut noted = None;
         let mut known = before.iter_mut().peekable();
         let mut bits = live.bits().iter();
         for row in &self.rows {
-            let bits = bits.next().filter(|_| units.size() == UnitSize::Base);
+            let bits = bits.next();
             let request = row.request as usize;
             let Listed { mapping, refs, area } = self.listed[request];
             // Only what holds memory is remembered: a program may map what it likes.
             if noted.replace(area) != Some(area) {
-                let who = (subject.pid, subject.command, subject.epoch);
                 let mut whole = self.maps.areas()[area.0];
                 whole.end = self.maps.areas()[area.1 - 1].end;
-                units.note_area(mapping, &whole, &self.maps, who);
+                let mapped = self.unmapped.is_counted(mapping.object).then_some(true);
+                units.note_area(mapping, (&whole, &self.maps), who, mapped);
             }
             let end = ((row.addr | (HUGE - 1)) + 1).min(self.ranges[request].end);
             while known.next_if(|region| region.range.start < row.addr).is_some() {}
@@ -238,6 +256,10 @@ impl ResidentSet {
                     index: row.addr.wrapping_add(mapping.shift) / HUGE,
                 }),
             };
+            let skew = (mapping.shift / PAGE % REGION as u64) as usize;
+            if let Some(bits) = bits {
+                self.unmapped.mapped(mapping.object, unit, &turned(&bits.present, skew));
+            }
             let mut old = old.filter(|region| region.unit == unit && region.huge == row.huge);
             let reached = old.as_ref().is_some_and(|region| region.reached);
             let least = old.as_ref().map_or(0.0, |region| region.least);
@@ -264,6 +286,7 @@ impl ResidentSet {
                 () if history.alike() => Are::One,
                 () => Are::Unknown,
             };
+            let bits = bits.filter(|_| units.size() == UnitSize::Base);
             let are = bits.map_or(Are::One, |_| are(&mut history));
             let bits = bits.filter(|_| self.pages_left.take(row.present, are));
             let pages = bits.map(|bits| {
@@ -277,7 +300,7 @@ impl ResidentSet {
                 (pages.resident, pages.dirty) = (bits.present, bits.dirty);
                 pages.uneven = are == Are::Uneven;
                 pages.node = bits.node;
-                pages.skew = (mapping.shift / PAGE % REGION as u64) as usize;
+                pages.skew = skew;
                 pages
             });
             regions.push(Region {

@@ -13,6 +13,8 @@ enum Thing {
     Private(u64),
     /// A file or shared memory.
     File(Dev, u64),
+    /// What nobody maps of an object.
+    Unmapped(ObjectId),
 }
 
 /// A region of 2 MiB, and which of its pages have numbers.
@@ -71,8 +73,17 @@ impl Units {
             }
             _ => (Thing::Private(space), 0),
         };
+        Mapping { object: self.object(thing), shift }
+    }
+
+    /// The object that holds what nobody maps of another one.
+    pub(crate) fn object_beside(&mut self, object: ObjectId) -> ObjectId {
+        self.object(Thing::Unmapped(object))
+    }
+
+    fn object(&mut self, thing: Thing) -> ObjectId {
         let next = ObjectId(u32::try_from(self.objects.len()).unwrap_or(u32::MAX));
-        Mapping { object: *self.objects.entry(thing).or_insert(next), shift }
+        *self.objects.entry(thing).or_insert(next)
     }
 
     /// For a recording of units of this size.
@@ -140,13 +151,13 @@ impl Units {
         self.numbers.len()
     }
 
-    /// Notes an area, unless it is known to reach as far.
+    /// Notes an area, unless it is known to reach as far. `mapped`: see [`Area::mapped`].
     pub(crate) fn note_area(
         &mut self,
         mapping: Mapping,
-        area: &MapArea,
-        maps: &Maps,
+        (area, maps): (&MapArea, &Maps),
         (pid, command, epoch): (Pid, &str, EpochId),
+        mapped: Option<bool>,
     ) {
         let unit_shift = self.size().shift();
         let first = area.start.0.wrapping_add(mapping.shift) >> unit_shift;
@@ -165,6 +176,7 @@ impl Units {
             pid,
             command: command.to_owned(),
             since: epoch,
+            mapped,
         });
     }
 }

@@ -13,3 +13,4 @@ mod sparse;
 mod threads;
 mod uncleared;
 mod uneven;
+mod unmapped;

@@ -19,7 +19,8 @@ fn a_tenth_of_a_process_is_watched_in_an_epoch_if_that_is_asked_for() {
     let host = Host::live();
     let observer = Observer::start(&host, &host.features()).unwrap();
     let epoch = Duration::from_secs(1);
-    let options = Options { epoch, budget: 0.5, ..Options::default() };
+    // Children inherit what other tests left behind.
+    let options = Options { epoch, budget: 0.5, unmapped: false, ..Options::default() };
     let target = Target::Pids(vec![child.pid()]);
     let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
     // Units of the area that were watched, and what watching took.

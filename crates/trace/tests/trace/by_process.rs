@@ -17,6 +17,7 @@ fn server(directory: &tempfile::TempDir) -> Recording {
         pid: Pid(pid),
         command: "postgres".to_owned(),
         since: EpochId(0),
+        mapped: None,
     };
     let new_areas = vec![
         area(0, 4, AreaKind::Heap, "[heap]", 100),

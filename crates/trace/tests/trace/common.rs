@@ -64,6 +64,7 @@ pub(crate) fn record(number: u32, known: u32, new: u32) -> EpochRecord {
             pid: Pid(17),
             command: "redis-server".to_owned(),
             since: EpochId(number),
+            mapped: None,
         }]
     };
     let epoch = Epoch {

@@ -58,6 +58,7 @@ impl Program {
             pid: Pid(self.pid),
             command: self.command.to_owned(),
             since: EpochId(0),
+            mapped: None,
         };
         let areas = vec![
             area(space, self.base, self.base + 40, AreaKind::Anonymous, ""),
@@ -234,6 +235,7 @@ fn anonymous(
         pid: Pid(pid),
         command: "store".to_owned(),
         since: EpochId(0),
+        mapped: None,
     };
     let units = areas.iter().flat_map(|(first, units)| *first..first + units);
     let keys: Vec<_> = units.map(|index| UnitKey { object: ObjectId(0), index }).collect();

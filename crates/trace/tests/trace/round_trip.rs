@@ -7,6 +7,7 @@ use pagetide_types::{
     printable,
 };
 use proptest::{collection::vec, prelude::*};
+use std::path::Path;
 
 fn read(recording: &Recording) -> Vec<EpochRecord> {
     recording.records().map(Result::unwrap).collect()
@@ -89,10 +90,11 @@ prop_compose! {
             AreaKind::Heap, AreaKind::Stack, AreaKind::Anonymous, AreaKind::File, AreaKind::Shared,
         ]),
         name in ".*", pid in any::<i32>(), command in ".*", since in any::<u32>(),
+        mapped in any::<Option<bool>>(),
     ) -> Area {
         Area {
             object: ObjectId(object), first, end, kind, name, pid: Pid(pid), command,
-            since: EpochId(since),
+            since: EpochId(since), mapped,
         }
     }
 }
@@ -198,4 +200,14 @@ fn half_a_column_is_refused() {
     let mut writer = RecordingWriter::create(&path, &header(), None).unwrap();
     let refused = writer.append(half).unwrap_err().to_string();
     assert!(refused.contains("column traffic has 1 rows for 3 units"), "{refused}");
+}
+
+#[test]
+fn a_recording_without_the_columns_that_came_later_is_read() {
+    // What fuzzing begins with was written before areas told whether they are mapped.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/recording");
+    let recording = Recording::open(&path).unwrap();
+    let areas = recording.areas().unwrap();
+    assert!(!areas.is_empty() && areas.iter().all(|area| area.mapped.is_none()), "{areas:?}");
+    assert!(recording.records().all(|record| record.is_ok()));
 }

@@ -125,6 +125,7 @@ mod tests {
             pid: Pid(1),
             command: String::new(),
             since: EpochId(0),
+            mapped: None,
         };
         let mut keys = Vec::new();
         // Program 7 has the units 10 to 13 of an area that begins before, and a library.

@@ -3,7 +3,7 @@
 
 use super::vary::word;
 use super::{Draft, Journal, Resolved, Setting, SweepError, Vary};
-use crate::scenario::{self, Outcome};
+use crate::scenario::{self, Outcome, Scenario};
 use pagetide_types::Bytes;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -15,6 +15,14 @@ use toml::Value;
 /// Stands for all that computes an outcome of a scenario: whoever changes what the simulation computes
 /// raises it, so that older results are not taken for new ones.
 pub const MODEL: u32 = 9;
+/// As [`MODEL`], of the system `pagetide`.
+const PAGETIDE_MODEL: u32 = 10;
+
+/// The model that computes a scenario.
+#[must_use]
+pub fn model_of(scenario: &Scenario) -> u32 {
+    if scenario.system.name == "pagetide" { PAGETIDE_MODEL } else { MODEL }
+}
 
 /// Points of a sweep at most.
 const MOST: u128 = 100_000;
@@ -59,7 +67,8 @@ impl Plan {
         let point = |combination: Vec<Setting>| {
             let all: Vec<Setting> = settings.iter().chain(&combination).cloned().collect();
             let resolved = draft.with(&all)?;
-            let key = format!("model {MODEL} {}", resolved.key);
+            let model = model_of(&resolved.scenario);
+            let key = format!("model {model} {}", resolved.key);
             Ok(Point { values: values(combination), resolved, key })
         };
         let points =

@@ -171,6 +171,21 @@ fn a_block_that_never_goes_offline_leaves_all_blocks_in_use() {
 }
 
 #[test]
+fn a_helper_that_is_killed_at_any_block_leaves_all_blocks_in_use() {
+    for (block, after) in [1, 2, 3].into_iter().flat_map(|it| [(it, false), (it, true)]) {
+        let mut rig = used(0, Bytes::gib(8));
+        rig.kernel.helper.set(true);
+        rig.kernel.kill.set(Some((block, after)));
+        let refusal = rig.shifter.leave(&id(1), HOW).unwrap_err();
+        assert!(matches!(refusal, Refusal::Stuck { .. }), "{refusal}");
+        assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3), "{block} {after}");
+        assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
+        rig.shifter.to_storage(&id(1), HOW).unwrap();
+        assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
+    }
+}
+
+#[test]
 fn it_goes_back_only_if_dram_has_three_times_what_is_used() {
     let mut rig = rig();
     rig.shifter.to_memory(&id(1)).unwrap();

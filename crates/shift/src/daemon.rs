@@ -6,7 +6,9 @@
 use crate::{
     Answer, Candidate, Check, DaemonError, Entry, GaveBack, GiveBack, Happened, Identity, Journal,
     Kernel, Lock, Machine, PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State,
-    Trigger, Verdict, compact, dram_of, to_give_back, to_take,
+    Trigger, Verdict, compact, dram_of,
+    freed::{self, Freed},
+    to_give_back, to_take,
     zeroing::{Left, Zeroing},
 };
 use pagetide_host::{DaxDevice, Node};
@@ -91,6 +93,7 @@ pub struct Daemon<K> {
     /// Bytes per second of the last device that became memory.
     pace: f64,
     pub(crate) zeroing: Zeroing,
+    pub(crate) freed: Freed,
 }
 
 impl<K: Kernel> Daemon<K> {
@@ -105,6 +108,7 @@ impl<K: Kernel> Daemon<K> {
             compact_from: BTreeMap::new(),
             pace: ASSUMED,
             zeroing: Zeroing::default(),
+            freed: Freed::new(),
         }
     }
 
@@ -126,6 +130,7 @@ impl<K: Kernel> Daemon<K> {
         let began = self.kernel.now();
         let mut check = Check { seconds: began.as_secs_f64(), ..Check::default() };
         check.happened.append(&mut self.zeroing.happened);
+        self.freed.clear();
         let drams: Vec<NodeId> = self.pairs(nodes)?.into_iter().map(|pair| pair.dram).collect();
         for dram in drams {
             // What is left when one has gone back may be too much, too: every second counts as waste.
@@ -182,8 +187,11 @@ impl<K: Kernel> Daemon<K> {
                 storage: of(State::Storage),
             });
         }
-        let memory = pair.devices.iter().filter(|ours| ours.state == State::Memory);
-        let ours: BTreeSet<NodeId> = memory.filter_map(|ours| ours.device.target).collect();
+        let memory = || pair.devices.iter().filter(|ours| ours.state == State::Memory);
+        let ours: BTreeSet<NodeId> = memory().filter_map(|ours| ours.device.target).collect();
+        if let Some(device) = memory().map(|ours| ours.bytes).min() {
+            self.freed.insert(dram, freed::Since { behind: ours.clone(), device, free: None });
+        }
         let before = check.happened.len();
         let mut shrank = false;
         match verdict {

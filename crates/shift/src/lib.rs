@@ -13,6 +13,7 @@ mod convert;
 mod daemon;
 mod demotion;
 mod emptying;
+mod freed;
 mod give_back;
 mod helper;
 mod identity;

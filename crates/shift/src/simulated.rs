@@ -77,6 +77,8 @@ pub(crate) struct SimKernel {
     pub(crate) machine: Rc<RefCell<Machine>>,
     /// Changes until the process is killed, and whether the last one still happens.
     pub(crate) kill: Rc<Cell<Option<(u32, bool)>>>,
+    /// It is a helper that is killed, and not the process.
+    pub(crate) helper: Rc<Cell<bool>>,
     now: Rc<Cell<Duration>>,
 }
 
@@ -120,7 +122,12 @@ impl SimKernel {
             free_blocks: FreeBlocks::default(),
             compacted: Vec::new(),
         };
-        Self { machine: Rc::new(RefCell::new(machine)), kill: Rc::default(), now: Rc::default() }
+        Self {
+            machine: Rc::new(RefCell::new(machine)),
+            kill: Rc::default(),
+            helper: Rc::default(),
+            now: Rc::default(),
+        }
     }
 
     pub(crate) fn sleep(&self, time: Duration) {
@@ -146,13 +153,16 @@ impl SimKernel {
         let fault = |why| Fault { doing: doing.to_owned(), why };
         let after = match self.kill.get() {
             Some((0, _)) => return Err(fault(Why::Killed)),
-            Some((1, false)) => {
-                self.kill.set(Some((0, false)));
-                return Err(fault(Why::Killed));
+            Some((1, after)) => {
+                self.kill.set((!self.helper.get()).then_some((0, after)));
+                if !after {
+                    return Err(fault(Why::Killed));
+                }
+                true
             }
             Some((left, after)) => {
                 self.kill.set(Some((left - 1, after)));
-                left == 1
+                false
             }
             None => false,
         };

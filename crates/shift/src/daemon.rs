@@ -7,7 +7,7 @@ use crate::{
     Candidate, Check, DaemonError, Entry, Happened, Identity, Journal, Kernel, Lock, Machine,
     PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State, Verdict, compact,
     dram_of,
-    freed::{self, Freed},
+    glance::{GLANCE, Since},
     zeroing::Zeroing,
 };
 use pagetide_host::{DaxDevice, Node};
@@ -92,7 +92,8 @@ pub struct Daemon<K> {
     /// Bytes per second of the last device that became memory.
     pub(crate) pace: f64,
     pub(crate) zeroing: Zeroing,
-    pub(crate) freed: Freed,
+    /// By DRAM, what the last check says of the time until the next one.
+    pub(crate) since: BTreeMap<NodeId, Since>,
 }
 
 impl<K: Kernel> Daemon<K> {
@@ -107,7 +108,7 @@ impl<K: Kernel> Daemon<K> {
             compact_from: BTreeMap::new(),
             pace: ASSUMED,
             zeroing: Zeroing::default(),
-            freed: Freed::new(),
+            since: BTreeMap::new(),
         }
     }
 
@@ -129,7 +130,7 @@ impl<K: Kernel> Daemon<K> {
         let began = self.kernel.now();
         let mut check = Check { seconds: began.as_secs_f64(), ..Check::default() };
         check.happened.append(&mut self.zeroing.happened);
-        self.freed.clear();
+        self.since.clear();
         let drams: Vec<NodeId> = self.pairs(nodes)?.into_iter().map(|pair| pair.dram).collect();
         for dram in drams {
             // What is left when one has gone back may be too much, too: every second counts as waste.
@@ -167,15 +168,18 @@ impl<K: Kernel> Daemon<K> {
         let options = PressureOptions { threshold, ..self.options.pressure };
         let conversion = self.conversion(&pair, now);
         let pressure = self.pressures.entry(dram).or_insert_with(|| Pressure::new(options));
-        let verdict = pressure.check(Sample { at: now, free, stalled, conversion });
+        // Between pieces that are zeroed it is looked less often.
+        let again = self.zeroing.left.is_empty().then_some(GLANCE);
+        let verdict = pressure.check(Sample { at: now, free, stalled, conversion, again });
         let (smoothed, used_up) = (pressure.smoothed().unwrap_or(free), pressure.used_up());
+        let short = pressure.short();
         let of = |state| {
             pair.devices.iter().filter(|ours| ours.state == state).map(|ours| ours.bytes).sum()
         };
         if check.pairs.iter().all(|seen| seen.dram != dram) {
             check.pairs.push(PairSeen {
                 dram,
-                behind: behind.into_iter().collect(),
+                behind: behind.iter().copied().collect(),
                 free,
                 smoothed,
                 threshold,
@@ -188,8 +192,9 @@ impl<K: Kernel> Daemon<K> {
         }
         let memory = || pair.devices.iter().filter(|ours| ours.state == State::Memory);
         let ours: BTreeSet<NodeId> = memory().filter_map(|ours| ours.device.target).collect();
-        if let Some(device) = memory().map(|ours| ours.bytes).min() {
-            self.freed.insert(dram, freed::Since { behind: ours.clone(), device, free: None });
+        let device = memory().map(|ours| ours.bytes).min();
+        if device.is_some() || short.is_some() {
+            self.since.insert(dram, Since { behind, device, free: None, short });
         }
         let before = check.happened.len();
         let mut shrank = false;

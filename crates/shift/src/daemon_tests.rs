@@ -239,7 +239,7 @@ fn filled(lead: f64, free: &[u64]) -> Vec<Happened> {
 #[test]
 fn memory_that_is_used_up_fast_grows_before_the_threshold() {
     // 80 MiB a second; the threshold is a tenth of 1 GiB, and the next device is assumed to take a second.
-    let free = [600, 520, 440, 360, 280, 200];
+    let free = [600, 520, 440, 360, 265, 185];
     let happened = filled(1.0, &free);
     assert!(matches!(&happened[..], [Happened::Grew { why: Trigger::Lead, .. }]), "{happened:?}");
     assert_eq!(filled(0.0, &free), []);

@@ -88,20 +88,39 @@ fn a_check_comes_early_where_more_than_a_device_became_free() {
     let mut freer = |mib: u64| {
         // The simulation counts free memory twice.
         rig.daemon.kernel.edit(|machine| machine.free_dram += Bytes::mib(mib / 2));
-        rig.daemon.is_much_freer()
+        rig.daemon.is_due()
     };
     assert!(!freer(1000), "what is free after a check is taken in");
     assert!(!freer(382));
     assert!(freer(2), "a device has 384 MiB");
     rig.look();
-    assert!(!rig.daemon.is_much_freer());
+    assert!(!rig.daemon.is_due());
 }
 
 #[test]
 fn nothing_is_looked_at_between_checks_where_nothing_of_ours_is_memory() {
     let mut rig = rig(|_| {});
     rig.check(Bytes::mib(600));
-    assert!(rig.daemon.freed.is_empty());
+    assert!(rig.daemon.since.is_empty());
     rig.daemon.kernel.edit(|machine| machine.free_dram = Bytes::gib(8));
-    assert!(!rig.daemon.is_much_freer());
+    assert!(!rig.daemon.is_due());
+}
+
+#[test]
+fn a_check_comes_early_where_a_device_has_to_be_begun() {
+    let mut rig = rig(|_| {});
+    for free in [1600, 1500, 1400] {
+        assert!(rig.check(Bytes::mib(free)).is_empty());
+    }
+    // The threshold is 102.4 MiB; 100 MiB go in each of the 0.98 seconds that a device takes, and in the
+    // tenth of one until it is looked again.
+    let mut left = |mib: u64| {
+        rig.daemon.kernel.edit(|machine| machine.free_dram = Bytes::mib(mib / 2));
+        rig.daemon.is_due()
+    };
+    assert!(!left(400));
+    assert!(!left(212));
+    assert!(left(208));
+    rig.check(Bytes::mib(1600));
+    assert!(!rig.daemon.is_due());
 }

@@ -9,8 +9,8 @@ use anyhow::Result;
 use pagetide_host::Host;
 use pagetide_manager::Amount;
 use pagetide_shift::{
-    Check, Daemon, DaemonError, DaemonOptions, Demotion, Entry, Happened, Identity, Journal,
-    Kernel, LiveKernel, Lock, PressureOptions, Refusal, State, Threshold, demotes,
+    Check, Daemon, DaemonError, DaemonOptions, Demotion, Entry, GLANCE, Happened, Identity,
+    Journal, Kernel, LiveKernel, Lock, PressureOptions, Refusal, State, Threshold, demotes,
 };
 use pagetide_types::Bytes;
 use std::collections::BTreeMap;
@@ -20,8 +20,6 @@ use std::time::{Duration, Instant};
 
 /// How often a signal is looked for.
 const LOOK: Duration = Duration::from_millis(20);
-/// How often it is looked whether much has become free.
-const GLANCE: Duration = Duration::from_millis(100);
 /// How often a signal is looked for while a device is zeroed.
 const PIECE: Duration = Duration::from_secs(1);
 
@@ -93,7 +91,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     while !interrupt::asked() && arguments.limit.is_none_or(|limit| since.elapsed() < limit) {
         if next > Instant::now() && glanced.elapsed() >= GLANCE {
             glanced = Instant::now();
-            if daemon.is_much_freer() {
+            if daemon.is_due() {
                 next = glanced;
             }
         }

@@ -108,21 +108,23 @@ fn a_journal_that_cannot_be_written_ends_it_and_recover_makes_right_what_it_left
         r#"mkdir /tmp/small; mount -t tmpfs -o size=64k none /tmp/small
         state="--state /tmp/small"
         pagetide shift prepare $state --region $pm --size 512M --count 1
-        dd if=/dev/zero of=/tmp/small/other bs=4k 2>/dev/null
-        for i in $(seq 30); do
-            pagetide shift run $state --threshold 100% --for 2s >/tmp/said 2>&1 || { echo run code $?; break; }
-            pagetide shift give-back $state --size 384M >/tmp/said 2>&1 || { echo give-back code $?; break; }
-            pagetide shift prepare $state --device $(ls /sys/bus/dax/devices) >/tmp/said 2>&1 || { echo prepare code $?; break; }
+        for i in $(seq 16); do dd if=/dev/zero of=/tmp/small/other$i bs=4k count=1 2>/dev/null; done
+        # Room for the two locks.
+        rm /tmp/small/other1 /tmp/small/other2
+        for i in $(seq 20); do
+            pagetide shift run $state --threshold 100% --for 2s >/tmp/said 2>&1 || { code=$?; break; }
+            pagetide shift run $state --threshold 1% --growth 1 --for 8s >/tmp/said 2>&1 || { code=$?; break; }
         done
+        echo code $code
         cat /tmp/said
         echo then; pagetide shift status $state
-        rm /tmp/small/other
+        rm /tmp/small/other*
         pagetide shift recover $state
         pagetide shift run $state --threshold 1% --growth 1 --for 20s
         echo recovered; pagetide shift status $state
         leftover"#,
     );
-    assert!(run.out.contains(" code 1\n") && run.out.contains("No space left"), "{run:?}");
+    assert!(run.out.contains("code 1\n") && run.out.contains("No space left"), "{run:?}");
     assert!(run.out.contains("/tmp/small/journal"), "{run:?}");
     clean(&run.out);
 }

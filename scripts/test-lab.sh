@@ -31,7 +31,7 @@ while read -r name; do
         [ "$wanted" = 1 ] || continue
     fi
     key=$all
-    case $name in with_pagetide::* | movers::* | pairs::* | shift::* | tiers::*) key="$all $more" ;; esac
+    case $name in with_pagetide::* | movers::* | pairs::* | shift*::* | tiers::*) key="$all $more" ;; esac
     stamp=.cache/lab/passed/${name//::/.}
     if [ $# = 0 ] && [ "$(cat "$stamp" 2>/dev/null)" = "$key" ]; then
         printf '%-72s passed before\n' "$name"

@@ -67,6 +67,10 @@ pub(crate) struct RunArgs {
     /// Most bytes that may move in one second, either way, with a unit: 100M (default: no limit).
     #[arg(long, value_name = "SIZE", value_parser = rate, allow_hyphen_values = true)]
     pub(crate) move_rate: Option<Bytes>,
+    /// Most bytes that go up to fast memory after one epoch, as long as three times as much is free of it: 400M, as
+    /// PMShifter does it (default: no limit).
+    #[arg(long, value_name = "SIZE", value_parser = size, allow_hyphen_values = true)]
+    pub(crate) promote_batch: Option<Bytes>,
     /// Longest time that the moves after one epoch may take (default: as long as an epoch).
     #[arg(long, value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) move_time: Option<Duration>,

@@ -51,7 +51,13 @@ pub struct Budget {
     pub reserve: Option<Amount>,
     /// Bytes that may move in one second; none: no limit.
     pub rate: Option<Bytes>,
+    /// Most bytes that go up after one epoch, as long as three times as much is free of the fast tier
+    /// (PMShifter, APSys 2022, section 4.1: 400 MB); none: both do not count.
+    pub batch: Option<Bytes>,
 }
+
+/// So many times a batch must be free (section 4.1.2).
+const FREE_FACTOR: u64 = 3;
 
 /// What is known of the fast tier at the end of an epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +105,11 @@ impl Budget {
     pub(crate) fn per_epoch(&self, length_s: f64) -> Bytes {
         self.rate.map_or(Bytes(u64::MAX), |rate| Bytes((rate.as_f64() * length_s.max(0.0)) as u64))
     }
+
+    /// Bytes that may go up after one epoch.
+    pub(crate) fn promotions(&self, free: Bytes) -> Bytes {
+        self.batch.map_or(Bytes(u64::MAX), |batch| batch.min(Bytes(free.0 / FREE_FACTOR)))
+    }
 }
 
 /// The budget in words, for the summary.
@@ -114,7 +125,7 @@ pub(crate) fn describe(budget: &Budget, total: Bytes, reserve: Bytes) -> String 
 mod tests {
     use super::*;
 
-    const NO_LIMIT: Budget = Budget { fast: None, reserve: None, rate: None };
+    const NO_LIMIT: Budget = Budget { fast: None, reserve: None, rate: None, batch: None };
 
     fn now(free: u64, held: u64) -> FastNow {
         let (total, full) = (Bytes::gib(1), Bytes::mib(8));
@@ -166,5 +177,14 @@ mod tests {
         assert_eq!(NO_LIMIT.per_epoch(5.0), Bytes(u64::MAX));
         let budget = Budget { rate: Some(Bytes::mib(100)), ..NO_LIMIT };
         assert_eq!(budget.per_epoch(0.2), Bytes::mib(20));
+    }
+
+    #[test]
+    fn a_batch_waits_for_three_times_its_size() {
+        assert_eq!(NO_LIMIT.promotions(Bytes(0)), Bytes(u64::MAX));
+        let budget = Budget { batch: Some(Bytes::mib(400)), ..NO_LIMIT };
+        for (free, may) in [(4000, 400), (1200, 400), (900, 300), (0, 0)] {
+            assert_eq!(budget.promotions(Bytes::mib(free)), Bytes::mib(may));
+        }
     }
 }

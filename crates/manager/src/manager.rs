@@ -245,7 +245,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             }
         });
         let most = if nowhere { all } else { self.settings.budget.most(&now) };
-        let chosen = self.decide(heat, &fast, layout, most, &mut line);
+        let mut chosen = self.decide(heat, &fast, layout, most, &mut line);
+        line.without_room += chosen.hold_back(heat, self.settings.budget.promotions(now.free));
         let bytes = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row)).sum::<Bytes>();
         (line.promote, line.demote) = (bytes(&chosen.promote), bytes(&chosen.demote));
         if self.settings.dry_run {

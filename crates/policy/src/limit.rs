@@ -97,6 +97,20 @@ pub struct Chosen {
     pub without_room: usize,
 }
 
+impl Chosen {
+    /// Leaves the least wanted promotions for later, so that at most so much goes up; how many. What was to make room
+    /// for them goes down all the same.
+    pub fn hold_back(&mut self, heat: &EpochHeat, most: Bytes) -> usize {
+        let mut bytes = 0_u64;
+        let fits = self.promote.iter().take_while(|row| {
+            bytes = bytes.saturating_add(heat.bytes(**row).0);
+            bytes <= most.0
+        });
+        let later = self.promote.split_off(fits.count());
+        later.len()
+    }
+}
+
 /// The part of `moves`, which `decider` just decided on, that keeps to the limits.
 #[must_use]
 pub fn apply_limits(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: &Limits) -> Chosen {
@@ -351,6 +365,17 @@ mod tests {
         // In exchange for unit 0 a move costs twice and brings less.
         let found = chosen(&heat, &fast, &[true; 5], (1, 99), Some(cost_benefit));
         assert_eq!((found.promote, found.demote), (vec![2], vec![0]));
+    }
+
+    #[test]
+    fn the_least_wanted_promotions_wait_where_less_may_go_up() {
+        let heat = heat(&[(2, 1.0), (3, 1.0), (1, 1.0)]);
+        for (most, goes, waits) in [(6, 3, 0), (5, 2, 1), (4, 1, 2), (1, 0, 3)] {
+            let mut chosen =
+                Chosen { promote: vec![0, 1, 2], demote: vec![7], ..Chosen::default() };
+            assert_eq!(chosen.hold_back(&heat, Bytes(most * PAGE)), waits);
+            assert_eq!((chosen.promote.len(), chosen.demote.len()), (goes, 1));
+        }
     }
 
     proptest! {

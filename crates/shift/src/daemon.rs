@@ -4,10 +4,11 @@
 //! does so himself, and the next check reads what became of it.
 
 use crate::{
-    Answer, Candidate, Check, DaemonError, Entry, GaveBack, GiveBack, Happened, Identity, Journal,
-    Kernel, Lock, Machine, PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State,
-    Trigger, Verdict, compact, dram_of, to_give_back, to_take,
-    zeroing::{Left, Zeroing},
+    Candidate, Check, DaemonError, Entry, Happened, Identity, Journal, Kernel, Lock, Machine,
+    PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State, Verdict, compact,
+    dram_of,
+    glance::{GLANCE, Since},
+    zeroing::Zeroing,
 };
 use pagetide_host::{DaxDevice, Node};
 use pagetide_types::{Bytes, NodeId};
@@ -66,31 +67,33 @@ pub struct DaemonOptions {
 }
 
 /// A device of ours, as it is now.
-struct Ours {
-    id: Identity,
-    device: DaxDevice,
-    state: State,
-    bytes: Bytes,
+pub(crate) struct Ours {
+    pub(crate) id: Identity,
+    pub(crate) device: DaxDevice,
+    pub(crate) state: State,
+    pub(crate) bytes: Bytes,
 }
 
 /// A pair of nodes, and the devices behind it.
-struct Pair {
-    dram: NodeId,
-    devices: Vec<Ours>,
+pub(crate) struct Pair {
+    pub(crate) dram: NodeId,
+    pub(crate) devices: Vec<Ours>,
 }
 
 /// What is kept between checks.
 pub struct Daemon<K> {
     pub(crate) kernel: K,
-    options: DaemonOptions,
+    pub(crate) options: DaemonOptions,
     pub(crate) pressures: BTreeMap<NodeId, Pressure>,
-    resting: BTreeMap<Identity, Duration>,
-    exhausted: BTreeSet<NodeId>,
+    pub(crate) resting: BTreeMap<Identity, Duration>,
+    pub(crate) exhausted: BTreeSet<NodeId>,
     /// When nodes may be compacted again.
     compact_from: BTreeMap<NodeId, Duration>,
     /// Bytes per second of the last device that became memory.
-    pace: f64,
+    pub(crate) pace: f64,
     pub(crate) zeroing: Zeroing,
+    /// By DRAM, what the last check says of the time until the next one.
+    pub(crate) since: BTreeMap<NodeId, Since>,
 }
 
 impl<K: Kernel> Daemon<K> {
@@ -105,6 +108,7 @@ impl<K: Kernel> Daemon<K> {
             compact_from: BTreeMap::new(),
             pace: ASSUMED,
             zeroing: Zeroing::default(),
+            since: BTreeMap::new(),
         }
     }
 
@@ -126,6 +130,7 @@ impl<K: Kernel> Daemon<K> {
         let began = self.kernel.now();
         let mut check = Check { seconds: began.as_secs_f64(), ..Check::default() };
         check.happened.append(&mut self.zeroing.happened);
+        self.since.clear();
         let drams: Vec<NodeId> = self.pairs(nodes)?.into_iter().map(|pair| pair.dram).collect();
         for dram in drams {
             // What is left when one has gone back may be too much, too: every second counts as waste.
@@ -163,15 +168,18 @@ impl<K: Kernel> Daemon<K> {
         let options = PressureOptions { threshold, ..self.options.pressure };
         let conversion = self.conversion(&pair, now);
         let pressure = self.pressures.entry(dram).or_insert_with(|| Pressure::new(options));
-        let verdict = pressure.check(Sample { at: now, free, stalled, conversion });
+        // Between pieces that are zeroed it is looked less often.
+        let again = self.zeroing.left.is_empty().then_some(GLANCE);
+        let verdict = pressure.check(Sample { at: now, free, stalled, conversion, again });
         let (smoothed, used_up) = (pressure.smoothed().unwrap_or(free), pressure.used_up());
+        let short = pressure.short();
         let of = |state| {
             pair.devices.iter().filter(|ours| ours.state == state).map(|ours| ours.bytes).sum()
         };
         if check.pairs.iter().all(|seen| seen.dram != dram) {
             check.pairs.push(PairSeen {
                 dram,
-                behind: behind.into_iter().collect(),
+                behind: behind.iter().copied().collect(),
                 free,
                 smoothed,
                 threshold,
@@ -182,8 +190,12 @@ impl<K: Kernel> Daemon<K> {
                 storage: of(State::Storage),
             });
         }
-        let memory = pair.devices.iter().filter(|ours| ours.state == State::Memory);
-        let ours: BTreeSet<NodeId> = memory.filter_map(|ours| ours.device.target).collect();
+        let memory = || pair.devices.iter().filter(|ours| ours.state == State::Memory);
+        let ours: BTreeSet<NodeId> = memory().filter_map(|ours| ours.device.target).collect();
+        let device = memory().map(|ours| ours.bytes).min();
+        if device.is_some() || short.is_some() {
+            self.since.insert(dram, Since { behind, device, free: None, short });
+        }
         let before = check.happened.len();
         let mut shrank = false;
         match verdict {
@@ -222,158 +234,6 @@ impl<K: Kernel> Daemon<K> {
         Ok(pairs.into_iter().map(|(dram, devices)| Pair { dram, devices }).collect())
     }
 
-    /// How long it takes until the device that is next is memory.
-    fn conversion(&self, pair: &Pair, now: Duration) -> Option<Duration> {
-        if self.zeroing.best(pair.dram, self.room(pair)).is_some() {
-            return Some(Duration::ZERO);
-        }
-        let rests = |it: &Ours| self.resting.get(&it.id).is_some_and(|until| *until > now);
-        let left: Vec<&Ours> = pair
-            .devices
-            .iter()
-            .filter(|it| it.state == State::Storage && !rests(it))
-            .filter(|it| self.room(pair).is_none_or(|room| it.bytes <= room))
-            .collect();
-        let candidates: Vec<Candidate> = left.iter().map(|it| candidate(it, 0, false)).collect();
-        let next = left.get(to_take(&candidates)?)?;
-        Some(Duration::from_secs_f64(next.device.size.as_f64() / self.pace))
-    }
-
-    /// How much more may be memory; none: as much as there is.
-    fn room(&self, pair: &Pair) -> Option<Bytes> {
-        let memory: Bytes =
-            pair.devices.iter().filter(|it| it.state == State::Memory).map(|it| it.bytes).sum();
-        self.options.at_most.map(|most| most.saturating_sub(memory))
-    }
-
-    /// Takes devices until enough more memory is there, or none is left.
-    fn grow(
-        &mut self,
-        pair: Pair,
-        by: Bytes,
-        why: Trigger,
-        happened: &mut Vec<Happened>,
-    ) -> Result<(), DaemonError> {
-        let now = self.kernel.now();
-        self.resting.retain(|_, until| *until > now);
-        let room = self.room(&pair);
-        let mut left: Vec<Ours> = pair
-            .devices
-            .into_iter()
-            .filter(|it| it.state == State::Storage && !self.resting.contains_key(&it.id))
-            .collect();
-        let mut gained = Bytes(0);
-        // What has not become storage yet is there the soonest.
-        while gained < by {
-            let room = room.map(|room| room.saturating_sub(gained));
-            let Some(which) = self.zeroing.best(pair.dram, room) else { break };
-            gained += self.again(which, self.kernel.now())?.unwrap_or_default();
-        }
-        happened.append(&mut self.zeroing.happened);
-        while gained < by {
-            left.retain(|it| room.is_none_or(|room| it.bytes + gained <= room));
-            let candidates: Vec<Candidate> =
-                left.iter().map(|it| candidate(it, 0, false)).collect();
-            let Some(which) = to_take(&candidates) else { break };
-            let ours = left.swap_remove(which);
-            let device = ours.device.name.clone();
-            if self.options.dry_run {
-                happened.push(Happened::Would { what: "grow", device, bytes: ours.bytes });
-                gained += ours.bytes;
-                continue;
-            }
-            let since = self.kernel.now();
-            match self.change(|shifter| shifter.to_memory(&ours.id))? {
-                Ok(bytes) => {
-                    gained += bytes;
-                    let seconds = (self.kernel.now() - since).as_secs_f64();
-                    if seconds > 0.0 {
-                        self.pace = ours.device.size.as_f64() / seconds;
-                    }
-                    happened.push(Happened::Grew { device, bytes, why, seconds });
-                }
-                Err(refusal) => self.refused(ours, &refusal, happened),
-            }
-        }
-        let now = self.kernel.now();
-        if gained > Bytes(0) {
-            self.exhausted.remove(&pair.dram);
-            if let (false, Some(pressure)) =
-                (self.options.dry_run, self.pressures.get_mut(&pair.dram))
-            {
-                pressure.grew(now, gained, why);
-            }
-        }
-        // Said once, not at every check.
-        if gained < by && self.exhausted.insert(pair.dram) {
-            happened.push(Happened::Exhausted { wanted: Bytes(by.0 - gained.0) });
-        }
-        Ok(())
-    }
-
-    /// Gives the memory of a device back where enough stays free, unless programs use up so much of that meanwhile;
-    /// whether it did. It is zeroed later.
-    fn shrink(
-        &mut self,
-        pair: Pair,
-        (mut by, used_up): (Bytes, Bytes),
-        happened: &mut Vec<Happened>,
-    ) -> Result<bool, DaemonError> {
-        let now = self.kernel.now();
-        self.exhausted.remove(&pair.dram);
-        self.resting.retain(|_, until| *until > now);
-        let mut left: Vec<Ours> = pair
-            .devices
-            .into_iter()
-            .filter(|it| it.state == State::Memory && !self.resting.contains_key(&it.id))
-            .collect();
-        loop {
-            let candidates: Answer<Vec<Candidate>> =
-                left.iter().map(|ours| self.usage(ours)).collect();
-            let Some(which) = to_give_back(&candidates?, by) else { break };
-            let ours = left.swap_remove(which);
-            let device = ours.device.name.clone();
-            if self.options.dry_run {
-                happened.push(Happened::Would { what: "shrink", device, bytes: ours.bytes });
-                by = Bytes(by.0 - ours.bytes.0);
-                continue;
-            }
-            let since = self.kernel.now();
-            let (limit, unless_used_up) = (self.options.limit, Some(used_up));
-            let how = GiveBack { limit, evict: false, withdraw: false, unless_used_up };
-            match self.change(|shifter| shifter.leave(&ours.id, how))? {
-                Ok(GaveBack { memory: bytes, moved }) => {
-                    let now = self.kernel.now();
-                    if let Some(pressure) = self.pressures.get_mut(&pair.dram) {
-                        pressure.shrank(now, bytes);
-                    }
-                    let seconds = (now - since).as_secs_f64();
-                    let left = Left {
-                        id: ours.id,
-                        device: device.clone(),
-                        dram: pair.dram,
-                        node: ours.device.target,
-                        bytes,
-                        since: now,
-                        zeroed: 0,
-                        open: false,
-                    };
-                    self.has_left(left, used_up);
-                    happened.push(Happened::Shrank { device, bytes, moved, seconds });
-                    // It took time: whether more may go is to be looked at again.
-                    return Ok(true);
-                }
-                Err(refusal @ Refusal::Wanted(_)) => {
-                    let why = refusal.to_string();
-                    happened.push(Happened::Refused { device, why });
-                    break;
-                }
-                Err(refusal) => self.refused(ours, &refusal, happened),
-            }
-        }
-        Ok(false)
-    }
-
     /// Compacts the nodes of devices that are memory, if it is time to and that could bring much. It ends before the
     /// next check: memory may be wanted then.
     fn compact(&mut self, nodes: BTreeSet<NodeId>, happened: &mut Vec<Happened>) {
@@ -394,12 +254,7 @@ impl<K: Kernel> Daemon<K> {
         }
     }
 
-    /// What of a device is in use.
-    fn usage(&self, ours: &Ours) -> Answer<Candidate> {
-        usage(&self.kernel, &ours.device).map(|(used, fixed)| candidate(ours, used.0, fixed))
-    }
-
-    fn refused(&mut self, ours: Ours, refusal: &Refusal, happened: &mut Vec<Happened>) {
+    pub(crate) fn refused(&mut self, ours: Ours, refusal: &Refusal, happened: &mut Vec<Happened>) {
         happened.push(self.refusal_of(ours.id, ours.device.name, refusal));
     }
 
@@ -428,25 +283,8 @@ impl<K: Kernel> Daemon<K> {
     }
 }
 
-fn candidate(ours: &Ours, used: u64, unmovable: bool) -> Candidate {
+pub(crate) fn candidate(ours: &Ours, used: u64, unmovable: bool) -> Candidate {
     Candidate { start: ours.device.start, size: ours.bytes, used: Bytes(used), unmovable }
-}
-
-/// What of a device that is memory is in use, and whether some of it does not move.
-///
-/// # Errors
-/// When the kernel does not tell.
-pub fn usage(kernel: &impl Kernel, device: &DaxDevice) -> Answer<(Bytes, bool)> {
-    let size = kernel.block_size()?.unwrap_or_default();
-    let (mut used, mut fixed) = (0, false);
-    for block in device.blocks(size) {
-        if kernel.block(block)?.is_some_and(|now| now.state == pagetide_host::BlockState::Online) {
-            let frames = kernel.frames(block)?;
-            used += frames.used() * 4096;
-            fixed |= frames.unmovable > 0;
-        }
-    }
-    Ok((Bytes(used), fixed))
 }
 
 #[expect(

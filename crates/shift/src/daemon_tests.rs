@@ -1,7 +1,7 @@
 //! Checks of a daemon on a simulated kernel.
 
 use super::*;
-use crate::{Event, FreeBlocks, simulated::SimKernel};
+use crate::{Event, FreeBlocks, Trigger, simulated::SimKernel};
 
 fn options(folder: &std::path::Path) -> DaemonOptions {
     DaemonOptions {
@@ -134,85 +134,6 @@ impl Rig {
 }
 
 #[test]
-fn all_that_is_too_much_goes_back_at_one_check_and_is_zeroed_after_it() {
-    // 512 MiB are to stay, and a device is 384 MiB.
-    for (free, gone) in [(1600, ["dax1.2", "dax1.3"].as_slice()), (1200, &["dax1.2"])] {
-        let mut rig = grown(free);
-        // The free memory is smoothed; after a device went it is looked at anew.
-        rig.daemon.pressures.clear();
-        let happened = rig.look();
-        assert_eq!(devices(&happened), gone, "of {free} MiB");
-        assert!(happened.iter().all(|it| matches!(it, Happened::Shrank { .. })), "{happened:?}");
-        assert_eq!(rig.contents(2), [crate::simulated::SECRET; 4], "not zeroed yet");
-        let happened = rig.zero();
-        assert_eq!(devices(&happened), gone);
-        assert!(happened.iter().all(|it| matches!(it, Happened::Zeroed { .. })), "{happened:?}");
-        assert_eq!(rig.contents(2), [0; 4]);
-    }
-}
-
-#[test]
-fn what_is_wanted_before_it_is_zeroed_is_memory_again_at_once() {
-    let mut rig = grown(1600);
-    rig.daemon.pressures.clear();
-    assert_eq!(devices(&rig.look()), ["dax1.2", "dax1.3"]);
-    assert!(rig.daemon.zero(crate::simulated::ZEROING).unwrap());
-    assert_eq!(rig.contents(2)[0], 0, "begun");
-    // A quarter of what was to stay free is 128 MiB or more.
-    rig.use_up(100);
-    assert!(rig.daemon.zero(crate::simulated::ZEROING).unwrap());
-    assert_eq!(rig.memory(), 0);
-    rig.use_up(200);
-    assert!(rig.daemon.zero(crate::simulated::ZEROING).unwrap());
-    assert_eq!(rig.memory(), 1);
-    let happened = rig.look();
-    // The one that nobody had begun to zero.
-    let [Happened::Again { device, bytes, .. }] = &happened[..] else { panic!("{happened:?}") };
-    assert!(device == "dax1.3" && *bytes == Bytes::mib(384), "{happened:?}");
-    // The simulation's free memory did not grow: programs want the other one, too.
-    assert_eq!(devices(&rig.zero()), ["dax1.2"]);
-    assert_eq!((rig.memory(), rig.contents(3)), (2, vec![crate::simulated::SECRET; 4]));
-}
-
-#[test]
-fn memory_that_grows_takes_what_is_not_zeroed_yet_first() {
-    let mut rig = grown(1600);
-    rig.daemon.pressures.clear();
-    rig.look();
-    rig.daemon.kernel.sleep(Duration::from_secs(5));
-    let happened: Vec<Happened> = (0..4).flat_map(|_| rig.check(Bytes::mib(0))).collect();
-    assert!(
-        matches!(&happened[..], [Happened::Again { .. }, Happened::Again { .. }]),
-        "{happened:?}"
-    );
-    assert_eq!(devices(&happened), ["dax1.3", "dax1.2"]);
-}
-
-#[test]
-fn what_another_made_storage_meanwhile_is_not_gone_on_with() {
-    let mut rig = grown(1600);
-    rig.daemon.pressures.clear();
-    rig.look();
-    let machine = rig.daemon.options.machine.clone();
-    let journal = Journal::open(rig.folder.path(), machine).unwrap();
-    let mut other = Shifter::new(rig.daemon.kernel.clone(), journal);
-    assert!(other.recover().iter().all(|it| it.is.is_ok()));
-    rig.use_up(1000);
-    assert_eq!(rig.zero(), []);
-    assert_eq!(rig.memory(), 0);
-}
-
-#[test]
-fn at_its_end_all_is_zeroed_whoever_wants_it() {
-    let mut rig = grown(1600);
-    rig.daemon.pressures.clear();
-    rig.look();
-    rig.use_up(1000);
-    assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
-    assert_eq!((rig.memory(), rig.contents(2), rig.contents(3)), (0, vec![0; 4], vec![0; 4]));
-}
-
-#[test]
 fn memory_that_programs_want_meanwhile_is_not_given_back() {
     let mut rig = rig(|_| {});
     rig.check(Bytes(0));
@@ -318,7 +239,7 @@ fn filled(lead: f64, free: &[u64]) -> Vec<Happened> {
 #[test]
 fn memory_that_is_used_up_fast_grows_before_the_threshold() {
     // 80 MiB a second; the threshold is a tenth of 1 GiB, and the next device is assumed to take a second.
-    let free = [600, 520, 440, 360, 280, 200];
+    let free = [600, 520, 440, 360, 265, 185];
     let happened = filled(1.0, &free);
     assert!(matches!(&happened[..], [Happened::Grew { why: Trigger::Lead, .. }]), "{happened:?}");
     assert_eq!(filled(0.0, &free), []);
@@ -346,3 +267,6 @@ fn how_long_a_device_takes_is_learned() {
     rig.daemon.options.at_most = Some(Bytes::mib(800));
     assert_eq!(conversion(&mut rig, 300), None);
 }
+
+#[path = "zeroing_tests.rs"]
+mod zeroing_tests;

@@ -87,11 +87,16 @@ enum Doing {
 }
 
 /// A program that asks for `size` MiB, keeps them for a minute, and ends.
-fn run(options: PressureOptions, devices: Devices, demand: Demand, size: f64) -> Outcome {
+fn run(
+    (options, again): (PressureOptions, Option<Duration>),
+    devices: Devices,
+    demand: Demand,
+    size: f64,
+) -> Outcome {
     let mut pressure = Pressure::new(options);
     let (mut outcome, mut memory, mut out) = (Outcome::default(), 0, 0.0);
     let mut doing: Option<(Doing, f64, f64)> = None;
-    let (mut next, mut takes, mut full) = (0.5, devices.size / 512.0, None);
+    let (mut next, mut takes, mut full, mut seen) = (0.5, devices.size / 512.0, None, DRAM);
     for step in 0_u32.. {
         let now = f64::from(step) * STEP;
         if now > BEGIN + full.unwrap_or(now) + KEPT && memory == 0 {
@@ -114,7 +119,7 @@ fn run(options: PressureOptions, devices: Devices, demand: Demand, size: f64) ->
         let time = devices.size / devices.pace * [1.2, 0.8, 1.0][outcome.conversions as usize % 3];
         let at = Duration::from_secs_f64(now);
         if let Some((what, since, end)) = doing.take_if(|(_, _, end)| now >= *end) {
-            next = now.ceil();
+            next = f64::max(next, now + STEP);
             match what {
                 Doing::Growing { wanted, gained, why } => {
                     (memory, outcome.conversions) = (memory + 1, outcome.conversions + 1);
@@ -129,12 +134,15 @@ fn run(options: PressureOptions, devices: Devices, demand: Demand, size: f64) ->
                 Doing::Shrinking => pressure.shrank(at, bytes(devices.size * MIB)),
             }
         }
-        if doing.is_some() || now < next {
+        let due = pressure.short().is_some_and(|short| free * MIB < amount(short))
+            || (memory > 0 && free >= seen + devices.size);
+        if doing.is_some() || (now < next && !due) {
             continue;
         }
-        next += 1.0;
+        next = if now < next { now } else { next } + 1.0;
+        seen = free;
         let conversion = (memory < devices.count).then(|| Duration::from_secs_f64(takes));
-        let sample = Sample { at, free: bytes(free * MIB), stalled: None, conversion };
+        let sample = Sample { at, free: bytes(free * MIB), stalled: None, conversion, again };
         match pressure.check(sample) {
             Verdict::Grow { by, why } if memory < devices.count => {
                 let growing = Doing::Growing { wanted: amount(by) / MIB, gained: 0.0, why };
@@ -163,6 +171,16 @@ const RATES: [f64; 5] = [15.0, 30.0, 60.0, 120.0, 240.0];
 
 /// All sizes on all devices, where a device brings more than what is used up meanwhile.
 fn all(lead: f64, demand: impl Fn(f64) -> Demand, peak: f64) -> Outcome {
+    watched(lead, Some(crate::GLANCE), demand, peak)
+}
+
+/// Where it is looked again so long after a check.
+fn watched(
+    lead: f64,
+    again: Option<Duration>,
+    demand: impl Fn(f64) -> Demand,
+    peak: f64,
+) -> Outcome {
     let options = PressureOptions {
         smoothing: 0.7,
         threshold: bytes(THRESHOLD * MIB),
@@ -178,7 +196,7 @@ fn all(lead: f64, demand: impl Fn(f64) -> Demand, peak: f64) -> Outcome {
                 continue;
             }
             for size in SIZES {
-                outcome.add(run(options, devices, demand(rate), size));
+                outcome.add(run((options, again), devices, demand(rate), size));
             }
         }
     }
@@ -211,4 +229,16 @@ fn steps_take_no_more_than_without_a_lead() {
     let (with, without) = (all(1.0, steps, 2.0), all(0.0, steps, 2.0));
     assert!(with.swapped <= without.swapped, "{with:?} {without:?}");
     assert!(with.beyond < 0.2 * with.used, "{with:?}");
+}
+
+#[test]
+fn looking_between_checks_wastes_less_and_swaps_no_more() {
+    for (demand, peak) in
+        [(Demand::Slope as fn(f64) -> Demand, 1.0), (Demand::Bursts, 1.0), (Demand::Uneven, 2.0)]
+    {
+        let (with, without) = (all(1.0, demand, peak), watched(1.0, None, demand, peak));
+        assert!(with.beyond < 0.95 * without.beyond, "{with:?} {without:?}");
+        assert!(with.swapped <= without.swapped, "{with:?} {without:?}");
+        assert!(with.conversions < without.conversions, "{with:?} {without:?}");
+    }
 }

@@ -2,7 +2,7 @@
 //! what was memory holds other programs' secrets. The second half may come later: memory that nobody needs is gone
 //! with the first, and until the second begins the device has no driver, so that nobody can look at what is on it.
 
-use crate::{Driver, Event, Fault, Identity, Kernel, Refusal, Shifter, State, Why};
+use crate::{Event, Fault, Identity, Kernel, Refusal, Shifter, State, Why};
 use pagetide_host::{BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
 use std::time::Duration;
@@ -217,118 +217,5 @@ impl<K: Kernel> Shifter<K> {
             self.online(device, block.id)?;
         }
         Ok(self.journal.write(Event::Memory, id)?)
-    }
-
-    /// Takes a device that has no block in use any more from the driver of memory.
-    fn unbind_memory(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
-        let device = self.find(id)?;
-        let name = device.name.clone();
-        if device.driver == DaxDriver::Memory {
-            // Looked up as late as can be: somebody may have taken a block into use again.
-            let online = self.blocks(&device)?;
-            if let Some(block) = online.iter().find(|block| block.state != BlockState::Offline) {
-                let is = format!("in use again (block {})", block.id);
-                return Err(Refusal::WrongState { device: name, is, must: "offline" });
-            }
-            self.kernel.unbind(&device, Driver::Memory).map_err(Refusal::of(&name))?;
-        }
-        if !self.blocks(&device)?.is_empty() {
-            return Err(Refusal::Stranded(name));
-        }
-        self.find(id)
-    }
-
-    /// The last steps to storage, from wherever they were left: no block is in use.
-    pub(crate) fn finish_storage(&mut self, id: &Identity, after: Event) -> Result<(), Refusal> {
-        let mut zeroed = 0;
-        while !self.zero_on(id, &mut zeroed, None, after)? {}
-        Ok(())
-    }
-
-    /// Zeroes a device whose memory was taken out of use, from an offset on, for so long; whether it is storage now.
-    /// What was zeroed to its end is read before, to see that it is.
-    ///
-    /// # Errors
-    /// When somebody uses it, or it cannot be done; `recover` makes it right.
-    pub fn zero(
-        &mut self,
-        id: &Identity,
-        zeroed: &mut u64,
-        limit: Duration,
-    ) -> Result<bool, Refusal> {
-        self.must_be_left(id)?;
-        self.zero_on(id, zeroed, Some(limit), Event::Storage)
-    }
-
-    fn zero_on(
-        &mut self,
-        id: &Identity,
-        zeroed: &mut u64,
-        limit: Option<Duration>,
-        after: Event,
-    ) -> Result<bool, Refusal> {
-        let device = self.unbind_memory(id)?;
-        let name = device.name.clone();
-        let fault = Refusal::of(&name);
-        match &device.driver {
-            DaxDriver::Storage => {}
-            DaxDriver::None => self.kernel.bind(&device, Driver::Storage).map_err(&fault)?,
-            other => {
-                let is = format!("driven by {other:?}");
-                return Err(Refusal::WrongState { device: name.clone(), is, must: "storage" });
-            }
-        }
-        if *zeroed == 0 {
-            let users = self.kernel.users(&device).map_err(&fault)?;
-            if !users.is_empty() {
-                return Err(Refusal::InUse { device: name.clone(), users });
-            }
-        }
-        *zeroed = self.kernel.zero(&device, *zeroed, limit).map_err(&fault)?;
-        if *zeroed < device.size.0 {
-            return Ok(false);
-        }
-        if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
-            return Err(Refusal::HoldsData { device: name.clone(), offset });
-        }
-        self.journal.write(after, id)?;
-        Ok(true)
-    }
-
-    /// Takes a device whose memory was taken out of use into use again, as it is: what is on it was memory of this
-    /// machine's, and nobody gets a page that the kernel has not cleared. None: somebody has it open by now.
-    ///
-    /// # Errors
-    /// Every [`Refusal`]; the device is storage then, or `recover` makes it right.
-    pub fn again(&mut self, id: &Identity) -> Result<Option<Bytes>, Refusal> {
-        let device = self.must_be_left(id)?;
-        if device.driver == DaxDriver::Storage {
-            let users = self.kernel.users(&device).map_err(Refusal::of(&device.name))?;
-            if !users.is_empty() {
-                return Ok(None);
-            }
-        }
-        match self.take(&device) {
-            Ok(bytes) => {
-                self.journal.write(Event::Memory, id)?;
-                Ok(Some(bytes))
-            }
-            Err(refusal) => {
-                self.undo_take(&device, id)?;
-                Err(refusal)
-            }
-        }
-    }
-
-    /// A device that is not memory any more by the journal, and not storage yet.
-    fn must_be_left(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
-        let device = self.find(id)?;
-        match self.journal.state(id) {
-            Some(State::ToStorage) => Ok(device),
-            state => {
-                let is = format!("{state:?} by the journal");
-                Err(Refusal::WrongState { device: device.name, is, must: "being given back" })
-            }
-        }
     }
 }

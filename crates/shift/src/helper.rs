@@ -113,12 +113,16 @@ fn signal(child: &Child, signal: Signal) -> (Signal, Instant) {
     (signal, Instant::now())
 }
 
-/// Waits a moment for a child that has been ended; one that the kernel holds is left.
-pub(crate) fn collect(child: &mut Child) {
+/// Waits a moment for a child that has been ended; whether it has. One that the kernel holds is left.
+pub(crate) fn collect(child: &mut Child) -> bool {
     let since = Instant::now();
-    while matches!(child.try_wait(), Ok(None)) && since.elapsed() < ENDING {
+    while matches!(child.try_wait(), Ok(None)) {
+        if since.elapsed() > ENDING {
+            return false;
+        }
         thread::sleep(LOOK);
     }
+    true
 }
 
 /// What a helper does, by its hidden arguments; the line that it says.
@@ -147,7 +151,7 @@ pub fn helper(arguments: &[String]) -> String {
         ["first-nonzero-of-blocks", path, bytes] => {
             size(bytes).and_then(|bytes| first_nonzero_of_blocks(Path::new(path), bytes))
         }
-        ["empty-blocks"] => {
+        ["blocks"] => {
             let mut emptying = Emptying::new(Host::live());
             let answer = |question: &str| emptying.answer(question);
             serve(io::stdin().lock(), io::stdout().lock(), answer).map(|()| None)

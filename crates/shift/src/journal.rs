@@ -6,8 +6,7 @@
 //! damage, and a journal of another machine, are refused: what is memory here could
 //! otherwise be taken for storage.
 
-use crate::Identity;
-use crate::lock::open_to_all;
+use crate::{Entry, Event, Identity, JournalError, Machine, State, lock::open_to_all};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -18,147 +17,11 @@ use std::{
 };
 
 /// The format's number.
-const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 /// A journal that is longer was not written by us.
 const LONGEST: u64 = 16 << 20;
 /// One that is longer is written anew, with what it comes to.
 const LONG: u64 = 1 << 20;
-
-/// Why a journal cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum JournalError {
-    /// It is damaged.
-    #[error(
-        "{}:{line}: the journal is damaged ({what}); it cannot say any more which devices hold memory. Compare it with \
-         `daxctl list`, then move it away and register devices again with `pagetide shift prepare --device NAME`",
-        path.display()
-    )]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// Line, from 1.
-        line: usize,
-        /// What is wrong.
-        what: String,
-    },
-    /// It is another machine's.
-    #[error(
-        "{} is the journal of machine {theirs}, and this is {ours}; devices must not be taken for what they were \
-         there. Give this machine a folder of its own with --state",
-        path.display()
-    )]
-    OtherMachine {
-        /// The file.
-        path: PathBuf,
-        /// Whose it is.
-        theirs: String,
-        /// This machine.
-        ours: String,
-    },
-    /// It is of a later version of pagetide.
-    #[error("{} is of format {found}, and this program knows up to {VERSION}; use the program that wrote it", path.display())]
-    Later {
-        /// The file.
-        path: PathBuf,
-        /// Its format.
-        found: u32,
-    },
-    /// It cannot be read or written.
-    #[error("cannot {doing} {}: {source}", path.display())]
-    Io {
-        /// What was tried.
-        doing: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the kernel answered.
-        source: io::Error,
-    },
-}
-
-/// What a line says of a device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Event {
-    /// It may be converted; it is storage and holds zeros.
-    Offered,
-    /// Its conversion to memory begins: from here on its contents are lost.
-    ToMemory,
-    /// It is memory.
-    Memory,
-    /// Its conversion to storage begins.
-    ToStorage,
-    /// It is storage and holds zeros.
-    Storage,
-    /// It is storage, and not to be converted any more.
-    Withdrawn,
-}
-
-/// What a device is by the journal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum State {
-    /// Storage that holds zeros and may become memory.
-    Storage,
-    /// Between storage and memory.
-    ToMemory,
-    /// Memory.
-    Memory,
-    /// Between memory and storage.
-    ToStorage,
-    /// Storage of somebody's.
-    Withdrawn,
-}
-
-impl State {
-    /// Whether other programs' memory may lie on it.
-    #[must_use]
-    pub fn is_dirty(self) -> bool {
-        matches!(self, Self::ToMemory | Self::Memory | Self::ToStorage)
-    }
-}
-
-impl From<Event> for State {
-    fn from(event: Event) -> Self {
-        match event {
-            Event::Offered | Event::Storage => Self::Storage,
-            Event::ToMemory => Self::ToMemory,
-            Event::Memory => Self::Memory,
-            Event::ToStorage => Self::ToStorage,
-            Event::Withdrawn => Self::Withdrawn,
-        }
-    }
-}
-
-impl From<State> for Event {
-    fn from(state: State) -> Self {
-        match state {
-            State::Storage => Self::Storage,
-            State::ToMemory => Self::ToMemory,
-            State::Memory => Self::Memory,
-            State::ToStorage => Self::ToStorage,
-            State::Withdrawn => Self::Withdrawn,
-        }
-    }
-}
-
-/// What the journal knows of a device.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// What it is.
-    pub state: State,
-    /// The boot in which that was written.
-    pub boot: String,
-}
-
-/// Which machine, and which boot of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Machine {
-    /// The machine.
-    pub machine: String,
-    /// The boot.
-    pub boot: String,
-}
 
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]

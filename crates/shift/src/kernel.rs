@@ -132,3 +132,69 @@ pub trait Kernel {
     /// A clock that only goes forward.
     fn now(&self) -> Duration;
 }
+
+impl<K: Kernel + ?Sized> Kernel for &K {
+    fn devices(&self) -> Answer<Vec<DaxDevice>> {
+        (**self).devices()
+    }
+    fn block_size(&self) -> Answer<Option<Bytes>> {
+        (**self).block_size()
+    }
+    fn block(&self, block: BlockId) -> Answer<Option<MemoryBlock>> {
+        (**self).block(block)
+    }
+    fn auto_online(&self) -> Option<AutoOnline> {
+        (**self).auto_online()
+    }
+    fn has(&self, driver: Driver) -> bool {
+        (**self).has(driver)
+    }
+    fn users(&self, device: &DaxDevice) -> Answer<Vec<String>> {
+        (**self).users(device)
+    }
+    fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        (**self).first_nonzero(device)
+    }
+    fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
+        (**self).zero(device, from, limit)
+    }
+    fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
+        (**self).memmap_on_itself(device)
+    }
+    fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
+        (**self).unbind(device, from)
+    }
+    fn bind(&self, device: &DaxDevice, to: Driver) -> Answer<()> {
+        (**self).bind(device, to)
+    }
+    fn online_movable(&self, block: BlockId) -> Answer<()> {
+        (**self).online_movable(block)
+    }
+    fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
+        (**self).offline(block, limit)
+    }
+    fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
+        (**self).frames(block)
+    }
+    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
+        (**self).empty(block, at_most, limit)
+    }
+    fn free_dram(&self) -> Bytes {
+        (**self).free_dram()
+    }
+    fn available(&self, node: NodeId) -> Bytes {
+        (**self).available(node)
+    }
+    fn demotes(&self) -> bool {
+        (**self).demotes()
+    }
+    fn free_blocks(&self, node: NodeId) -> FreeBlocks {
+        (**self).free_blocks(node)
+    }
+    fn compact(&self, node: NodeId, limit: Duration) -> Answer<()> {
+        (**self).compact(node, limit)
+    }
+    fn now(&self) -> Duration {
+        (**self).now()
+    }
+}

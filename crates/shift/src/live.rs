@@ -8,8 +8,8 @@ use crate::{
     Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, helper::write_word, worker::Worker,
 };
 use pagetide_host::{
-    AutoOnline, BlockId, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host, MemoryBlock,
-    Pfn,
+    AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host,
+    MemoryBlock, Pfn,
 };
 use pagetide_types::{Bytes, NodeId};
 use std::{
@@ -32,7 +32,7 @@ pub struct LiveKernel {
     helper: Helper,
     start: Instant,
     free_only: bool,
-    /// Moves pages off blocks while a device is given back.
+    /// Moves pages off blocks and takes them offline; it stays for the next device.
     worker: RefCell<Option<Worker>>,
 }
 
@@ -48,6 +48,42 @@ impl LiveKernel {
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.host
+    }
+
+    /// Starts the helper that is asked while a device is given back, so that nobody waits for that then.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn be_ready(&self) -> Answer<()> {
+        let worker = self.worker("be ready to give back")?;
+        self.worker.replace(Some(worker));
+        Ok(())
+    }
+
+    /// The helper that stays, or another one where it has ended.
+    fn worker(&self, doing: &str) -> Answer<Worker> {
+        if let Some(mut worker) = self.worker.take()
+            && worker.is_ready()
+        {
+            return Ok(worker);
+        }
+        Worker::start(&self.helper, &["blocks"]).map_err(|error| {
+            let why = Why::Said(format!("cannot start a helper: {error}"));
+            Fault { doing: doing.to_owned(), why }
+        })
+    }
+
+    /// Asks the helper that stays. One that does not answer in time is ended.
+    fn ask(&self, doing: &str, question: &str, limit: Duration) -> Answer<u64> {
+        let mut worker = self.worker(doing)?;
+        let answer = worker.ask(doing, question, limit);
+        if worker.is_ready() {
+            self.worker.replace(Some(worker));
+        } else if !worker.end() {
+            let why = Why::Said("the kernel does not let go of it; see `dmesg`".into());
+            return Err(Fault { doing: doing.to_owned(), why });
+        }
+        answer
     }
 
     fn write(&self, path: &Path, word: &str) -> Answer<()> {
@@ -164,7 +200,6 @@ impl Kernel for LiveKernel {
     }
     fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
         let path = |file| self.host.dax_driver_path(called(from), file);
-        self.worker.take();
         self.write(&path("unbind"), &device.name)?;
         if from == Driver::Memory {
             // Else the driver takes it again by itself. It may not have been there by its name.
@@ -195,14 +230,18 @@ impl Kernel for LiveKernel {
         }
     }
     fn online_movable(&self, block: BlockId) -> Answer<()> {
-        self.worker.take();
         self.write(&self.host.block_state_path(block), "online_movable")
     }
     fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
-        let path = self.host.block_state_path(block);
         let doing = format!("take block {block} offline");
-        let words = ["write", &path.to_string_lossy(), "offline"];
-        self.helper.run(&doing, &words, Some(limit)).map(|_| ())
+        let Err(fault) = self.ask(&doing, &format!("offline {block}"), limit) else {
+            return Ok(());
+        };
+        // The helper may have been ended when it was done, and had not said so.
+        match self.block(block)? {
+            Some(MemoryBlock { state: BlockState::Offline, .. }) => Ok(()),
+            _ => Err(fault),
+        }
     }
     fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
         let pages = self.block_size()?.unwrap_or_default().0 / 4096;
@@ -211,17 +250,8 @@ impl Kernel for LiveKernel {
     }
     fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
         let doing = format!("move programs' pages off block {block}");
-        let start = || {
-            Worker::start(&self.helper, &["empty-blocks"]).map_err(|error| {
-                let why = Why::Said(format!("cannot start a helper: {error}"));
-                Fault { doing: doing.clone(), why }
-            })
-        };
-        let mut worker = self.worker.take().map_or_else(start, Ok)?;
-        let question = format!("{block} {} {}", at_most.0, limit.as_millis());
-        let moved = worker.ask(&doing, &question, limit + GRACE)?;
-        self.worker.replace(Some(worker));
-        Ok(Bytes(moved))
+        let question = format!("empty {block} {} {}", at_most.0, limit.as_millis());
+        self.ask(&doing, &question, limit + GRACE).map(Bytes)
     }
     fn free_dram(&self) -> Bytes {
         let nodes = self.host.nodes().unwrap_or_default();
@@ -252,68 +282,6 @@ impl Kernel for LiveKernel {
     }
 }
 
-impl<K: Kernel + ?Sized> Kernel for &K {
-    fn devices(&self) -> Answer<Vec<DaxDevice>> {
-        (**self).devices()
-    }
-    fn block_size(&self) -> Answer<Option<Bytes>> {
-        (**self).block_size()
-    }
-    fn block(&self, block: BlockId) -> Answer<Option<MemoryBlock>> {
-        (**self).block(block)
-    }
-    fn auto_online(&self) -> Option<AutoOnline> {
-        (**self).auto_online()
-    }
-    fn has(&self, driver: Driver) -> bool {
-        (**self).has(driver)
-    }
-    fn users(&self, device: &DaxDevice) -> Answer<Vec<String>> {
-        (**self).users(device)
-    }
-    fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
-        (**self).first_nonzero(device)
-    }
-    fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
-        (**self).zero(device, from, limit)
-    }
-    fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
-        (**self).memmap_on_itself(device)
-    }
-    fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
-        (**self).unbind(device, from)
-    }
-    fn bind(&self, device: &DaxDevice, to: Driver) -> Answer<()> {
-        (**self).bind(device, to)
-    }
-    fn online_movable(&self, block: BlockId) -> Answer<()> {
-        (**self).online_movable(block)
-    }
-    fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
-        (**self).offline(block, limit)
-    }
-    fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
-        (**self).frames(block)
-    }
-    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
-        (**self).empty(block, at_most, limit)
-    }
-    fn free_dram(&self) -> Bytes {
-        (**self).free_dram()
-    }
-    fn available(&self, node: NodeId) -> Bytes {
-        (**self).available(node)
-    }
-    fn demotes(&self) -> bool {
-        (**self).demotes()
-    }
-    fn free_blocks(&self, node: NodeId) -> FreeBlocks {
-        (**self).free_blocks(node)
-    }
-    fn compact(&self, node: NodeId, limit: Duration) -> Answer<()> {
-        (**self).compact(node, limit)
-    }
-    fn now(&self) -> Duration {
-        (**self).now()
-    }
-}
+#[cfg(test)]
+#[path = "live_tests.rs"]
+mod tests;

@@ -46,6 +46,8 @@ pub struct Sample {
     pub stalled: Option<Duration>,
     /// How long it takes until the next device is memory; none where no device is left.
     pub conversion: Option<Duration>,
+    /// After how long free memory is looked at again, against [`Pressure::short`]; none: at the next check.
+    pub again: Option<Duration>,
 }
 
 /// Why memory is to grow.
@@ -107,6 +109,8 @@ pub struct Pressure {
     led: f64,
     /// Since when free memory has not fallen, and the most that was free.
     steady: Option<(Duration, f64)>,
+    /// With less free than this before the next check, it is time for one.
+    short: Option<f64>,
 }
 
 impl Pressure {
@@ -121,6 +125,7 @@ impl Pressure {
             last_shift: None,
             led: 0.0,
             steady: None,
+            short: None,
         }
     }
 
@@ -136,6 +141,12 @@ impl Pressure {
         bytes(self.slope.rate())
     }
 
+    /// With less free than this before the next check, the lead asks for a device: the check must not wait.
+    #[must_use]
+    pub fn short(&self) -> Option<Bytes> {
+        self.short.map(bytes)
+    }
+
     /// Takes one check in and says what it means. Checks come in the order of their times.
     pub fn check(&mut self, sample: Sample) -> Verdict {
         let free = amount(sample.free);
@@ -147,10 +158,12 @@ impl Pressure {
         self.before = Some(sample);
         let threshold = amount(self.options.threshold);
         let rests = self.rests(sample.at, free, FALL * threshold);
-        let ahead = sample.conversion.map_or(0.0, |conversion| self.ahead(threshold, conversion));
+        let ahead = self.ahead(threshold, sample.conversion, None);
+        let short = self.ahead(threshold, sample.conversion, sample.again);
+        self.short = None;
         let why = if smoothed < threshold {
             Some(Trigger::Free)
-        } else if free < ahead {
+        } else if free < short {
             Some(Trigger::Lead)
         } else if self.options.stalled.zip(waits).is_some_and(|(limit, share)| share >= limit) {
             Some(Trigger::Stalls)
@@ -171,6 +184,7 @@ impl Pressure {
             // Tasks that wait while much is free get what there is least of.
             return Verdict::Grow { by: bytes((enough - free).max(1.0)), why };
         }
+        self.short = sample.again.filter(|_| short > 0.0).map(|_| short);
         // What growing asks for is not too much.
         let least = smoothed.min(free);
         let mut surplus = least - goal;
@@ -209,10 +223,11 @@ impl Pressure {
         self.steady = None;
     }
 
-    /// What is to be free now so that the threshold is not met before a device is memory that begins to be converted at
-    /// the next check; nothing where memory does not fall.
-    fn ahead(&self, threshold: f64, conversion: Duration) -> f64 {
-        let used_up = self.options.lead * self.slope.until_done(conversion);
+    /// What is to be free now so that the threshold is not met before a device is memory that begins to be converted
+    /// when it is looked again, or at the next check; nothing where memory does not fall, or no device is left.
+    fn ahead(&self, threshold: f64, conversion: Option<Duration>, again: Option<Duration>) -> f64 {
+        let until = conversion.map_or(0.0, |time| self.slope.until_done(time, again));
+        let used_up = self.options.lead * until;
         if used_up > 0.0 { threshold + used_up } else { 0.0 }
     }
 

@@ -14,7 +14,7 @@ const OPTIONS: PressureOptions = PressureOptions {
 
 fn at(second: u64, free_mib: u64) -> Sample {
     let (at, free) = (Duration::from_secs(second), Bytes::mib(free_mib));
-    Sample { at, free, stalled: None, conversion: None }
+    Sample { at, free, stalled: None, conversion: None, again: None }
 }
 
 #[test]
@@ -69,6 +69,25 @@ fn memory_grows_if_the_threshold_would_be_met_before_a_device_is_memory() {
     // What is foreseen is asked for, and not five times the threshold.
     let by = Bytes::mib(100);
     assert_eq!(pressure.check(with_device(5, 400)), Verdict::Grow { by, why: Trigger::Lead });
+}
+
+#[test]
+fn where_it_is_looked_again_sooner_a_device_is_begun_later() {
+    let mut pressure = Pressure::new(OPTIONS);
+    let again = Some(Duration::from_millis(500));
+    let check = |second, free| Sample { again, ..with_device(second, free) };
+    for (second, free) in [(0, 900), (1, 800), (2, 700), (3, 600)] {
+        pressure.check(check(second, free));
+        assert_eq!(pressure.short().is_some(), second >= 2, "whether it falls is not known before");
+    }
+    assert_eq!(pressure.check(check(4, 500)), Verdict::Hold);
+    // 100 MiB a second for half a second and the three that a device takes, above the threshold.
+    assert_eq!(pressure.short(), Some(Bytes::mib(450)));
+    let early = Sample { at: Duration::from_millis(4_300), ..check(4, 449) };
+    // What is asked for is what is used up until the next check could bring a device.
+    let by = Bytes::mib(51);
+    assert_eq!(pressure.check(early), Verdict::Grow { by, why: Trigger::Lead });
+    assert_eq!(pressure.short(), None, "it has been begun");
 }
 
 /// Memory that the lead has taken at 5 s, and what the checks say with so much free from 6 s on.
@@ -230,6 +249,7 @@ proptest! {
                 free: mib(free),
                 stalled: None,
                 conversion: Some(Duration::from_secs_f64(takes)),
+                again: None,
             };
             if let Verdict::Grow { by, .. } = pressure.check(sample) {
                 let mut gained = 0.0;

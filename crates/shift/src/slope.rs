@@ -15,11 +15,13 @@ pub(crate) struct Slope {
 }
 
 impl Slope {
-    /// Takes in how much is free; `weight` is that of the newest fall in the smoothed one.
+    /// Takes in how much is free; `weight` is that of the newest fall in the smoothed one. A check that comes so early
+    /// that the fall until then may be anything is left out.
     pub(crate) fn take(&mut self, at: Duration, free: f64, weight: f64) {
         let Some((then, was)) = self.before.replace((at, free)) else { return };
         let time = at.saturating_sub(then).as_secs_f64();
-        if time <= 0.0 {
+        if time <= 0.0 || time < self.between / 2.0 {
+            self.before = Some((then, was));
             return;
         }
         let newest = (was - free) / time;
@@ -42,9 +44,11 @@ impl Slope {
         self.lasting
     }
 
-    /// What is used up until something that takes `time` and begins at the next check has ended.
-    pub(crate) fn until_done(&self, time: Duration) -> f64 {
-        self.lasting * (time.as_secs_f64() + self.between)
+    /// What is used up until something that takes `time` and begins when it is looked again, or at the next check, has
+    /// ended.
+    pub(crate) fn until_done(&self, time: Duration, again: Option<Duration>) -> f64 {
+        let begins = again.map_or(self.between, |again| again.as_secs_f64().min(self.between));
+        self.lasting * (time.as_secs_f64() + begins)
     }
 }
 
@@ -88,9 +92,27 @@ mod tests {
         }
         slope.jump();
         slope.take(Duration::from_secs(5), 1000.0, 0.5);
-        assert_eq!((slope.rate(), slope.until_done(Duration::from_secs(3))), (100.0, 400.0));
+        let three = Duration::from_secs(3);
+        assert_eq!((slope.rate(), slope.until_done(three, None)), (100.0, 400.0));
+        assert_eq!(slope.until_done(three, Some(three)), 400.0);
+        assert_eq!(slope.until_done(three, Some(three / 6)), 350.0);
         slope.take(Duration::from_secs(6), 990.0, 0.5);
         assert_eq!(slope.rate(), 10.0);
+    }
+
+    #[test]
+    fn a_check_that_comes_early_does_not_change_the_rate() {
+        let mut slope = Slope::default();
+        for (tenth, free, rate) in [
+            (0, 900.0, 0.0),
+            (10, 800.0, 0.0),
+            (20, 700.0, 100.0),
+            (22, 699.0, 100.0),
+            (30, 640.0, 60.0),
+        ] {
+            slope.take(Duration::from_millis(tenth * 100), free, 0.5);
+            assert_eq!(slope.rate(), rate, "{tenth}");
+        }
     }
 
     proptest! {

@@ -16,6 +16,8 @@ pub(crate) struct Worker {
     child: Child,
     questions: ChildStdin,
     answers: Receiver<String>,
+    /// A question has no answer yet: what it says next would be taken for the next one's.
+    owes: bool,
 }
 
 impl Worker {
@@ -33,31 +35,45 @@ impl Worker {
                 }
             }
         })?;
-        Ok(Self { child, questions, answers })
+        Ok(Self { child, questions, answers, owes: false })
     }
 
-    /// Asks, and waits so long for the number that is answered. After a fault it is to be dropped.
+    /// Whether it can be asked: it has not ended, and owes no answer.
+    pub(crate) fn is_ready(&mut self) -> bool {
+        !self.owes && matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Asks, and waits so long for the number that is answered.
     pub(crate) fn ask(&mut self, doing: &str, question: &str, limit: Duration) -> Answer<u64> {
         let fault = |why| Fault { doing: doing.to_owned(), why };
         let said = |what: String| fault(Why::Said(what));
+        self.owes = true;
         writeln!(self.questions, "{question}").map_err(|error| said(error.to_string()))?;
-        match self.answers.recv_timeout(limit) {
-            Ok(line) => match line.split_once(' ').unwrap_or((&line, "")) {
-                ("done", number) => Ok(number.parse().unwrap_or(0)),
-                ("cannot", why) => Err(said(format!("it cannot {why}"))),
-                _ => Err(said(format!("the helper said {line:?}"))),
-            },
-            Err(RecvTimeoutError::Timeout) => Err(fault(Why::TimeUp(limit))),
-            Err(RecvTimeoutError::Disconnected) => Err(said("the helper ended".into())),
-        }
+        let line = self.answers.recv_timeout(limit).map_err(|error| match error {
+            RecvTimeoutError::Timeout => fault(Why::TimeUp(limit)),
+            RecvTimeoutError::Disconnected => said("the helper ended".into()),
+        })?;
+        let answer = match line.split_once(' ').unwrap_or((&line, "")) {
+            ("done", number) => Ok(number.parse().unwrap_or(0)),
+            ("errno", number) => Err(fault(Why::Errno(number.parse().unwrap_or(libc::EIO)))),
+            ("cannot", why) => Err(said(format!("it cannot {why}"))),
+            _ => return Err(said(format!("the helper said {line:?}"))),
+        };
+        self.owes = false;
+        answer
+    }
+
+    /// Ends it; whether the kernel let it go.
+    pub(crate) fn end(&mut self) -> bool {
+        // It may have ended already.
+        let _ = self.child.kill();
+        helper::collect(&mut self.child)
     }
 }
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        helper::collect(&mut self.child);
+        self.end();
     }
 }
 
@@ -90,6 +106,8 @@ mod tests {
         let mut worker = shell("while read a b; do echo done $((a + b)); done");
         assert_eq!(worker.ask("add", "3 4", LONG), Ok(7));
         assert_eq!(worker.ask("add", "30 4", LONG), Ok(34));
+        assert!(worker.is_ready());
+        assert!(worker.end() && !worker.is_ready());
     }
 
     #[test]
@@ -97,6 +115,7 @@ mod tests {
         let mut worker = shell("read line; exec sleep 1000");
         let fault = worker.ask("wait", "x", Duration::from_millis(50)).unwrap_err();
         assert_eq!(fault.why, Why::TimeUp(Duration::from_millis(50)));
+        assert!(!worker.is_ready(), "its answer would be taken for the next one's");
         let id = worker.child.id();
         drop(worker);
         assert!(!std::path::Path::new(&format!("/proc/{id}")).exists());
@@ -104,9 +123,12 @@ mod tests {
 
     #[test]
     fn why_it_cannot_is_told() {
-        let mut worker = shell("read line; echo cannot list the processes");
+        let mut worker =
+            shell("read x; echo cannot list the processes; read x; echo errno 16; read x");
         let fault = worker.ask("move pages", "x", LONG).unwrap_err();
         assert_eq!(fault.to_string(), "cannot move pages: it cannot list the processes");
+        assert!(worker.is_ready(), "it has answered");
+        assert_eq!(worker.ask("offline", "x", LONG).unwrap_err().why, Why::Errno(libc::EBUSY));
         let fault = worker.ask("move pages", "x", LONG).unwrap_err();
         assert!(fault.to_string().starts_with("cannot move pages: "), "{fault}");
         assert!(Worker::start(&Helper(vec!["/no/such/program".into()]), &[]).is_err());

@@ -8,6 +8,7 @@ mod meter;
 mod movers;
 mod pairs;
 mod shift;
+mod shift_ends;
 mod tiers;
 mod topologies;
 mod with_pagetide;

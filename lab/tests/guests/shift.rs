@@ -38,7 +38,7 @@ pub(crate) fn script(pagetide: &Path, keep: &Path, commands: &str) -> Ran {
 }
 
 /// No line that a program left is on any device.
-fn clean(out: &str) {
+pub(crate) fn clean(out: &str) {
     let found: Vec<&str> = out.lines().filter(|line| line.contains("signatures")).collect();
     assert!(!found.is_empty(), "{out}");
     for line in found {
@@ -164,54 +164,6 @@ fn memory_in_pieces_is_moved_together_by_schedule_and_on_request() {
     assert!(number("times") >= 1, "{run:?}");
     assert!(number("dram-together") > number("dram-pieces") + 50, "{run:?}");
     assert!(run.out.contains("refused 1"), "{run:?}");
-}
-
-/// Killed at so many points; `PAGETIDE_KILLS` asks for another number.
-const KILLS: u32 = 10;
-
-#[test]
-fn killed_at_random_points_it_is_made_right_after_a_reboot() {
-    let test = "killed_at_random_points_it_is_made_right_after_a_reboot";
-    let Some(pagetide) = pagetide(test).filter(|_| can_boot(test)) else { return };
-    let keep = tempfile::tempdir().unwrap();
-    let kills =
-        std::env::var("PAGETIDE_KILLS").ok().and_then(|it| it.parse().ok()).unwrap_or(KILLS);
-    script(
-        &pagetide,
-        keep.path(),
-        "set -e; pagetide shift prepare --region $pm --size 512M --count 2",
-    );
-    for kill in 0..kills {
-        // Where it is killed is random.
-        let run = script(
-            &pagetide,
-            keep.path(),
-            r#"set -e
-            pagetide shift recover | sed 's/^/recover: /'
-            none_online
-            leftover
-            # What was given back before is offered again.
-            for device in /sys/bus/dax/devices/*; do
-                pagetide shift prepare --device ${device##*/} >/dev/null
-            done
-            (pagetide shift run --threshold 100% --for 2s; pagetide shift give-back --size 700M) >/dev/null 2>&1 & all=$!
-            (until numactl --membind=1 pagetide-lab probe fill --size 64M --hold 100; do usleep 100000; done) >/dev/null 2>&1 &
-            at=$(awk 'BEGIN { srand(); print int(rand() * 14000) }')
-            usleep $((at * 1000))
-            echo killed at $at ms
-            # The one that changes things, and whoever follows it.
-            kill -9 $all || true
-            for pid in $(pidof pagetide); do kill -9 $pid || true; done
-            cat /var/lib/pagetide/shift/journal | tail -n 2"#,
-        );
-        println!("{kill}:\n{}", run.out);
-        assert!(run.out.contains("killed at"), "{kill}: {run:?}");
-        clean(&run.out);
-    }
-    let last =
-        script(&pagetide, keep.path(), "set -e; pagetide shift recover; none_online; leftover");
-    println!("in the end:\n{}", last.out);
-    clean(&last.out);
 }
 
 /// A machine whose persistent memory can be read whole in seconds.

@@ -69,6 +69,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             fast: arguments.fast,
             reserve: arguments.reserve,
             rate: arguments.move_rate,
+            batch: arguments.promote_batch,
         },
         cost_benefit: Some(cost_benefit(&host, &tiers, &machine, arguments)),
         dry_run: arguments.dry_run,

@@ -77,6 +77,33 @@ proptest! {
             prop_assert!(moved <= limit, "{moved} of {limit}");
         }
     }
+
+    #[test]
+    fn no_more_goes_up_than_a_batch_and_a_third_of_what_is_free(units in units(), batch in 1u64..30) {
+        let batch = Bytes::mib(2 * batch);
+        let budget = Budget { batch: Some(batch), ..EVERYTHING };
+        let mut world = World::new(48, 64, &units, settings(budget));
+        for _ in 0..3 {
+            let free = world.free();
+            let line = world.epoch();
+            let up = line.moves.unwrap_or_default().promoted.bytes();
+            prop_assert!(up <= batch.min(Bytes(free.0 / 3)), "{up} into {free}");
+        }
+    }
+}
+
+#[test]
+fn batches_bring_all_up_in_the_end() {
+    let units: Vec<Unit> = (0..20u8).map(|at| unit(200.0 - f32::from(at), SLOW)).collect();
+    let budget = Budget { batch: Some(Bytes::mib(6)), ..EVERYTHING };
+    let mut world = World::new(64, 64, &units, settings(budget));
+    let after: Vec<usize> = (0..7)
+        .map(|_| {
+            world.epoch();
+            world.fast().len()
+        })
+        .collect();
+    assert_eq!(after, [3, 6, 9, 12, 15, 18, 20], "three huge pages at a time");
 }
 
 #[test]

@@ -9,8 +9,8 @@ use anyhow::Result;
 use pagetide_host::Host;
 use pagetide_manager::Amount;
 use pagetide_shift::{
-    Check, Daemon, DaemonError, DaemonOptions, Demotion, Entry, Happened, Identity, Journal,
-    Kernel, LiveKernel, Lock, PressureOptions, Refusal, State, Threshold, demotes,
+    Check, Daemon, DaemonError, DaemonOptions, Demotion, Entry, GLANCE, Happened, Identity,
+    Journal, Kernel, LiveKernel, Lock, PressureOptions, Refusal, State, Threshold, demotes,
 };
 use pagetide_types::Bytes;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// How often a signal is looked for.
 const LOOK: Duration = Duration::from_millis(20);
-/// And while a device is zeroed.
+/// How often a signal is looked for while a device is zeroed.
 const PIECE: Duration = Duration::from_secs(1);
 
 pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
@@ -79,11 +79,22 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
         dry_run: arguments.dry_run,
     };
     let host = kernel.host().clone();
+    if !arguments.dry_run
+        && let Err(fault) = kernel.be_ready()
+    {
+        tell!("pagetide: note: {fault}");
+    }
     let mut daemon = Daemon::new(kernel, options);
     let since = Instant::now();
-    let mut next = since;
+    let (mut next, mut glanced) = (since, since);
     let mut said = None;
     while !interrupt::asked() && arguments.limit.is_none_or(|limit| since.elapsed() < limit) {
+        if next > Instant::now() && glanced.elapsed() >= GLANCE {
+            glanced = Instant::now();
+            if daemon.is_due() {
+                next = glanced;
+            }
+        }
         let left = next.saturating_duration_since(Instant::now());
         let did = if left > Duration::ZERO {
             daemon.zero(left.min(PIECE)).map(|more| {

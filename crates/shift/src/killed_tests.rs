@@ -1,0 +1,70 @@
+//! There and back, killed at every step.
+
+use super::give_back_tests::CAREFUL;
+use super::*;
+
+/// There and back, in pieces, killed after so many changes of the machine, before or after the last of them; `wanted`:
+/// and there again, for programs want it while it is zeroed. Whether it got to its end.
+fn killed(rig: &mut Rig, changes: u32, after: bool, wanted: bool) -> bool {
+    rig.kernel.kill.set(Some((changes, after)));
+    let there = rig.shifter.to_memory(&id(1));
+    if there.is_err() {
+        return false;
+    }
+    rig.kernel.edit(|machine| {
+        machine.devices[0].blocks.values_mut().for_each(|block| block.used = 100);
+    });
+    if rig.shifter.leave(&id(1), CAREFUL).is_err() {
+        return false;
+    }
+    let mut zeroed = 0;
+    loop {
+        match rig.shifter.zero(&id(1), &mut zeroed, crate::simulated::ZEROING) {
+            Ok(false) if wanted => return rig.shifter.again(&id(1)).is_ok(),
+            Ok(false) => {}
+            ended => return ended.is_ok(),
+        }
+    }
+}
+
+#[test]
+fn killed_at_any_step_it_can_be_made_right_with_and_without_a_reboot() {
+    let points = [false, true].map(killed_at_any_step);
+    assert!(points[0] > 60 && points[1] > points[0], "{points:?}");
+}
+
+/// How many points there are.
+fn killed_at_any_step(wanted: bool) -> u32 {
+    let mut points = 0;
+    for changes in 1.. {
+        let mut ended = false;
+        for (after, reboot) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut rig = rig();
+            ended = killed(&mut rig, changes, after, wanted);
+            points += 1;
+            if reboot {
+                rig.kernel.reboot();
+            }
+            rig.kernel.kill.set(None);
+            let mut later = Shifter::new(rig.kernel.clone(), open(rig.folder.path()));
+            for recovered in later.recover() {
+                recovered.is.unwrap_or_else(|refusal| panic!("{changes} {after}: {refusal}"));
+            }
+            let state = later.journal().state(&id(1)).unwrap();
+            match rig.driver() {
+                // Nobody's secrets on what is storage.
+                DaxDriver::Storage => {
+                    assert_eq!((state, rig.contents()), (State::Storage, vec![0; 4]), "{changes}");
+                }
+                DaxDriver::Memory => assert_eq!((state, rig.online()), (State::Memory, 3)),
+                other => panic!("{changes} {after}: {other:?}"),
+            }
+            assert!(later.recover().iter().all(|it| it.is.is_ok()), "again");
+            assert!(!reboot || rig.driver() == DaxDriver::Storage);
+        }
+        if ended {
+            break;
+        }
+    }
+    points
+}

@@ -1,0 +1,88 @@
+//! The helper that stays, as it is asked to take blocks offline. A shell stands for it.
+
+use super::*;
+use std::fs;
+
+const LONG: Duration = Duration::from_secs(20);
+
+/// Blocks 7 and 8, in use, and a kernel whose helper is a script. In it `$root` is the folder of everything, `offline
+/// N` takes a block offline, and `$starts` says how often it has been started.
+struct Rig {
+    root: tempfile::TempDir,
+    kernel: LiveKernel,
+}
+
+fn rig(script: &str) -> Rig {
+    let root = tempfile::tempdir().unwrap();
+    for block in [7, 8] {
+        let folder = root.path().join(format!("sys/devices/system/memory/memory{block}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("state"), "online\n").unwrap();
+    }
+    let script = format!(
+        "root={}; echo >>$root/starts; starts=$(wc -l <$root/starts)
+        offline() {{ echo offline >$root/sys/devices/system/memory/memory$1/state; }}
+        {script}",
+        root.path().display()
+    );
+    let helper = Helper(["sh".into(), "-c".into(), script.into()].to_vec());
+    let kernel = LiveKernel::new(Host::new(root.path()), helper, false);
+    Rig { root, kernel }
+}
+
+impl Rig {
+    fn starts(&self) -> usize {
+        fs::read_to_string(self.root.path().join("starts")).unwrap().lines().count()
+    }
+    fn state(&self, block: u64) -> BlockState {
+        self.kernel.block(BlockId(block)).unwrap().unwrap().state
+    }
+}
+
+#[test]
+fn one_helper_takes_all_blocks_offline() {
+    let rig = rig("while read what block; do $what $block; echo done; done");
+    rig.kernel.be_ready().unwrap();
+    for block in [7, 8] {
+        rig.kernel.offline(BlockId(block), LONG).unwrap();
+        assert_eq!(rig.state(block), BlockState::Offline);
+    }
+    assert_eq!(rig.starts(), 1);
+}
+
+#[test]
+fn what_a_helper_did_before_it_was_ended_is_done() {
+    let did = rig("read what block; $what $block; kill -9 $$");
+    did.kernel.offline(BlockId(7), LONG).unwrap();
+    let hangs = rig("read what block; $what $block; exec sleep 1000");
+    hangs.kernel.offline(BlockId(7), Duration::from_secs(1)).unwrap();
+}
+
+#[test]
+fn a_helper_that_is_ended_or_hangs_is_followed_by_another() {
+    let rest = "while read what block; do $what $block; echo done; done";
+    let ended = rig(&format!("if [ $starts = 1 ]; then read line; kill -9 $$; fi; {rest}"));
+    let fault = ended.kernel.offline(BlockId(7), LONG).unwrap_err();
+    assert_eq!(fault.to_string(), "cannot take block 7 offline: the helper ended");
+    let hangs = rig(&format!("if [ $starts = 1 ]; then read line; exec sleep 1000; fi; {rest}"));
+    let short = Duration::from_millis(50);
+    let fault = hangs.kernel.offline(BlockId(7), short).unwrap_err();
+    assert_eq!(fault.why, Why::TimeUp(short));
+    for rig in [ended, hangs] {
+        assert_eq!(rig.state(7), BlockState::Online);
+        rig.kernel.offline(BlockId(7), LONG).unwrap();
+        assert_eq!((rig.state(7), rig.starts()), (BlockState::Offline, 2));
+    }
+}
+
+#[test]
+fn one_that_ended_while_nobody_asked_it_is_not_asked() {
+    let rig =
+        rig("[ $starts = 1 ] && exit; while read what block; do $what $block; echo done; done");
+    rig.kernel.be_ready().unwrap();
+    while rig.kernel.worker.borrow_mut().as_mut().unwrap().is_ready() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    rig.kernel.offline(BlockId(7), LONG).unwrap();
+    assert_eq!(rig.starts(), 2);
+}

@@ -48,6 +48,8 @@ pub struct Manager<T, K> {
     refused: BackOff<UnitId>,
     /// By unit, whether it was watched in some epoch.
     known: Vec<bool>,
+    /// What was never watched, as of the last epoch.
+    unknown: Bytes,
     /// Processes that are watched sparsely, ascending.
     sparse: Vec<u32>,
     assumed: Assumed,
@@ -59,7 +61,7 @@ pub struct Manager<T, K> {
 }
 
 /// Where so large a part of what may be fast is to go up that was not before, the target is not known yet or has changed:
-/// it is looked at again soon.
+/// it is looked at again soon. So large a part of its memory is much to be unknown, too.
 const MUCH: f64 = 0.1;
 
 /// Moves, for who watches meanwhile.
@@ -103,6 +105,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             settings,
             refused: BackOff::default(),
             known: Vec::new(),
+            unknown: Bytes(u64::MAX),
             sparse: Vec::new(),
             assumed: Assumed::default(),
             moved: false,
@@ -118,21 +121,23 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         self
     }
 
-    /// Observes for an epoch, while what was decided before moves, and decides at its end: what has not moved by then is
-    /// decided on again. `stop` is asked now and then whether to end early; pages under way arrive.
+    /// Observes for an epoch, decides at its end, and moves. As long as the target's memory is visited for the first time,
+    /// what was decided moves while the next epoch is observed, and what has not moved when that ends is decided on again:
+    /// other pages are visited than move. Later nothing is observed while pages move, for of a page under way the accessed bit
+    /// cannot be cleared. `stop` is asked now and then whether to end early; pages under way arrive.
     ///
     /// # Errors
     /// When the machine refuses to be observed; a target that ends, and pages that refuse to move,
     /// are no errors.
     pub fn epoch(
         &mut self,
-        stop: &dyn Fn() -> bool,
+        stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<(Option<EpochLine>, Option<End>), ScanError> {
         let moved = std::mem::take(&mut self.moved);
         let Self { tracker, moving, .. } = self;
-        let mut watched = tracker.epoch(stop, moved, &mut Moves(moving));
+        let mut watched = tracker.epoch(&|| stop(), moved, &mut Moves(moving));
         // Also where watching failed.
-        let moves = self.moving.end(true).map(|round| {
+        let mut moves = self.moving.end().map(|round| {
             let places = watched.as_mut().map(|watched| &mut watched.places[..]);
             self.take_in(round, places.unwrap_or_default())
         });
@@ -141,6 +146,12 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let changed = self.follow_tiers();
         let layout = Layout::new(places, &record.heat, &self.tiers);
         let mut line = self.act(&record, &layout, end.is_some());
+        if !self.visits_go_on(&record.heat)
+            && let Some(round) = self.moving.run(stop)
+        {
+            let report = self.take_in(round, &mut []);
+            moves.get_or_insert_default().add(&report);
+        }
         line.moves = moves;
         line.tiers = changed.then(|| self.tiers.describe());
         self.summary.add(&line);
@@ -148,10 +159,14 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         Ok((Some(line), end))
     }
 
-    /// Moves what the last epoch decided, to the end, before the next one begins; what that did, if there was anything.
-    pub fn settle(&mut self) -> Option<Report> {
-        let round = self.moving.end(false)?;
-        Some(self.take_in(round, &mut []))
+    /// Whether much was never watched, and the last epoch watched some of that.
+    fn visits_go_on(&mut self, heat: &EpochHeat) -> bool {
+        let is_known = |row: &usize| self.known.get(heat.unit[*row].index()) == Some(&true);
+        let unknown: Bytes =
+            (0..heat.len()).filter(|row| !is_known(row)).map(|row| heat.bytes(row)).sum();
+        let before = std::mem::replace(&mut self.unknown, unknown);
+        unknown.as_f64() > MUCH * heat.resident().as_f64()
+            && unknown.as_f64() < (1.0 - MUCH) * before.as_f64()
     }
 
     /// A round of moves is over. `places`: as they were before it.
@@ -268,7 +283,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         line
     }
 
-    /// Has it moved while the next epoch is observed.
+    /// Has it moved, and the target looked at again soon where that is much.
     fn order(&mut self, heat: &EpochHeat, work: Work, capacity: Bytes) {
         let mut waited: Vec<UnitId> = Vec::new();
         for outcome in self.ordered.drain(..).filter(|outcome| outcome.up) {

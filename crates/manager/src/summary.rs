@@ -82,7 +82,7 @@ pub struct EpochLine {
     pub without_room: usize,
     /// Units that refused before and were not asked.
     pub backed_off: usize,
-    /// What moved while it was watched, as was decided after the epoch before; none where nothing was to.
+    /// What moved while it was watched, and after it; none where nothing was to.
     pub moves: Option<Report>,
 }
 

@@ -1,4 +1,4 @@
-//! A round of moves in a thread of its own, while the caller watches what moves.
+//! A round of moves in a thread of its own, while the caller does something else.
 
 use crate::Mover;
 use crate::clocks::Clocks;
@@ -19,7 +19,8 @@ pub struct Round {
     pub report: Report,
 }
 
-/// Moves what was ordered while the caller does something else. One round at a time: order, begin, end.
+/// Moves what was ordered while the caller does something else: order, begin, end; or at once: order, run. One round at
+/// a time.
 pub struct Background<K> {
     mover: Arc<Mutex<Mover<K>>>,
     clocks: Arc<Clocks>,
@@ -76,20 +77,23 @@ impl<K: Kernel + Send + 'static> Background<K> {
         if self.running.is_some() { self.clocks.ns() } else { 0 }
     }
 
-    /// Ends the round under way and says what it did. `now`: batches under way are finished, and no other begins; a
-    /// round that did not begin is forgotten.
-    pub fn end(&mut self, now: bool) -> Option<Round> {
-        if now {
-            self.ordered = None;
-        } else {
-            self.begin();
-        }
+    /// Ends the round under way and says what it did: batches under way are finished, and no other begins. A round that
+    /// did not begin is forgotten.
+    pub fn end(&mut self) -> Option<Round> {
+        self.ordered = None;
         let Running { thread, stop } = self.running.take()?;
-        stop.store(now, Ordering::Relaxed);
+        stop.store(true, Ordering::Relaxed);
         match thread.join() {
             Ok(round) => Some(round),
             Err(panic) => std::panic::resume_unwind(panic),
         }
+    }
+
+    /// The round that was ordered, here and now; until the next batch where `stop` says so.
+    pub fn run(&mut self, stop: &(dyn Fn() -> bool + Sync)) -> Option<Round> {
+        let work = self.ordered.take()?;
+        let report = self.mover().run(&work, stop);
+        Some(Round { work, report })
     }
 }
 
@@ -124,34 +128,35 @@ mod tests {
 
     #[test]
     fn what_was_ordered_moves_meanwhile_and_is_told_at_the_end() {
-        let (mut background, work) = world(8);
-        assert_eq!(background.end(false), None, "nothing was ordered");
-        background.order(work.clone());
-        background.begin();
-        let round = background.end(false).unwrap();
-        assert_eq!((round.report.promoted.bytes(), round.work), (Bytes(8 * HUGE), work));
-        assert_eq!(background.end(false), None, "told once");
-    }
-
-    #[test]
-    fn a_round_that_is_ended_early_tells_what_it_left() {
         let (mut background, work) = world(2000);
-        background.order(work);
+        assert_eq!(background.end(), None, "nothing was ordered");
+        background.order(work.clone());
         background.begin();
-        let report = background.end(true).unwrap().report;
+        let Round { work: done, report } = background.end().unwrap();
+        assert_eq!((&done, report.orders.len()), (&work, 2000));
         let left: u64 = report.orders.iter().map(|order| order.left).sum();
-        assert_eq!(report.promoted.huge_pages * 512 + left, 2000 * 512);
-        assert_eq!(report.orders.len(), 2000);
+        assert_eq!(report.promoted.huge_pages * 512 + left, 2000 * 512, "what it left is told");
+        assert_eq!(background.end(), None, "once");
     }
 
     #[test]
-    fn a_round_that_did_not_begin_is_forgotten_where_it_is_to_end_now() {
-        let (mut background, work) = world(1);
+    fn what_was_ordered_moves_at_once_where_nobody_watches() {
+        let (mut background, work) = world(8);
+        assert_eq!(background.run(&|| false), None, "nothing was ordered");
         background.order(work.clone());
-        assert_eq!(background.end(true), None);
-        background.begin();
-        assert_eq!(background.end(false), None);
+        let round = background.run(&|| false).unwrap();
+        assert_eq!((round.report.promoted.bytes(), &round.work), (Bytes(8 * HUGE), &work));
         background.order(work);
-        assert_eq!(background.end(false).map(|round| round.report.promoted.huge_pages), Some(1));
+        let report = background.run(&|| true).unwrap().report;
+        assert_eq!(report.promoted.bytes(), Bytes(0), "unless it is to stop");
+    }
+
+    #[test]
+    fn a_round_that_did_not_begin_is_forgotten() {
+        let (mut background, work) = world(1);
+        background.order(work);
+        assert_eq!(background.end(), None);
+        background.begin();
+        assert_eq!((background.end(), background.run(&|| false)), (None, None));
     }
 }

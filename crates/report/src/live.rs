@@ -21,18 +21,18 @@ pub fn seen(hot: Option<Bytes>, watched: f64, unknown: f64) -> Vec<String> {
 /// One epoch for who watches, the most important part first.
 #[must_use]
 pub fn epoch_parts(line: &EpochLine) -> Vec<String> {
-    let mut parts = vec![format!("epoch {}", line.epoch)];
     let amounts = |up, down| format!("up {up}, down {down}");
-    if let Some(moves) = &line.moves {
-        parts.push(format!("moved {}", amounts(moves.promoted.bytes(), moves.demoted.bytes())));
-    }
-    parts.push(match () {
-        () if line.promote.0 + line.demote.0 > 0 => {
+    let moved = match &line.moves {
+        Some(moves) => {
+            format!("moved {}", amounts(moves.promoted.bytes(), moves.demoted.bytes()))
+        }
+        None if line.promote.0 + line.demote.0 > 0 => {
             format!("to move {}", amounts(line.promote, line.demote))
         }
-        () if !line.migrate => "stands still".to_owned(),
-        () => "nothing to move".to_owned(),
-    });
+        None if !line.migrate => "stands still".to_owned(),
+        None => "nothing to move".to_owned(),
+    };
+    let mut parts = vec![format!("epoch {}", line.epoch), moved];
     parts.extend(line.tiers.clone());
     parts.push(format!("{} in fast memory", line.held));
     parts.extend(line.fast_share.map(|share| format!("{} of accesses there", percent(share))));

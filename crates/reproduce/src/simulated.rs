@@ -3,7 +3,7 @@
 
 use crate::{Context, Key, ReproduceError, Values};
 use pagetide_sim::scenario::{Outcome, Scenario, parse, run_watched};
-use pagetide_sim::sweep::{Draft, model_of};
+use pagetide_sim::sweep::{Draft, MODEL};
 use pagetide_sim::systems::DecisionLog;
 
 /// What each scenario came to, in order; those that are not known yet are simulated, in parallel.
@@ -17,9 +17,8 @@ pub(crate) fn simulate(
     scenarios: &[String],
 ) -> Result<Vec<Values>, ReproduceError> {
     let key = |text: &String| {
-        let (model, digest) = resolved(text, figure)?;
-        let key = Key::new(figure, model, context.scale).with("scenario", text);
-        Ok((key.with("digest", digest), text.clone()))
+        let key = Key::new(figure, MODEL, context.scale).with("scenario", text);
+        Ok((key.with("digest", resolved(text, figure)?), text.clone()))
     };
     let points: Vec<(Key, String)> =
         scenarios.iter().map(key).collect::<Result<_, ReproduceError>>()?;
@@ -49,11 +48,10 @@ pub(crate) fn simulate_named<'a>(
 ) -> Result<Vec<Values>, ReproduceError> {
     let point = |named: &'a Named| {
         let Named { name, scenario, decisions } = named;
-        let (model, digest) = resolved(scenario, figure)?;
-        let key = Key::new(figure, model, context.scale)
+        let key = Key::new(figure, MODEL, context.scale)
             .with("name", name)
             .with("decisions", u8::from(decisions.is_some()))
-            .with("digest", digest);
+            .with("digest", resolved(scenario, figure)?);
         Ok((key, named))
     };
     let points: Vec<(Key, &'a Named)> =
@@ -81,10 +79,10 @@ pub(crate) fn run(
     Ok(run_watched(scenario, None, figure, &mut |_| !context.store.stopped())?)
 }
 
-/// The model that computes a scenario, and a digest of the scenario and of the machine that it names.
-pub(crate) fn resolved(text: &str, figure: &str) -> Result<(u32, String), ReproduceError> {
+/// A digest of a scenario and of the machine that it names.
+pub(crate) fn resolved(text: &str, figure: &str) -> Result<String, ReproduceError> {
     let resolved = Draft::new(text, figure)?.with(&[])?;
-    Ok((model_of(&resolved.scenario), digest_of(&resolved.key)))
+    Ok(digest_of(&resolved.key))
 }
 
 /// A digest of a text.

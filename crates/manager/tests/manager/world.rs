@@ -203,14 +203,8 @@ impl World {
         Self { kernel, manager }
     }
 
-    /// One epoch, and then all that it decided; what that did is told with it.
+    /// One epoch, which takes no time: hardly anything moves in it, but after it.
     pub(crate) fn epoch(&mut self) -> EpochLine {
-        let line = self.only_epoch();
-        EpochLine { moves: self.manager.settle(), ..line }
-    }
-
-    /// One epoch, which takes no time: hardly anything moves in it.
-    pub(crate) fn only_epoch(&mut self) -> EpochLine {
         self.manager.epoch(&|| false).unwrap().0.unwrap()
     }
 

@@ -5,6 +5,7 @@ use crate::simulated::{geomean, resolved, run};
 use crate::{Context, Key, Outcome, ReproduceError, Series, Values};
 use pagetide_policy::Verdict;
 use pagetide_sim::scenario::parse;
+use pagetide_sim::sweep::MODEL;
 use pagetide_sim::systems::DecisionLog;
 
 /// A system.
@@ -65,9 +66,9 @@ pub(super) fn simulate(
     over_time: bool,
 ) -> Result<Vec<Values>, ReproduceError> {
     let key = |text: &String| {
-        let (model, digest) = resolved(text, "adaptive")?;
-        let key = Key::new("adaptive", model, context.scale).with("over-time", over_time);
-        Ok((key.with("scenario", text).with("digest", digest), text.clone()))
+        let key = Key::new("adaptive", MODEL, context.scale).with("over-time", over_time);
+        let key = key.with("scenario", text).with("digest", resolved(text, "adaptive")?);
+        Ok((key, text.clone()))
     };
     let points: Vec<(Key, String)> =
         scenarios.iter().map(key).collect::<Result<_, ReproduceError>>()?;

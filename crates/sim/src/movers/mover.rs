@@ -143,9 +143,11 @@ impl Mover {
         self.jobs.push_back(Job { down: Some(down), without_copy: true, ..Job::default() });
     }
 
-    /// What has not begun is not done.
-    pub fn drop_rest(&mut self) {
+    /// What has not begun is not done; whether there was any of it.
+    pub fn drop_rest(&mut self) -> bool {
+        let left = !self.jobs.is_empty();
         self.jobs.clear();
+        left
     }
 
     /// Whether everything that was asked for is done.

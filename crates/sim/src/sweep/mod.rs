@@ -17,7 +17,7 @@ pub use draft::{Draft, Resolved, text_of};
 pub use encode::parquet;
 pub use error::SweepError;
 pub use journal::Journal;
-pub use plan::{Now, Plan, Point, model_of};
+pub use plan::{MODEL, Now, Plan, Point};
 pub(crate) use plan::{combinations, values};
 pub(crate) use vary::set;
 pub use vary::{Setting, Vary};

@@ -3,7 +3,7 @@
 
 use super::vary::word;
 use super::{Draft, Journal, Resolved, Setting, SweepError, Vary};
-use crate::scenario::{self, Outcome, Scenario};
+use crate::scenario::{self, Outcome};
 use pagetide_types::Bytes;
 use rayon::prelude::*;
 use std::collections::HashSet;
@@ -14,15 +14,7 @@ use toml::Value;
 
 /// Stands for all that computes an outcome of a scenario: whoever changes what the simulation computes
 /// raises it, so that older results are not taken for new ones.
-const MODEL: u32 = 9;
-/// As [`MODEL`], of the system `pagetide`.
-const PAGETIDE_MODEL: u32 = 10;
-
-/// The model that computes a scenario.
-#[must_use]
-pub fn model_of(scenario: &Scenario) -> u32 {
-    if scenario.system.name == "pagetide" { PAGETIDE_MODEL } else { MODEL }
-}
+pub const MODEL: u32 = 9;
 
 /// Points of a sweep at most.
 const MOST: u128 = 100_000;
@@ -67,8 +59,7 @@ impl Plan {
         let point = |combination: Vec<Setting>| {
             let all: Vec<Setting> = settings.iter().chain(&combination).cloned().collect();
             let resolved = draft.with(&all)?;
-            let model = model_of(&resolved.scenario);
-            let key = format!("model {model} {}", resolved.key);
+            let key = format!("model {MODEL} {}", resolved.key);
             Ok(Point { values: values(combination), resolved, key })
         };
         let points =

@@ -1,7 +1,6 @@
 //! Every policy that ranks units: the same [`Tenant`] that decides in a live run and in a replay, with
 //! a simulated tracker before it and a simulated mover behind it. It decides in intervals; while its
-//! moves are under way it waits for them, and decides late. As `pagetide run` it does not wait: what has not moved when an
-//! interval ends is decided on again.
+//! moves are under way it waits for them, and decides late.
 
 use super::setup::{DecisionLog, Given, Period, TenantSetup, Told, Tracking};
 use crate::engine::{Fault, System, World};
@@ -13,7 +12,7 @@ use pagetide_policy::{
     CostBenefit, Decider, Decision, GovernorSpec, Outcome, Places, PolicySpec, Room, SpecError,
     Tenant, Watch,
 };
-use pagetide_types::{Bytes, EpochHeat, UnitId};
+use pagetide_types::{Bytes, EpochHeat};
 
 /// See the module.
 pub struct Ranked {
@@ -39,14 +38,14 @@ pub(super) struct Parts {
 /// As `pagetide run` does it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Live {
-    /// Threads that move pages, each by calls of its own, together until the interval ends. What is left then is
-    /// dropped.
+    /// Threads that move pages, each by calls of its own, together for as long as an interval at most. What is
+    /// left then is dropped, and the next interval begins.
     pub(super) movers: u32,
     /// The first two intervals are so long, s, each next one twice as long, up to the usual length.
     pub(super) opening_s: f64,
 }
 
-/// Where so large a part of what may be fast is to go up that was not before it decides again soon, as `run` does.
+/// Where so large a part of what may be fast goes up at once it decides again soon, as `run` does.
 const MUCH: f64 = 0.1;
 
 /// When to decide.
@@ -88,8 +87,9 @@ struct Managed {
     /// When the last interval began, and when the next decision is due, ns.
     begun_ns: f64,
     due_ns: f64,
-    /// What was to go up, as units, ascending; of who does not wait for moves.
-    wanted: Vec<UnitId>,
+    /// Until when moves may take, if they may not take for ever; and whether to decide again soon afterwards.
+    until_ns: Option<f64>,
+    soon: bool,
     /// What the last decision was made on.
     heat: EpochHeat,
     outcomes: Vec<Outcome>,
@@ -131,7 +131,8 @@ impl Ranked {
             epoch: 0,
             begun_ns: 0.0,
             due_ns: rhythm.length_ns(0),
-            wanted: Vec::new(),
+            until_ns: None,
+            soon: false,
             heat: EpochHeat::default(),
             outcomes: Vec::new(),
         };
@@ -178,29 +179,32 @@ impl System for Ranked {
         if now_ns == 0.0 {
             managed.tracker.begin(world);
         }
-        let live = rhythm.live.is_some();
-        if live && now_ns >= managed.due_ns {
-            // What is under way arrives.
-            managed.movers.iter_mut().for_each(Mover::drop_rest);
-        }
         let next = managed.step(now_ns, world);
         managed.take_moved(memory, told);
-        let due_ns = managed.due_ns;
         if let Some(next) = next {
-            return if live && now_ns < due_ns { next.min(due_ns) } else { next };
+            return next;
         }
-        if now_ns < due_ns {
-            return due_ns;
+        if managed.until_ns.take().is_some() {
+            let epoch = if std::mem::take(&mut managed.soon) { 0 } else { managed.epoch };
+            managed.due_ns = now_ns + rhythm.length_ns(epoch);
+        }
+        if now_ns < managed.due_ns {
+            return managed.due_ns;
         }
         managed.decide(now_ns, *rhythm, world, told);
-        let (next, due_ns) = (managed.step(now_ns, world), managed.due_ns);
-        next.map_or(due_ns, |next| if live { next.min(due_ns) } else { next })
+        managed.step(now_ns, world).unwrap_or(managed.due_ns)
     }
 }
 
 impl Managed {
     /// Moves go on; when they do next, if some are under way.
     fn step(&mut self, now_ns: f64, world: &mut World) -> Option<f64> {
+        if self.until_ns.is_some_and(|until| now_ns >= until) {
+            for mover in &mut self.movers {
+                // What is not done yet is decided on again soon.
+                self.soon |= mover.drop_rest();
+            }
+        }
         self.movers.iter_mut().filter_map(|mover| mover.step(now_ns, world)).reduce(f64::min)
     }
 
@@ -218,33 +222,22 @@ impl Managed {
         let fast: Vec<bool> = heat.node.iter().map(|node| node.0 == 0).collect();
         let places = Places { fast: Some(&fast), ..Places::default() };
         let room = self.room(&fast);
-        let scale = rhythm.period.scale;
-        let asked_s = rhythm.length_ns(self.epoch) * 1e-9;
-        let told_s = if rhythm.live.is_some() { length_s } else { asked_s } * scale;
+        let (length_ns, scale) = (rhythm.length_ns(self.epoch), rhythm.period.scale);
         self.tenant.watched((looked.cpu_ns + looked.thread_ns) * 1e-9 * scale);
-        let decision = self.tenant.decide(heat, told_s, places, room, (false, None));
+        let decision =
+            self.tenant.decide(heat, length_ns * 1e-9 * scale, places, room, (false, None));
         self.tell(now_ns, &fast, &decision, told);
         let stopped = !decision.sparse.is_empty();
         self.tracker.watch(if stopped { Watch::Sparse } else { Watch::Full });
         self.request(&decision);
         self.epoch += 1;
         self.begun_ns = now_ns;
-        self.due_ns = match rhythm.live {
-            Some(_) if self.much_is_new(&decision) => now_ns + rhythm.length_ns(0),
-            Some(_) => now_ns + rhythm.length_ns(self.epoch),
-            None => (self.due_ns + rhythm.length_ns(self.epoch)).max(now_ns + 1.0),
-        };
-    }
-
-    /// Whether much is to go up that was not to before.
-    fn much_is_new(&mut self, decision: &Decision) -> bool {
-        let unit = |row: &usize| self.heat.unit[*row];
-        let is_new = |row: &&usize| self.wanted.binary_search(&unit(row)).is_err();
-        let new = decision.chosen.promote.iter().filter(is_new);
-        let new: Bytes = new.map(|row| self.heat.bytes(*row)).sum();
-        self.wanted = decision.chosen.promote.iter().map(unit).collect();
-        self.wanted.sort_unstable();
-        new.as_f64() > MUCH * self.capacity.as_f64()
+        let moves = !self.movers.iter().all(Mover::is_idle);
+        let limited = moves && rhythm.live.is_some();
+        let promoted = decision.chosen.promote.iter().map(|row| self.heat.bytes(*row).as_f64());
+        self.soon = limited && promoted.sum::<f64>() > MUCH * self.capacity.as_f64();
+        self.until_ns = limited.then_some(now_ns + rhythm.period.interval_s * 1e9);
+        self.due_ns = (self.due_ns + rhythm.length_ns(self.epoch)).max(now_ns + 1.0);
     }
 
     /// Room for what is to be fast, of which the tenant has some.

@@ -7,7 +7,9 @@ use crate::parted;
 use crate::place::Layout;
 use crate::room::NodesRoom;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Turn, Watched};
-use pagetide_migrate::{BackOff, Background, Kernel, Mapping, Mover, Order, Report, Round, Work};
+use pagetide_migrate::{
+    BackOff, Background, Kernel, Mapping, Mover, Order, Refusal, Report, Round, Work,
+};
 use pagetide_policy::{
     Chosen, CostBenefit, Decider, Governors, Outcome, Places, PolicySpec, Room, Tenant, Watch,
 };
@@ -150,6 +152,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             && let Some(round) = self.moving.run(stop)
         {
             let report = self.take_in(round, &mut []);
+            if !report.refused(Refusal::OutOfTime).is_zero() {
+                self.tracker.hurry();
+            }
             moves.get_or_insert_default().add(&report);
         }
         line.moves = moves;

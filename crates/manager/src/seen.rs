@@ -38,6 +38,9 @@ pub trait Tracker {
         None
     }
 
+    /// The next epoch is to be a short one: what was decided is not done yet.
+    fn hurry(&mut self) {}
+
     /// Much of what was decided is new: all of the target is to be looked at again, soon.
     fn changed(&mut self) {}
 
@@ -62,6 +65,10 @@ impl Tracker for Recorder {
 
     fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {
         Some(Self::held(self))
+    }
+
+    fn hurry(&mut self) {
+        Self::hurry(self);
     }
 
     fn changed(&mut self) {

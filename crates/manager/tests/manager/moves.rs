@@ -49,6 +49,19 @@ fn where_much_moves_all_of_the_target_is_looked_at_again_soon() {
 }
 
 #[test]
+fn what_did_not_end_in_its_time_is_decided_on_again_soon() {
+    let mut world = World::new(400, 64, &upside_down(), settings(EVERYTHING));
+    let line = world.manager.epoch(&|| true).unwrap().0.unwrap();
+    let late = line.moves.map(|moves| moves.refused(Refusal::OutOfTime).bytes());
+    assert_eq!(late, Some(Bytes::mib(32)));
+    assert_eq!(world.manager.tracker().hurried, 1);
+    let line = world.epoch();
+    assert_eq!(line.moves.map(|moves| moves.promoted.bytes()), Some(Bytes::mib(32)));
+    world.epoch();
+    assert_eq!(world.manager.tracker().hurried, 1, "and then there is time");
+}
+
+#[test]
 fn while_memory_is_visited_for_the_first_time_pages_move_beside_it() {
     // Nine parts in ten of what is unknown at first stay so, and are visited bit by bit.
     let mut units = upside_down();

@@ -44,6 +44,7 @@ pub(crate) struct Truth {
     pub(crate) told: u32,
     /// How often it was told that the target has changed.
     pub(crate) changed: u32,
+    pub(crate) hurried: u32,
     /// What it was told of whom to watch sparsely, epoch by epoch.
     pub(crate) sparse: Vec<Vec<Pid>>,
 }
@@ -102,6 +103,10 @@ impl Tracker for Truth {
         self.epochs += 1;
         let record = EpochRecord { epoch, heat, ..EpochRecord::default() };
         Ok(Watched { record: Some(record), places, end: None })
+    }
+
+    fn hurry(&mut self) {
+        self.hurried += 1;
     }
 
     fn changed(&mut self) {
@@ -196,6 +201,7 @@ impl World {
             length_s: 1.0,
             told: 0,
             changed: 0,
+            hurried: 0,
             sparse: vec![],
         };
         let mover = Mover::new(Arc::clone(&kernel), Options::default());

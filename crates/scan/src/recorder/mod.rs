@@ -316,6 +316,12 @@ impl Recorder {
         self.watched_twice
     }
 
+    /// The next epoch is as short as the first one, where that is short ([`Options::opening`]): who decides
+    /// cannot wait.
+    pub fn hurry(&mut self) {
+        self.hurried = true;
+    }
+
     /// Processes of the target that another recorder began to watch while this one did.
     #[must_use]
     pub fn also_watched(&self) -> usize {

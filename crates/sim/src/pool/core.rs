@@ -15,6 +15,8 @@ pub(super) struct Core<'m> {
     under_way: Slots,
     instructions: u64,
     done_at: Option<Ps>,
+    /// It executes nothing, and nobody knows until when.
+    frozen: bool,
 }
 
 impl<'m> Core<'m> {
@@ -22,8 +24,8 @@ impl<'m> Core<'m> {
         let under_way = Slots::new(outstanding);
         let instructions = misses.instructions();
         let misses = Cow::Borrowed(misses.all());
-        let (ready, done_at) = (Ps::ZERO, None);
-        let mut core = Self { misses, at: 0, ready, under_way, instructions, done_at };
+        let (ready, done_at, frozen) = (Ps::ZERO, None, false);
+        let mut core = Self { misses, at: 0, ready, under_way, instructions, done_at, frozen };
         core.load(start, times);
         core
     }
@@ -37,7 +39,7 @@ impl<'m> Core<'m> {
     /// When it is made; never, if there is none.
     #[inline]
     pub(super) fn next(&self) -> Ps {
-        if self.done_at.is_some() {
+        if self.done_at.is_some() || self.frozen {
             return Ps::MAX;
         }
         match self.miss().request() {
@@ -46,7 +48,7 @@ impl<'m> Core<'m> {
         }
     }
 
-    /// It was made at `now`; what it waits for comes at `done`.
+    /// It was made at `now`; what it waits for comes at `done`, which is never as long as nobody knows.
     #[inline]
     pub(super) fn made(&mut self, now: Ps, done: Option<Ps>, times: &Times) {
         if let Some(done) = done {
@@ -60,8 +62,18 @@ impl<'m> Core<'m> {
     fn load(&mut self, now: Ps, times: &Times) {
         match self.misses.get(self.at) {
             Some(miss) => self.ready = now + times.instructions(miss.instructions()),
-            None => self.done_at = Some(now.max(self.under_way.all_free_at())),
+            None => {
+                self.ready = now;
+                self.done_at = Some(now.max(self.under_way.all_free_at()));
+            }
         }
+    }
+
+    /// One of those that nobody knew comes at `done`.
+    pub(super) fn learns(&mut self, done: Ps) {
+        self.under_way.give_up(done);
+        let all = self.ready.max(self.under_way.all_free_at());
+        self.done_at = self.done_at.map(|_| all);
     }
 
     /// All entries were made.
@@ -84,8 +96,14 @@ impl<'m> Core<'m> {
         self.misses.get(self.at).map_or(Ps::ZERO, |miss| times.instructions(miss.instructions()))
     }
 
+    /// It executes nothing until it is stalled to a known time.
+    pub(super) fn freeze(&mut self) {
+        self.frozen = true;
+    }
+
     /// It executes nothing from `from` to `to`; what is under way goes on.
     pub(super) fn stall(&mut self, from: Ps, to: Ps) {
+        self.frozen = false;
         if self.done_at.is_none() {
             self.ready = if self.ready > from { self.ready + (to - from) } else { to };
         }

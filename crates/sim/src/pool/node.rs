@@ -3,6 +3,7 @@
 use super::Ps;
 use super::core::Core;
 use super::counts::PageId;
+use super::dma::Dma;
 use super::filter::{NodeCaches, Seen};
 use super::governed::Governed;
 use super::hardware::{Times, local};
@@ -25,12 +26,16 @@ pub(super) struct Node<'m> {
     pub(super) memory: Module,
     /// Lines that come, and lines that go.
     pub(super) port: [Link; 2],
-    /// It stands still until then.
+    /// It stands still until then; for ever, as long as nobody knows.
     pub(super) stalled_until: Ps,
+    /// Since when it has stood still for that.
+    frozen_at: Option<Ps>,
     /// Caches that misses come from as they are made; else they are kept.
     pub(super) caches: Option<NodeCaches>,
     /// Pages under way, and when they are there; only where accesses wait for them.
     pub(super) coming: HashMap<PageId, Ps>,
+    /// Pages that are swapped line by line.
+    pub(super) dma: Dma,
     pub(super) tally: Tally,
     /// Translations that its cores keep, where these take time.
     pub(super) translations: Option<Translations>,
@@ -79,8 +84,10 @@ impl<'m> Node<'m> {
             memory: local(&machine.local),
             port: [0, 1].map(|_| Link::new(machine.network.bandwidth_gb_s)),
             stalled_until: start,
+            frozen_at: None,
             caches: None,
             coming: HashMap::new(),
+            dma: Dma::default(),
             tally: Tally::default(),
             translations,
             governed: None,
@@ -129,6 +136,19 @@ impl<'m> Node<'m> {
         self.stalled_until = to;
         self.tally.stalls += 1;
         self.tally.stalled += to - from;
+    }
+
+    /// Its cores execute nothing from `from` until it is resumed.
+    pub(super) fn freeze(&mut self, from: Ps) {
+        self.cores.iter_mut().for_each(Core::freeze);
+        (self.stalled_until, self.frozen_at) = (Ps::MAX, Some(from));
+    }
+
+    /// They go on, if they were frozen.
+    pub(super) fn resume(&mut self, to: Ps) {
+        if let Some(from) = self.frozen_at.take() {
+            self.stall(from, to);
+        }
     }
 
     /// Gives a core that has made all of its misses the next ones that its caches let through.

@@ -3,8 +3,8 @@
 //! A core executes so many instructions per cycle, whatever they are, until it has as many misses under
 //! way as it may have; it waits for no miss by name (as in the paper's simulator \[I\]: a bound). All
 //! queues are first come, first served, so a request's end is known when it begins, and the next thing
-//! to happen is always a core's next request, or the end of an epoch. Requests of different nodes are
-//! taken to reach the pool in the order in which they left.
+//! to happen is always a core's next request, the end of an epoch, or what waited for a time
+//! ([`Later`]). Requests of different nodes are taken to reach the pool in the order in which they left.
 
 mod outcome;
 mod place;
@@ -16,6 +16,7 @@ use super::core::Core;
 use super::filter::NodeCaches;
 use super::governed::Governed;
 use super::hardware::{Times, module, pages_of};
+use super::later::{Asked, Later};
 use super::manager::Manager;
 use super::module::Module;
 use super::node::Node;
@@ -24,7 +25,6 @@ use super::placement::Placement;
 use super::settings::{Migration, PoolError};
 use super::traffic::{Misses, Request};
 use pagetide_machine::PoolMachine;
-use requests::Asked;
 
 /// What runs on a node.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,7 @@ pub struct Engine<'m> {
     modules: u32,
     controller: Option<Controller>,
     pub(super) manager: Option<Manager>,
+    later: Later,
     requests: u64,
 }
 
@@ -103,6 +104,7 @@ impl<'m> Engine<'m> {
             manager: migration
                 .map(|migration| Manager::new(migration.clone(), programs.len(), &times)),
             nodes,
+            later: Later::default(),
             requests: 0,
         })
     }
@@ -131,11 +133,17 @@ impl<'m> Engine<'m> {
         let all: u64 = self.nodes.iter().flat_map(|node| &node.cores).map(|c| c.left()).sum();
         let (mut made, mut left) = (0, WATCH);
         loop {
-            let (core, now) = self.first();
+            let (core, next) = self.first();
+            let later = self.later.first();
+            let now = next.min(later);
             if now == Ps::MAX {
                 break;
             }
             if self.end_epochs(now) {
+                continue;
+            }
+            if later <= next {
+                self.go_on(later);
                 continue;
             }
             self.make(core, now);
@@ -171,13 +179,17 @@ impl<'m> Engine<'m> {
         if manager.ends_at > now {
             return false;
         }
-        manager.end(&mut self.nodes, &mut self.pool, controller);
-        for (number, node) in self.nodes.iter().enumerate() {
-            for (core, next) in node.cores.iter().zip(&mut self.next[number * self.cores..]) {
-                *next = core.next();
-            }
-        }
+        manager.end(&mut self.nodes, (&self.pool, &mut self.later), controller);
+        (0..self.nodes.len()).for_each(|node| self.ask_cores(node));
         true
+    }
+
+    /// When the cores of a node make their next requests may have changed.
+    fn ask_cores(&mut self, node: usize) {
+        let next = &mut self.next[node * self.cores..];
+        for (core, next) in self.nodes[node].cores.iter().zip(next) {
+            *next = core.next();
+        }
     }
 
     /// A core makes its next request.
@@ -205,8 +217,9 @@ impl<'m> Engine<'m> {
         let mut done = None;
         if write || request == Request::Fetch {
             self.requests += 1;
-            let served = self.ask(Asked { node: at, line: miss.line(), write }, now);
-            done = (!write).then_some(served);
+            let asked = Asked { node: at, core: of, line: miss.line(), write, since: now };
+            let served = self.ask(asked, now);
+            done = (!write).then(|| served.unwrap_or(Ps::MAX));
         }
         let node = &mut self.nodes[at];
         let core = &mut node.cores[of];

@@ -54,6 +54,8 @@ pub(super) struct Tally {
     pub(super) fetched: [u64; 2],
     /// Lines given back to them.
     pub(super) written: [u64; 2],
+    /// Of lines fetched and of lines given back, how many more were local than if nothing had moved.
+    pub(super) nearer: [i64; 2],
     /// What fetches took, in all.
     pub(super) delay: [u128; 2],
     pub(super) stalls: u64,
@@ -115,8 +117,8 @@ impl<'m> Node<'m> {
             outstanding: self.outstanding,
             pool_delay: delay(1),
             local_delay: delay(0),
-            local_fetches: self.tally.fetched[0] - before.fetched[0],
-            local_write_backs: self.tally.written[0] - before.written[0],
+            nearer_fetches: self.tally.nearer[0] - before.nearer[0],
+            nearer_write_backs: self.tally.nearer[1] - before.nearer[1],
             write_share: {
                 let [fetched, written] = [
                     self.tally.fetched[1] - before.fetched[1],

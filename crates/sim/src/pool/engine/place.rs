@@ -31,7 +31,7 @@ pub(super) fn all(
     let frames = pages_of(machine.local.capacity);
     let all = u64::from(machine.pool.modules) * pages_of(machine.pool.capacity);
     let share = all / programs.len() as u64;
-    let local = u32::try_from(frames).unwrap_or(u32::MAX / 4).min(1 << 30);
+    let local = u32::try_from(frames.min(MOST)).unwrap_or(u32::MAX);
     let mut next_slot = 0_u64;
     let place = |(number, program): (usize, &Program<'_>)| {
         let room = Room { local: frames, pool: share, modules: machine.pool.modules };
@@ -54,7 +54,7 @@ pub(super) fn all(
                 );
                 return refuse("nodes", &programs.len(), remedy);
             }
-            #[expect(clippy::cast_possible_truncation, reason = "checked against 2^31 below")]
+            #[expect(clippy::cast_possible_truncation, reason = "checked against 2^30 below")]
             let slot = (next_slot - 1) as u32;
             Ok(Place::Pool(slot))
         });
@@ -63,7 +63,7 @@ pub(super) fn all(
     };
     let needed: u64 = programs.iter().map(|program| u64::from(program.pages)).sum();
     if needed >= MOST {
-        return refuse("nodes", &programs.len(), "at most 8 TiB of programs are simulated");
+        return refuse("nodes", &programs.len(), "at most 4 TiB of programs are simulated");
     }
     programs.iter().enumerate().map(place).collect()
 }

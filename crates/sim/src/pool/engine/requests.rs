@@ -72,6 +72,7 @@ impl Engine<'_> {
     fn served(&mut self, asked: Asked, by_pool: bool, done: Ps) -> Ps {
         let node = &mut self.nodes[asked.node];
         let of = usize::from(by_pool);
+        node.tally.nearer[usize::from(asked.write)] += node.places.nearer(asked.page());
         if asked.write {
             node.tally.written[of] += 1;
         } else {

@@ -89,8 +89,8 @@ impl Books {
 
     /// Writes down what moves have brought since the node was looked at before.
     fn brought(&mut self, node: &NodeView, worth: &Worth) {
-        self.debt -= node.local_fetches as f64 * worth.fetch;
-        self.debt -= node.local_write_backs as f64 * worth.write_back;
+        self.debt -= node.nearer_fetches as f64 * worth.fetch;
+        self.debt -= node.nearer_write_backs as f64 * worth.write_back;
     }
 
     /// Takes hot pages among the candidates if they pay for their swap; what accesses to all hot candidates have

@@ -55,9 +55,9 @@ fn pages_move_if_what_is_left_of_them_pays() {
 fn what_is_owed_is_bounded_by_a_share_of_the_time_and_paid_back_by_local_fetches() {
     let mut policy = Payback { most_debt: 0.05, ..taught() };
     let all: Vec<Hot> = of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
-    let mut moved = |local_fetches| {
+    let mut moved = |nearer_fetches| {
         let mut hot = all.clone();
-        let view = NodeView { local_fetches, ..view(400_000_000, 9660.0) };
+        let view = NodeView { nearer_fetches, ..view(400_000_000, 9660.0) };
         policy.choose(&view, &mut hot, 500);
         hot.len()
     };
@@ -70,10 +70,10 @@ fn what_is_owed_is_bounded_by_a_share_of_the_time_and_paid_back_by_local_fetches
 #[test]
 fn on_a_saturated_pool_a_stall_is_cheap_and_a_local_write_back_pays() {
     let mut policy = Payback { most_debt: 0.05, ..taught() };
-    let mut moved = |standing, local_write_backs| {
+    let mut moved = |standing, nearer_write_backs| {
         let mut hot: Vec<Hot> = of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
         let prices = Prices { write_back_ns: 1000.0, standing, ..Prices::default() };
-        let view = NodeView { prices, local_write_backs, ..view(400_000_000, 9660.0) };
+        let view = NodeView { prices, nearer_write_backs, ..view(400_000_000, 9660.0) };
         policy.choose(&view, &mut hot, 500);
         hot.len()
     };

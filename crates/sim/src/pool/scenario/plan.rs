@@ -18,7 +18,7 @@ use toml::{Table, Value};
 /// compute raises it.
 pub const MODEL: u32 = 1;
 /// As [`MODEL`], of what runs under [`Payback`](crate::pool::Payback).
-const PAYBACK_MODEL: u32 = 3;
+const PAYBACK_MODEL: u32 = 4;
 /// As [`MODEL`], where requests wait for their page or its count, or DMA takes its turn in the banks.
 const WAITING_MODEL: u32 = 2;
 

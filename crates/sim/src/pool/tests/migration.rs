@@ -131,6 +131,24 @@ fn only_who_accesses_a_page_under_swap_waits_for_it() {
 }
 
 #[test]
+fn what_was_local_at_first_pays_for_no_move() {
+    // Nothing may be owed, so nothing can ever come in; half of the pages are local, and always were.
+    let all: Vec<Misses> =
+        (0..2).map(|core| misses(400_000, 40, Kind::Read, |i| core * 8192 + i % 8192)).collect();
+    let payback = Migration {
+        policy: crate::pool::Chooser::Payback,
+        threshold: 3,
+        epoch_cycles: 10_000,
+        keep_counts: true,
+        most: 500,
+        most_debt: Some(0.0),
+        ..Migration::default()
+    };
+    let outcome = replay(&machine(8), &all, Placement::Alternate, Some(&payback)).unwrap();
+    assert!(outcome.nodes[0].local_fetches > 100_000 && outcome.nodes[0].moved_in == 0);
+}
+
+#[test]
 fn epochs_go_by_while_a_node_stands_still_unless_they_wait() {
     let with = |tick_in_stall| {
         let migration =

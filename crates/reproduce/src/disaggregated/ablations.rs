@@ -17,14 +17,29 @@ pub(super) const FIGURE: Figure = Figure {
 const EPOCHS: [(u64, &str); 1] = [(100_000, "100K")];
 
 /// What is another.
-struct Ablation {
-    name: &'static str,
+pub(super) struct Ablation {
+    pub(super) name: &'static str,
     placement: &'static str,
     changes: Vec<Change>,
     migration: fn(Migration) -> Migration,
 }
 
-fn ablations() -> Vec<Ablation> {
+impl Ablation {
+    /// A point with it.
+    pub(super) fn of(&self, mut point: Point) -> Point {
+        point.changes.extend(self.changes.iter().cloned());
+        let migration = point.migration.map(self.migration);
+        Point { placement: self.placement, migration, ..point }
+    }
+
+    /// Whether points in which nothing moves are others, too.
+    pub(super) fn is_of_machine(&self) -> bool {
+        !self.changes.is_empty() || self.placement != "pool"
+    }
+}
+
+/// The first of them changes nothing.
+pub(super) fn ablations() -> Vec<Ablation> {
     let of = |name, migration| Ablation { name, placement: "pool", changes: vec![], migration };
     let same: fn(Migration) -> Migration = |of| of;
     let machine = |name, change| Ablation { changes: vec![change], ..of(name, same) };
@@ -43,6 +58,10 @@ fn ablations() -> Vec<Ablation> {
         of("an epoch begins when all nodes go on", |of| Migration { tick_in_stall: false, ..of }),
         of("write-backs are no accesses", |of| Migration { count_writes: false, ..of }),
         of("counts are kept over epochs", |of| Migration { keep_counts: true, ..of }),
+        of("the table of hot pages keeps the first M", |of| Migration {
+            pmt_entries: Some(of.most),
+            ..of
+        }),
         Ablation { placement: "local-first", ..of("local memory first", same) },
         Ablation { placement: "proportional", ..of("a ninth of the pages local", same) },
         machine(
@@ -52,6 +71,7 @@ fn ablations() -> Vec<Ablation> {
         machine("a page lies in one bank", ("pool", "interleave", Value::String("4K".into()))),
         machine("writes as fast as reads", ("pool", "write_ns", Value::Float(300.0))),
         machine("eight misses under way", ("core", "outstanding", Value::Integer(8))),
+        machine("two misses under way", ("core", "outstanding", Value::Integer(2))),
     ]
 }
 
@@ -61,17 +81,12 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         let runs = Runs::new(context);
         let mut all = ablations();
         all.truncate(if context.small { 3 } else { all.len() });
-        let base = |ablation: &Ablation| Point {
-            placement: ablation.placement,
-            changes: ablation.changes.clone(),
-            ..Point::of(program)
-        };
         for (epoch_cycles, epoch) in EPOCHS {
             let points: Vec<Point> = all
                 .iter()
                 .flat_map(|ablation| {
                     let of = Migration { epoch_cycles, ..Migration::default() };
-                    [base(ablation), base(ablation).moving((ablation.migration)(of))]
+                    [Point::of(program), Point::of(program).moving(of)].map(|of| ablation.of(of))
                 })
                 .collect();
             let ipc = runs.ipc(&points)?;

@@ -13,10 +13,10 @@ pub(super) const FIGURE: Figure = Figure {
     run,
 };
 
-const EPOCHS: [(u64, &str); 3] = [(10_000, "10K"), (100_000, "100K"), (1_000_000, "1M")];
+pub(super) const EPOCHS: [(u64, &str); 3] = [(10_000, "10K"), (100_000, "100K"), (1_000_000, "1M")];
 const SHOOTDOWN_US: [f64; 4] = [1.0, 2.0, 4.0, 8.0];
 /// Program, epoch, shootdown in us, gain. Of LULESH the text says no epoch.
-const PUBLISHED: [(&str, &str, f64, f64); 10] = [
+pub(super) const PUBLISHED: [(&str, &str, f64, f64); 10] = [
     ("is", "10K", 8.0, 0.8),
     ("is", "10K", 1.0, 1.52),
     ("is", "100K", 1.0, 1.05),

@@ -14,10 +14,10 @@ pub(super) const FIGURE: Figure = Figure {
 };
 
 /// Read and write, ns.
-const LATENCY: [(f64, f64); 5] =
+pub(super) const LATENCY: [(f64, f64); 5] =
     [(100.0, 200.0), (200.0, 400.0), (300.0, 600.0), (400.0, 800.0), (500.0, 1000.0)];
 /// Against no migration, with the fastest and the slowest.
-const PUBLISHED: [(&str, [f64; 2]); 4] = [
+pub(super) const PUBLISHED: [(&str, [f64; 2]); 4] = [
     ("simplemoc", [1.78, 2.3]),
     ("minife", [1.25, 1.48]),
     ("pennant", [1.25, 1.48]),

@@ -8,6 +8,7 @@ mod figure_5;
 mod figure_6;
 mod figure_7;
 mod measured;
+mod misses;
 mod payback;
 mod programs;
 mod runs;
@@ -15,6 +16,7 @@ mod signs;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod two_stages;
 
 use crate::Paper;
 
@@ -31,6 +33,8 @@ pub(crate) const PAPER: Paper = Paper {
         figure_6::FIGURE,
         figure_7::FIGURE,
         ablations::FIGURE,
+        misses::FIGURE,
+        two_stages::FIGURE,
         payback::FIGURE,
         payback::SEEDS,
         cxl::FIGURE,

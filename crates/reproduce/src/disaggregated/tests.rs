@@ -1,6 +1,8 @@
 //! Small sets of each figure.
 
-use super::{ablations, cxl, figure_3, figure_5, figure_6, figure_7, payback, programs};
+use super::{
+    ablations, cxl, figure_3, figure_5, figure_6, figure_7, misses, payback, programs, two_stages,
+};
 use crate::Context;
 
 #[test]
@@ -11,7 +13,8 @@ fn each_figure_has_rows_and_pictures() {
         assert!(!outcome.rows.is_empty() && !outcome.series.is_empty(), "{}", figure.id);
         assert!(outcome.series.iter().all(|series| !series.points.is_empty()), "{outcome:?}");
     }
-    for figure in [ablations::FIGURE, payback::FIGURE, payback::SEEDS, cxl::FIGURE] {
+    let ours = [ablations::FIGURE, payback::FIGURE, payback::SEEDS, cxl::FIGURE];
+    for figure in ours.into_iter().chain([misses::FIGURE, two_stages::FIGURE]) {
         let outcome = (figure.run)(&Context::in_memory(1)).unwrap();
         assert!(outcome.rows.iter().all(|row| row.ours.is_finite()), "{outcome:?}");
         assert!(!outcome.rows.is_empty(), "{}", figure.id);

@@ -31,7 +31,7 @@ pub struct Controller {
 impl Controller {
     /// For nodes with so many pages each.
     pub(super) fn new(pages: &[u32], migration: &Migration) -> Self {
-        let Migration { threshold, keep_counts, .. } = *migration;
+        let Migration { threshold, keep_counts, pmt_entries, .. } = *migration;
         let base = pages.iter().scan(0_u32, |next, pages| {
             let base = *next;
             *next = next.saturating_add(*pages);
@@ -42,7 +42,10 @@ impl Controller {
         let nodes = pages.len() as u32;
         let entries = migration.pact_entries.unwrap_or(nodes.saturating_mul(migration.most));
         Self {
-            counts: pages.iter().map(|n| Counts::new(*n, threshold, keep_counts)).collect(),
+            counts: pages
+                .iter()
+                .map(|n| Counts::new(*n, (threshold, pmt_entries), keep_counts))
+                .collect(),
             base: base.collect(),
             pact: (migration.accounting != Accounting::Free).then(|| Pact::new(entries, all)),
             within: migration.accounting == Accounting::Within,

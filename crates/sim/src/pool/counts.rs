@@ -21,6 +21,8 @@ pub(super) struct Counts {
     all: Vec<(u32, u32)>,
     epoch: u32,
     threshold: u32,
+    /// Entries of the table of hot pages; none, if it is as large as need be.
+    entries: Option<u32>,
     /// Counts go on over the end of an epoch.
     kept: bool,
     /// Those above the threshold that were accessed in this epoch, in the order in which that was seen.
@@ -29,26 +31,28 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Of so many pages; one is hot once it was accessed *more* often than `threshold`.
-    pub(super) fn new(pages: u32, threshold: u32, kept: bool) -> Self {
+    /// Of so many pages; one is hot once it was accessed *more* often than `threshold`, if the table of these
+    /// has an entry left.
+    pub(super) fn new(pages: u32, (threshold, entries): (u32, Option<u32>), kept: bool) -> Self {
         let all = vec![(0, 0); pages as usize];
-        Self { all, epoch: 1, threshold, kept, hot: Vec::new(), most: 0 }
+        Self { all, epoch: 1, threshold, entries, kept, hot: Vec::new(), most: 0 }
     }
 
     /// Counts an access; the count from then on.
     #[inline]
     pub(super) fn add(&mut self, page: PageId) -> u32 {
         let (count, epoch) = &mut self.all[page.0 as usize];
+        let mut is_hot = false;
         if *epoch != self.epoch {
             *epoch = self.epoch;
             if !self.kept {
                 *count = 0;
-            } else if *count > self.threshold {
-                self.hot.push(page);
             }
+            is_hot = *count > self.threshold;
         }
         *count = count.saturating_add(1);
-        if *count == self.threshold.saturating_add(1) {
+        is_hot |= *count == self.threshold.saturating_add(1);
+        if is_hot && self.entries.is_none_or(|entries| self.hot.len() < entries as usize) {
             self.hot.push(page);
         }
         self.most = self.most.max(*count);
@@ -92,15 +96,23 @@ mod tests {
 
     #[test]
     fn a_page_is_hot_when_it_is_accessed_more_often_than_the_threshold() {
-        let mut counts = Counts::new(3, 2, false);
+        let mut counts = Counts::new(3, (2, None), false);
         assert_eq!(counted(&mut counts, &[0, 1, 0, 1, 2, 1, 0, 1]), [(1, 4), (0, 3)]);
         assert!(counted(&mut counts, &[1, 1]).is_empty());
         assert_eq!(counts.most(), 4);
     }
 
     #[test]
+    fn a_table_of_fixed_size_keeps_the_first_that_are_hot() {
+        let mut counts = Counts::new(4, (1, Some(2)), false);
+        let accesses = [3, 0, 3, 1, 0, 2, 1, 1, 1, 2];
+        assert_eq!(counted(&mut counts, &accesses), [(3, 2), (0, 2)]);
+        assert_eq!(counted(&mut counts, &[1, 1, 1]), [(1, 3)]);
+    }
+
+    #[test]
     fn counts_that_are_kept_go_on() {
-        let mut counts = Counts::new(2, 2, true);
+        let mut counts = Counts::new(2, (2, None), true);
         assert!(counted(&mut counts, &[0, 0, 1]).is_empty());
         assert_eq!(counted(&mut counts, &[0, 1]), [(0, 3)]);
         // Above it already, and told again only if it is accessed.

@@ -1,10 +1,10 @@
 //! A program's accesses through the caches of a node, once: what goes to memory is kept for all replays.
 
 use super::counts::PageId;
+use super::frames::Frames;
 use super::traffic::Misses;
 use pagetide_access::Kind;
 use pagetide_access::filter::{Cache, Entries, Filter, Private, Tlb, Traffic, Translation};
-use pagetide_access::generators::Shuffle;
 use pagetide_access::parameter::{Result, refuse};
 use pagetide_access::patterns::{Source, Step};
 use pagetide_machine::{PoolCache, PoolTlb};
@@ -226,43 +226,6 @@ fn translations(tlb: &PoolTlb) -> Result<Tlb> {
     let level = |entries, ways| Entries { entries, ways };
     let first = level(tlb.first, tlb.first_ways);
     Tlb::new(first, level(0, 1), level(tlb.second, tlb.second_ways))
-}
-
-/// Pages in an order of chance, and back.
-struct Frames {
-    frame: Vec<u32>,
-    page: Vec<u32>,
-}
-
-impl Frames {
-    fn new(pages: u32, seed: u64) -> Self {
-        let shuffle = Shuffle::new(u64::from(pages), seed);
-        #[expect(clippy::cast_possible_truncation, reason = "below `pages`")]
-        let frame: Vec<u32> = (0..pages).map(|page| shuffle.at(u64::from(page)) as u32).collect();
-        let mut page = vec![0; frame.len()];
-        frame.iter().zip(0..).for_each(|(frame, number)| page[*frame as usize] = number);
-        Self { frame, page }
-    }
-
-    /// A page gets a frame that nothing is in.
-    fn renew(&mut self, page: u32) {
-        #[expect(clippy::cast_possible_truncation, reason = "some pages more than there were")]
-        let next = self.page.len() as u32;
-        self.frame[page as usize] = next;
-        self.page.push(page);
-    }
-
-    #[inline]
-    fn of(&self, offset: u64) -> u64 {
-        let frame = self.frame[(offset >> 12) as usize];
-        u64::from(frame) << 12 | offset & 4095
-    }
-
-    #[inline]
-    fn back(&self, line: u64) -> u32 {
-        let (frame, within) = ((line >> 6) as usize, (line & 63) as u32);
-        self.page[frame] << 6 | within
-    }
 }
 
 #[cfg(test)]

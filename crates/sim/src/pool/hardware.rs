@@ -53,6 +53,11 @@ impl Times {
     }
 }
 
+/// Whole pages in so much memory.
+pub(super) const fn pages_of(memory: Bytes) -> u64 {
+    memory.0 >> 12
+}
+
 /// A node's own memory.
 pub(super) fn local(memory: &LocalMemory) -> Module {
     Module::new(&Banks {

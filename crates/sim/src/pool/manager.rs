@@ -5,17 +5,18 @@
 use super::Ps;
 use super::controller::Controller;
 use super::counts::Hot;
+use super::dma::Pair;
 use super::hardware::Times;
+use super::later::Later;
 use super::load::Load;
 use super::module::Module;
-use super::node::{Node, Place};
+use super::node::Node;
 use super::payback::{MOST_DEBT, Payback};
+use super::places::Place;
 use super::policy::{Hottest, NodeView, SwapPolicy};
 use super::settings::{Chooser, Migration, SwapStall};
 use std::fmt;
 
-/// Lines of a page.
-const LINES: u32 = 64;
 /// A page's number in a message, with its count.
 const HOT_BYTES: u64 = 16;
 /// The numbers of two pages that change places.
@@ -41,6 +42,8 @@ pub(super) struct Manager {
     /// The policy is told of accesses.
     pub(super) watches: bool,
     epoch: Ps,
+    /// What swapping a page takes.
+    pub(super) swap: Ps,
     /// When the epoch ends.
     pub(super) ends_at: Ps,
     pub(super) swapped: Swapped,
@@ -69,14 +72,15 @@ impl Manager {
         let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
         let (swapped, hot) = (Swapped::default(), Vec::new());
         let load = watches.then(|| Load::new(nodes));
-        Self { migration, policy, watches, epoch, ends_at: epoch, swapped, hot, load }
+        let swap = Ps::from_ns(migration.swap_us * 1e3);
+        Self { migration, policy, watches, epoch, swap, ends_at: epoch, swapped, hot, load }
     }
 
     /// Ends an epoch of all nodes.
     pub(super) fn end(
         &mut self,
         nodes: &mut [Node<'_>],
-        pool: &mut [Module],
+        (pool, later): (&[Module], &mut Later),
         controller: &mut Controller,
     ) {
         let now = self.ends_at;
@@ -110,7 +114,7 @@ impl Manager {
                     .map_or_else(Default::default, |load| load.prices(number, pool)),
                 write_share: if self.migration.count_writes { own.write_share } else { 0.0 },
                 shootdown: Ps::from_ns(self.migration.shootdown_us * 1e3),
-                swap: Ps::from_ns(self.migration.swap_us * 1e3),
+                swap: self.swap,
                 ..own
             };
             let Node { governed, tally, .. } = &mut *node;
@@ -126,7 +130,7 @@ impl Manager {
             if let Some(load) = &mut self.load {
                 load.stall(number);
             }
-            self.swap(now, (number, node), pool, controller);
+            self.swap_hot(now, (number, node), later, controller);
         }
         controller.clear();
         self.swapped.epochs += 1;
@@ -136,18 +140,28 @@ impl Manager {
         self.ends_at = from + self.epoch;
     }
 
+    /// A node goes on that stood still without knowing until when: epochs that wait for that do, too.
+    pub(super) fn resumed(&mut self, nodes: &[Node<'_>]) {
+        let stalled = nodes.iter().map(|node| node.stalled_until).max().unwrap_or_default();
+        if self.ends_at == Ps::MAX && stalled < Ps::MAX {
+            self.ends_at = stalled + self.epoch;
+        }
+    }
+
     /// Swaps the hot pages of a node.
-    fn swap(
+    fn swap_hot(
         &mut self,
         now: Ps,
         (number, node): (usize, &mut Node<'_>),
-        pool: &mut [Module],
+        later: &mut Later,
         controller: &mut Controller,
     ) {
         let shot_down = now + Ps::from_ns(self.migration.shootdown_us * 1e3);
-        let each = Ps::from_ns(self.migration.swap_us * 1e3);
+        let Migration { swap_stall, dma_in_banks, .. } = self.migration;
+        let waits_for_page = swap_stall == SwapStall::Page;
         node.coming.retain(|_, there| *there > now);
         let mut there = shot_down;
+        let mut pairs = Vec::new();
         if let Some(translations) = &mut node.translations {
             translations.shot_down(self.hot.iter().map(|hot| hot.page));
         }
@@ -173,24 +187,23 @@ impl Manager {
                 caches.moved(hot.page);
                 out.into_iter().for_each(|victim| caches.moved(victim));
             }
-            let copied = if self.migration.dma_in_banks {
-                copy(there, slot, frame.0, pool, &mut node.memory)
-            } else {
-                there
-            };
-            there = copied.max(there + each);
-            if self.migration.swap_stall == SwapStall::Page {
-                node.coming.insert(hot.page, there);
-                if let Some(victim) = out {
-                    node.coming.insert(victim, there);
+            there += self.swap;
+            let both = [Some(hot.page), out].into_iter().flatten();
+            if dma_in_banks {
+                pairs.push(Pair { page: hot.page, victim: out, slot, frame });
+                if waits_for_page {
+                    node.dma.awaited(both);
                 }
+            } else if waits_for_page {
+                node.coming.extend(both.map(|page| (page, there)));
             }
         }
-        let until = match self.migration.swap_stall {
-            SwapStall::Node => there,
-            SwapStall::None | SwapStall::Page => shot_down,
-        };
-        node.stall(now, until);
+        match swap_stall {
+            SwapStall::Node if !pairs.is_empty() => node.freeze(now),
+            SwapStall::Node => node.stall(now, there),
+            SwapStall::None | SwapStall::Page => node.stall(now, shot_down),
+        }
+        node.dma.swap(pairs, shot_down, number, later);
         let pages = self.hot.len() as u64;
         let bytes = pages * (HOT_BYTES + PAIR_BYTES);
         node.port[0].occupy(now, pages * PAIR_BYTES);
@@ -198,22 +211,4 @@ impl Manager {
         // Request, stall, acknowledgement, resumption: each core but the first twice, which begins.
         self.swapped.messages += 2 * node.cores.len() as u64;
     }
-}
-
-/// Lines of a page and of its victim, read and written on both sides, in turn; when the last is done.
-fn copy(from: Ps, slot: u32, frame: u32, pool: &mut [Module], local: &mut Module) -> Ps {
-    let modules = pool.len();
-    let module = &mut pool[slot as usize % modules];
-    #[expect(clippy::cast_possible_truncation, reason = "below the number of modules")]
-    let base = u64::from(slot / modules as u32) * u64::from(LINES);
-    let own = u64::from(frame) * u64::from(LINES);
-    let mut done = from;
-    for line in 0..u64::from(LINES) {
-        let read = module.serve(base + line, false, from);
-        let out = local.serve(own + line, false, from);
-        let written = module.serve(base + line, true, out);
-        let kept = local.serve(own + line, true, read);
-        done = done.max(written).max(kept);
-    }
-    done
 }

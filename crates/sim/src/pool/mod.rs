@@ -10,11 +10,16 @@
 
 mod clock;
 mod controller;
+mod core;
 mod counts;
+mod dma;
 mod engine;
 mod filter;
+mod frames;
 mod governed;
 mod hardware;
+mod later;
+mod learner;
 mod link;
 mod load;
 mod local;
@@ -25,6 +30,7 @@ mod outcome;
 mod pact;
 mod payback;
 mod placement;
+mod places;
 mod policy;
 pub mod scenario;
 mod settings;

@@ -1,172 +1,21 @@
-//! A node: its cores with the misses that they are to make, its own memory, its port to the pool, and
-//! where each of its pages is.
+//! A node: its cores, its own memory, its port to the pool, and where each of its pages is.
 
+use super::Ps;
+use super::core::Core;
 use super::counts::PageId;
+use super::dma::Dma;
 use super::filter::{NodeCaches, Seen};
 use super::governed::Governed;
 use super::hardware::{Times, local};
 use super::link::Link;
-use super::local::{Frame, LocalTable};
+use super::local::LocalTable;
 use super::module::Module;
+use super::places::Places;
 use super::policy::NodeView;
-use super::traffic::{Miss, Misses, Request};
+use super::traffic::Misses;
 use super::translations::Translations;
-use super::{Ps, Slots};
 use pagetide_machine::PoolMachine;
-use std::borrow::Cow;
 use std::collections::HashMap;
-
-/// Where a page is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    /// In the node's own memory.
-    Local(Frame),
-    /// In the pool: the frame's number among all of the pool's.
-    Pool(u32),
-}
-
-/// The same in one word.
-#[derive(Clone, Copy, Debug)]
-struct Packed(u32);
-
-/// The bit of what is local.
-const LOCAL: u32 = 1 << 31;
-
-impl From<Place> for Packed {
-    fn from(place: Place) -> Self {
-        match place {
-            Place::Local(frame) => Self(frame.0 | LOCAL),
-            Place::Pool(frame) => Self(frame),
-        }
-    }
-}
-
-/// Where a program's pages are.
-#[derive(Clone, Debug)]
-pub(super) struct Places(Vec<Packed>);
-
-impl Places {
-    pub(super) fn new(places: impl Iterator<Item = Place>) -> Self {
-        Self(places.map(Packed::from).collect())
-    }
-
-    #[inline]
-    pub(super) fn of(&self, page: PageId) -> Place {
-        match self.0[page.0 as usize].0 {
-            local if local & LOCAL != 0 => Place::Local(Frame(local & !LOCAL)),
-            frame => Place::Pool(frame),
-        }
-    }
-
-    pub(super) fn set(&mut self, page: PageId, place: Place) {
-        self.0[page.0 as usize] = place.into();
-    }
-}
-
-/// One core, on its way through its misses.
-#[derive(Clone, Debug)]
-pub(super) struct Core<'m> {
-    misses: Cow<'m, [Miss]>,
-    at: usize,
-    /// When the instructions before the miss at `at` are done.
-    ready: Ps,
-    under_way: Slots,
-    instructions: u64,
-    done_at: Option<Ps>,
-}
-
-impl<'m> Core<'m> {
-    fn new(misses: &'m Misses, outstanding: u32, times: &Times) -> Self {
-        let under_way = Slots::new(outstanding);
-        let instructions = misses.instructions();
-        let misses = Cow::Borrowed(misses.all());
-        let mut core =
-            Self { misses, at: 0, ready: Ps::ZERO, under_way, instructions, done_at: None };
-        core.load(Ps::ZERO, times);
-        core
-    }
-
-    /// The miss that is next.
-    #[inline]
-    pub(super) fn miss(&self) -> Miss {
-        self.misses[self.at]
-    }
-
-    /// When it is made; never, if there is none.
-    #[inline]
-    pub(super) fn next(&self) -> Ps {
-        if self.done_at.is_some() {
-            return Ps::MAX;
-        }
-        match self.miss().request() {
-            Request::Fetch => self.ready.max(self.under_way.free_at()),
-            _ => self.ready,
-        }
-    }
-
-    /// It was made at `now`; what it waits for comes at `done`.
-    #[inline]
-    pub(super) fn made(&mut self, now: Ps, done: Option<Ps>, times: &Times) {
-        if let Some(done) = done {
-            self.under_way.take(done);
-        }
-        self.at += 1;
-        self.load(now, times);
-    }
-
-    #[inline]
-    fn load(&mut self, now: Ps, times: &Times) {
-        match self.misses.get(self.at) {
-            Some(miss) => self.ready = now + times.instructions(miss.instructions()),
-            None => self.done_at = Some(now.max(self.under_way.all_free_at())),
-        }
-    }
-
-    /// All entries were made.
-    pub(super) fn is_through(&self) -> bool {
-        self.at >= self.misses.len()
-    }
-
-    /// Goes on with other entries, from when the last one was made.
-    pub(super) fn refill(&mut self, misses: &Misses, now: Ps, times: &Times) {
-        self.misses.to_mut().clear();
-        self.misses.to_mut().extend_from_slice(misses.all());
-        self.instructions += misses.instructions();
-        (self.at, self.done_at) = (0, None);
-        self.load(now, times);
-    }
-
-    /// What the instructions before its next miss take.
-    #[inline]
-    pub(super) fn executes(&self, times: &Times) -> Ps {
-        self.misses.get(self.at).map_or(Ps::ZERO, |miss| times.instructions(miss.instructions()))
-    }
-
-    /// It executes nothing from `from` to `to`; what is under way goes on.
-    fn stall(&mut self, from: Ps, to: Ps) {
-        self.ready = if self.ready > from { self.ready + (to - from) } else { to };
-    }
-
-    /// It executes nothing until then, and makes its next miss no sooner.
-    pub(super) fn waits(&mut self, until: Ps) {
-        self.ready = self.ready.max(until);
-    }
-
-    /// Entries that are left.
-    pub(super) fn left(&self) -> u64 {
-        (self.misses.len() - self.at) as u64
-    }
-
-    /// When its last miss was there.
-    pub(super) const fn done_at(&self) -> Option<Ps> {
-        self.done_at
-    }
-
-    /// Instructions in all.
-    pub(super) const fn instructions(&self) -> u64 {
-        self.instructions
-    }
-}
 
 /// See the module.
 #[derive(Debug)]
@@ -177,12 +26,16 @@ pub(super) struct Node<'m> {
     pub(super) memory: Module,
     /// Lines that come, and lines that go.
     pub(super) port: [Link; 2],
-    /// It stands still until then.
+    /// It stands still until then; for ever, as long as nobody knows.
     pub(super) stalled_until: Ps,
+    /// Since when it has stood still for that.
+    frozen_at: Option<Ps>,
     /// Caches that misses come from as they are made; else they are kept.
     pub(super) caches: Option<NodeCaches>,
     /// Pages under way, and when they are there; only where accesses wait for them.
     pub(super) coming: HashMap<PageId, Ps>,
+    /// Pages that are swapped line by line.
+    pub(super) dma: Dma,
     pub(super) tally: Tally,
     /// Translations that its cores keep, where these take time.
     pub(super) translations: Option<Translations>,
@@ -201,6 +54,8 @@ pub(super) struct Tally {
     pub(super) fetched: [u64; 2],
     /// Lines given back to them.
     pub(super) written: [u64; 2],
+    /// Of lines fetched and of lines given back, how many more were local than if nothing had moved.
+    pub(super) nearer: [i64; 2],
     /// What fetches took, in all.
     pub(super) delay: [u128; 2],
     pub(super) stalls: u64,
@@ -221,9 +76,8 @@ impl<'m> Node<'m> {
         start: Ps,
     ) -> Self {
         let times = Times::of(machine);
-        let core = |misses| Core::new(misses, machine.core.outstanding, &times);
-        let mut cores: Vec<Core<'m>> = misses.iter().map(core).collect();
-        cores.iter_mut().for_each(|core| core.ready += start);
+        let core = |misses| Core::new(misses, (machine.core.outstanding, start), &times);
+        let cores: Vec<Core<'m>> = misses.iter().map(core).collect();
         let translations = machine.tlb.as_ref().map(|tlb| Translations::new(tlb, cores.len()));
         Self {
             cores,
@@ -232,8 +86,10 @@ impl<'m> Node<'m> {
             memory: local(&machine.local),
             port: [0, 1].map(|_| Link::new(machine.network.bandwidth_gb_s)),
             stalled_until: start,
+            frozen_at: None,
             caches: None,
             coming: HashMap::new(),
+            dma: Dma::default(),
             tally: Tally::default(),
             translations,
             governed: None,
@@ -261,8 +117,8 @@ impl<'m> Node<'m> {
             outstanding: self.outstanding,
             pool_delay: delay(1),
             local_delay: delay(0),
-            local_fetches: self.tally.fetched[0] - before.fetched[0],
-            local_write_backs: self.tally.written[0] - before.written[0],
+            nearer_fetches: self.tally.nearer[0] - before.nearer[0],
+            nearer_write_backs: self.tally.nearer[1] - before.nearer[1],
             write_share: {
                 let [fetched, written] = [
                     self.tally.fetched[1] - before.fetched[1],
@@ -282,6 +138,19 @@ impl<'m> Node<'m> {
         self.stalled_until = to;
         self.tally.stalls += 1;
         self.tally.stalled += to - from;
+    }
+
+    /// Its cores execute nothing from `from` until it is resumed.
+    pub(super) fn freeze(&mut self, from: Ps) {
+        self.cores.iter_mut().for_each(Core::freeze);
+        (self.stalled_until, self.frozen_at) = (Ps::MAX, Some(from));
+    }
+
+    /// They go on, if they were frozen.
+    pub(super) fn resume(&mut self, to: Ps) {
+        if let Some(from) = self.frozen_at.take() {
+            self.stall(from, to);
+        }
     }
 
     /// Gives a core that has made all of its misses the next ones that its caches let through.

@@ -43,10 +43,11 @@ pub struct NodeView {
     pub cores: u32,
     /// Misses that a core of it has under way at most.
     pub outstanding: u32,
-    /// Lines fetched from its own memory.
-    pub local_fetches: u64,
-    /// Lines given back to it.
-    pub local_write_backs: u64,
+    /// Lines fetched from its own memory of pages that were in the pool at first, less those fetched from the
+    /// pool of pages that were local: without moves there would be none.
+    pub nearer_fetches: i64,
+    /// The same of lines given back.
+    pub nearer_write_backs: i64,
     /// The share of write-backs among the accesses to the pool, as the controller counts them.
     pub write_share: f64,
     /// What its lines and stalls cost all who share the pool.

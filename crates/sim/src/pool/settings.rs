@@ -39,6 +39,10 @@ pub struct Migration {
     pub accounting: Accounting,
     /// Entries of the controller's table of counts; if none, nodes times `most`.
     pub pact_entries: Option<u32>,
+    /// Entries of a node's table of pages to migrate, for the first that pass the threshold in an epoch; if none,
+    /// those accessed most keep `most` entries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pmt_entries: Option<u32>,
     /// Under payback, what moves may have cost more than they brought, as a share of the time so far; a
     /// fiftieth, if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -70,6 +74,7 @@ impl Default for Migration {
             tick_in_stall: true,
             accounting: Accounting::Free,
             pact_entries: None,
+            pmt_entries: None,
             most_debt: None,
             governor: None,
             governor_second_us: None,
@@ -200,8 +205,12 @@ impl Migration {
                 return refuse(key, &us, "give a number from 0 to 10^9");
             }
         }
-        if self.pact_entries == Some(0) {
-            return refuse("pact_entries", &0, "counts are kept somewhere; give 1 or more");
+        for (key, entries) in
+            [("pact_entries", self.pact_entries), ("pmt_entries", self.pmt_entries)]
+        {
+            if entries == Some(0) {
+                return refuse(key, &0, "the table holds something; give 1 or more");
+            }
         }
         if let Some(debt) = self.most_debt {
             if self.policy != Chooser::Payback {

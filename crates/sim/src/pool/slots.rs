@@ -43,6 +43,17 @@ impl Slots {
         heap[at] = until;
     }
 
+    /// Who had taken a place until nobody knew when ([`Ps::MAX`]) gives it up then.
+    pub fn give_up(&mut self, until: Ps) {
+        let heap = &mut self.0[..];
+        let Some(mut at) = heap.iter().position(|end| *end == Ps::MAX) else { return };
+        while at > 0 && heap[(at - 1) / 2] > until {
+            heap[at] = heap[(at - 1) / 2];
+            at = (at - 1) / 2;
+        }
+        heap[at] = until;
+    }
+
     /// How many places there are.
     #[must_use]
     pub const fn count(&self) -> usize {
@@ -64,14 +75,20 @@ mod tests {
     proptest! {
         #[test]
         fn the_place_that_is_free_first_is_taken(
-            count in 1..40_u32, ends in prop::collection::vec(0..1000_u64, 0..200),
+            count in 1..40_u32,
+            ends in prop::collection::vec((0..1000_u64, prop::bool::weighted(0.1)), 0..200),
         ) {
             let mut slots = Slots::new(count);
             let mut plain = vec![Ps::ZERO; count as usize];
-            for end in ends {
+            for (end, forever) in ends {
                 plain.sort_unstable();
                 prop_assert_eq!(slots.free_at(), plain[0]);
-                let end = plain[0] + Ps(end);
+                if plain[0] == Ps::MAX {
+                    plain[0] = Ps(end);
+                    slots.give_up(Ps(end));
+                    continue;
+                }
+                let end = if forever { Ps::MAX } else { plain[0] + Ps(end) };
                 plain[0] = end;
                 slots.take(end);
             }

@@ -1,6 +1,7 @@
 //! What of a core's accesses memory sees, kept so that it can be replayed any number of times: 8 bytes
 //! for each line that is fetched or given back.
 
+use super::counts::PageId;
 use super::filter::{Seen, What};
 use pagetide_access::Kind;
 
@@ -34,6 +35,13 @@ impl Miss {
     #[must_use]
     pub const fn line(self) -> u32 {
         self.line
+    }
+
+    /// The page that it lies in.
+    #[inline]
+    #[must_use]
+    pub const fn page(self) -> PageId {
+        PageId(self.line >> 6)
     }
 
     /// Instructions since the one before.

@@ -1,7 +1,7 @@
 //! A scenario of a pool at many points: as [`crate::sweep::Plan`] does it for one of tiers.
 
 use super::super::outcome::PoolOutcome;
-use super::super::settings::{Chooser, PoolError};
+use super::super::settings::{Accounting, Chooser, PoolError, SwapStall};
 use super::{PoolScenario, Traces, parse, run};
 use crate::sweep::{
     Cells, Column, Journal, Setting, SweepError, Vary, combinations, key, set, values,
@@ -18,13 +18,22 @@ use toml::{Table, Value};
 /// compute raises it.
 pub const MODEL: u32 = 1;
 /// As [`MODEL`], of what runs under [`Payback`](crate::pool::Payback).
-const PAYBACK_MODEL: u32 = 3;
+const PAYBACK_MODEL: u32 = 4;
+/// As [`MODEL`], where requests wait for their page or its count, or DMA takes its turn in the banks.
+const WAITING_MODEL: u32 = 2;
 
 /// The model that computes a scenario.
 #[must_use]
 pub fn model_of(scenario: &PoolScenario) -> u32 {
-    let policy = scenario.migration.as_ref().map(|migration| migration.policy);
-    if policy == Some(Chooser::Payback) { PAYBACK_MODEL } else { MODEL }
+    let Some(migration) = &scenario.migration else { return MODEL };
+    let waits = migration.dma_in_banks
+        || migration.swap_stall == SwapStall::Page
+        || migration.accounting == Accounting::Within;
+    match migration.policy {
+        Chooser::Payback => PAYBACK_MODEL,
+        Chooser::Hottest if waits => WAITING_MODEL,
+        Chooser::Hottest => MODEL,
+    }
 }
 
 /// Whether a file's text is a scenario of a pool: it has a key `program`, or `pool`.

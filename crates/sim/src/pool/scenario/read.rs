@@ -1,6 +1,7 @@
 //! Reads a scenario of a pool from TOML. What is wrong is said with the file, the line and the nearest
 //! known key.
 
+use super::super::hardware::pages_of;
 use super::super::settings::{PoolError, refuse};
 use super::PoolScenario;
 use crate::pool::Placement;
@@ -37,7 +38,7 @@ fn check(scenario: &PoolScenario, origin: &str) -> Result<(), PoolError> {
     let _: Placement = scenario.placement.parse()?;
     let machine = machine(scenario, origin)?;
     if let Some(migration) = &scenario.migration {
-        migration.check(machine.local.capacity.0 / 4096)?;
+        migration.check(pages_of(machine.local.capacity))?;
     }
     scenario.programs.iter().try_for_each(|program| program.check(1))
 }

@@ -95,6 +95,60 @@ fn swaps_that_take_their_turn_in_the_banks_take_longer_than_a_microsecond() {
 }
 
 #[test]
+fn banks_serve_others_while_dma_has_nothing_for_them_yet() {
+    // Eight nodes swap nearly all the time: 50 pages of 64 lines, each read for 300 ns and written for 1000 by
+    // one of 16 banks, are 2 ms of all banks. So these are at work all the time, and lines are swapped as fast.
+    let all: Vec<Misses> =
+        (0..2).map(|core| misses(60_000, 40, Kind::Read, |i| core * 60_000 + i)).collect();
+    let migration = Migration { dma_in_banks: true, epoch_cycles: 20_000, ..migration() };
+    let outcome = replay(&machine(8), &all, Placement::Pool, Some(&migration)).unwrap();
+    close(outcome.busy_share, 1.0, 3.0);
+    let swapped: u64 = outcome.nodes.iter().map(|node| node.moved_in).sum();
+    let fetched: u64 = outcome.nodes.iter().map(|node| node.pool_fetches).sum();
+    let work = swapped as f64 * 64.0 * 1300.0 + fetched as f64 * 300.0;
+    close(work / 16.0, outcome.seconds * 1e9, 3.0);
+}
+
+#[test]
+fn only_who_accesses_a_page_under_swap_waits_for_it() {
+    // One core rereads eight pages, which come in; the other sweeps lines that are never hot.
+    let cores = [
+        misses(20_000, 100, Kind::Read, |i| i % 8 * 64 + i / 8 % 64),
+        misses(20_000, 100, Kind::Read, |i| (8 + i % 4000) * 64 + i / 4000),
+    ];
+    let ipc = |swap_stall| {
+        let migration = Migration { swap_stall, swap_us: 100.0, ..migration() };
+        let outcome = replay(&machine(1), &cores, Placement::Pool, Some(&migration)).unwrap();
+        (outcome.nodes[0].moved_in, outcome.nodes[0].ipc)
+    };
+    let [none, page] = [SwapStall::None, SwapStall::Page].map(ipc);
+    let alone = replay(&machine(1), &cores[1..], Placement::Pool, None).unwrap().ipc;
+    assert_eq!((none.0, page.0), (8, 8));
+    // The mean of both cores: what the second one loses beside the first is next to nothing.
+    let first = 2.0 * page.1 - alone;
+    assert!(first > 0.0 && first < 2.0 * none.1 - alone, "{none:?} {page:?} {alone}");
+    assert!(page.1 > 0.49 * alone, "{page:?} {alone}");
+}
+
+#[test]
+fn what_was_local_at_first_pays_for_no_move() {
+    // Nothing may be owed, so nothing can ever come in; half of the pages are local, and always were.
+    let all: Vec<Misses> =
+        (0..2).map(|core| misses(400_000, 40, Kind::Read, |i| core * 8192 + i % 8192)).collect();
+    let payback = Migration {
+        policy: crate::pool::Chooser::Payback,
+        threshold: 3,
+        epoch_cycles: 10_000,
+        keep_counts: true,
+        most: 500,
+        most_debt: Some(0.0),
+        ..Migration::default()
+    };
+    let outcome = replay(&machine(8), &all, Placement::Alternate, Some(&payback)).unwrap();
+    assert!(outcome.nodes[0].local_fetches > 100_000 && outcome.nodes[0].moved_in == 0);
+}
+
+#[test]
 fn epochs_go_by_while_a_node_stands_still_unless_they_wait() {
     let with = |tick_in_stall| {
         let migration =

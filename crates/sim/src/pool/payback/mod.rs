@@ -1,0 +1,190 @@
+//! Ours: a page moves if its further accesses are expected to bring more than moving it costs, as far as
+//! the system's own counters tell. So there is no threshold, no number of pages and no epoch to choose: of
+//! the pages at hand those come in that pay for their swap, if together they pay for the shootdown as well.
+//! Each node decides for itself, and one whose pages never pay is left alone.
+//!
+//! What pages will bring they bring later, and a program may end before. So what moves cost more than they
+//! brought so far may be bounded by a share of the time so far: a node loses no more than that.
+//!
+//! What a page will be accessed further each node learns for itself ([`Learner`]).
+
+use super::Ps;
+use super::clock::victim;
+use super::counts::{Hot, PageId};
+use super::learner::{Learner, bin, watched};
+use super::local::{Frame, LocalTable};
+use super::policy::{NodeView, SwapPolicy};
+use std::collections::{HashMap, HashSet};
+
+/// Moves must bring so many times what their shootdown costs.
+const MARGIN: f64 = 1.25;
+/// What moves of a node may have cost more than they brought, as a share of the time so far, if nothing else
+/// is said.
+pub(super) const MOST_DEBT: f64 = 0.02;
+
+/// A page that would pay for its swap.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    count: u32,
+    /// Since when its count has been of its power of two.
+    since: Ps,
+}
+
+/// A node's books.
+#[derive(Clone, Debug, Default)]
+struct Books {
+    learner: Learner,
+    /// Pages that wait for a shootdown.
+    candidates: HashMap<PageId, Candidate>,
+    /// What accesses to them have cost that would have been local, ns.
+    missed: f64,
+    local_delay: Option<Ps>,
+    /// What moves cost all cores more than they brought so far, ns.
+    debt: f64,
+}
+
+/// What things bring and cost all cores, ns.
+#[derive(Clone, Copy, Debug)]
+struct Worth {
+    /// A fetch from local memory.
+    fetch: f64,
+    /// A line given back to it.
+    write_back: f64,
+    /// An access to the pool that would be local, as they are mixed.
+    each: f64,
+    swap: f64,
+    shootdown: f64,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Payback {
+    nodes: Vec<Books>,
+    probes: u32,
+    most_debt: f64,
+}
+
+impl Payback {
+    /// For so many nodes, with a clock of so many probes, and debts of so much of the time.
+    #[must_use]
+    pub fn new(nodes: usize, probes: u32, most_debt: f64) -> Self {
+        Self { nodes: vec![Books::default(); nodes], probes, most_debt }
+    }
+}
+
+impl Books {
+    /// What things are worth now; nothing is known of it, if the pool was not accessed.
+    fn worth(&mut self, node: &NodeView) -> Option<Worth> {
+        self.local_delay = node.local_delay.or(self.local_delay);
+        let own = node.saves_ns(node.pool_delay?, self.local_delay.unwrap_or(node.local_idle));
+        let (fetch, write_back) = (node.prices.fetch_ns(own), node.prices.write_back_ns);
+        Some(Worth {
+            fetch,
+            write_back,
+            each: fetch + (write_back - fetch) * node.write_share,
+            swap: node.prices.standing * node.swap.ns(),
+            shootdown: node.prices.standing * node.shootdown.ns(),
+        })
+    }
+
+    /// Writes down what moves have brought since the node was looked at before.
+    fn brought(&mut self, node: &NodeView, worth: &Worth) {
+        self.debt -= node.nearer_fetches as f64 * worth.fetch;
+        self.debt -= node.nearer_write_backs as f64 * worth.write_back;
+    }
+
+    /// Takes hot pages among the candidates if they pay for their swap; what accesses to all hot candidates have
+    /// cost since then that would have been local, and what they will within the shortest time that is looked at.
+    fn gather(&mut self, hot: &mut Vec<Hot>, now: Ps, worth: &Worth) -> (f64, f64) {
+        let (mut missed, mut soon) = (0.0, 0.0);
+        for Hot { page, count } in hot.drain(..) {
+            if watched(page) {
+                continue;
+            }
+            if self.learner.expected(count, Ps::ZERO, now) * worth.each <= worth.swap {
+                self.candidates.remove(&page);
+                continue;
+            }
+            let of = self.candidates.entry(page).or_insert(Candidate { count, since: now });
+            missed += f64::from(count.saturating_sub(of.count)) * worth.each;
+            if bin(of.count) != bin(count) {
+                of.since = now;
+            }
+            of.count = count;
+            soon += self.learner.soon(count, now - of.since) * worth.each;
+        }
+        (missed, soon)
+    }
+
+    /// The candidates that still pay for their swap, those that bring most first, with what they bring beside it;
+    /// others are no candidates any more.
+    fn wanted(&mut self, now: Ps, worth: &Worth) -> Vec<(f64, Hot)> {
+        let gain = |of: &Candidate| {
+            self.learner.expected(of.count, now - of.since, now) * worth.each - worth.swap
+        };
+        let all = self.candidates.iter();
+        let mut wanted: Vec<(f64, Hot)> = all
+            .map(|(page, of)| (gain(of), Hot { page: *page, count: of.count }))
+            .filter(|(gain, _)| *gain > 0.0)
+            .collect();
+        wanted.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.page.cmp(&other.page)));
+        if wanted.len() < self.candidates.len() {
+            let left: HashSet<PageId> = wanted.iter().map(|(_, hot)| hot.page).collect();
+            self.candidates.retain(|page, _| left.contains(page));
+        }
+        wanted
+    }
+}
+
+impl SwapPolicy for Payback {
+    fn choose(&mut self, node: &NodeView, hot: &mut Vec<Hot>, most: usize) {
+        let books = &mut self.nodes[node.node];
+        books.learner.learn(node.now);
+        let Some(worth) = books.worth(node) else {
+            hot.clear();
+            return;
+        };
+        books.brought(node, &worth);
+        let (missed, soon) = books.gather(hot, node.now, &worth);
+        let most_owed = self.most_debt * f64::from(node.cores) * node.now.ns();
+        let left = (most_owed - books.debt - worth.shootdown).max(0.0);
+        let affordable = left / worth.swap.max(1e-9);
+        // A shootdown is dear or cheap by how many pages share it: more are waited for until that has cost as
+        // much as the shootdown does, or is about to. Those that may not come yet wait for nothing.
+        let could_come = (affordable / books.candidates.len().max(1) as f64).min(1.0);
+        books.missed += missed * could_come;
+        if books.missed + soon * could_come < worth.shootdown || books.candidates.is_empty() {
+            return;
+        }
+        books.missed = 0.0;
+        let mut wanted = books.wanted(node.now, &worth);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        wanted.truncate(most.min(affordable as usize));
+        let all: f64 = wanted.iter().map(|(gain, _)| gain).sum();
+        if wanted.is_empty() || all <= MARGIN * worth.shootdown {
+            return;
+        }
+        books.debt += worth.shootdown + wanted.len() as f64 * worth.swap;
+        for (_, hot_page) in wanted {
+            books.candidates.remove(&hot_page.page);
+            hot.push(hot_page);
+        }
+    }
+
+    fn watches(&self) -> bool {
+        true
+    }
+
+    fn saw(&mut self, node: usize, page: PageId, count: u32, now: Ps) {
+        if count > 0 && watched(page) {
+            self.nodes[node].learner.saw(page, count, now);
+        }
+    }
+
+    fn victim(&mut self, table: &mut LocalTable) -> Frame {
+        victim(table, self.probes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -314,9 +314,9 @@ fn add_shared_run(group: &[Piece<'_>], run: &Run, heat: &mut EpochHeat) {
 
 /// The set of the first pages of a region.
 fn first_pages(pages: u16) -> Mask {
-    std::array::from_fn(|word| match u32::from(pages).saturating_sub(64 * word as u32) {
+    std::array::from_fn(|word| match usize::from(pages).saturating_sub(64 * word) {
         0 => 0,
-        left => u64::MAX >> 64u32.saturating_sub(left),
+        left => u64::MAX >> 64_usize.saturating_sub(left),
     })
 }
 

@@ -44,7 +44,7 @@ fn ones(mask: &Mask) -> u64 {
 }
 
 fn of_region(pages: u64) -> u16 {
-    u16::try_from(pages).unwrap_or(u16::MAX).min(REGION as u16)
+    u16::try_from(pages.min(REGION as u64)).unwrap_or(u16::MAX)
 }
 
 impl Unmapped {

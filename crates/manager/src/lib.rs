@@ -1,4 +1,4 @@
-//! The live loop: observe, decide, move while the next epoch is observed, for one target. Keeps the budget, the free
+//! The live loop: observe, decide, move, epoch by epoch, for one target. Keeps the budget, the free
 //! reserve and the governor's word outside of the policies; contains no policy, and moves nothing
 //! by itself.
 

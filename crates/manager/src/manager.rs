@@ -1,4 +1,4 @@
-//! One target, epoch by epoch: observe, decide, and move while the next epoch is observed.
+//! One target, epoch by epoch: observe, decide, move; at first what was decided moves while the next epoch is observed.
 
 use crate::assumed::Assumed;
 use crate::budget::{FastNow, describe};

@@ -1,6 +1,6 @@
 //! The live loop and a ledger carry out the same decisions: there is one tenant.
 
-use crate::world::{EVERYTHING, FAST, SLOW, Still, World, settings, unit};
+use crate::world::{EVERYTHING, FAST, SLOW, World, settings, unit};
 use pagetide_manager::{Amount, Budget, Settings, Tracker};
 use pagetide_policy::{Places, Room, Tenant};
 use pagetide_types::Bytes;
@@ -34,7 +34,7 @@ proptest! {
             // The ledger is shown what the loop will be shown.
             let tracker = world.manager.tracker();
             let told = (tracker.epochs, tracker.told);
-            let heat = tracker.epoch(&|| false, false, &mut Still).unwrap().record.unwrap().heat;
+            let heat = tracker.epoch(&|| false, false, &mut ()).unwrap().record.unwrap().heat;
             (tracker.epochs, tracker.told) = told;
             let line = world.epoch();
             ledger.arrive(&heat);

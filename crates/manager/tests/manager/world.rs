@@ -119,17 +119,6 @@ impl Tracker for Truth {
     }
 }
 
-/// Nothing moves.
-pub(crate) struct Still;
-
-impl Meanwhile for Still {
-    fn begin(&mut self) {}
-
-    fn cpu_ns(&self) -> u64 {
-        0
-    }
-}
-
 /// Two nodes with so many huge pages, as sysfs shows them.
 pub(crate) fn tiers(fast: u64, slow: u64) -> Tiers {
     Tiers::read(&Host::new(machine(fast, slow).path()), &[], &[]).unwrap()

@@ -139,9 +139,7 @@ pub trait Meanwhile {
 }
 
 /// Nothing else is done.
-struct Nothing;
-
-impl Meanwhile for Nothing {
+impl Meanwhile for () {
     fn begin(&mut self) {}
 
     fn cpu_ns(&self) -> u64 {
@@ -390,7 +388,7 @@ impl Recorder {
         &mut self,
         stop: &dyn Fn() -> bool,
     ) -> Result<(Option<EpochRecord>, Option<End>), ScanError> {
-        self.epoch_of_moves(stop, &mut Nothing)
+        self.epoch_of_moves(stop, &mut ())
     }
 
     /// As [`Recorder::epoch`], while pages move: once it is known what is resident, and where, they begin to.

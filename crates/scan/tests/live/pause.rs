@@ -1,9 +1,11 @@
-//! What a target does between two epochs, while its pages move, is of no epoch.
+//! What a target does between two epochs, while its pages move, is of no epoch, and what our movers do in one is no part
+//! of observing.
 
 use crate::child::{Area, Child, HUGE};
 use crate::recorded::alone;
+use nix::time::{ClockId, clock_gettime};
 use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, Target};
+use pagetide_scan::{Meanwhile, Observer, Options, Recorder, Target};
 use std::thread;
 use std::time::Duration;
 
@@ -33,4 +35,36 @@ fn cpu_time_between_two_epochs_is_not_told_as_that_of_short_lived_processes() {
     assert!(of_epochs < all - 1.3, "{of_epochs} s of {all} s, of which 1.5 s passed in between");
     let share = recorder.too_short_lived().unwrap();
     assert!(share < 0.1, "{share} of the time are said to be of processes that nobody saw");
+}
+
+/// Takes so much CPU time when it begins.
+struct Spins(Duration);
+
+impl Meanwhile for Spins {
+    fn begin(&mut self) {
+        let used = || clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).unwrap();
+        let enough = used() + self.0;
+        while used() < enough {}
+    }
+
+    fn cpu_ns(&self) -> u64 {
+        self.0.as_nanos().try_into().unwrap()
+    }
+}
+
+#[test]
+fn what_others_of_our_threads_do_meanwhile_is_no_part_of_observing() {
+    let name = "what_others_of_our_threads_do_meanwhile_is_no_part_of_observing";
+    let Some(_alone) = alone(name) else { return };
+    let area = Area::private(4 * HUGE);
+    let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
+    let host = Host::live();
+    let observer = Observer::start(&host, &host.features()).unwrap();
+    let options = Options { epoch: Duration::from_millis(500), ..Options::default() };
+    let target = Target::Pids(vec![child.pid()]);
+    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let spins = Duration::from_millis(400);
+    let (record, _) = recorder.epoch_of_moves(&|| false, &mut Spins(spins)).unwrap();
+    let observing = record.unwrap().epoch.recorder_s;
+    assert!(observing > 0.0 && observing < 0.35, "{observing} s, beside 0.4 s of something else");
 }

@@ -309,6 +309,23 @@ __noinline int read_word(__u32 w)
 	return 0;
 }
 
+/* At which multiples of 64 pages a folio may go on: its frames follow each other, and begin where folios so large do. */
+static __always_inline __u8 joined(void)
+{
+	__u8 joined = 0;
+
+#pragma clang loop unroll(full)
+	for (int w = 1; w < BITMAP_WORDS; w++) {
+		__u64 before = pte_table[64 * w - 1], after = pte_table[64 * w];
+		__u64 frame = (after & frame_mask) >> 12;
+
+		if ((before & PRESENT) && (after & PRESENT) && !(frame & 63) &&
+		    frame == ((before & frame_mask) >> 12) + 1)
+			joined |= 1 << w;
+	}
+	return joined;
+}
+
 /* One region mapped by a table of base pages, into the row of that number. Global like what reads a leaf: see
  * read_word. */
 __noinline int read_base_pages(__u32 number, __u64 entry, __u32 from, __u32 to)
@@ -343,6 +360,7 @@ __noinline int read_base_pages(__u32 number, __u64 entry, __u32 from, __u32 to)
 	row->accessed = n_accessed;
 	row->dirty = n_dirty;
 	row->level = 1;
+	row->joined = joined();
 	if (nr_ranges) {
 		struct node_walk walk = { .row = row, .bit = bit, .from = from };
 

@@ -31,7 +31,8 @@ struct walk_row {
 	__u16 accessed;
 	__u16 dirty;
 	__u8 level;	/* 1: 4 KiB pages, 2: a 2 MiB page, 3: part of a 1 GiB page */
-	__u8 pad[5];
+	__u8 joined;	/* of 4 KiB pages: bit w where one folio may hold the pages around page 64 w */
+	__u8 pad[4];
 	__u16 node[MAX_NODES];	/* present pages per node range owner; only with several nodes */
 };
 

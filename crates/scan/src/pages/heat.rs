@@ -4,6 +4,7 @@
 
 use super::{Mask, Pages, REGION, turned};
 use crate::recorder::heat::{HeatTable, concluded, may_be_accessed};
+use crate::survey::glimpse::Glimpsed;
 use crate::survey::measured::Measured;
 use crate::target::region::Region;
 use crate::target::units::{Run, Units};
@@ -96,7 +97,8 @@ impl PageHeat {
     {
         let piece = |(region, of): (usize, &'a Region)| {
             let cores = (seen.cores)(of.process)?;
-            let told_apart = seen.every_page || of.rate.is_some() || of.unknown();
+            let visited = of.rate.is_some() && of.glimpsed == Glimpsed::Never;
+            let told_apart = seen.every_page || visited || of.unknown();
             let part = told_apart
                 .then(|| Part::of(of, (seen.measured)(region), cores, seen.nodes))
                 .flatten();

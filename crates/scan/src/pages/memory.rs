@@ -103,7 +103,8 @@ impl Memory {
         let Some(first_seen) = &visit.first_seen else { return };
         let (from, to) = visit.window(gap_ns);
         let counts = visit.slope(gap_ns).is_some();
-        for (page, look) in first_seen.iter().enumerate() {
+        let shown = first_seen.iter().enumerate().filter(|(page, _)| visit.shows(*page));
+        for (page, look) in shown {
             let Some(seen) = visit.looks.get(usize::from(*look)) else {
                 self.times[page] += single(visit.reach_ns() * 1e-9);
                 if let Some(end) = &visit.end {

@@ -107,6 +107,12 @@ impl Pages {
         self.accessed = both(&self.accessed, &self.watched);
     }
 
+    /// Whether pages were watched in this epoch.
+    #[cfg(test)]
+    pub(crate) fn are_watched(&self) -> bool {
+        self.watched != Mask::default()
+    }
+
     /// The place of a page's node in the walk's nodes.
     pub(crate) fn node(&self, page: usize) -> usize {
         (0..NODE_BITS).map(|bit| usize::from(has(&self.node[bit], page)) << bit).sum()

@@ -3,6 +3,7 @@
 use super::{Recorder, whole};
 use crate::survey::draw::{Draw, draw, each_once};
 use crate::survey::estimate::wanted;
+use crate::survey::glimpse::Glimpsed;
 use crate::survey::{Outcome, WAVE};
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
@@ -13,12 +14,14 @@ use std::time::Duration;
 const VISIT_NS: f64 = 120_000.0;
 const HUGE: f64 = 0.25;
 const COARSE: f64 = 0.55;
+/// A glimpse, of such a visit.
+const GLIMPSE: f64 = 0.3;
 /// Weight of the last epoch in the mean cost.
 const LEARN: f64 = 0.5;
 /// Processes that use this share of the CPU time of the busiest decide when to look.
 const BUSY: f32 = 0.25;
 /// What fewer visits cost says little.
-const FEW_VISITS: usize = 8;
+const FEW_VISITS: f64 = 8.0;
 
 /// What a visit costs in all, CPU time, ns, with all looks and with few; none before the first.
 #[derive(Debug, Default)]
@@ -58,13 +61,14 @@ impl Recorder {
         let unvisited = self.unvisited(false);
         let coarse = !unvisited.is_empty();
         let cost = self.visit_cost.of(coarse, self.huge_share());
-        let visits = budget_ns / cost - unvisited.len() as f64;
+        self.place_windows(&unvisited);
+        let visits = budget_ns / cost - self.as_visits(&unvisited);
         let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random(&mut self.random));
         if coarse {
             // First what nobody knows or knows no more, each once. Which of its pages cannot be cleared is found out
             // afterwards, of those that were visited.
             unvisited.iter().for_each(|region| drawn.expected[*region] += 1.0);
-            let first = each_once(&unvisited, WAVE);
+            let first = self.in_order(&unvisited);
             let waves = first.len();
             drawn.waves.splice(..0, first);
             return (drawn, Some(waves));
@@ -99,7 +103,8 @@ impl Recorder {
             let known = &self.known[region.process];
             (self.epoch == 0 || known.cores > 0.0) && known.watch >= 1.0
         };
-        let new = |region: &Region| !outdated_only && !region.history.known() || region.outdated;
+        let open = |region: &Region| !region.history.known() || region.glimpsed == Glimpsed::Part;
+        let new = |region: &Region| !outdated_only && open(region) || region.outdated;
         let wanted = |region: &Region| new(region) && self.can_visit(region) && ran(region);
         let regions = self.regions.iter().enumerate();
         regions.filter(|(_, region)| wanted(region)).map(|(at, _)| at).collect()
@@ -107,9 +112,37 @@ impl Recorder {
 
     /// CPU time that visiting those takes; none where nobody is left.
     pub(super) fn first_visits(&self, outdated_only: bool) -> Option<Duration> {
-        let left = self.unvisited(outdated_only).len();
+        let left = self.as_visits(&self.unvisited(outdated_only));
         let cost_ns = self.visit_cost.of(true, self.huge_share());
-        (left > 0).then(|| Duration::from_nanos(whole(left as f64 * cost_ns)))
+        (left > 0.0).then(|| Duration::from_nanos(whole(left * cost_ns)))
+    }
+
+    /// Whether a first visit to a region may be a glimpse.
+    fn is_glimpse(region: &Region) -> bool {
+        !region.history.known() && !region.outdated && region.glimpse(0.0).is_some()
+    }
+
+    /// What so many first visits cost, in visits with few looks to all of a region.
+    fn as_visits(&self, regions: &[usize]) -> f64 {
+        let cost = |region: &Region| if Self::is_glimpse(region) { GLIMPSE } else { 1.0 };
+        regions.iter().map(|region| cost(&self.regions[*region])).sum()
+    }
+
+    /// Says of which part of each region a first visit is to be a glimpse.
+    fn place_windows(&mut self, unvisited: &[usize]) {
+        let mut random = random(&mut self.random);
+        for at in unvisited {
+            let region = &mut self.regions[*at];
+            region.window = region.glimpse(random()).filter(|_| Self::is_glimpse(region));
+        }
+    }
+
+    /// Waves of first visits: of those that a glimpse showed to be hot at the beginning.
+    fn in_order(&self, unvisited: &[usize]) -> Vec<Vec<usize>> {
+        let matters = self.options.single_pages.map_or(0.0, |single| single.matters);
+        let hot = |at: &usize| f64::from(self.regions[*at].mean_rate()) >= matters.max(1e-9);
+        let (hot, rest): (Vec<usize>, Vec<usize>) = unvisited.iter().copied().partition(hot);
+        [hot, rest].iter().flat_map(|regions| each_once(regions, WAVE)).collect()
     }
 
     /// Which part of the regions are huge pages.
@@ -120,9 +153,10 @@ impl Recorder {
 
     /// Learns what a visit costs in all, waking up and bookkeeping included.
     pub(super) fn learn_cost(&mut self, outcome: &Outcome, coarse: bool) {
-        let visits = outcome.visits.iter().filter(|visit| !visit.late).count();
+        let drawn = outcome.visits.iter().filter(|visit| !visit.late);
+        let visits: f64 = drawn.map(|visit| if visit.glimpse { GLIMPSE } else { 1.0 }).sum();
         if visits >= FEW_VISITS {
-            let cost = outcome.tally.spent_ns as f64 / visits as f64;
+            let cost = outcome.tally.spent_ns as f64 / visits;
             self.visit_cost.learn(coarse, cost.clamp(1_000.0, 10e6));
         }
     }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Visits, and what else an epoch does, take so many times the visits at most; the epoch ends when they are done.
 const BESIDE: f64 = 1.5;
+/// Who wants an answer soon spends so many times as much in the first epoch, when nothing is known yet.
+const AT_FIRST: f64 = 2.0;
 /// Most of one core, however many the target keeps busy.
 const MOST: f64 = 0.5;
 
@@ -55,7 +57,9 @@ impl Pace {
     /// CPU time that may be used in so long an epoch, ns: what was not used before it counts, but no
     /// more than that of the epoch.
     pub(super) fn budget_ns(&self, length: Duration) -> f64 {
-        (length + self.paused.min(length)).as_nanos() as f64 * self.budget
+        let at_first = self.epoch == 0 && self.opening.is_some();
+        let times = if at_first { AT_FIRST } else { 1.0 };
+        (length + self.paused.min(length)).as_nanos() as f64 * self.budget * times
     }
 }
 
@@ -132,5 +136,12 @@ mod tests {
         assert_eq!(budget(Duration::ZERO), 1e9);
         assert_eq!(budget(SECOND), 1.5e9);
         assert_eq!(budget(10 * SECOND), 2e9);
+    }
+
+    #[test]
+    fn the_first_epoch_has_twice_the_budget_where_an_answer_is_wanted_soon() {
+        assert_eq!(pace(0).budget_ns(SECOND), 1e9);
+        assert_eq!(pace(1).budget_ns(SECOND), 0.5e9);
+        assert_eq!(Pace { opening: None, ..pace(0) }.budget_ns(SECOND), 0.5e9);
     }
 }

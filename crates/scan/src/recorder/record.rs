@@ -5,7 +5,9 @@ use crate::bits::eyes::Eyes;
 use crate::pages::Seen;
 use crate::survey::Outcome;
 use crate::survey::estimate::Visits;
+use crate::survey::glimpse::Glimpsed;
 use crate::survey::measured::Measured;
+use crate::survey::visit::Visit;
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use pagetide_trace::{Epoch, EpochRecord};
@@ -35,6 +37,14 @@ fn drop_if_shared(region: &mut Region, pid: Pid, Visits { visits, .. }: &mut Vis
         !visit.late && !visit.huge && first >= DOUBTFUL_PAGES && many
     });
     let unknown = !visits.is_empty() && !region.huge && region.sharing == Sharing::Unknown;
+    let glimpses = visits.iter().all(|visit| visit.glimpse);
+    if unknown && glimpses && !doubtful {
+        // Of the pages that were seen it is enough to know.
+        let own = |visit: &&Visit| Sharing::look_up(pid, visit.range) == Sharing::Own;
+        if visits.iter().all(own) {
+            return;
+        }
+    }
     if (doubtful || unknown) && region.look_up_sharing(pid) {
         // `clear_refs` clears shared pages as well.
         visits.retain(|visit| visit.late);
@@ -80,6 +90,8 @@ impl Recorder {
                 region.reached = visits.visits.iter().any(|visit| visit.late);
                 watched_pages += u64::from(seen.pages);
             }
+            // Of all of its pages that says nothing.
+            *seen = seen.filter(|_| region.glimpsed != Glimpsed::Part);
         }
         let unmapped = match self.options.unmapped {
             true => self.resident_set.unmapped.regions(&mut self.units, EpochId(self.epoch)),
@@ -193,7 +205,6 @@ impl Recorder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::survey::visit::Visit;
     use crate::walk::row::Range;
     use std::fs::File;
     use std::io::Write;

@@ -3,6 +3,7 @@
 
 use super::alike::{self, VisitError};
 use super::cache_gap::{Huge, WorkingSet};
+use super::glimpse;
 use super::history::KEEP;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::{Measured, OfProcess};
@@ -128,7 +129,9 @@ impl Estimator {
             let lines = region.history.lines_per_page(usual, PRIOR_PAGES / (1.5 * gap_s));
             if let Some(pages) = &mut region.pages {
                 pages.begin();
-                if seen.is_some() && !region.huge {
+                // Of what was glimpsed at, pages are not told apart.
+                let whole = visits.iter().any(|visit| !visit.glimpse);
+                if seen.is_some() && !region.huge && whole {
                     let weights = region.history.weights();
                     let cores = self.of_process(region.process).cores;
                     let of_region =
@@ -139,6 +142,7 @@ impl Estimator {
             lines_of_page.push(lines);
         }
         find_alike(regions, &measured);
+        glimpse::judge(regions, visits);
         for (region, lines) in regions.iter_mut().zip(lines_of_page) {
             region.expect(&counts[region.process], lines, self.gap_s(region.process));
         }
@@ -184,7 +188,8 @@ impl Estimator {
                 set.fade();
             }
             for visit in visits {
-                set.add(visit, 1.0 / (visits.len() as f64 * chance));
+                let regions = visit.stands_for(region.own());
+                set.add(visit, regions / (visits.len() as f64 * chance));
             }
         }
         for (number, process) in self.processes.iter_mut().enumerate() {

@@ -23,14 +23,11 @@ const FEW: f64 = 8.0;
 /// be that they are not all alike: the logarithm of how much likelier that is (a likelihood ratio), times
 /// how often the one rate doubles to the other, reaches so much. In trials pages of one rate reached 5, pages
 /// by Zipf's law 10 to 300 after a visit or two. Its pages are alike where that logarithm does not reach as much
-/// although so many of them were seen that it would.
+/// although it would ([`Brackets::would_tell`]).
 const HOT: f64 = 0.02;
 const SURE: f64 = 8.0;
-const MANY: f64 = 0.5;
 /// Rates below this are all alike.
 const LITTLE: f64 = 0.25;
-/// Of so few pages it does not matter.
-const FEW_PAGES: f32 = 64.0;
 /// Steps of a fit that is to tell.
 const SHARP_STEPS: usize = 60;
 /// It is found out again when so many times as much was seen, of which so much counts an epoch later.
@@ -58,6 +55,8 @@ struct Spread {
     hot: f64,
     /// How sure it is that others are accessed less often, and how much less: see [`SURE`].
     sure: f64,
+    /// As a logarithm, how much likelier that is.
+    likelier: f64,
     alike: bool,
 }
 
@@ -221,6 +220,11 @@ impl History {
         self.alike_for > 0 || self.spread().alike
     }
 
+    /// As a logarithm, how much likelier it is that its pages differ; none where looks would not show it.
+    pub(crate) fn likelier_than_alike(&mut self) -> Option<f64> {
+        self.brackets.would_tell().then(|| self.spread().likelier)
+    }
+
     /// The rate of its pages, per second of CPU time, if all are accessed alike.
     pub(crate) fn rate_if_alike(&mut self) -> f64 {
         *self.if_alike.get_or_insert_with(|| self.brackets.alike().0)
@@ -255,16 +259,15 @@ impl History {
         // The usual fit ends early, and is held towards what is usual: both are no matter for a mean, but
         // make all regions look a little uneven.
         let (mut hot, mut doublings) = of(&self.weights);
-        let enough = self.brackets.pages() >= FEW_PAGES;
         let mut likelier = 0.0;
-        if enough && doublings > 0.0 {
+        if self.brackets.are_enough() && doublings > 0.0 {
             let mut weights = self.weights;
             self.brackets.fit(&mut weights, &flat(), 0.0, SHARP_STEPS);
             (hot, doublings) = of(&weights);
             likelier = self.brackets.likelier_than_alike(&weights);
         }
-        let many = self.brackets.ever_seen() >= MANY * f64::from(self.brackets.pages());
-        Spread { hot, sure: doublings * likelier, alike: enough && many && likelier < SURE }
+        let alike = self.brackets.would_tell() && likelier < SURE;
+        Spread { hot, sure: doublings * likelier, likelier, alike }
     }
 
     /// All that was seen of it.

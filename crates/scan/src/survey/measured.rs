@@ -53,8 +53,9 @@ impl Measured {
                 // While many threads ran more came in.
                 let busy = if cores > 0.0 { visit.cores() / cores } else { 1.0 };
                 let slope = visit.slope(gap_ns).unwrap_or_default();
-                sum.pages += busy * slope.pages;
-                sum.lines += busy * slope.lines;
+                let times = busy * visit.stands_for(resident);
+                sum.pages += times * slope.pages;
+                sum.lines += times * slope.lines;
                 measured += 1.0;
                 ran |= visit.reach_ns() > 0.0;
             }

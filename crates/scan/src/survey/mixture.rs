@@ -20,8 +20,9 @@ const NEVER: u8 = u8::MAX;
 /// it makes none, but it is small, and must not be placed last if the caches hold less than thought.
 const CACHED: f64 = 0.1;
 
-/// So few pages do not say how hot their region is.
+/// So few pages do not say how hot their region is; nor whether they differ where less than this part of them was seen.
 const FEW: f32 = 64.0;
+const MANY: f64 = 0.5;
 /// What is less likely than this is odd.
 const ODD: f32 = 1e-3;
 
@@ -232,7 +233,17 @@ impl Brackets {
         let time: f64 = self.counts.iter().map(time).sum();
         #[expect(clippy::cast_possible_truncation, reason = "a logarithm")]
         let octave = ((self.ever_seen() + 0.5) / time).log2().floor() as i32;
-        (self.pages() >= FEW && time > 0.0).then_some(octave)
+        (self.are_enough() && time > 0.0).then_some(octave)
+    }
+
+    /// Whether these are enough pages to say anything.
+    pub(crate) fn are_enough(&self) -> bool {
+        self.pages() >= FEW
+    }
+
+    /// Whether so many of them were seen that it would show if they differed.
+    pub(crate) fn would_tell(&self) -> bool {
+        self.are_enough() && self.ever_seen() >= MANY * f64::from(self.pages())
     }
 
     /// Pages, each once a visit and older ones for less.
@@ -282,13 +293,14 @@ impl Brackets {
             *weights = *prior;
             return;
         }
+        let seen: Vec<(Weights, f32)> =
+            self.counts.iter().map(|(from, to, count)| (chances(*from, *to), *count)).collect();
         for _ in 0..steps {
             let mut sums = prior.map(|weight| weight * pages);
-            for (from, to, count) in &self.counts {
-                let chances = chances(*from, *to);
-                let all: f32 = weights.iter().zip(&chances).map(|(w, chance)| w * chance).sum();
+            for (chances, count) in &seen {
+                let all: f32 = weights.iter().zip(chances).map(|(w, chance)| w * chance).sum();
                 let each = count / all.max(1e-30);
-                for ((sum, weight), chance) in sums.iter_mut().zip(weights.iter()).zip(&chances) {
+                for ((sum, weight), chance) in sums.iter_mut().zip(weights.iter()).zip(chances) {
                     *sum += weight * chance * each;
                 }
             }

@@ -7,6 +7,7 @@ pub(crate) mod cache_gap;
 pub(crate) mod clock;
 pub(crate) mod draw;
 pub(crate) mod estimate;
+pub(crate) mod glimpse;
 pub(crate) mod history;
 pub(crate) mod ladder;
 pub(crate) mod lines;
@@ -17,9 +18,11 @@ pub(crate) mod visit;
 mod wave;
 
 use crate::bits::eyes::Eyes;
+use crate::pages::both;
 use crate::target::activity::Activity;
 use crate::target::region::Region;
 use crate::walk::row::{Range, Row};
+use glimpse::{WINDOW, window_mask};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use visit::{NEVER, Visit};
@@ -300,7 +303,9 @@ impl<'a, E: Eyes> Survey<'a, E> {
         let count = cleared.regions.len().max(1) as u64;
         for (i, region) in (0..).zip(&cleared.regions) {
             let cleared_ns = cleared.from_ns + took * i / count;
-            let visit = Visit { late: true, cached: !cleared.flushed, ..self.visit(*region) };
+            let range = self.regions[*region].range;
+            let visit =
+                Visit { late: true, cached: !cleared.flushed, ..self.visit(*region, range) };
             self.last[*region] = self.visits.len();
             self.visits.push(Visit { cleared_ns, ..visit });
         }
@@ -309,16 +314,26 @@ impl<'a, E: Eyes> Survey<'a, E> {
         self.waves.push(wave);
     }
 
-    /// A visit that has not begun.
-    fn visit(&self, region: usize) -> Visit {
+    /// What the next visit to a region is to.
+    fn range_of_next(&self, region: usize) -> Range {
+        let at = &self.regions[region];
+        at.window.filter(|_| self.last[region] == NONE).unwrap_or(at.range)
+    }
+
+    /// A visit to so much of a region that has not begun.
+    fn visit(&self, region: usize, range: Range) -> Visit {
         let at = &self.regions[region];
         let single = self.limits.single_pages && !at.huge && at.pages.is_some();
+        let glimpse = range != at.range;
+        let own = at.own_mask();
         Visit {
             region,
-            pages: at.weight(),
-            stuck: at.shared(),
+            range,
+            glimpse,
+            pages: if glimpse { WINDOW } else { at.weight() },
+            stuck: if glimpse { 0 } else { at.shared() },
             huge: at.huge,
-            own: at.own_mask(),
+            own: if glimpse { both(&own, &window_mask(range)) } else { own },
             first_seen: single.then(|| Box::new([NEVER; 512])),
             ..Visit::default()
         }
@@ -393,8 +408,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
         mut take: impl FnMut(&mut Visit, Option<&Row>, Option<&crate::walk::row::RowBits>),
     ) -> Option<Activity> {
         self.ranges.clear();
-        self.ranges
-            .extend(visits.iter().map(|visit| self.regions[self.visits[*visit].region].range));
+        self.ranges.extend(visits.iter().map(|visit| self.visits[*visit].range));
         let before = self.eyes.now();
         let Ok(activity) = self.eyes.look(process, &self.ranges, &mut self.rows) else {
             self.lost.push(process);

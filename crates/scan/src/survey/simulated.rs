@@ -191,6 +191,7 @@ impl Eyes for Simulated {
                     accessed,
                     dirty: 0,
                     huge: self.huge,
+                    joined: 0,
                     node: NodeId(0),
                     spread: [present, 0, 0, 0, 0, 0, 0, 0],
                 });

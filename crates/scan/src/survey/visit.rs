@@ -2,8 +2,8 @@
 //! after. Of single pages, at which look each was first seen.
 
 use super::lines::{lines, streamed};
-use crate::pages::{Mask, both};
-use crate::walk::row::RowBits;
+use crate::pages::{Mask, both, has};
+use crate::walk::row::{Range, RowBits};
 
 /// A page that was not seen at any look.
 pub(crate) const NEVER: u8 = u8::MAX;
@@ -27,6 +27,9 @@ pub(crate) struct Look {
 pub(crate) struct Visit {
     /// Position in the list of regions.
     pub(crate) region: usize,
+    /// What was cleared and looked at; of a glimpse a part of the region.
+    pub(crate) range: Range,
+    pub(crate) glimpse: bool,
     /// When it was cleared, ns.
     pub(crate) cleared_ns: u64,
     /// Looks in order; the gaps ascend. A look before which the target did not run is not there.
@@ -86,6 +89,16 @@ impl Visit {
             let seen = seen.min(self.pages).max(last.seen);
             self.end = Some(Look { gap_ns, seen, streamed: 0.0 });
         }
+    }
+
+    /// How many times what it saw a region of so many pages is.
+    pub(crate) fn stands_for(&self, pages: u16) -> f64 {
+        if self.glimpse { f64::from(pages) / f64::from(self.pages.max(1)) } else { 1.0 }
+    }
+
+    /// Whether it says anything of this page.
+    pub(crate) fn shows(&self, page: usize) -> bool {
+        !self.glimpse || has(&self.own, page)
     }
 
     fn mark(&mut self, look: u8, bits: Option<&RowBits>) {

@@ -125,7 +125,7 @@ impl<E: Eyes> Survey<'_, E> {
 
     /// Clears a region; false if its process is gone.
     fn clear(&mut self, wave: &mut Wave, region: usize) -> bool {
-        let (process, range) = (self.process_of(region), self.regions[region].range);
+        let (process, range) = (self.process_of(region), self.range_of_next(region));
         let before = self.eyes.now();
         let mut refused = Vec::new();
         if self.eyes.clear(process, &[range], &mut refused) == Err(Lost) {
@@ -135,7 +135,7 @@ impl<E: Eyes> Survey<'_, E> {
         let after = self.eyes.now();
         self.tally.clear_ns += after - before;
         self.tally.longest_clear_ns = self.tally.longest_clear_ns.max(after - before);
-        let mut visit = self.visit(region);
+        let mut visit = self.visit(region, range);
         visit.refused = !refused.is_empty();
         // Bits are cleared page by page and take effect with the flush at the end.
         visit.cleared_ns = if visit.huge { after } else { before.midpoint(after) };

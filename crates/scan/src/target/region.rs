@@ -2,6 +2,7 @@
 
 use crate::bits::clear_refs::Kind;
 use crate::pages::{Mask, Pages};
+use crate::survey::glimpse::Glimpsed;
 use crate::survey::history::History;
 use crate::survey::lines::lines_of_huge;
 use crate::survey::mixture;
@@ -41,6 +42,12 @@ pub(crate) struct Region {
     pub(crate) sharing: Sharing,
     /// The target has changed since it was visited last.
     pub(crate) outdated: bool,
+    /// See [`Row::joined`](crate::Row::joined).
+    pub(crate) joined: u8,
+    /// The first visit of the epoch is to so much of it.
+    pub(crate) window: Option<Range>,
+    /// What is known of it by glimpses alone.
+    pub(crate) glimpsed: Glimpsed,
     /// What all visits so far have seen of it.
     pub(crate) history: Box<History>,
     /// What is expected of it, accesses past the caches per second of CPU time of the process; of a
@@ -112,7 +119,7 @@ impl Region {
     /// What was learned was wrong.
     pub(crate) fn forget(&mut self) {
         *self.history = History::default();
-        self.rate = None;
+        (self.rate, self.glimpsed) = (None, Glimpsed::Never);
         if let Some(pages) = &mut self.pages {
             pages.forget();
         }
@@ -194,6 +201,9 @@ impl Region {
             uncleared: false,
             sharing: Sharing::Own,
             outdated: false,
+            joined: 0,
+            window: None,
+            glimpsed: Glimpsed::Never,
             history: Box::default(),
             refs: Some(Kind::Anonymous),
             reached: false,

@@ -4,6 +4,7 @@ use crate::bits::clear_refs::Kind;
 use crate::bits::eyes::{Eyes, Lost};
 use crate::bits::live::Live;
 use crate::pages::{Pages, REGION, turned};
+use crate::survey::glimpse::Glimpsed;
 use crate::survey::history::History;
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
@@ -265,6 +266,7 @@ impl ResidentSet {
             let least = old.as_ref().map_or(0.0, |region| region.least);
             let beside = old.as_ref().map_or(1.0, |region| region.beside);
             let outdated = old.as_ref().is_some_and(|region| region.outdated);
+            let glimpsed = old.as_ref().map(|region| region.glimpsed).unwrap_or_default();
             let (rate, uncleared, pages) = match &mut old {
                 Some(old) => (old.rate, old.uncleared, old.pages.take()),
                 None => (None, false, None),
@@ -282,6 +284,7 @@ impl ResidentSet {
             let apart = pages.as_deref().is_some_and(apart);
             let are = |history: &mut History| match () {
                 () if row.huge => Are::One,
+                () if glimpsed != Glimpsed::Never => Are::Unknown,
                 () if apart || history.uneven(self.matters) => Are::Uneven,
                 () if history.alike() => Are::One,
                 () => Are::Unknown,
@@ -316,6 +319,9 @@ impl ResidentSet {
                 uncleared: refs.is_none() || uncleared,
                 sharing,
                 outdated,
+                joined: row.joined,
+                window: None,
+                glimpsed,
                 history,
                 refs,
                 reached,

@@ -4,7 +4,7 @@ use crate::walk::nodes::{MAX_NODES, NODE_BITS};
 use pagetide_types::NodeId;
 
 /// A range of user addresses, both ends multiples of 4 KiB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Range {
     /// First byte.
     pub start: u64,
@@ -30,6 +30,8 @@ pub struct Row {
     pub dirty: u16,
     /// Mapped by 2 MiB or 1 GiB pages.
     pub huge: bool,
+    /// Of base pages: bit n where the pages around page 64 n of the region may be of one folio.
+    pub joined: u8,
     /// The node that holds most of them.
     pub node: NodeId,
     /// How many of them each node holds.

@@ -354,6 +354,7 @@ impl Walker {
                 accessed: row.accessed,
                 dirty: row.dirty,
                 huge: row.level > 1,
+                joined: row.joined,
                 node: nodes.main(&row.node),
                 spread: nodes.spread(row.node, row.present),
             }));

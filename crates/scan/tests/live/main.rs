@@ -4,6 +4,7 @@
 
 mod child;
 mod dirty;
+mod glimpses;
 mod mapped;
 mod opening;
 mod pause;

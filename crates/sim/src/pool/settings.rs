@@ -101,7 +101,8 @@ pub enum SwapStall {
     Node,
     /// Nobody: DMA is done before the shootdown is.
     None,
-    /// Who accesses a page that is not there yet: marks in the node's page tables tell.
+    /// Who accesses the page that is being swapped, as marks in the node's page tables tell; those whose turn
+    /// has not come are where they were.
     Page,
 }
 

@@ -18,8 +18,8 @@ use toml::{Table, Value};
 /// compute raises it.
 pub const MODEL: u32 = 1;
 /// As [`MODEL`], of what runs under [`Payback`](crate::pool::Payback).
-const PAYBACK_MODEL: u32 = 4;
-/// As [`MODEL`], where requests wait for their page or its count, or DMA takes its turn in the banks.
+const PAYBACK_MODEL: u32 = 5;
+/// Is added where requests wait for their page or its count, or DMA takes its turn in the banks.
 const WAITING_MODEL: u32 = 2;
 
 /// The model that computes a scenario.
@@ -29,11 +29,11 @@ pub fn model_of(scenario: &PoolScenario) -> u32 {
     let waits = migration.dma_in_banks
         || migration.swap_stall == SwapStall::Page
         || migration.accounting == Accounting::Within;
-    match migration.policy {
+    let policy = match migration.policy {
         Chooser::Payback => PAYBACK_MODEL,
-        Chooser::Hottest if waits => WAITING_MODEL,
         Chooser::Hottest => MODEL,
-    }
+    };
+    policy + if waits { WAITING_MODEL } else { 0 }
 }
 
 /// Whether a file's text is a scenario of a pool: it has a key `program`, or `pool`.

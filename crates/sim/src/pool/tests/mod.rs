@@ -4,6 +4,7 @@ mod closed_forms;
 mod governed;
 mod migration;
 mod prices;
+mod swaps;
 mod two_stages;
 
 use super::{Engine, Migration, Misses, Placement, PoolError, PoolOutcome, Program, Ps};

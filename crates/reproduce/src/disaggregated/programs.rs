@@ -2,6 +2,7 @@
 //! names the programs). Nothing of this is published in the paper: "published" are the measured figures.
 
 use super::measured::{MEASURED, Measured};
+use super::runs::value;
 use super::statistics::{EPOCHS, Statistics};
 use crate::{Context, Figure, Key, Outcome, ReproduceError, Row, Tolerance, Values};
 use pagetide_machine::PoolMachine;
@@ -77,9 +78,7 @@ fn look(context: &Context, measured: &Measured) -> Result<Values, ReproduceError
 }
 
 fn rows(measured: &Measured, values: &Values, to: &mut Outcome) -> Result<(), ReproduceError> {
-    let value = |name: &str| {
-        values.get(name).copied().ok_or_else(|| ReproduceError::Missing(name.to_owned()))
-    };
+    let value = |name: &str| value(values, name);
     let name = measured.name;
     let mut row = |what: String, unit, published: f64, ours: f64| {
         to.rows.push(Row::new(format!("{name}: {what}"), unit, ours).published(published, WITHIN));

@@ -74,15 +74,7 @@ fn what_was_local_at_first_pays_for_no_move() {
     // Nothing may be owed, so nothing can ever come in; half of the pages are local, and always were.
     let all: Vec<Misses> =
         (0..2).map(|core| misses(400_000, 40, Kind::Read, |i| core * 8192 + i % 8192)).collect();
-    let payback = Migration {
-        policy: crate::pool::Chooser::Payback,
-        threshold: 3,
-        epoch_cycles: 10_000,
-        keep_counts: true,
-        most: 500,
-        most_debt: Some(0.0),
-        ..Migration::default()
-    };
+    let payback = Migration { most_debt: Some(0.0), ..payback() };
     let outcome = replay(&machine(8), &all, Placement::Alternate, Some(&payback)).unwrap();
     assert!(outcome.nodes[0].local_fetches > 100_000 && outcome.nodes[0].moved_in == 0);
 }
@@ -144,14 +136,7 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
 
 #[test]
 fn payback_moves_what_pays_and_nothing_else() {
-    let payback = Migration {
-        policy: crate::pool::Chooser::Payback,
-        threshold: 3,
-        epoch_cycles: 10_000,
-        keep_counts: true,
-        most: 500,
-        ..Migration::default()
-    };
+    let payback = payback();
     let gain = |cores: &[Misses]| {
         let still = replay(&machine(8), cores, Placement::Pool, None).unwrap();
         let moving = replay(&machine(8), cores, Placement::Pool, Some(&payback)).unwrap();

@@ -126,16 +126,7 @@ fn a_swap_that_no_node_stands_still_for_has_no_price() {
     let again: Vec<Misses> =
         (0..2).map(|core| misses(100_000, 40, Kind::Read, |i| core * 8192 + i % 8192)).collect();
     let moved = |swap_stall| {
-        let payback = Migration {
-            policy: crate::pool::Chooser::Payback,
-            threshold: 3,
-            epoch_cycles: 10_000,
-            keep_counts: true,
-            most: 500,
-            swap_us: 50_000.0,
-            swap_stall,
-            ..Migration::default()
-        };
+        let payback = Migration { swap_us: 50_000.0, swap_stall, ..payback() };
         replay(&machine(8), &again, Placement::Pool, Some(&payback)).unwrap().nodes[0].moved_in
     };
     assert_eq!(moved(SwapStall::Node), 0);

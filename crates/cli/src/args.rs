@@ -72,10 +72,10 @@ pub(crate) enum Command {
     ///
     /// From single accesses, in one pass, under LRU, FIFO and CLOCK: exactly, or on a sample.
     Curve(CurveArgs),
-    /// Simulate programs on a machine with tiers of memory, under one or several systems.
+    /// Simulate programs on a machine with tiers of memory, or on nodes that share a pool of it.
     ///
-    /// The scenario is a TOML file that names the machine, the system and the programs; docs/sim.md has
-    /// its keys, scenarios/ has examples.
+    /// The scenario is a TOML file that names the machine, the programs, and one or several systems or how
+    /// pages migrate; docs/sim.md has its keys, of pools docs/pool.md, and scenarios/ has examples.
     Sim(SimArgs),
     /// Simulate a scenario at every combination of some values, into a table.
     ///

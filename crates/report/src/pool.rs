@@ -24,7 +24,23 @@ pub fn pool(
                 long the node stood still for them; busy: share of the time in which the pool's banks were \
                 at work; gain: against the same without migration; moving: epochs at \
                 whose end pages moved.";
-    out + "\n" + &style.paragraph("  ", text)
+    out += "\n";
+    if let Some(why) = not_hot(outcome) {
+        out += &style.paragraph("  ", &why);
+        out += "\n";
+    }
+    out + &style.paragraph("  ", text)
+}
+
+/// Why nothing moves, where no page was ever hot.
+fn not_hot(outcome: &PoolOutcome) -> Option<String> {
+    let most = outcome.most_accesses();
+    (most > 0 && outcome.most_hot() == 0).then(|| {
+        format!(
+            "No page was hot: in an epoch a page of the pool was accessed {most} times at most, and \
+             migration.threshold is no less. Give a lower one, or longer epochs."
+        )
+    })
 }
 
 fn nodes(outcome: &PoolOutcome, style: Style) -> String {
@@ -74,4 +90,22 @@ fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> Stri
     }
     row(if still.is_some() { "hot" } else { "none" }, outcome);
     table.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_sim::pool::NodeOutcome;
+
+    #[test]
+    fn who_moves_nothing_is_told_how_far_pages_are_from_the_threshold() {
+        let of = |most_accesses, most_hot| {
+            let node = NodeOutcome { most_accesses, most_hot, ..NodeOutcome::default() };
+            let outcome = PoolOutcome { nodes: vec![node], ..PoolOutcome::default() };
+            pool("x.toml", &outcome, None, Style::new(100, false))
+        };
+        assert!(of(5, 0).contains("accessed 5 times at most"), "{}", of(5, 0));
+        // Some were hot, or nothing was counted.
+        assert!(!of(50, 2).contains("No page was hot") && !of(0, 0).contains("No page was hot"));
+    }
 }

@@ -132,6 +132,7 @@ fn what_makes_no_sense_names_file_key_and_limit() {
         ("migration.epoch_cycles=0", ["epoch_cycles = 0", "give 1 or more cycles"]),
         ("migration.most=70000", ["most = 70000", "a node has 65536 pages of its own"]),
         ("pool.local.capacity=0K", ["local.capacity", "a node needs local memory"]),
+        ("pool.local.capacity=0", ["expected a string", "give a text in quotes"]),
         ("nodes=2000", ["nodes = 2000", "give from 1 to 1024"]),
         ("pool.pool.capacity=8M", ["nodes = 2", "the pool holds 2048 pages"]),
         ("migration.most_debt=0.1", ["most_debt = 0.1", "only policy = \"payback\""]),

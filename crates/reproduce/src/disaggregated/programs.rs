@@ -2,10 +2,11 @@
 //! names the programs). Nothing of this is published in the paper: "published" are the measured figures.
 
 use super::measured::{MEASURED, Measured};
+use super::runs::value;
 use super::statistics::{EPOCHS, Statistics};
 use crate::{Context, Figure, Key, Outcome, ReproduceError, Row, Tolerance, Values};
 use pagetide_machine::PoolMachine;
-use pagetide_sim::pool::scenario::{MODEL, ProgramSpec};
+use pagetide_sim::pool::scenario::{ProgramSpec, model_of_program};
 use pagetide_sim::pool::{Filtering, pass};
 
 pub(super) const FIGURE: Figure = Figure {
@@ -22,14 +23,17 @@ const WITHIN: Tolerance = Tolerance::Percent(20.0);
 const WARM_UP: u64 = 200_000_000;
 
 /// A program of the paper, in the paper's size.
-pub(super) fn spec(name: &str) -> Option<ProgramSpec> {
-    Some(match name {
+///
+/// # Errors
+/// It is none of them.
+pub(super) fn named(name: &str) -> Result<ProgramSpec, ReproduceError> {
+    Ok(match name {
         "lulesh" => ProgramSpec::Lulesh { edge: 120 },
         "simplemoc" => ProgramSpec::Simplemoc { regions: 15_000 },
         "pennant" => ProgramSpec::Pennant { zones: 160 * 1440 },
         "minife" => ProgramSpec::Minife { edge: 140 },
         "is" => ProgramSpec::Is { keys: 27, largest: 23 },
-        _ => return None,
+        _ => return Err(ReproduceError::Other(name.into())),
     })
 }
 
@@ -40,10 +44,12 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         MEASURED.iter().collect()
     };
     let key = |measured: &&'static Measured| {
-        let key = Key::new("disaggregated/programs", MODEL, 1).with("program", measured.name);
-        (key.with("window", window(context, measured)), *measured)
+        let model = model_of_program(&named(measured.name)?);
+        let key = Key::new("disaggregated/programs", model, 1).with("program", measured.name);
+        Ok((key.with("window", window(context, measured)), *measured))
     };
-    let points: Vec<(Key, &'static Measured)> = all.iter().map(key).collect();
+    let points: Vec<(Key, &'static Measured)> =
+        all.iter().map(key).collect::<Result<_, ReproduceError>>()?;
     let found = context.store.points(&points, |(_, measured)| look(context, measured))?;
     let mut outcome = Outcome::default();
     for (measured, values) in all.iter().zip(&found) {
@@ -64,7 +70,7 @@ fn window(context: &Context, measured: &Measured) -> u64 {
 }
 
 fn look(context: &Context, measured: &Measured) -> Result<Values, ReproduceError> {
-    let spec = spec(measured.name).ok_or_else(|| ReproduceError::Other(measured.name.into()))?;
+    let spec = named(measured.name)?;
     let threads = spec.threads(1, 1)?;
     let pages = threads.pages;
     let machine = PoolMachine::load(PoolMachine::DEFAULT)?;
@@ -77,9 +83,7 @@ fn look(context: &Context, measured: &Measured) -> Result<Values, ReproduceError
 }
 
 fn rows(measured: &Measured, values: &Values, to: &mut Outcome) -> Result<(), ReproduceError> {
-    let value = |name: &str| {
-        values.get(name).copied().ok_or_else(|| ReproduceError::Missing(name.to_owned()))
-    };
+    let value = |name: &str| value(values, name);
     let name = measured.name;
     let mut row = |what: String, unit, published: f64, ours: f64| {
         to.rows.push(Row::new(format!("{name}: {what}"), unit, ours).published(published, WITHIN));

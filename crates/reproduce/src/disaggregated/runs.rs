@@ -1,6 +1,6 @@
 //! Points: a program on all nodes of the paper's machine, with or without migration.
 
-use super::programs::spec;
+use super::programs::named;
 use crate::{Context, Key, ReproduceError, Values};
 use pagetide_machine::{PoolMachine, model};
 use pagetide_sim::pool::scenario::{PoolScenario, Traces, model_of, parse, run};
@@ -89,8 +89,6 @@ impl Point {
                 table.insert((*key).to_owned(), value.clone());
             }
         }
-        let program =
-            spec(self.program).ok_or_else(|| ReproduceError::Other(self.program.into()))?;
         let (warm_up, instructions) =
             if small { (2_000_000, 2_000_000) } else { (100_000_000, 100_000_000) };
         Ok(PoolScenario {
@@ -101,7 +99,7 @@ impl Point {
             warm_up,
             seed: self.seed,
             migration: self.migration.clone(),
-            programs: vec![program],
+            programs: vec![named(self.program)?],
         })
     }
 }

@@ -2,10 +2,15 @@
 
 use super::figure_5::{Cells, EPOCHS, THRESHOLDS};
 use super::runs::title;
+use super::statistics;
 use crate::{Outcome, Row, Tolerance};
 
-/// Cycles of the epoch at which the text has a program's peak.
-const PEAKS: [(&str, f64); 2] = [("simplemoc", 1e6), ("minife", 1e7)];
+/// Cycles of the epoch, M and threshold at which the text has a program's peak; of miniFE's thresholds, up to
+/// 50, the middle one.
+const PEAKS: [(&str, [f64; 3]); 2] =
+    [("simplemoc", [1e6, 50.0, 10.0]), ("minife", [1e7, 500.0, 30.0])];
+/// A step of each of these axes at least, and less than two.
+const STEP: [f64; 3] = [10.0, 5.0, 3.0];
 /// A gain as near to none as this is none, percent.
 const NONE: Tolerance = Tolerance::Percent(5.0);
 
@@ -36,11 +41,34 @@ pub(super) fn rows(program: &str, cells: &Cells, outcome: &mut Outcome) {
     if !long.is_empty() {
         row("largest gain with epochs of 100M, M to 100", largest(&long), 1.0, NONE);
     }
-    let best = cells.iter().max_by(|a, b| a.1.total_cmp(b.1));
-    let peak = PEAKS.iter().find(|(of, _)| *of == program);
-    if let (Some(((epoch, ..), _)), Some((_, published))) = (best, peak) {
-        row("cycles of the best cell's epoch", *epoch as f64, *published, Tolerance::Ratio(10.0));
+    if let Some((_, published)) = PEAKS.iter().find(|(of, _)| *of == program) {
+        let names = ["cycles of the best cell's epoch", "its M", "its threshold"];
+        let best = best(cells, *published);
+        for (((name, ours), published), step) in names.iter().zip(best).zip(published).zip(STEP) {
+            row(name, ours, *published, Tolerance::Ratio(step));
+        }
     }
+    let longest = gains(&|epoch, most, _| epoch == EPOCHS[4].0 && most == 500);
+    if !longest.is_empty() {
+        let what = format!("{name}: largest gain with epochs of 100M, M 500");
+        outcome.rows.push(Row::new(what, "x", largest(&longest)));
+    }
+}
+
+/// The best cell; of equals the one nearest to what was published.
+fn best(cells: &Cells, published: [f64; 3]) -> [f64; 3] {
+    let largest = cells.values().copied().fold(0.0, f64::max);
+    let off = |cell: &[f64; 3]| {
+        cell.iter().zip(published).map(|(ours, published)| (ours / published).ln().abs()).sum()
+    };
+    cells
+        .iter()
+        .filter(|(_, gain)| **gain == largest)
+        .map(|((epoch, most, threshold), _)| {
+            [*epoch as f64, f64::from(*most), f64::from(*threshold)]
+        })
+        .min_by(|a, b| f64::total_cmp(&off(a), &off(b)))
+        .unwrap_or_default()
 }
 
 /// Over all cells with a published gain that is 5 % or more from none.
@@ -53,8 +81,38 @@ pub(super) fn median(outcome: &mut Outcome, cells: &[(f64, f64)]) {
     if ratios.is_empty() {
         return;
     }
-    ratios.sort_by(f64::total_cmp);
     let what = format!("median ratio of {} cells published 5 % or more from 1", ratios.len());
-    let row = Row::new(what, "", ratios[ratios.len() / 2]);
+    let row = Row::new(what, "", statistics::median(&mut ratios));
     outcome.rows.push(row.published(1.0, Tolerance::Percent(25.0)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Verdict;
+
+    #[test]
+    fn of_equal_cells_the_one_nearest_to_what_was_published_counts() {
+        let cells =
+            [((1_000_000, 100, 10), 2.0), ((1_000_000, 500, 10), 2.0), ((10_000, 50, 10), 1.9)];
+        let mut outcome = Outcome::default();
+        rows("simplemoc", &cells.into(), &mut outcome);
+        let of = |what: &str| {
+            let row = outcome.rows.iter().find(|row| row.what.ends_with(what)).unwrap();
+            (row.ours, row.verdict())
+        };
+        assert_eq!(of("its M"), (100.0, Some(Verdict::Met)), "a step from 50");
+        // Two steps are too many.
+        let mut outcome = Outcome::default();
+        rows("simplemoc", &[((1_000_000, 500, 10), 2.0)].into(), &mut outcome);
+        let row = outcome.rows.iter().find(|row| row.what.ends_with("its M")).unwrap();
+        assert_eq!((row.ours, row.verdict()), (500.0, Some(Verdict::Missed)));
+    }
+
+    #[test]
+    fn the_median_lies_between_the_two_in_the_middle() {
+        let mut outcome = Outcome::default();
+        median(&mut outcome, &[(1.0, 2.0), (2.0, 2.0), (7.0, 1.01)]);
+        assert_eq!(outcome.rows[0].ours, 0.75);
+    }
 }

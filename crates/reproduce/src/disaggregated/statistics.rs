@@ -88,7 +88,8 @@ impl Epochs {
     }
 }
 
-fn median(values: &mut [f64]) -> f64 {
+/// The one in the middle, or between the two there; 0 of none.
+pub(super) fn median(values: &mut [f64]) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
         0 => 0.0,

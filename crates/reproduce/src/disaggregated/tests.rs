@@ -1,9 +1,11 @@
 //! Small sets of each figure.
 
 use super::{
-    ablations, cxl, figure_3, figure_5, figure_6, figure_7, misses, payback, programs, two_stages,
+    ablations, cxl, figure_3, figure_5, figure_6, figure_7, misses, payback, programs, runs,
+    two_stages,
 };
 use crate::Context;
+use std::path::Path;
 
 #[test]
 fn each_figure_has_rows_and_pictures() {
@@ -63,6 +65,23 @@ fn thresholds_of_70_and_100_move_nothing_in_short_epochs() {
     assert!(high.len() == 4 && high.iter().all(|row| row.ours == 0.0), "{high:?}");
     // Pages of miniFE reach all of their 64 lines within 100 K cycles.
     assert!(low.iter().any(|row| row.ours > 0.0), "{low:?}");
+}
+
+#[test]
+fn payback_stands_beside_the_best_cell_of_figure_5_as_that_was_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/results/reproduce");
+    let text = std::fs::read_to_string(folder.join("disaggregated-5.csv")).unwrap();
+    let best: Vec<&str> =
+        text.lines().filter(|line| line.contains(": best of all cells (")).collect();
+    for ((program, (epoch, most, threshold)), line) in figure_5::BEST.iter().zip(&best) {
+        let (_, name) = figure_5::EPOCHS.iter().find(|(cycles, _)| cycles == epoch).unwrap();
+        let cell = format!(
+            "{}: best of all cells ({name}, M {most}, threshold {threshold})",
+            runs::title(program)
+        );
+        assert!(line.contains(&cell), "{line} is not {cell}");
+    }
+    assert_eq!(best.len(), figure_5::BEST.len());
 }
 
 #[test]

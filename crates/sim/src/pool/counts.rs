@@ -72,8 +72,10 @@ impl Counts {
     /// An epoch ends: those that are hot, in the order in which that was seen. The next one begins.
     pub(super) fn end(&mut self, into: &mut Vec<Hot>) {
         let all = &self.all;
+        let counted = |page: PageId| Hot { page, count: all[page.0 as usize].0 };
         into.clear();
-        into.extend(self.hot.drain(..).map(|page| Hot { page, count: all[page.0 as usize].0 }));
+        // Not those that left the pool since.
+        into.extend(self.hot.drain(..).map(counted).filter(|hot| hot.count > self.threshold));
         if let Some(next) = self.epoch.checked_add(1) {
             self.epoch = next;
         } else {

@@ -42,6 +42,11 @@ impl LocalTable {
         self.pages[frame.0 as usize].replace(page)
     }
 
+    /// Its reference bit is not set: another page came into it.
+    pub fn reset(&mut self, frame: Frame) {
+        self.used[frame.0 as usize] = false;
+    }
+
     /// Its reference bit is set.
     #[inline]
     pub fn touch(&mut self, frame: Frame) {

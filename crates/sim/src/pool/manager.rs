@@ -94,7 +94,7 @@ impl Manager {
         for number in (first..nodes.len()).chain(0..first) {
             let node = &mut nodes[number];
             // Its pages are still being swapped; what it accessed since is for the next epoch.
-            if node.stalled_until > now {
+            if node.stalled_until > now || node.dma.is_busy() {
                 continue;
             }
             controller.end(number, &mut self.hot);
@@ -114,7 +114,11 @@ impl Manager {
                     .map_or_else(Default::default, |load| load.prices(number, pool)),
                 write_share: if self.migration.count_writes { own.write_share } else { 0.0 },
                 shootdown: Ps::from_ns(self.migration.shootdown_us * 1e3),
-                swap: self.swap,
+                swap: if self.migration.swap_stall == SwapStall::Node {
+                    self.swap
+                } else {
+                    Ps::ZERO
+                },
                 ..own
             };
             let Node { governed, tally, .. } = &mut *node;
@@ -148,7 +152,17 @@ impl Manager {
         }
     }
 
-    /// Swaps the hot pages of a node.
+    /// Pages are swapped while their node may go on, and whoever accesses one of those under way waits.
+    pub(super) fn waits_for_page(&self) -> bool {
+        self.migration.swap_stall == SwapStall::Page
+    }
+
+    /// Lines that are swapped take their turn in ports and banks.
+    pub(super) const fn swaps_in_banks(&self) -> bool {
+        self.migration.dma_in_banks
+    }
+
+    /// Swaps the hot pages of a node, or has them swapped.
     fn swap_hot(
         &mut self,
         now: Ps,
@@ -157,9 +171,7 @@ impl Manager {
         controller: &mut Controller,
     ) {
         let shot_down = now + Ps::from_ns(self.migration.shootdown_us * 1e3);
-        let Migration { swap_stall, dma_in_banks, .. } = self.migration;
-        let waits_for_page = swap_stall == SwapStall::Page;
-        node.coming.retain(|_, there| *there > now);
+        let one_by_one = self.swaps_in_banks() || self.waits_for_page();
         let mut there = shot_down;
         let mut pairs = Vec::new();
         if let Some(translations) = &mut node.translations {
@@ -168,37 +180,20 @@ impl Manager {
         for hot in &self.hot {
             let Place::Pool(slot) = node.places.of(hot.page) else { continue };
             let frame = self.policy.victim(&mut node.table);
-            let out = node.table.put(frame, hot.page);
-            if let Some(victim) = out {
-                node.places.set(victim, Place::Pool(slot));
-                node.tally.moved_out += 1;
-                if let Some(translations) = &mut node.translations {
-                    translations.shot_down_too(victim);
-                }
+            let victim = node.table.put(frame, hot.page);
+            if let (Some(translations), Some(victim)) = (&mut node.translations, victim) {
+                translations.shot_down_too(victim);
             }
-            node.places.set(hot.page, Place::Local(frame));
-            node.tally.moved_in += 1;
-            if let Some(governed) = &mut node.governed {
-                governed.moved(hot.page, true, now);
-                out.into_iter().for_each(|victim| governed.moved(victim, false, now));
-            }
-            controller.forget(number, hot.page);
-            if let Some(caches) = &mut node.caches {
-                caches.moved(hot.page);
-                out.into_iter().for_each(|victim| caches.moved(victim));
-            }
+            let pair = Pair { page: hot.page, slot, frame, victim };
             there += self.swap;
-            let both = [Some(hot.page), out].into_iter().flatten();
-            if dma_in_banks {
-                pairs.push(Pair { page: hot.page, victim: out, slot, frame });
-                if waits_for_page {
-                    node.dma.awaited(both);
-                }
-            } else if waits_for_page {
-                node.coming.extend(both.map(|page| (page, there)));
+            if one_by_one {
+                pairs.push(pair);
+            } else {
+                node.swap(pair, now);
+                controller.forget(number, hot.page);
             }
         }
-        match swap_stall {
+        match self.migration.swap_stall {
             SwapStall::Node if !pairs.is_empty() => node.freeze(now),
             SwapStall::Node => node.stall(now, there),
             SwapStall::None | SwapStall::Page => node.stall(now, shot_down),

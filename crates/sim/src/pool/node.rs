@@ -2,20 +2,18 @@
 
 use super::Ps;
 use super::core::Core;
-use super::counts::PageId;
-use super::dma::Dma;
+use super::dma::{Dma, Pair};
 use super::filter::{NodeCaches, Seen};
 use super::governed::Governed;
 use super::hardware::{Times, local};
 use super::link::Link;
 use super::local::LocalTable;
 use super::module::Module;
-use super::places::Places;
+use super::places::{Place, Places};
 use super::policy::NodeView;
 use super::traffic::Misses;
 use super::translations::Translations;
 use pagetide_machine::PoolMachine;
-use std::collections::HashMap;
 
 /// See the module.
 #[derive(Debug)]
@@ -32,9 +30,7 @@ pub(super) struct Node<'m> {
     frozen_at: Option<Ps>,
     /// Caches that misses come from as they are made; else they are kept.
     pub(super) caches: Option<NodeCaches>,
-    /// Pages under way, and when they are there; only where accesses wait for them.
-    pub(super) coming: HashMap<PageId, Ps>,
-    /// Pages that are swapped line by line.
+    /// Pages that are swapped while it may go on.
     pub(super) dma: Dma,
     pub(super) tally: Tally,
     /// Translations that its cores keep, where these take time.
@@ -88,7 +84,6 @@ impl<'m> Node<'m> {
             stalled_until: start,
             frozen_at: None,
             caches: None,
-            coming: HashMap::new(),
             dma: Dma::default(),
             tally: Tally::default(),
             translations,
@@ -129,6 +124,26 @@ impl<'m> Node<'m> {
             local_idle: self.local_idle,
             waited: (1.0 - executed.ns() / time.ns().max(1e-3)).clamp(0.0, 1.0),
             ..NodeView::default()
+        }
+    }
+
+    /// A page of the pool and one of its own change places.
+    pub(super) fn swap(&mut self, pair: Pair, now: Ps) {
+        if let Some(victim) = pair.victim {
+            self.places.set(victim, Place::Pool(pair.slot));
+        }
+        self.places.set(pair.page, Place::Local(pair.frame));
+        self.table.reset(pair.frame);
+        self.tally.moved_in += 1;
+        self.tally.moved_out += u64::from(pair.victim.is_some());
+        for (page, came_in) in [(Some(pair.page), true), (pair.victim, false)] {
+            let Some(page) = page else { continue };
+            if let Some(governed) = &mut self.governed {
+                governed.moved(page, came_in, now);
+            }
+            if let Some(caches) = &mut self.caches {
+                caches.moved(page);
+            }
         }
     }
 

@@ -62,7 +62,7 @@ pub struct NodeView {
     pub waited: f64,
     /// What a shootdown takes.
     pub shootdown: Ps,
-    /// What a swap adds to that.
+    /// What a swap adds to that: nothing, where the node does not wait for swaps.
     pub swap: Ps,
 }
 

@@ -1,6 +1,6 @@
 //! How pages move between the pool and the nodes, and what makes no sense.
 
-use crate::scenario::StreamProblem;
+use crate::scenario::{StreamProblem, hint};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -101,7 +101,8 @@ pub enum SwapStall {
     Node,
     /// Nobody: DMA is done before the shootdown is.
     None,
-    /// Who accesses a page that is not there yet: marks in the node's page tables tell.
+    /// Who accesses the page that is being swapped, as marks in the node's page tables tell; those whose turn
+    /// has not come are where they were.
     Page,
 }
 
@@ -141,7 +142,7 @@ pub enum PoolError {
         hint: String,
     },
     /// The machine cannot be used.
-    #[error("{origin}: pool: {source}")]
+    #[error("{origin}: pool: {}", with_hint(source))]
     Machine {
         /// The file.
         origin: String,
@@ -179,6 +180,14 @@ impl PoolError {
             other => other,
         }
     }
+}
+
+/// What is wrong with a machine, and what to give instead where a value is of the wrong kind.
+fn with_hint(source: &impl ToString) -> String {
+    let said = source.to_string();
+    let instead = hint(&said);
+    let said = said.trim_end();
+    if instead.is_empty() { said.to_owned() } else { format!("{said}; {instead}") }
 }
 
 /// Refuses a value.

@@ -1,6 +1,7 @@
 //! SimpleMOC (Gunow et al., 2015): the method of characteristics for neutron transport. A thread follows
-//! tracks through flat source regions in an order that memory does not know; in each it reads the source's
-//! coefficients and the cross sections of all energy groups, and adds to the flux of one axial interval.
+//! tracks through flat source regions in an order that memory does not know; of each it reads where its
+//! arrays are, then the source's coefficients and the cross sections of all energy groups, and adds to the flux
+//! of one axial interval.
 
 use super::Program;
 use super::loops::{Array, Gap, Memory};
@@ -22,6 +23,9 @@ pub struct SimpleMoc {
 const GROUPS: u64 = 100;
 /// Axial intervals of a region.
 const INTERVALS: u64 = 3;
+/// A region is a structure of five words, two of which lead to a row of pointers, one for each axial interval.
+const REGION: u64 = 5 * 8;
+const ROW: u64 = INTERVALS * 8;
 /// Instructions of a visit (-Ofast): before a line of the source, of the other arrays, and after them.
 const SOURCE: u64 = 115;
 const OTHERS: u64 = 140;
@@ -29,13 +33,15 @@ const REST: u64 = 4500;
 /// What else a thread uses: tables of exponentials, tracks; it stays in the last cache.
 const TABLES: u64 = 1 << 20;
 /// Lines of that in a visit.
-const LOOKUPS: u64 = 13;
+const LOOKUPS: u64 = 10;
 
 impl SimpleMoc {
     fn stages(self) -> (Vec<Stage>, u64) {
         let mut memory = Memory::default();
         let visits = Visits {
             regions: self.regions,
+            structures: memory.array(self.regions * REGION),
+            rows: memory.arrays(self.regions * ROW),
             source: memory.array(self.regions * INTERVALS * GROUPS * 4),
             flux: memory.array(self.regions * INTERVALS * GROUPS * 4),
             sections: memory.array(self.regions * GROUPS * 4),
@@ -63,6 +69,8 @@ impl Program for SimpleMoc {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visits {
     regions: u64,
+    structures: Array,
+    rows: [Array; 2],
     source: Array,
     flux: Array,
     sections: Array,
@@ -75,6 +83,10 @@ impl Visits {
         let interval = region * INTERVALS + rng.below(INTERVALS);
         let groups = GROUPS * 4;
         let whole = INTERVALS * groups;
+        run(self.structures.base + region * REGION, REGION, 0, Read, gap, steps);
+        for row in self.rows {
+            run(row.base + region * ROW, ROW, 0, Read, gap, steps);
+        }
         run(self.source.base + region * whole, whole, SOURCE, Read, gap, steps);
         run(self.sections.base + region * groups, groups, OTHERS, Read, gap, steps);
         run(self.flux.base + interval * groups, groups, OTHERS, Update, gap, steps);

@@ -13,11 +13,7 @@ impl Engine<'_> {
     pub(super) fn ask(&mut self, asked: Asked, now: Ps) -> Option<Ps> {
         let node = &mut self.nodes[asked.node];
         let page = asked.page();
-        if let Some(there) = node.coming.get(&page).filter(|there| **there > now) {
-            self.later.add(*there, Event::Come(asked));
-            return None;
-        }
-        if node.dma.is_awaited() && node.dma.keeps(asked) {
+        if node.dma.keeps(asked) {
             return None;
         }
         match node.places.of(page) {
@@ -115,23 +111,26 @@ impl Engine<'_> {
     /// DMA of a node is done with a page, and begins with the next one.
     fn copy(&mut self, number: usize, now: Ps) {
         let node = &mut self.nodes[number];
-        let (done, next) = node.dma.next();
-        if let Some(pair) = done {
-            for page in [Some(pair.page), pair.victim].into_iter().flatten() {
-                for asked in node.dma.came(page) {
-                    self.later.add(now, Event::Come(asked));
-                }
-            }
+        for asked in node.dma.end() {
+            self.later.add(now, Event::Come(asked));
         }
-        let Some(pair) = next else {
-            node.resume(now);
-            self.ask_cores(number);
-            if let Some(manager) = &mut self.manager {
-                manager.resumed(&self.nodes);
-            }
+        let (Some(manager), Some(controller)) = (&mut self.manager, &mut self.controller) else {
             return;
         };
-        node.dma.begin(now + self.manager.as_ref().map_or(Ps::ZERO, |manager| manager.swap));
+        let Some(pair) = node.dma.next() else {
+            node.resume(now);
+            manager.resumed(&self.nodes);
+            self.ask_cores(number);
+            return;
+        };
+        node.swap(pair, now);
+        controller.forget(number, pair.page);
+        let done = now + manager.swap;
+        node.dma.begin(pair, done, manager.waits_for_page());
+        if !manager.swaps_in_banks() {
+            self.later.add(done, Event::Copy(number));
+            return;
+        }
         let base = u64::from(LINES) * u64::from(pair.slot / self.modules);
         let own = u64::from(LINES) * u64::from(pair.frame.0);
         for line in 0..u64::from(LINES) {
@@ -148,9 +147,9 @@ impl Engine<'_> {
     fn store(&mut self, number: usize, line: u64, to_pool: bool, now: Ps) {
         let node = &mut self.nodes[number];
         let written = if to_pool {
-            let module = node.dma.module(self.modules);
+            let module = &mut self.pool[(node.dma.slot() % self.modules) as usize];
             let at_pool = node.port[1].pass(now) + self.times.there;
-            self.pool[module].serve(line, true, at_pool)
+            module.serve(line, true, at_pool)
         } else {
             node.memory.serve(line, true, now)
         };

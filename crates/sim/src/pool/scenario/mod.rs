@@ -9,7 +9,7 @@ mod run;
 mod spec;
 mod traces;
 
-pub use plan::{MODEL, PoolNow, PoolPlan, PoolPoint, columns, is_pool, model_of};
+pub use plan::{PoolNow, PoolPlan, PoolPoint, columns, is_pool, model_of, model_of_program};
 pub use program::{ProgramSpec, Threads};
 pub use read::parse;
 pub use run::run;

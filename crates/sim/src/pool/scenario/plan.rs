@@ -2,7 +2,7 @@
 
 use super::super::outcome::PoolOutcome;
 use super::super::settings::{Accounting, Chooser, PoolError, SwapStall};
-use super::{PoolScenario, Traces, parse, run};
+use super::{PoolScenario, ProgramSpec, Traces, parse, run};
 use crate::sweep::{
     Cells, Column, Journal, Setting, SweepError, Vary, combinations, key, set, values,
 };
@@ -16,24 +16,36 @@ use toml::{Table, Value};
 
 /// Stands for all that computes an outcome: whoever changes what the simulation of pools or the programs
 /// compute raises it.
-pub const MODEL: u32 = 1;
-/// As [`MODEL`], of what runs under [`Payback`](crate::pool::Payback).
+const MODEL: u32 = 1;
+/// Is added for what runs under [`Payback`](crate::pool::Payback).
 const PAYBACK_MODEL: u32 = 4;
-/// As [`MODEL`], where requests wait for their page or its count, or DMA takes its turn in the banks.
+/// Is added where requests wait for their page or its count, or DMA takes its turn in the banks.
 const WAITING_MODEL: u32 = 2;
+/// Is added for [`ProgramSpec::Simplemoc`], since regions are structures that are read, too.
+const SIMPLEMOC_MODEL: u32 = 8;
+
+/// The model that computes a program's accesses.
+#[must_use]
+pub const fn model_of_program(program: &ProgramSpec) -> u32 {
+    match program {
+        ProgramSpec::Simplemoc { .. } => MODEL + SIMPLEMOC_MODEL,
+        _ => MODEL,
+    }
+}
 
 /// The model that computes a scenario.
 #[must_use]
 pub fn model_of(scenario: &PoolScenario) -> u32 {
-    let Some(migration) = &scenario.migration else { return MODEL };
+    let programs = scenario.programs.iter().map(model_of_program).max().unwrap_or(MODEL);
+    let Some(migration) = &scenario.migration else { return programs };
     let waits = migration.dma_in_banks
         || migration.swap_stall == SwapStall::Page
         || migration.accounting == Accounting::Within;
-    match migration.policy {
+    let policy = match migration.policy {
         Chooser::Payback => PAYBACK_MODEL,
-        Chooser::Hottest if waits => WAITING_MODEL,
-        Chooser::Hottest => MODEL,
-    }
+        Chooser::Hottest => 0,
+    };
+    programs + policy + if waits { WAITING_MODEL } else { 0 }
 }
 
 /// Whether a file's text is a scenario of a pool: it has a key `program`, or `pool`.

@@ -1,15 +1,15 @@
 //! What moves, when, and at what cost.
 
-use super::super::settings::{Accounting, SwapStall};
+use super::super::settings::Accounting;
 use super::*;
 use pagetide_machine::PoolTlb;
 
 /// Two hot pages that each core of a node rereads.
-fn rereads(count: u32, gap: u64) -> Vec<Misses> {
+pub(super) fn rereads(count: u32, gap: u64) -> Vec<Misses> {
     (0..2).map(|core| misses(count, gap, Kind::Read, |i| core * 64 + i % 64)).collect()
 }
 
-fn migration() -> Migration {
+pub(super) fn migration() -> Migration {
     Migration { epoch_cycles: 100_000, ..Migration::default() }
 }
 
@@ -70,80 +70,11 @@ fn a_full_local_memory_gives_what_was_not_used() {
 }
 
 #[test]
-fn who_waits_for_swaps_is_a_setting() {
-    let with = |swap_stall| {
-        let migration = Migration { swap_stall, swap_us: 40.0, ..migration() };
-        replay(&machine(1), &rereads(20_000, 100), Placement::Pool, Some(&migration)).unwrap()
-    };
-    let [node, none, page] = [SwapStall::Node, SwapStall::None, SwapStall::Page].map(with);
-    close(node.nodes[0].stalled_s, 88e-6, 0.001);
-    close(none.nodes[0].stalled_s, 8e-6, 0.001);
-    assert_eq!(page.nodes[0].stalled_s, none.nodes[0].stalled_s);
-    // Here all accesses go to pages that come, so marks bring little beside a stall.
-    assert!(none.seconds < page.seconds && page.seconds <= node.seconds, "{page:?}");
-}
-
-#[test]
-fn swaps_that_take_their_turn_in_the_banks_take_longer_than_a_microsecond() {
-    let with = |dma_in_banks| {
-        let migration = Migration { dma_in_banks, ..migration() };
-        replay(&machine(1), &rereads(20_000, 100), Placement::Pool, Some(&migration)).unwrap()
-    };
-    let [flat, banks] = [false, true].map(with);
-    // 64 lines read and 64 written by 16 banks: 5.2 us at least, twice.
-    assert!(banks.nodes[0].stalled_s > flat.nodes[0].stalled_s + 2.0 * 4.2e-6, "{banks:?}");
-}
-
-#[test]
-fn banks_serve_others_while_dma_has_nothing_for_them_yet() {
-    // Eight nodes swap nearly all the time: 50 pages of 64 lines, each read for 300 ns and written for 1000 by
-    // one of 16 banks, are 2 ms of all banks. So these are at work all the time, and lines are swapped as fast.
-    let all: Vec<Misses> =
-        (0..2).map(|core| misses(60_000, 40, Kind::Read, |i| core * 60_000 + i)).collect();
-    let migration = Migration { dma_in_banks: true, epoch_cycles: 20_000, ..migration() };
-    let outcome = replay(&machine(8), &all, Placement::Pool, Some(&migration)).unwrap();
-    close(outcome.busy_share, 1.0, 3.0);
-    let swapped: u64 = outcome.nodes.iter().map(|node| node.moved_in).sum();
-    let fetched: u64 = outcome.nodes.iter().map(|node| node.pool_fetches).sum();
-    let work = swapped as f64 * 64.0 * 1300.0 + fetched as f64 * 300.0;
-    close(work / 16.0, outcome.seconds * 1e9, 3.0);
-}
-
-#[test]
-fn only_who_accesses_a_page_under_swap_waits_for_it() {
-    // One core rereads eight pages, which come in; the other sweeps lines that are never hot.
-    let cores = [
-        misses(20_000, 100, Kind::Read, |i| i % 8 * 64 + i / 8 % 64),
-        misses(20_000, 100, Kind::Read, |i| (8 + i % 4000) * 64 + i / 4000),
-    ];
-    let ipc = |swap_stall| {
-        let migration = Migration { swap_stall, swap_us: 100.0, ..migration() };
-        let outcome = replay(&machine(1), &cores, Placement::Pool, Some(&migration)).unwrap();
-        (outcome.nodes[0].moved_in, outcome.nodes[0].ipc)
-    };
-    let [none, page] = [SwapStall::None, SwapStall::Page].map(ipc);
-    let alone = replay(&machine(1), &cores[1..], Placement::Pool, None).unwrap().ipc;
-    assert_eq!((none.0, page.0), (8, 8));
-    // The mean of both cores: what the second one loses beside the first is next to nothing.
-    let first = 2.0 * page.1 - alone;
-    assert!(first > 0.0 && first < 2.0 * none.1 - alone, "{none:?} {page:?} {alone}");
-    assert!(page.1 > 0.49 * alone, "{page:?} {alone}");
-}
-
-#[test]
 fn what_was_local_at_first_pays_for_no_move() {
     // Nothing may be owed, so nothing can ever come in; half of the pages are local, and always were.
     let all: Vec<Misses> =
         (0..2).map(|core| misses(400_000, 40, Kind::Read, |i| core * 8192 + i % 8192)).collect();
-    let payback = Migration {
-        policy: crate::pool::Chooser::Payback,
-        threshold: 3,
-        epoch_cycles: 10_000,
-        keep_counts: true,
-        most: 500,
-        most_debt: Some(0.0),
-        ..Migration::default()
-    };
+    let payback = Migration { most_debt: Some(0.0), ..payback() };
     let outcome = replay(&machine(8), &all, Placement::Alternate, Some(&payback)).unwrap();
     assert!(outcome.nodes[0].local_fetches > 100_000 && outcome.nodes[0].moved_in == 0);
 }
@@ -205,14 +136,7 @@ fn what_makes_no_sense_is_refused_before_anything_runs() {
 
 #[test]
 fn payback_moves_what_pays_and_nothing_else() {
-    let payback = Migration {
-        policy: crate::pool::Chooser::Payback,
-        threshold: 3,
-        epoch_cycles: 10_000,
-        keep_counts: true,
-        most: 500,
-        ..Migration::default()
-    };
+    let payback = payback();
     let gain = |cores: &[Misses]| {
         let still = replay(&machine(8), cores, Placement::Pool, None).unwrap();
         let moving = replay(&machine(8), cores, Placement::Pool, Some(&payback)).unwrap();

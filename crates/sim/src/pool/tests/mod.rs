@@ -4,15 +4,28 @@ mod closed_forms;
 mod governed;
 mod migration;
 mod prices;
+mod swaps;
 mod two_stages;
 
-use super::{Engine, Migration, Misses, Placement, PoolError, PoolOutcome, Program, Ps};
+use super::{Chooser, Engine, Migration, Misses, Placement, PoolError, PoolOutcome, Program, Ps};
 use pagetide_access::Kind;
 use pagetide_machine::PoolMachine;
 
 /// The paper's machine with so many nodes.
 fn machine(nodes: u32) -> PoolMachine {
     PoolMachine { nodes, ..PoolMachine::load("pcm-2019").unwrap() }
+}
+
+/// Pages that pay for their move, as docs/pool.md has it.
+fn payback() -> Migration {
+    Migration {
+        policy: Chooser::Payback,
+        threshold: 3,
+        epoch_cycles: 10_000,
+        keep_counts: true,
+        most: 500,
+        ..Migration::default()
+    }
 }
 
 /// So many misses of lines that `line` gives, each after `gap` instructions.

@@ -2,7 +2,6 @@
 //! or with these stalls, comes to.
 
 use super::*;
-use crate::pool::settings::Chooser;
 use crate::pool::{Frame, Hot, LocalTable, NodeView, SwapPolicy};
 use pagetide_access::generators::mix;
 use std::cell::RefCell;

@@ -132,7 +132,7 @@ impl Host {
     }
 
     /// What shows that it is a virtual machine monitor, if anything: an open KVM descriptor among its first
-    /// [`FILES_LOOKED_AT`]. A guest's accesses do not set the bits in the monitor's page table.
+    /// 4,096. A guest's accesses do not set the bits in the monitor's page table.
     ///
     /// # Errors
     /// When the process is gone or its descriptors may not be read.

@@ -10,6 +10,14 @@ cargo fmt --all --check
 say "lints"
 cargo clippy --locked --workspace --all-targets --features pagetide-lab/guests --quiet -- -D warnings
 
+# A workspace of their own, which nothing else compiles but `make test-long`.
+say "fuzz targets"
+if have clang++ || have g++; then
+    cargo check --locked --quiet --manifest-path fuzz/Cargo.toml
+else
+    say "SKIPPED fuzz targets: libFuzzer is compiled from C++, and there is no compiler"
+fi
+
 say "documentation"
 RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --quiet
 

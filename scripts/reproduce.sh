@@ -17,7 +17,9 @@ mkdir -p .cache/reproduce
 # Replaces what stands in a page between the markers of a command: section PAGE COMMAND FILE
 section() {
     local page=$1 start="<!-- begin: $2 -->" end="<!-- end: $2 -->"
-    grep -qxF -e "$start" "$page" && grep -qxF -e "$end" "$page" || die "$page has no '$start' with its end"
+    if ! grep -qxF -e "$start" "$page" || ! grep -qxF -e "$end" "$page"; then
+        die "$page has no '$start' with its end"
+    fi
     awk -v start="$start" -v end="$end" -v text="$3" '
         $0 == end { inside = 0 }
         !inside { print }

@@ -89,6 +89,7 @@ fn write(path: &Path) {
             pid: Pid(7),
             command: "program".into(),
             since: EpochId(0),
+            mapped: Some(true),
         };
         let key = |index| UnitKey { object: ObjectId(0), index };
         let epoch = Epoch {

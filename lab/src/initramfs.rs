@@ -62,7 +62,8 @@ impl Initramfs {
         }
     }
 
-    /// A file or folder of the host, with all that is in it; links are followed.
+    /// A file or folder of the host, with all that is in it; links are followed. Of those in a folder that lead nowhere
+    /// (packages leave them) the guest gets links.
     pub(crate) fn copy(&mut self, host: &Path, guest: &Path) -> Result<(), InitramfsError> {
         let wrong = |error| InitramfsError::Read(host.to_owned(), error);
         if fs::metadata(host).map_err(wrong)?.is_file() {
@@ -72,7 +73,13 @@ impl Initramfs {
         self.folder(guest);
         for entry in fs::read_dir(host).map_err(wrong)? {
             let entry = entry.map_err(wrong)?;
-            self.copy(&entry.path(), &guest.join(entry.file_name()))?;
+            let (path, guest) = (entry.path(), guest.join(entry.file_name()));
+            match fs::read_link(&path) {
+                Ok(target) if !path.exists() => {
+                    self.put(&guest, Entry::Link(target.to_string_lossy().into_owned()));
+                }
+                _ => self.copy(&path, &guest)?,
+            }
         }
         Ok(())
     }
@@ -202,6 +209,16 @@ mod tests {
         ];
         let expected = expected.map(|(name, mode, text)| (name.to_owned(), mode, text.to_owned()));
         assert_eq!(listed(&tree), expected);
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_one_in_the_guest() {
+        let host = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("not/there", host.path().join("font")).unwrap();
+        let mut tree = Initramfs::default();
+        tree.copy(host.path(), Path::new("/x")).unwrap();
+        let link = ("x/font".to_owned(), 0o120_777, "not/there".to_owned());
+        assert!(listed(&tree).contains(&link), "{:?}", listed(&tree));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::args::Arguments;
 use crate::commands::shift::Unable;
 use crate::tell::tell;
 use clap::CommandFactory;
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use pagetide_manager::TierError;
 use pagetide_privilege::AccountError;
 use pagetide_scan::ScanError;
@@ -21,8 +21,27 @@ const BAD_TARGET: u8 = 5;
 /// The user interrupted; what was recorded was kept.
 pub(crate) const INTERRUPTED: u8 = 130;
 
+/// What the usage of those that start a command has.
+const COMMAND: &str = "[-- <COMMAND>...]";
+
+/// Puts our advice in the place of the parser's, which for whatever it does not know is to write it after `--`: that is
+/// for words that are no options, where there may be a command.
+fn advise(error: &mut clap::Error) {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return;
+    }
+    let option = word.starts_with('-');
+    error.remove(ContextKind::Suggested);
+    if !option && error.render().to_string().contains(COMMAND) {
+        let advice = "a command that is to be started goes after --".to_owned();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
+    }
+}
+
 /// Says what of the command line was not understood, or shows the help that was asked for.
-pub(crate) fn misunderstood(error: &clap::Error) -> ! {
+pub(crate) fn misunderstood(mut error: clap::Error) -> ! {
+    advise(&mut error);
     let plain = error.render().to_string();
     if plain.chars().any(|c| c != '\n' && pagetide_types::acts(c)) {
         // A name that a shell's `*` put there, perhaps.
@@ -37,7 +56,7 @@ pub(crate) fn missing(command: &str, text: &str) -> ! {
     let mut all = Arguments::command();
     all.build();
     let mut own = all.find_subcommand(command).cloned().unwrap_or(all);
-    misunderstood(&own.error(ErrorKind::MissingRequiredArgument, text))
+    misunderstood(own.error(ErrorKind::MissingRequiredArgument, text))
 }
 
 /// Prints an error and its causes and says which code it ends with.

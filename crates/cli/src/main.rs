@@ -26,8 +26,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments =
-        args::Arguments::try_parse().unwrap_or_else(|error| exit::misunderstood(&error));
+    let arguments = args::Arguments::try_parse().unwrap_or_else(|error| exit::misunderstood(error));
     let filter = tracing_subscriber::EnvFilter::try_from_env("PAGETIDE_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
     tracing_subscriber::fmt()

@@ -2,10 +2,10 @@
 
 use crate::{Dev, Error, Host, Maps, Perms, files::fault};
 use pagetide_types::Pid;
+use rustix::fs::{AtFlags, CWD, FileType, Statx, StatxFlags, statx};
 use std::{
     fs, io,
-    os::unix::fs::{FileTypeExt, MetadataExt},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 /// What a device's number belongs to.
@@ -99,27 +99,40 @@ impl Host {
     }
 }
 
-/// Whether a link of procfs leads to a character device; one that has gone leads nowhere.
+/// Whether a link of procfs leads to a device; one that has gone leads nowhere. A file system is not asked, only what
+/// the kernel has at hand: one that a user made (FUSE) need not answer.
 fn is_device(link: &Path, device: Dev, kind: DeviceKind) -> Result<bool, Error> {
-    match fs::metadata(link) {
-        Ok(meta) => {
-            let number = meta.rdev();
-            // As glibc's gnu_dev_major and gnu_dev_minor take it apart.
-            let major = (number >> 8 & 0xfff) | (number >> 32 & 0xffff_f000);
-            let minor = (number & 0xff) | (number >> 12 & 0xffff_ff00);
-            let same = (major, minor) == (u64::from(device.major), u64::from(device.minor));
-            let kinds = meta.file_type();
-            Ok(same
+    match looked_at(link, StatxFlags::TYPE | StatxFlags::MODE) {
+        Ok(found) => {
+            let number = Dev { major: found.stx_rdev_major, minor: found.stx_rdev_minor };
+            let kinds = FileType::from_raw_mode(found.stx_mode.into());
+            Ok(number == device
                 && match kind {
                     DeviceKind::Character => kinds.is_char_device(),
                     DeviceKind::Block => kinds.is_block_device(),
                 })
         }
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            Err(fault(link.to_owned(), error))
+            if is_somebodys_own(link) {
+                Ok(false)
+            } else {
+                Err(fault(link.to_owned(), error))
+            }
         }
         Err(_) => Ok(false),
     }
+}
+
+fn looked_at(link: &Path, what: StatxFlags) -> io::Result<Statx> {
+    Ok(statx(CWD, link, AtFlags::STATX_DONT_SYNC, what)?)
+}
+
+/// Whether a file that may not be looked at lies in a file system that a user mounted, which nobody else may look
+/// into, root neither (fuse.rst): it holds no devices, and whoever has one mounted must not keep us from finding out
+/// who has a device. Such a file is there for who asks nothing of it; on kernels that refuse that, too, it goes by its place.
+fn is_somebodys_own(link: &Path) -> bool {
+    let elsewhere = |to: PathBuf| !to.starts_with("/dev") || to.starts_with("/dev/shm");
+    looked_at(link, StatxFlags::empty()).is_ok() || fs::read_link(link).is_ok_and(elsewhere)
 }
 
 #[cfg(test)]
@@ -165,3 +178,7 @@ mod tests {
         assert_eq!(users, [DeviceUser { pid: Pid(7), name: "app".into(), open: false }]);
     }
 }
+
+#[cfg(test)]
+#[path = "fuse_tests.rs"]
+mod fuse_tests;

@@ -3,6 +3,7 @@
 use crate::Error;
 use pagetide_types::Pid;
 use std::{
+    ffi::OsString,
     fs::{self, File},
     io::{self, Read},
     path::{Path, PathBuf},
@@ -87,10 +88,19 @@ impl Host {
     }
 
     /// Names of a directory's entries, unsorted.
-    pub(crate) fn entries(&self, path: impl AsRef<Path>) -> Result<Vec<std::ffi::OsString>, Error> {
+    pub(crate) fn entries(&self, path: impl AsRef<Path>) -> Result<Vec<OsString>, Error> {
+        self.first_entries(path, usize::MAX)
+    }
+
+    /// So many of them at most, the first that the kernel lists.
+    pub(crate) fn first_entries(
+        &self,
+        path: impl AsRef<Path>,
+        most: usize,
+    ) -> Result<Vec<OsString>, Error> {
         let path = self.path(path);
         fs::read_dir(&path)
-            .and_then(|dir| dir.map(|entry| entry.map(|e| e.file_name())).collect())
+            .and_then(|dir| dir.take(most).map(|entry| entry.map(|e| e.file_name())).collect())
             .map_err(|source| fault(path, source))
     }
 

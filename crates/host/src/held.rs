@@ -2,7 +2,8 @@
 
 use crate::{Area, Error, Host, files::fault};
 use pagetide_types::{Bytes, Pid};
-use std::{fs, io, os::unix::fs::MetadataExt};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+use std::io;
 
 /// What `st_blocks` counts in (stat(2)).
 const BLOCK: u64 = 512;
@@ -15,12 +16,15 @@ impl Host {
     /// When it is not mapped there any more, or may not be looked at.
     pub fn held_behind(&self, pid: Pid, area: &Area) -> Result<Bytes, Error> {
         let path = self.proc(pid, &format!("map_files/{:x}-{:x}", area.start.0, area.end.0));
-        let found = fs::metadata(&path).map_err(|source| fault(path.clone(), source))?;
-        if found.ino() != area.inode {
+        // What the kernel has at hand: a file system of somebody's own need not answer, ever.
+        let (flags, mask) = (AtFlags::STATX_DONT_SYNC, StatxFlags::BLOCKS | StatxFlags::INO);
+        let found = statx(CWD, &path, flags, mask);
+        let found = found.map_err(|source| fault(path.clone(), source.into()))?;
+        if found.stx_ino != area.inode {
             let source = io::Error::other("another file is mapped there by now");
             return Err(Error::Read { path, source });
         }
-        Ok(Bytes(found.blocks() * BLOCK))
+        Ok(Bytes(found.stx_blocks * BLOCK))
     }
 }
 
@@ -28,6 +32,7 @@ impl Host {
 mod tests {
     use super::*;
     use crate::{Maps, fake::Fake};
+    use std::{fs, os::unix::fs::MetadataExt};
 
     const FILE: &str = "proc/9/map_files/7000-9000";
 

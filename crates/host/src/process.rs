@@ -1,14 +1,19 @@
 //! One process: whether it is there, what it is, how much it used.
 
-use crate::{Error, Host, stat::Stat};
+use crate::{Error, Host, files::fault, stat::Stat};
 use pagetide_types::{Bytes, Pid};
-use std::{ffi::OsString, os::unix::ffi::OsStringExt, path::PathBuf, time::Duration};
+use rustix::fs::readlinkat_raw;
+use std::{ffi::OsString, fs::File, os::unix::ffi::OsStringExt, path::PathBuf, time::Duration};
 
 /// The kernel's `PF_KTHREAD`: a kernel thread, which has no memory of its own.
 const PF_KTHREAD: u64 = 0x0020_0000;
 /// A tick of procfs (`USER_HZ`), the same on every x86-64 kernel.
 const TICK: Duration = Duration::from_millis(10);
 const PAGE: u64 = 4096;
+/// A process may have a million files open, a microsecond and more each to look at. Monitors open KVM among their first.
+const FILES_LOOKED_AT: usize = 4096;
+/// Bytes of a descriptor's link that are read: more than those of KVM have. Others may be paths of 4 KiB.
+const KVM_NAMES: usize = 64;
 
 /// A process beyond doubt: numbers are reused, a number with its start time is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -126,19 +131,22 @@ impl Host {
         Ok(body.split(|&b| b == 0).map(|arg| String::from_utf8_lossy(arg).into_owned()).collect())
     }
 
-    /// What shows that it is a virtual machine monitor, if anything: an open KVM descriptor.
-    /// A guest's accesses do not set the bits in the monitor's page table.
+    /// What shows that it is a virtual machine monitor, if anything: an open KVM descriptor among its first
+    /// 4,096. A guest's accesses do not set the bits in the monitor's page table.
     ///
     /// # Errors
     /// When the process is gone or its descriptors may not be read.
     pub fn virtual_machine(&self, pid: Pid) -> Result<Option<String>, Error> {
         let dir = format!("proc/{pid}/fd");
-        for entry in self.entries(&dir).map_err(|error| self.gone(pid, error))? {
+        let gone = |error| self.gone(pid, error);
+        let entries = self.first_entries(&dir, FILES_LOOKED_AT).map_err(gone)?;
+        let path = self.path(&dir);
+        let folder = File::open(&path).map_err(|source| gone(fault(path, source)))?;
+        let mut room = [0; KVM_NAMES];
+        for entry in entries {
             // Descriptors are closed while we look.
-            let Ok(target) = self.link(format!("{dir}/{}", entry.to_string_lossy())) else {
-                continue;
-            };
-            let target = target.to_string_lossy();
+            let Ok(length) = readlinkat_raw(&folder, &entry, &mut room) else { continue };
+            let target = String::from_utf8_lossy(&room[..length]);
             if target.starts_with("anon_inode:kvm-vm")
                 || target.starts_with("anon_inode:kvm-vcpu")
                 || target == "/dev/kvm"
@@ -229,6 +237,32 @@ mod tests {
             let found = fake.host().virtual_machine(Pid(3)).unwrap();
             assert_eq!(found.as_deref(), is.then_some(target));
         }
+    }
+
+    #[test]
+    fn of_very_many_open_files_not_each_is_looked_at() {
+        let fake = Fake::new();
+        fake.process(3, "hoards", 1);
+        let link = |file: usize, target| {
+            let path = format!("proc/3/fd/{file}");
+            let _ = std::fs::remove_file(fake.path(&path));
+            fake.link(path, target);
+        };
+        let all = 2 * FILES_LOOKED_AT;
+        (0..all).for_each(|file| link(file, "/dev/null"));
+        // Which are listed first is the file system's choice: one that is not.
+        let host = fake.host();
+        let is_late = |file: &usize| {
+            link(*file, "/dev/kvm");
+            let first = host.first_entries("proc/3/fd", FILES_LOOKED_AT).unwrap();
+            let late = !first.contains(&file.to_string().into());
+            if !late {
+                link(*file, "/dev/null");
+            }
+            late
+        };
+        assert!((0..all).any(|file| is_late(&file)));
+        assert_eq!(host.virtual_machine(Pid(3)).unwrap(), None);
     }
 
     #[test]

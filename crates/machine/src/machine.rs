@@ -280,6 +280,14 @@ mod tests {
     }
 
     #[test]
+    fn a_file_without_an_end_is_refused() {
+        let error = Machine::load("/dev/zero").unwrap_err();
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        let said = format!("{error} {}", source.unwrap_or_default());
+        assert!(said.contains("/dev/zero") && said.contains("longer than"), "{said}");
+    }
+
+    #[test]
     fn unknown_keys_and_senseless_values_are_named() {
         let good = BUILT_IN[0].1;
         for (from, to, part) in [

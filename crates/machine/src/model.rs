@@ -5,7 +5,9 @@ use crate::lines;
 use pagetide_types::nearest;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
 
 /// Something that a TOML file describes.
 pub trait Model: DeserializeOwned {
@@ -115,16 +117,24 @@ pub fn table<M: Model>(name_or_path: &str) -> Result<toml::Table, ModelError> {
     text.parse().map_err(|source| ModelError::Syntax { origin, source: Box::new(source) })
 }
 
+/// Bytes of a file at most; `/dev/zero` has no end.
+const LONGEST: u64 = 1 << 20;
+
+fn limited(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(LONGEST + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > LONGEST {
+        return Err(io::Error::other(format!("it is longer than {LONGEST} bytes")));
+    }
+    Ok(text)
+}
+
 /// Its text, and what names it in errors.
 fn text<M: Model>(name_or_path: &str) -> Result<(Cow<'static, str>, String), ModelError> {
     let kind = M::KIND;
     if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
         let path = PathBuf::from(name_or_path);
-        let text = std::fs::read_to_string(&path).map_err(|source| ModelError::Read {
-            kind,
-            path,
-            source,
-        })?;
+        let text = limited(&path).map_err(|source| ModelError::Read { kind, path, source })?;
         return Ok((text.into(), name_or_path.to_owned()));
     }
     match M::BUILT_IN.iter().find(|(name, _)| *name == name_or_path) {

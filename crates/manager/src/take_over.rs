@@ -9,8 +9,8 @@
 use pagetide_host::{Host, Identity};
 use pagetide_types::Pid;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
 const SYSCTL: &str = "proc/sys/kernel/numa_balancing";
@@ -122,11 +122,14 @@ fn with_note(
     file.read_to_string(&mut text)?;
     let mut note = Note::parse(&text);
     change(&mut note, &host.path(SYSCTL))?;
-    file.seek(SeekFrom::Start(0))?;
-    file.set_len(0)?;
-    if !note.before.is_empty() {
-        file.write_all(note.text().as_bytes())?;
-    }
+    write(&file, &note)
+}
+
+/// Over what stands there, and only then is that cut off: whoever is killed in between leaves a value to restore.
+fn write(file: &File, note: &Note) -> io::Result<()> {
+    let text = if note.before.is_empty() { String::new() } else { note.text() };
+    file.write_all_at(text.as_bytes(), 0)?;
+    file.set_len(text.len() as u64)?;
     file.sync_all()
 }
 
@@ -215,6 +218,29 @@ mod tests {
         assert_eq!(value(&host), "0");
         drop(one);
         assert_eq!(value(&host), "1", "the other one has ended");
+    }
+
+    #[test]
+    fn whenever_it_is_killed_the_value_stands_in_the_note() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("note");
+        let id = |pid| Identity { pid: Pid(pid), start_ticks: 77 };
+        let notes = [1, 20]
+            .map(|owners| Note { before: "1".to_owned(), owners: (0..owners).map(id).collect() });
+        let file = open(&path).unwrap();
+        write(&file, &notes[0]).unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let looks = scope.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    let note = Note::parse(&fs::read_to_string(&path).unwrap());
+                    assert_eq!(note.before, "1");
+                }
+            });
+            (0..3000).for_each(|turn| write(&file, &notes[turn % 2]).unwrap());
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            looks.join().unwrap();
+        });
     }
 
     #[test]

@@ -6,7 +6,10 @@
 //! damage, and a journal of another machine, are refused: what is memory here could
 //! otherwise be taken for storage.
 
-use crate::{Entry, Event, Identity, JournalError, Machine, State, lock::open_to_all};
+use crate::{
+    Entry, Event, Identity, JournalError, Machine, State,
+    lock::{make, open_to_all},
+};
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -54,7 +57,7 @@ impl Journal {
             let path = path.clone();
             move |source| JournalError::Io { doing, path, source }
         };
-        fs::create_dir_all(folder).map_err(wrong("make the folder of"))?;
+        make(folder).map_err(wrong("make the folder of"))?;
         let mut file = open_to_all(&path).map_err(wrong("open"))?;
         let read = read(&mut file, &path, &here)?;
         if read.torn {

@@ -1,17 +1,25 @@
-//! Locks that say who holds them: one manager at a time, and one change at a time.
+//! Locks that say who holds them: one manager at a time, and one change at a time. Their files are for their owner
+//! alone: who may read a file may lock it, and could keep us from giving memory back. For others it stands beside
+//! them who manages.
 
 use nix::{
     errno::Errno,
     fcntl::{Flock, FlockArg},
 };
+use pagetide_host::{Host, Identity};
+use pagetide_types::Pid;
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{DirBuilder, File, OpenOptions, Permissions},
     io::{self, Read, Seek, Write},
-    os::unix::fs::OpenOptionsExt,
+    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
+
+/// The lock of who manages, and who that is, for all to read.
+const MANAGER: &str = "manager.lock";
+const NAMED: &str = "manager";
 
 /// How often a lock that is held is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
@@ -48,7 +56,10 @@ impl Lock {
     /// # Errors
     /// When another process has it, or it cannot be made.
     pub fn manager(folder: &Path) -> Result<Self, LockError> {
-        Self::take(folder, "manager.lock", Duration::ZERO)
+        let lock = Self::take(folder, MANAGER, Duration::ZERO)?;
+        let path = folder.join(NAMED);
+        named(&path).map_err(|source| LockError::Io { path, source })?;
+        Ok(lock)
     }
 
     /// The lock on the journal: held for one change. Waits for another's change up to a limit.
@@ -62,7 +73,13 @@ impl Lock {
     /// Who shifts by himself just now; none where nobody does.
     #[must_use]
     pub fn manager_of(folder: &Path) -> Option<String> {
-        let file = File::open(folder.join("manager.lock")).ok()?;
+        let file = match File::open(folder.join(MANAGER)) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                return named_at(&Host::live(), &folder.join(NAMED));
+            }
+            Err(_) => return None,
+        };
         match Flock::lock(file, FlockArg::LockSharedNonblock) {
             Err((mut file, Errno::EWOULDBLOCK)) => Some(holder(&mut file)),
             _ => None,
@@ -72,8 +89,8 @@ impl Lock {
     fn take(folder: &Path, name: &str, limit: Duration) -> Result<Self, LockError> {
         let path = folder.join(name);
         let wrong = |source| LockError::Io { path: path.clone(), source };
-        fs::create_dir_all(folder).map_err(wrong)?;
-        let mut file = open_to_all(&path).map_err(wrong)?;
+        make(folder).map_err(wrong)?;
+        let mut file = open_for_us(&path).map_err(wrong)?;
         let since = Instant::now();
         loop {
             match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
@@ -94,13 +111,52 @@ impl Lock {
     }
 }
 
-/// Writes who has the lock.
-fn sign(file: &mut File) -> io::Result<()> {
+/// Who we are.
+fn us() -> String {
     let words: Vec<String> =
         std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
+    format!("process {} ({})", std::process::id(), words.join(" "))
+}
+
+/// Writes who has the lock.
+fn sign(file: &mut File) -> io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
-    writeln!(file, "process {} ({})", std::process::id(), words.join(" "))
+    writeln!(file, "{}", us())
+}
+
+/// Writes down, for who may not lock, who manages: number, start and words.
+fn named(path: &Path) -> io::Result<()> {
+    let us_now = Pid(std::process::id().cast_signed());
+    let id = Host::live().process(us_now).map_err(io::Error::other)?.id;
+    let mut file = open_to_all(path)?;
+    file.set_len(0)?;
+    writeln!(file, "{} {}\n{}", id.pid, id.start_ticks, us())
+}
+
+/// Who manages by what is written down, if that process still runs.
+fn named_at(host: &Host, path: &Path) -> Option<String> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(4096).read_to_string(&mut text).ok()?;
+    let (id, who) = text.split_once('\n')?;
+    let (pid, start) = id.split_once(' ')?;
+    let id = Identity { pid: Pid(pid.parse().ok()?), start_ticks: start.parse().ok()? };
+    host.is_alive(id).then(|| who.trim().to_owned())
+}
+
+/// Makes a folder in which nobody else may write, whatever our umask is.
+pub(crate) fn make(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().mode(0o755).recursive(true).create(folder)
+}
+
+/// Opens a file to read and write, or makes it; nobody else may open it.
+fn open_for_us(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    let file =
+        options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    // Versions before made it for all to read.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    Ok(file)
 }
 
 /// Opens a file to read and write, or makes it; all may read it.
@@ -121,6 +177,7 @@ fn holder(file: &mut File) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn a_lock_says_who_has_it_and_is_free_when_dropped() {
@@ -136,5 +193,23 @@ mod tests {
         drop(held);
         assert_eq!(Lock::manager_of(folder.path()), None);
         Lock::manager(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn nobody_else_may_lock_and_all_may_read_who_manages() {
+        let folder = tempfile::tempdir().unwrap();
+        // As versions before left it.
+        fs::write(folder.path().join(MANAGER), "").unwrap();
+        let _held = Lock::manager(folder.path()).unwrap();
+        let _change = Lock::change(folder.path(), Duration::ZERO).unwrap();
+        let mode = |name| folder.path().join(name).metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!([MANAGER, "change.lock"].map(mode), [0o600; 2]);
+        let named = folder.path().join(NAMED);
+        let said = named_at(&Host::live(), &named).unwrap();
+        assert!(said.starts_with(&format!("process {} (", std::process::id())), "{said}");
+        let text = fs::read_to_string(&named).unwrap();
+        let (id, who) = text.split_once('\n').unwrap();
+        fs::write(&named, format!("{id}9\n{who}")).unwrap();
+        assert_eq!(named_at(&Host::live(), &named), None, "another process under its number");
     }
 }

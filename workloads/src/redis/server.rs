@@ -50,8 +50,17 @@ impl Server {
             .stderr(Stdio::null())
             // Ctrl-C goes to us alone; we end the server after its load has ended.
             .process_group(0);
-        let end_with_us = || Ok(prctl::set_pdeathsig(Signal::SIGTERM)?);
-        // SAFETY: between fork and exec this makes one system call and touches no memory.
+        let parent = nix::unistd::getpid();
+        let end_with_us = move || {
+            prctl::set_pdeathsig(Signal::SIGTERM)?;
+            // We may have ended before that took effect.
+            if nix::unistd::getppid() == parent {
+                Ok(())
+            } else {
+                Err(io::ErrorKind::NotFound.into())
+            }
+        };
+        // SAFETY: between fork and exec this makes two system calls and touches no memory.
         unsafe { command.pre_exec(end_with_us) };
         let child = command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {

@@ -15,6 +15,7 @@ use pagetide_replay::{
 };
 use pagetide_report::Style;
 use pagetide_trace::{Owner, Recording};
+use pagetide_types::shell;
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -162,6 +163,19 @@ fn from_recordings(
     policies: &[PolicySpec],
     machine: &Machine,
 ) -> Result<ExitCode> {
+    if let [first, _, ..] = &arguments.recordings[..]
+        && first.extension().is_none_or(|ending| ending != "heat")
+        && first.try_exists().is_ok_and(|there| !there)
+    {
+        // A command without its --, most likely.
+        let words = arguments.recordings.iter().map(|word| word.to_string_lossy());
+        let words: Vec<_> = words.map(|word| shell::shown(&word)).collect();
+        bail!(
+            "there is no recording {}; to plan for a command write it after --: pagetide plan -- {}",
+            words[0],
+            words.join(" ")
+        );
+    }
     if arguments.recordings.len() > 1 && arguments.fast.is_none() {
         bail!("several recordings share fast memory: say how much there is with --fast SIZE");
     }

@@ -25,6 +25,20 @@ fn a_target_is_needed() {
 }
 
 #[test]
+fn a_command_without_its_dashes_is_told_where_they_go() {
+    let outcome = pagetide("record -o x.heat ruby app.rb");
+    outcome.fails(2, &["'ruby'", "a command that is to be started goes after --"]);
+    pagetide("plan ruby app.rb").fails(1, &["no recording ruby", "pagetide plan -- ruby app.rb"]);
+    // Of an option that is none nobody is told to write it after them.
+    let outcome = pagetide("plan x.heat --slowdown 2%");
+    outcome.fails(2, &["unexpected argument '--slowdown'"]);
+    assert!(!outcome.err.contains("'-- --slowdown'"), "{}", outcome.err);
+    let outcome = pagetide("record -o x.heat --pids 7");
+    outcome.fails(2, &["'--pids'", "'--pid'"]);
+    assert!(!outcome.err.contains("'-- --pids'"), "{}", outcome.err);
+}
+
+#[test]
 fn two_targets_are_one_too_many() {
     let outcome = pagetide("record -o x.heat --pid 1 --cgroup /x");
     outcome.fails(2, &["--pid", "--cgroup", "cannot be used with"]);

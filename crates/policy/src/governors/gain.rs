@@ -208,10 +208,24 @@ struct Seconds(f64);
 
 impl std::fmt::Display for Seconds {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.0.abs() >= 1.0 {
+        if self.0.abs() < 0.5e-3 {
+            // Of what is a little below nothing no "-0 ms".
+            f.write_str("0 ms")
+        } else if self.0.abs() >= 1.0 {
             write!(f, "{:.1} s", self.0)
         } else {
             write!(f, "{:.0} ms", self.0 * 1e3)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_little_below_nothing_is_nothing() {
+        let shown = [-0.0001, 0.0, 0.0004, -0.002, 0.0006, -1.5].map(|s| Seconds(s).to_string());
+        assert_eq!(shown, ["0 ms", "0 ms", "0 ms", "-2 ms", "1 ms", "-1.5 s"]);
     }
 }

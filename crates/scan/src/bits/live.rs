@@ -67,9 +67,9 @@ impl Followed {
         self.open.as_ref().is_some_and(|open| !pidfd::has_ended(&open.pidfd))
     }
 
-    /// Lets go of a process that ended, or is not watched any more.
-    pub(crate) fn close(&mut self) {
-        self.open = None;
+    /// Lets go of a process that ended, or is not watched any more. False if that was done before.
+    pub(crate) fn close(&mut self) -> bool {
+        self.open.take().is_some()
     }
 
     fn watch(&self) -> Result<&Watch, Lost> {

@@ -8,7 +8,8 @@ use crate::observer::node_ranges;
 use crate::target::region::Region;
 use crate::target::resident_set::{PagesLeft, Subject};
 use crate::target::sharing::Sharing;
-use pagetide_types::EpochId;
+use pagetide_types::{EpochId, Pid};
+use std::collections::HashMap;
 
 /// Share of it for finding out what is resident; dearer ones are taken less often.
 const RESIDENT_SET_SHARE: f64 = 0.2;
@@ -47,23 +48,39 @@ fn mark_shared(regions: &mut [Region], units: usize) {
     }
 }
 
+/// Which numbers of processes are taken, and which could be given again: those of ended ones without regions.
+#[derive(Default)]
+struct Slots {
+    alive: HashMap<Pid, usize>,
+    free: Vec<usize>,
+}
+
 impl Recorder {
     /// Brings the list of processes up to date.
     pub(super) fn refresh(&mut self) -> Result<(), ScanError> {
         let pids = self.following.pids(&self.host);
-        for (known, followed) in self.known.iter_mut().zip(&mut self.live.followed) {
+        let mut slots = Slots::default();
+        for (process, known) in self.known.iter_mut().enumerate() {
+            let followed = &mut self.live.followed[process];
+            if known.alive && pids.binary_search(&known.pid).is_ok() && followed.runs() {
+                slots.alive.insert(known.pid, process);
+                continue;
+            }
             // Another process may have its number by now: then it is met as one.
-            known.alive &= pids.contains(&known.pid) && followed.runs();
-            if !known.alive {
-                followed.close();
+            known.alive = false;
+            if followed.close() {
                 self.claims.give_up(known.pid);
             }
+            slots.free.push(process);
         }
-        let mut followed = self.known.iter().filter(|known| known.alive).count();
+        let held = |process: &usize| {
+            self.regions.binary_search_by_key(process, |region| region.process).is_ok()
+        };
+        slots.free.retain(|process| !held(process));
         let mut beyond = 0;
         for pid in pids {
             // A process that executed another program is there twice: as what it was, and alive.
-            let known = self.known.iter_mut().find(|known| known.pid == pid && known.alive);
+            let known = slots.alive.get(&pid).map(|process| &mut self.known[*process]);
             let looked_at = match &known {
                 Some(known) => known.epochs,
                 None => 0,
@@ -75,7 +92,7 @@ impl Recorder {
                 known.epochs += 1;
                 continue;
             }
-            if followed >= self.most {
+            if slots.alive.len() >= self.most {
                 beyond += 1;
                 continue;
             }
@@ -88,28 +105,42 @@ impl Recorder {
                 }
                 Err(error) => return Err(error),
             };
-            followed += 1;
-            self.watched_twice += usize::from(!self.claims.take(pid));
-            let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
-            self.live.followed.push(handles);
-            self.spaces += 1;
-            // What it used before it was met is not of this recording.
-            self.last_cpu += self.host.cpu_of(&[pid]);
-            self.known.push(Known {
-                pid,
-                command,
-                space: self.spaces,
-                alive: true,
-                cpu: 0,
-                cores: 0.0,
-                epochs: 1,
-                watch: 1.0,
-            });
+            let process = self.meet(pid, handles, slots.free.pop());
+            slots.alive.insert(pid, process);
         }
         self.unwatched = self.unwatched.max(beyond);
         let alive = self.known.iter().filter(|known| known.alive).map(|known| known.pid);
         self.stalls.follow(&self.host, alive);
         Ok(())
+    }
+
+    /// A process that was not followed yet gets a number: that of one that has ended, if there is one, or what is
+    /// kept of each would grow for as long as the target starts others.
+    fn meet(&mut self, pid: Pid, handles: Followed, free: Option<usize>) -> usize {
+        self.watched_twice += usize::from(!self.claims.take(pid));
+        let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
+        self.spaces += 1;
+        // What it used before it was met is not of this recording.
+        self.last_cpu += self.host.cpu_of(&[pid]);
+        let known = Known {
+            pid,
+            command,
+            space: self.spaces,
+            alive: true,
+            cpu: 0,
+            cores: 0.0,
+            epochs: 1,
+            watch: 1.0,
+        };
+        let Some(process) = free else {
+            self.known.push(known);
+            self.live.followed.push(handles);
+            return self.known.len() - 1;
+        };
+        self.known[process] = known;
+        self.live.followed[process] = handles;
+        self.estimator.forget(process);
+        process
     }
 
     /// A process ended or executes another program: its regions are gone.
@@ -193,3 +224,7 @@ impl Recorder {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "resident_tests.rs"]
+mod tests;

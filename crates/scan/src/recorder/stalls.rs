@@ -7,7 +7,7 @@
 use crate::recorder::counters::{Group, Reading};
 use pagetide_host::{Host, StallEvents};
 use pagetide_types::Pid;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 
 /// Threads that are counted by a group of their own; each costs two file descriptors, and a
@@ -43,7 +43,8 @@ impl Stalls {
         if self.events.is_none() {
             return;
         }
-        self.processes.retain(|known, _| pids.clone().any(|pid| pid == *known));
+        let still: HashSet<Pid> = pids.clone().collect();
+        self.processes.retain(|known, _| still.contains(known));
         for pid in pids {
             if !self.processes.contains_key(&pid) {
                 let groups = self.open(host, pid);

@@ -79,6 +79,16 @@ impl Estimator {
         }
     }
 
+    /// This number is another process's from now on.
+    pub(crate) fn forget(&mut self, process: usize) {
+        if let Some(process) = self.processes.get_mut(process) {
+            *process = Process::default();
+        }
+        if let Some(error) = self.errors.get_mut(process) {
+            *error = VisitError::default();
+        }
+    }
+
     /// The time in which a process fills the caches, by its CPU time, ns; None while unknown.
     pub(crate) fn known_gap_ns(&self, process: usize) -> Option<f64> {
         self.processes.get(process).and_then(|process| process.gap_ns)

@@ -1,6 +1,7 @@
 //! Results on disk as they come: one JSON object a line. A line that a killed program left behind half
 //! written is skipped, and the next one begins on a line of its own.
 
+use super::write::no_link_of_a_stranger;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -43,6 +44,7 @@ impl<V: Serialize + DeserializeOwned> Journal<V> {
     /// It cannot be read or opened for writing. Lines that are no results are no error, see
     /// [`Self::skipped`].
     pub fn open(path: &Path) -> io::Result<Self> {
+        no_link_of_a_stranger(path)?;
         let file = OpenOptions::new().create(true).append(true).open(path)?;
         // What is no file, such as /dev/full, may have no end.
         let bytes = if file.metadata()?.is_file() { fs::read(path)? } else { Vec::new() };

@@ -20,10 +20,11 @@ pub(super) struct At {
 impl At {
     /// The beginning of a file.
     pub(super) fn open(path: &Path) -> Result<Self, StreamProblem> {
-        let file = File::open(path)?;
-        if !file.metadata()?.is_file() {
+        // Before it is opened: a FIFO would wait for whoever writes into it.
+        if !path.metadata()?.is_file() {
             return Err(StreamProblem::NoFile);
         }
+        let file = File::open(path)?;
         Ok(Self { file: Arc::new(file), byte: 0 })
     }
 

@@ -186,6 +186,10 @@ fn what_is_wrong_is_said_before_anything_is_simulated() {
         assert!(error.starts_with(&place) && error.contains(part), "{part}: {error}");
     }
     assert!(said(SCENARIO, folder.path()).contains("it is no file"));
+    // Not opened: nobody will ever write into it.
+    let fifo = folder.path().join("fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    assert!(said(SCENARIO, &fifo).contains("it is no file"));
     assert!(said(SCENARIO, Path::new("/no/such")).contains("/no/such: No such file"));
 }
 

@@ -1,0 +1,76 @@
+//! Processes that come and go, watched on this machine.
+
+use super::*;
+use crate::observer::{Observer, REMEMBERED};
+use crate::recorder::Options;
+use crate::target::claims::Claims;
+use crate::target::follow::Target;
+use pagetide_host::Host;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+/// A shell that runs a script, as long as it is looked at.
+struct Shell(Child);
+
+impl Shell {
+    fn runs(script: &str) -> Self {
+        Self(Command::new("sh").args(["-c", script]).spawn().unwrap())
+    }
+
+    fn pid(&self) -> Pid {
+        Pid(self.0.id().cast_signed())
+    }
+
+    /// A recorder of it; none without root.
+    fn recorded(&self, test: &str) -> Option<Recorder> {
+        let host = Host::live();
+        let observer = match Observer::start(&host, &host.features()) {
+            Ok(observer) => observer,
+            Err(error) => {
+                pagetide_testing::skip(test, &error.to_string());
+                return None;
+            }
+        };
+        let epoch = Duration::from_millis(100);
+        let options = Options { epoch, budget: 0.2, ..Options::default() };
+        Some(Recorder::start(observer, host, &Target::Pids(vec![self.pid()]), options).unwrap())
+    }
+}
+
+impl Drop for Shell {
+    fn drop(&mut self) {
+        self.0.kill().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+#[test]
+fn of_processes_without_end_only_those_that_run_are_kept() {
+    let name = "of_processes_without_end_only_those_that_run_are_kept";
+    let shell = Shell::runs("while :; do for i in 1 2 3 4 5; do sleep 0.15 & done; wait; done");
+    let Some(mut recorder) = shell.recorded(name) else { return };
+    let mut most = 0;
+    while recorder.spaces < 60 {
+        let (_, end) = recorder.epoch(&|| false).unwrap();
+        assert_eq!(end, None);
+        most = most.max(recorder.processes());
+    }
+    assert!(recorder.known.len() < 30, "{} for {most} at once", recorder.known.len());
+    assert_eq!(recorder.known.len(), recorder.live.followed.len());
+}
+
+#[test]
+fn who_executes_another_program_stays_claimed() {
+    let name = "who_executes_another_program_stays_claimed";
+    let shell = Shell::runs("sleep 0.3; exec sleep 60");
+    let Some(mut recorder) = shell.recorded(name) else { return };
+    // The shell and its first child, and the shell as another program.
+    let mut after = 0;
+    while after < 5 {
+        recorder.epoch(&|| false).unwrap();
+        after += u32::from(recorder.spaces > 2);
+    }
+    let other = Claims::on(Path::new(REMEMBERED));
+    assert!(!other.take(shell.pid()), "another recorder is not told of this one");
+}

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) struct Slope {
     /// The check before, unless memory came or went since.
     before: Option<(Duration, f64)>,
-    /// Time between the last two checks, in seconds.
+    /// Usual time between two checks, in seconds.
     between: f64,
     /// The newest fall, bytes per second, and smoothed; below zero where more becomes free.
     falls: Option<(f64, f64)>,
@@ -25,7 +25,9 @@ impl Slope {
             return;
         }
         let newest = (was - free) / time;
-        self.between = time;
+        // What held up one check (a device that refused to go, a lock) says nothing of those to come: by so long a time
+        // they would be early, and left out.
+        self.between = if self.between > 0.0 { time.min(2.0 * self.between) } else { time };
         // What fell once may have been one piece; what falls twice, or fell before, goes on.
         let before = self.falls.map_or(0.0, |(last, smoothed)| last.max(smoothed));
         self.lasting = before.min(newest).max(0.0);
@@ -112,6 +114,22 @@ mod tests {
         ] {
             slope.take(Duration::from_millis(tenth * 100), free, 0.5);
             assert_eq!(slope.rate(), rate, "{tenth}");
+        }
+    }
+
+    #[test]
+    fn after_a_check_that_was_held_up_a_fall_is_known_as_soon_as_else() {
+        for held_up in [4, 10, 31] {
+            let mut slope = Slope::default();
+            for second in 0..3 {
+                slope.take(Duration::from_secs(second), 900.0, 0.5);
+            }
+            let next = 2 + held_up;
+            for (second, free) in (next..next + 3).zip([800.0, 700.0, 600.0]) {
+                slope.take(Duration::from_secs(second), free, 0.5);
+            }
+            assert_eq!(slope.rate(), 100.0, "{held_up} s");
+            assert_eq!(slope.until_done(Duration::ZERO, None), 100.0, "{held_up} s");
         }
     }
 

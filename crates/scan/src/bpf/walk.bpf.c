@@ -309,7 +309,8 @@ __noinline int read_word(__u32 w)
 	return 0;
 }
 
-/* At which multiples of 64 pages a folio may go on: its frames follow each other, and begin where folios so large do. */
+/* At which multiples of 64 pages a folio may go on: its frames follow each other, and begin where folios so large do. Of
+ * a page that waits for a NUMA hint the frame is stored otherwise (pgtable-invert.h): there it may. */
 static __always_inline __u8 joined(void)
 {
 	__u8 joined = 0;
@@ -319,8 +320,10 @@ static __always_inline __u8 joined(void)
 		__u64 before = pte_table[64 * w - 1], after = pte_table[64 * w];
 		__u64 frame = (after & frame_mask) >> 12;
 
-		if ((before & PRESENT) && (after & PRESENT) && !(frame & 63) &&
-		    frame == ((before & frame_mask) >> 12) + 1)
+		if (!(before & after & PRESENT)) {
+			if ((before & (PRESENT | PROTNONE)) && (after & (PRESENT | PROTNONE)))
+				joined |= 1 << w;
+		} else if (!(frame & 63) && frame == ((before & frame_mask) >> 12) + 1)
 			joined |= 1 << w;
 	}
 	return joined;

@@ -66,6 +66,9 @@ pub struct Manager<T, K> {
 /// it is looked at again soon. So large a part of its memory is much to be unknown, too.
 const MUCH: f64 = 0.1;
 
+/// The recorder visits so much memory together at most.
+const VISITED: Bytes = Bytes::mib(2);
+
 /// Moves, for who watches meanwhile.
 struct Moves<'a, K>(&'a mut Background<K>);
 
@@ -390,7 +393,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             used: line.held.saturating_sub(parts),
             move_budget: self.settings.budget.per_epoch(line.length_s),
         };
-        self.tenant.watched(line.observer_s);
+        self.tenant.watched(line.observer_s, Some(VISITED));
         let decision = self.tenant.decide(heat, line.length_s, places, room, (false, None));
         let now_s = line.start_s + line.length_s;
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();

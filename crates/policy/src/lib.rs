@@ -30,7 +30,8 @@ mod tenant;
 pub use access_history::{AccessHistory, Known, observed};
 pub use decider::{Decider, Now};
 pub use governors::{
-    Balance, Counters, GOVERNORS, Governor, GovernorInfo, GovernorSpec, Governors, Verdict, Watch,
+    Balance, Counters, Entries, GOVERNORS, Governor, GovernorInfo, GovernorSpec, Governors,
+    Verdict, Watch,
 };
 pub use limit::{Chosen, CostBenefit, Limits, apply_limits};
 pub use options::{Kind, OptionInfo, Owner, PolicyOptions, SpecError};

@@ -34,6 +34,8 @@ pub(crate) struct Processes {
     now_s: f64,
     /// CPU seconds that watching the epoch took.
     watching_s: f64,
+    /// Memory that is watched together, if somebody says so.
+    piece: Option<Bytes>,
 }
 
 struct Process {
@@ -100,6 +102,7 @@ impl Processes {
             promoted_then_demoted: Bytes(0),
             now_s: 0.0,
             watching_s: 0.0,
+            piece: None,
         }
     }
 
@@ -109,9 +112,10 @@ impl Processes {
     }
 
     /// Watching the epoch took so many CPU seconds; each process bears a part by what was watched
-    /// of it.
-    pub(crate) fn watched(&mut self, cpu_s: f64) {
+    /// of it. `piece`: see [`crate::Tenant::watched`].
+    pub(crate) fn watched(&mut self, cpu_s: f64, piece: Option<Bytes>) {
         self.watching_s += cpu_s;
+        self.piece = piece;
     }
 
     /// Asks the governor once for every process that has memory; what of it is new. `process`: by
@@ -170,6 +174,7 @@ impl Processes {
         for process in self.by_number.values_mut().filter(|_| all > Bytes(0)) {
             let counters = &mut process.counters;
             counters.watching_s += cpu_s * counters.watched.as_f64() / all.as_f64();
+            counters.pieces = self.piece.map(|piece| counters.watched.as_f64() / piece.as_f64());
         }
     }
 

@@ -116,9 +116,10 @@ impl Tenant {
     }
 
     /// Watching the epoch that ends took so many CPU seconds; before [`Self::decide`]. Nothing, if
-    /// nobody says so.
-    pub fn watched(&mut self, cpu_s: f64) {
-        self.processes.watched(cpu_s);
+    /// nobody says so. `piece`: so much memory is watched together, so that a governor doubts what few
+    /// pieces show; none: it never does.
+    pub fn watched(&mut self, cpu_s: f64, piece: Option<Bytes>) {
+        self.processes.watched(cpu_s, piece);
     }
 
     /// Lives through an epoch; once for each, in order.

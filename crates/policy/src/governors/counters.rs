@@ -31,6 +31,8 @@ pub struct Counters {
     pub accessed: Bytes,
     /// Of those, what lies in fast memory.
     pub accessed_fast: Bytes,
+    /// In how many pieces that lie apart it was watched; none: in as many as anybody would want.
+    pub pieces: Option<f64>,
     /// What moves brought and cost; none where nobody knows what an access and a move take.
     pub balance: Option<Balance>,
 }
@@ -46,17 +48,38 @@ pub struct Balance {
     pub moving_s: f64,
 }
 
-impl Counters {
-    /// Page-table entries that a sparse watch of all its memory would have seen accessed: the count
-    /// of Adaptive's Algorithm 2. None if nothing was watched.
+/// Page-table entries that a sparse watch of all memory would have seen accessed, told from a sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entries {
+    /// So many.
+    pub count: f64,
+    /// Of so many.
+    pub all: f64,
+    /// As [`Counters::pieces`].
+    pub pieces: Option<f64>,
+}
+
+impl Entries {
+    /// How far the count may be off another one by chance: twice the standard deviation of what the
+    /// pieces show, each of which is accessed or not (the pooled share of both counts).
     #[must_use]
-    pub fn accessed_entries(&self) -> Option<f64> {
+    pub fn chance(&self, other: f64) -> f64 {
+        let share = (f64::midpoint(self.count, other) / self.all).clamp(0.0, 1.0);
+        let deviation = |pieces: f64| self.all * (share * (1.0 - share) / pieces.max(1.0)).sqrt();
+        2.0 * self.pieces.map_or(0.0, deviation)
+    }
+}
+
+impl Counters {
+    /// Those seen accessed: the count of Adaptive's Algorithm 2. None if nothing was watched.
+    #[must_use]
+    pub fn accessed_entries(&self) -> Option<Entries> {
         self.entries(self.accessed)
     }
 
     /// Of those, the ones in fast memory.
     #[must_use]
-    pub fn accessed_fast_entries(&self) -> Option<f64> {
+    pub fn accessed_fast_entries(&self) -> Option<Entries> {
         self.entries(self.accessed_fast)
     }
 
@@ -66,8 +89,9 @@ impl Counters {
         self.watched.as_f64() / self.resident.as_f64().max(1.0)
     }
 
-    fn entries(&self, seen: Bytes) -> Option<f64> {
+    fn entries(&self, seen: Bytes) -> Option<Entries> {
         let all = self.resident.as_f64() / Watch::STRIDE.as_f64();
-        (self.watched > Bytes(0)).then(|| all * seen.as_f64() / self.watched.as_f64())
+        let count = || all * seen.as_f64() / self.watched.as_f64();
+        (self.watched > Bytes(0)).then(|| Entries { count: count(), all, pieces: self.pieces })
     }
 }

@@ -94,7 +94,7 @@ struct Gain {
 enum State {
     New,
     Migrating(Books),
-    Stopped(Watched),
+    Stopped(Box<Watched>),
 }
 
 /// A process that stands still.
@@ -147,12 +147,12 @@ impl Gain {
             self.waits_s = if paid { self.again_s } else { doubled };
         }
         self.reason = why(account);
-        self.state = State::Stopped(Watched {
+        self.state = State::Stopped(Box::new(Watched {
             accessed: AccessChange::new(&self.change),
             accessed_fast: AccessChange::new(&self.change),
             moved: moved(counters),
             until_s: counters.now_s + self.waits_s,
-        });
+        }));
     }
 
     fn restart(&mut self, reason: String, counters: &Counters, balance: &Balance) {
@@ -168,7 +168,7 @@ impl Watched {
         let (entries, fast) = (counters.accessed_entries(), counters.accessed_fast_entries());
         // Where much went down for room other entries are in fast memory now, whatever it accesses.
         let since = moved(counters).saturating_sub(self.moved).as_f64() / Watch::STRIDE.as_f64();
-        if fast.is_some_and(|fast| since > rule.settle() * fast) {
+        if fast.is_some_and(|fast| since > rule.settle() * fast.count) {
             (self.moved, self.accessed_fast) = (moved(counters), AccessChange::new(rule));
         }
         let accessed = self.accessed.look(rule, entries, counters.length_s);

@@ -13,6 +13,6 @@ mod ping_pong;
 mod registry;
 mod ticks;
 
-pub use counters::{Balance, Counters};
+pub use counters::{Balance, Counters, Entries};
 pub use governor::{Governor, GovernorInfo, Verdict, Watch};
 pub use registry::{GOVERNORS, GovernorSpec, Governors};

@@ -1,5 +1,6 @@
 //! Governor `gain`: stops what does not pay, by numbers, and nothing that does.
 
+use crate::dice::Dice;
 use crate::governed::{Second, times, turns};
 use pagetide_policy::{
     Balance, CostBenefit, Counters, Decider, GovernorSpec, Outcome, Places, Room, Tenant, Verdict,
@@ -84,6 +85,30 @@ fn memory_of_a_stopped_process_that_goes_down_for_room_is_no_change_of_its_acces
 }
 
 #[test]
+fn what_few_pieces_show_by_chance_is_no_change_and_what_they_all_show_is() {
+    const PIECES: u32 = 20;
+    // Two in five pieces are accessed, in fast memory, whichever are looked at.
+    let few = |told: Option<f64>, then: f64| {
+        let (mut dice, mut accessed_fast) = (Dice(7), 0.0);
+        move |second: u32, migrates: bool| {
+            if second.is_multiple_of(5) {
+                let share = if second < 3000 { 0.4 } else { then };
+                let seen = (0..PIECES).filter(|_| dice.even() < share).count() as f64;
+                accessed_fast = seen / f64::from(PIECES);
+            }
+            Second { accessed_fast, pieces: told, ..brings(0.0, migrates) }
+        }
+    };
+    let restarts = |told, then| times(&turns("gain", 3600, 5, few(told, then))).1;
+    assert!(!restarts(None, 0.4).is_empty(), "the trap");
+    assert_eq!(restarts(Some(f64::from(PIECES)), 0.4), []);
+    for then in [0.0, 0.9] {
+        let found = restarts(Some(f64::from(PIECES)), then);
+        assert!(found.len() == 1 && found[0] > 3000.0, "{then}: {found:?}");
+    }
+}
+
+#[test]
 fn it_tries_again_after_a_while_and_after_twice_as_long_if_that_brought_nothing() {
     let found = turns("gain:again=100", 1000, 1, |_, migrates| brings(0.0, migrates));
     let (stops, restarts) = times(&found);
@@ -154,7 +179,7 @@ fn exchanged(accesses_per_s: [f32; 2], gain_ns: f64) -> Option<u32> {
         let heat = heat(*epoch, &rates);
         let places = Places { fast: Some(&fast), ..Places::default() };
         tenant.arrive(&heat);
-        tenant.watched(1e-6);
+        tenant.watched(1e-6, None);
         let decided = tenant.decide(&heat, 1.0, places, Room::Ledger(PAGE), (false, None));
         let outcome = |row: usize, up: bool| Outcome { moved: PAGE, ..Outcome::of(&heat, row, up) };
         let ups = decided.chosen.promote.iter().map(|row| outcome(*row, true));

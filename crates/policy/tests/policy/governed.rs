@@ -18,6 +18,8 @@ pub(crate) struct Second {
     /// Seconds that moving and watching take.
     pub(crate) moving: f64,
     pub(crate) watching: f64,
+    /// In how many pieces it was watched, if not in as many as anybody would want.
+    pub(crate) pieces: Option<f64>,
 }
 
 /// Memory of the process.
@@ -46,7 +48,7 @@ pub(crate) fn turns(
     let (mut up, mut again, mut moving_s, mut watching_s) = (0.0, 0.0, 0.0, 0.0);
     let mut turns = Vec::new();
     for epoch in 1..=seconds / epoch_s {
-        let (mut accessed, mut accessed_fast, mut gained) = (0.0, 0.0, 0.0);
+        let (mut accessed, mut accessed_fast, mut gained, mut pieces) = (0.0, 0.0, 0.0, None);
         let part = 1.0 / f64::from(epoch_s);
         for second in (epoch - 1) * epoch_s..epoch * epoch_s {
             let does = does(second, migrates);
@@ -55,6 +57,7 @@ pub(crate) fn turns(
             accessed += does.accessed * part;
             accessed_fast += does.accessed_fast * part;
             gained += does.gained * part;
+            pieces = does.pieces;
         }
         let counters = Counters {
             now_s: f64::from(epoch * epoch_s),
@@ -67,6 +70,7 @@ pub(crate) fn turns(
             accessed: mib(accessed * RESIDENT.as_f64() / 1048576.0),
             accessed_fast: mib(accessed_fast * RESIDENT.as_f64() / 1048576.0),
             watching_s,
+            pieces,
             balance: Some(Balance { gained, moving_s }),
             ..Counters::default()
         };

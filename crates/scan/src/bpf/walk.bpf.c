@@ -241,9 +241,16 @@ static __always_inline __u32 popcount(__u64 x)
 	return (x * 0x0101010101010101ULL) >> 56;
 }
 
+/* The frame of an entry that maps something. Where the CPU may not follow it, all its bits are stored inverted
+ * (arch/x86/include/asm/pgtable-invert.h). */
+static __always_inline __u64 frame_of(__u64 entry)
+{
+	return ((entry & PRESENT ? entry : ~entry) & frame_mask) >> 12;
+}
+
 static __always_inline __u32 node_of(__u64 entry)
 {
-	__u64 pfn = (entry & frame_mask) >> 12;
+	__u64 pfn = frame_of(entry);
 	__u32 node = 0;
 
 	for (int i = 0; i < MAX_RANGES; i++) {
@@ -309,8 +316,7 @@ __noinline int read_word(__u32 w)
 	return 0;
 }
 
-/* At which multiples of 64 pages a folio may go on: its frames follow each other, and begin where folios so large do. Of
- * a page that waits for a NUMA hint the frame is stored otherwise (pgtable-invert.h): there it may. */
+/* At which multiples of 64 pages a folio may go on: its frames follow each other, and begin where folios so large do. */
 static __always_inline __u8 joined(void)
 {
 	__u8 joined = 0;
@@ -318,12 +324,10 @@ static __always_inline __u8 joined(void)
 #pragma clang loop unroll(full)
 	for (int w = 1; w < BITMAP_WORDS; w++) {
 		__u64 before = pte_table[64 * w - 1], after = pte_table[64 * w];
-		__u64 frame = (after & frame_mask) >> 12;
+		__u64 frame = frame_of(after);
 
-		if (!(before & after & PRESENT)) {
-			if ((before & (PRESENT | PROTNONE)) && (after & (PRESENT | PROTNONE)))
-				joined |= 1 << w;
-		} else if (!(frame & 63) && frame == ((before & frame_mask) >> 12) + 1)
+		if ((before & (PRESENT | PROTNONE)) && (after & (PRESENT | PROTNONE)) && !(frame & 63) &&
+		    frame == frame_of(before) + 1)
 			joined |= 1 << w;
 	}
 	return joined;

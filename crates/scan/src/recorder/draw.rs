@@ -50,20 +50,20 @@ impl Recorder {
     /// is no hurry.
     pub(super) fn draw(&mut self, budget_ns: f64) -> (Draw, Option<usize>) {
         let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
-        let left_out = self.left_out();
-        let mut wanted = wanted(&self.regions, &cores, |region| self.can_visit(region));
-        wanted
-            .iter_mut()
-            .zip(left_out)
-            .filter(|(_, out)| *out)
-            .for_each(|(wanted, _)| *wanted = 0.0);
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
         let unvisited = self.unvisited(false);
         let coarse = !unvisited.is_empty();
         let cost = self.visit_cost.of(coarse, self.huge_share());
         self.place_windows(&unvisited);
         let visits = budget_ns / cost - self.as_visits(&unvisited);
+        let (sparse, left_out) = self.sparse(visits);
+        let mut wanted = wanted(&self.regions, &cores, |region| self.can_visit(region));
+        let out = wanted.iter_mut().zip(left_out).filter(|(_, out)| *out);
+        out.for_each(|(wanted, _)| *wanted = 0.0);
+        let visits = visits - sparse.len() as f64;
         let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random(&mut self.random));
+        sparse.iter().for_each(|region| drawn.expected[*region] += 1.0);
+        drawn.waves.splice(..0, each_once(&sparse, WAVE));
         if coarse {
             // First what nobody knows or knows no more, each once. Which of its pages cannot be cleared is found out
             // afterwards, of those that were visited.

@@ -5,6 +5,7 @@
 mod child;
 mod dirty;
 mod glimpses;
+mod hinted;
 mod mapped;
 mod opening;
 mod pause;

@@ -223,7 +223,7 @@ impl Managed {
         let places = Places { fast: Some(&fast), ..Places::default() };
         let room = self.room(&fast);
         let (length_ns, scale) = (rhythm.length_ns(self.epoch), rhythm.period.scale);
-        self.tenant.watched((looked.cpu_ns + looked.thread_ns) * 1e-9 * scale);
+        self.tenant.watched((looked.cpu_ns + looked.thread_ns) * 1e-9 * scale, None);
         let decision =
             self.tenant.decide(heat, length_ns * 1e-9 * scale, places, room, (false, None));
         self.tell(now_ns, &fast, &decision, told);

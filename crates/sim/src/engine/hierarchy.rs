@@ -23,6 +23,8 @@ pub(super) struct Asked {
     /// Whose it is, and when.
     pub(super) tenant: usize,
     pub(super) now_ns: f64,
+    /// What it adds to the touches of its page, see [`World::count_touches`].
+    pub(super) touches: u32,
 }
 
 /// See the module.
@@ -37,14 +39,14 @@ pub(super) struct MemoryOnly;
 impl Hierarchy for MemoryOnly {
     #[inline]
     fn access(&mut self, asked: Asked, world: &mut World) -> f64 {
-        let Asked { access, page, entry, tenant, now_ns } = asked;
+        let Asked { access, page, entry, tenant, now_ns, touches } = asked;
         let seen = bit::ACCESSED | if access.write { bit::DIRTY } else { 0 };
         if entry & seen != seen {
             world.pages.set(page, seen);
         }
         let tier = usize::from(entry & bit::TIER);
         let done = world.memory[tier].serve(now_ns, LINE, access.write);
-        world.count(tenant, page, tier, access.write);
+        world.count((tenant, page, tier), access.write, touches);
         done
     }
 }
@@ -58,7 +60,7 @@ pub(super) struct Core {
 
 impl Hierarchy for Core {
     fn access(&mut self, asked: Asked, world: &mut World) -> f64 {
-        let Asked { access, page, entry, tenant, now_ns } = asked;
+        let Asked { access, page, entry, tenant, now_ns, touches } = asked;
         let mut seen = if access.write { bit::DIRTY } else { 0 };
         let mut takes_ns = 0.0;
         if let Some(translations) = &mut self.translations {
@@ -81,7 +83,7 @@ impl Hierarchy for Core {
         // it would stand idle until then.
         let Some(caches) = &mut self.caches else {
             world.tables.came();
-            world.count(tenant, page, tier, access.write);
+            world.count((tenant, page, tier), access.write, touches);
             return takes_ns + world.memory[tier].serve(now_ns, LINE, access.write);
         };
         if let Some(hit_ns) = caches.access(&mut world.shared, access.address >> 6, access.write) {
@@ -90,7 +92,7 @@ impl Hierarchy for Core {
             return now_ns + takes_ns + hit_ns;
         }
         world.tables.came();
-        world.count(tenant, page, tier, access.write);
+        world.count((tenant, page, tier), access.write, touches);
         // Also of a write: the line is brought in, and written back later.
         let done = takes_ns + world.memory[tier].serve(now_ns, LINE, false);
         write_back(caches, now_ns, world);

@@ -315,3 +315,27 @@ fn patterns_run_as_programs_and_a_chase_waits_where_a_uniform_one_does_not() {
     let right = 100_000.0 * 175.0 / 8.0;
     assert!((right..1.1 * right).contains(&spread), "{spread} for {right}");
 }
+
+#[test]
+fn who_sees_pages_alone_sees_one_touch_of_an_object_and_eight_of_a_page_that_a_stream_comes_to() {
+    let touches = |dependent, lines: &[u64]| {
+        let mut engine = engine(0);
+        engine.world().count_touches();
+        let mut lines = lines.to_vec().into_iter();
+        let program = move |_: f64| {
+            let address = lines.next()? * 64;
+            Some(Access { address, write: false, dependent, compute_ns: 1.0 })
+        };
+        engine.thread(program, 0, WIDE, 0.0);
+        engine.run(f64::INFINITY);
+        let mut page = |page: usize| engine.world().take_count(page..page + 1);
+        [page(0), page(1), page(2)]
+    };
+    let object = |at: u64| (at..at + 4).collect::<Vec<_>>();
+    let objects = [object(4), object(64 + 20), object(40), object(128 + 8)].concat();
+    for dependent in [false, true] {
+        assert_eq!(touches(dependent, &objects), [2, 1, 1], "{dependent}");
+    }
+    // A stream begins somewhere, and comes to two pages.
+    assert_eq!(touches(false, &(10..190).collect::<Vec<_>>()), [1, 8, 8]);
+}

@@ -53,10 +53,16 @@ pub(super) struct Thread<P, H> {
     streams: Streams,
     /// The access under consideration was asked for by the prefetcher.
     fetched: bool,
+    /// Page of the last access.
+    last_page: usize,
     last_ns: f64,
     meets: ToBarrier,
     ended: bool,
 }
+
+/// Of pages that are accessed in a row the recorder takes all 64 lines to be accessed, of others eight, for which a
+/// program waits once.
+const IN_A_ROW: u32 = 64 / 8;
 
 impl<P: Program, H: Hierarchy> Thread<P, H> {
     /// One that starts at `start_ns`; `seat` is from [`super::Cores::seat`], `meets` from
@@ -84,6 +90,7 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
             place: 0.0,
             streams: Streams::new(),
             fetched: false,
+            last_page: usize::MAX,
             last_ns: start_ns,
             meets,
             ended: false,
@@ -113,6 +120,19 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
         }
     }
 
+    /// What an access adds for who sees which pages are touched, but not how many lines of them; see
+    /// [`World::count_touches`].
+    #[inline]
+    fn touches(&mut self, access: &Access, page: usize) -> u32 {
+        let before = std::mem::replace(&mut self.last_page, page);
+        let first_line = (access.address >> 6).is_multiple_of(64);
+        match self.fetched {
+            true if first_line => IN_A_ROW,
+            true => 0,
+            false => u32::from(page != before),
+        }
+    }
+
     /// When it can ask for it.
     #[inline]
     fn ready_ns(&self, access: &Access) -> f64 {
@@ -134,7 +154,8 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
                 return;
             }
         }
-        let asked = Asked { access, page, entry, tenant, now_ns };
+        let touches = self.touches(&access, page);
+        let asked = Asked { access, page, entry, tenant, now_ns, touches };
         let done = self.hierarchy.access(asked, world);
         self.under_way.put(done, self.place, self.fetched);
         self.last_ns = done;

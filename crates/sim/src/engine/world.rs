@@ -33,6 +33,8 @@ pub struct World {
     hits: Vec<u64>,
     /// By page, accesses that memory served; empty unless they are asked for.
     counts: Vec<u32>,
+    /// They are touches of pages, not accesses to lines.
+    by_touch: bool,
     /// By tenant, what hardware samples; none of whom nobody asked for it.
     events: Vec<Option<Events>>,
 }
@@ -54,6 +56,7 @@ impl World {
             served: Vec::new(),
             hits: Vec::new(),
             counts: Vec::new(),
+            by_touch: false,
             events: Vec::new(),
         }
     }
@@ -149,10 +152,15 @@ impl World {
     }
 
     #[inline]
-    pub(super) fn count(&mut self, tenant: usize, page: usize, tier: usize, write: bool) {
+    pub(super) fn count(
+        &mut self,
+        (tenant, page, tier): (usize, usize, usize),
+        write: bool,
+        touches: u32,
+    ) {
         self.served[tenant][tier & 3] += 1;
         if let Some(count) = self.counts.get_mut(page) {
-            *count += 1;
+            *count += if self.by_touch { touches } else { 1 };
         }
         if let Some(Some(events)) = self.events.get_mut(tenant) {
             events.count(page, write, false);
@@ -201,6 +209,14 @@ impl World {
     /// Counts the accesses to every page from now on, but those that caches serve.
     pub fn count_pages(&mut self) {
         self.counts = vec![0; self.pages.len()];
+    }
+
+    /// Counts the touches of every page from now on, but those of lines that caches serve: who sees pages alone sees
+    /// one however many lines of it a thread accesses without going elsewhere, or a stream on its way through it. A
+    /// touch counts as one access that is waited for, of pages that a stream comes to as eight, as the recorder takes it.
+    pub fn count_touches(&mut self) {
+        self.count_pages();
+        self.by_touch = true;
     }
 
     /// Accesses to pages that memory served since this was asked last.

@@ -9,7 +9,7 @@
 //! are counted, up to as many as those would have bits.
 //!
 //! Simpler than the recorder: the waves of an interval follow each other, what is expected of a unit is
-//! what its own visits saw, not a mixture of rates, and a line that is accessed again counts again.
+//! what its own visits saw, not a mixture of rates, and a page that is touched again counts again.
 
 use super::{Interval, Looked, Tracker, heat};
 use crate::engine::{HUGE_PAGES, World, bit};
@@ -186,7 +186,7 @@ impl Survey {
 
 impl Tracker for Survey {
     fn begin(&mut self, world: &mut World) {
-        world.count_pages();
+        world.count_touches();
     }
 
     fn look(&mut self, interval: &Interval<'_>, world: &mut World) -> Looked {

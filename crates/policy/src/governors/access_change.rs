@@ -4,7 +4,8 @@
 //! Every few seconds a new count is held against the mean of those before it. At first the mean is to
 //! level out; from then on a count that is off the mean is not taken into it, and several such in a
 //! row are a change. A count that stands on few pieces of memory is off the mean by chance, which is not
-//! counted (ours: the paper looks at an entry of every 2 MiB, a live watch at a tenth of memory at most).
+//! counted: that of counts like those before it, or of so few pieces if that is less (ours: the paper
+//! looks at an entry of every 2 MiB, a live watch at a tenth of memory at most).
 
 use super::Entries;
 use super::ticks::Ticks;
@@ -55,6 +56,10 @@ pub(crate) const OPTIONS: [OptionInfo; 6] = [
         whole: false,
     },
 ];
+
+/// Within so many deviations of six counts the next one is found, but for one in twenty (Student's t, 5 degrees of
+/// freedom: 2.57, times the root of 7/6).
+const SPREAD: f64 = 2.8;
 
 /// After restarts that brought nothing, at most so many times the counts in a row.
 const LONGEST: f64 = 16.0;
@@ -114,8 +119,9 @@ pub(crate) struct AccessChange {
     window: VecDeque<f64>,
     /// The mean has levelled out.
     stabilized: bool,
-    /// Counts in a row that were off the mean.
+    /// Counts in a row that were off the mean, and whether the last one was above it.
     deviating: u32,
+    above: bool,
 }
 
 /// A mean, and the count that is off it.
@@ -135,6 +141,7 @@ impl AccessChange {
             window: VecDeque::new(),
             stabilized: false,
             deviating: 0,
+            above: false,
         }
     }
 
@@ -160,15 +167,22 @@ impl AccessChange {
     /// One count more.
     fn sample(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         // Without the newest one: it is what is judged.
-        let mean = self.window.iter().sum::<f64>() / self.window.len().max(1) as f64;
-        let (count, chance) = (entries.count, entries.chance(mean));
+        let counts = self.window.len() as f64;
+        let mean = self.window.iter().sum::<f64>() / counts.max(1.0);
+        let squares: f64 = self.window.iter().map(|count| (count - mean).powi(2)).sum();
+        // The same pieces each time differ by less than pieces that are drawn anew would.
+        let spread = SPREAD * (squares / (counts - 1.0).max(1.0)).sqrt();
+        let (count, chance) = (entries.count, entries.chance(mean).min(spread));
         let off = (count - mean).abs();
         if !self.stabilized {
             let level = off <= (rule.settle * mean).max(chance);
             self.stabilized = self.window.len() == rule.window && level;
         } else if off > (rule.deviate * mean).max(chance) {
-            // The mean stays as it was, or it would follow the change.
-            self.deviating += 1;
+            // The mean stays as it was, or it would follow the change. What few pieces show by chance lies on either
+            // side of it.
+            let turned = std::mem::replace(&mut self.above, count > mean) != self.above;
+            let anew = turned && entries.pieces.is_some();
+            self.deviating = if anew { 1 } else { self.deviating + 1 };
             let changed = f64::from(self.deviating) >= rule.needed();
             return changed.then_some(Changed { mean, count });
         }

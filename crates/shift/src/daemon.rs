@@ -129,8 +129,9 @@ impl<K: Kernel> Daemon<K> {
     ) -> Result<Check, DaemonError> {
         let began = self.kernel.now();
         let mut check = Check { seconds: began.as_secs_f64(), ..Check::default() };
-        check.happened.append(&mut self.zeroing.happened);
         self.since.clear();
+        self.go_on(nodes)?;
+        check.happened.append(&mut self.zeroing.happened);
         let drams: Vec<NodeId> = self.pairs(nodes)?.into_iter().map(|pair| pair.dram).collect();
         for dram in drams {
             // What is left when one has gone back may be too much, too: every second counts as waste.
@@ -220,7 +221,7 @@ impl<K: Kernel> Daemon<K> {
     }
 
     /// Our devices that are there, by the DRAM that they belong to.
-    fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
+    pub(crate) fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
         let entries = self.entries()?;
         let block = self.kernel.block_size()?.unwrap_or_default();
         let mut pairs: BTreeMap<NodeId, Vec<Ours>> = BTreeMap::new();
@@ -274,7 +275,16 @@ impl<K: Kernel> Daemon<K> {
         &self,
         act: impl FnOnce(&mut Shifter<&K>) -> Result<T, Refusal>,
     ) -> Result<Result<T, Refusal>, DaemonError> {
-        let _lock = Lock::change(&self.options.folder, OTHERS)?;
+        self.change_within(OTHERS, act)
+    }
+
+    /// The same; another's change is waited for so long.
+    pub(crate) fn change_within<T>(
+        &self,
+        others: Duration,
+        act: impl FnOnce(&mut Shifter<&K>) -> Result<T, Refusal>,
+    ) -> Result<Result<T, Refusal>, DaemonError> {
+        let _lock = Lock::change(&self.options.folder, others)?;
         let journal = Journal::open(&self.options.folder, self.options.machine.clone())?;
         match act(&mut Shifter::new(&self.kernel, journal)) {
             Err(Refusal::Journal(error)) => Err(error.into()),

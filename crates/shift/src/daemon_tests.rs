@@ -73,6 +73,7 @@ fn devices(happened: &[Happened]) -> Vec<&str> {
             | Happened::Shrank { device, .. }
             | Happened::Zeroed { device, .. }
             | Happened::Again { device, .. }
+            | Happened::Restored { device, .. }
             | Happened::Refused { device, .. }
             | Happened::Would { device, .. } => device.as_str(),
             Happened::Exhausted { .. } => "exhausted",

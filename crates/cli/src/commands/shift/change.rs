@@ -170,7 +170,7 @@ pub(crate) fn recover(arguments: &RecoverArgs) -> Result<ExitCode> {
     } else {
         for row in &rows {
             let is = match (row.is, &row.why_not) {
-                (Some(Outcome::Memory), _) => "is memory",
+                (Some(Outcome::Memory(_)), _) => "is memory",
                 (Some(Outcome::Storage), _) => "is storage, zeroed",
                 (None, _) => "could not be made right",
             };

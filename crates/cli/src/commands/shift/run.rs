@@ -218,6 +218,9 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
             Happened::Again { device, bytes, seconds } => format!(
                 "{device} is memory again, before it was zeroed: {bytes} in {seconds:.2} s, because programs want it"
             ),
+            Happened::Restored { device, bytes } => {
+                format!("{device} is memory again, {bytes}: its conversion was left in the middle")
+            }
             Happened::Refused { device, why } => format!("{device} is left as it is: {why}"),
             Happened::Exhausted { wanted } => format!(
                 "{wanted} more are wanted, and no device is left that could become memory: the kernel swaps as usual"

@@ -4,9 +4,8 @@
 //! does so himself, and the next check reads what became of it.
 
 use crate::{
-    Candidate, Check, DaemonError, Entry, Happened, Identity, Journal, Kernel, Lock, Machine,
-    PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State, Verdict, compact,
-    dram_of,
+    Check, DaemonError, Entry, Happened, Identity, Journal, Kernel, Lock, Machine, PairSeen,
+    Pressure, PressureOptions, Refusal, Sample, Shifter, State, Verdict, compact, dram_of,
     glance::{GLANCE, Since},
     zeroing::Zeroing,
 };
@@ -291,10 +290,6 @@ impl<K: Kernel> Daemon<K> {
             other => Ok(other),
         }
     }
-}
-
-pub(crate) fn candidate(ours: &Ours, used: u64, unmovable: bool) -> Candidate {
-    Candidate { start: ours.device.start, size: ours.bytes, used: Bytes(used), unmovable }
 }
 
 #[expect(

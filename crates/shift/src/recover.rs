@@ -29,15 +29,16 @@ pub enum Outcome {
 }
 
 impl<K: Kernel> Shifter<K> {
-    /// Looks at every device that the journal calls anything but storage, and brings it to one of
-    /// both: on to memory where some of it is in use, else back to storage, zeroed.
-    pub fn recover(&mut self) -> Vec<Recovered> {
+    /// [`recover_device`](Self::recover_device) of every device.
+    #[cfg(test)]
+    pub(crate) fn recover(&mut self) -> Vec<Recovered> {
         let all: Vec<Identity> = self.journal.devices().keys().cloned().collect();
         all.into_iter().filter_map(|id| self.recover_device(&id)).collect()
     }
 
-    /// The same of one device; none where it is storage by the journal, or not ours.
-    pub(crate) fn recover_device(&mut self, id: &Identity) -> Option<Recovered> {
+    /// Looks at a device that the journal calls anything but storage, and brings it to one of both: on to memory where
+    /// some of it is in use, else back to storage, zeroed. None where it is storage by the journal, or not ours.
+    pub fn recover_device(&mut self, id: &Identity) -> Option<Recovered> {
         let was = self.journal.state(id).filter(|state| state.is_dirty())?;
         let found = self.find(id);
         let name = found.as_ref().ok().map(|device| device.name.clone());
@@ -75,7 +76,7 @@ impl<K: Kernel> Shifter<K> {
         Ok(Some(Bytes(self.block_size(&device.name)?.0 * blocks.len() as u64)))
     }
 
-    /// The first step of [`recover`](Self::recover), of a device whose conversion was left in the middle: on to memory
+    /// The first step of [`recover_device`](Self::recover_device), of a device whose conversion was left in the middle: on to memory
     /// where some of it is in use; else [`zero`](Self::zero) is to be called until it is storage.
     ///
     /// # Errors

@@ -16,6 +16,9 @@ pub enum Refusal {
         "{0} was never prepared: what is on it may be wanted. `pagetide shift prepare --device {0}` offers it if it is empty"
     )]
     NotOurs(String),
+    /// It cannot be given back.
+    #[error("{0} is no memory of ours; `pagetide shift status` lists what is")]
+    NoMemory(String),
     /// It was taken back by its owner.
     #[error("{0} was given back as storage; `pagetide shift prepare --device {0}` offers it again")]
     Withdrawn(String),

@@ -1,8 +1,8 @@
 //! What the daemon does where more is memory than is needed: devices go back, one after the other.
 
 use crate::{
-    Answer, Candidate, DaemonError, GaveBack, GiveBack, Happened, Kernel, Refusal, State,
-    daemon::{Daemon, Ours, Pair, candidate},
+    Answer, Candidate, DaemonError, GaveBack, GiveBack, Happened, Kernel, LEFTMOST, Refusal, State,
+    daemon::{Daemon, Ours, Pair},
     to_give_back,
     zeroing::Left,
 };
@@ -27,9 +27,9 @@ impl<K: Kernel> Daemon<K> {
             .filter(|it| it.state == State::Memory && !self.resting.contains_key(&it.id))
             .collect();
         loop {
-            let candidates: Answer<Vec<Candidate>> =
-                left.iter().map(|ours| self.usage(ours)).collect();
-            let Some(which) = to_give_back(&candidates?, by) else { break };
+            let devices: Vec<(&DaxDevice, Bytes)> =
+                left.iter().map(|it| (&it.device, it.bytes)).collect();
+            let Some(which) = best(&self.kernel, &devices, by)?.which else { break };
             let ours = left.swap_remove(which);
             let device = ours.device.name.clone();
             if self.options.dry_run {
@@ -72,11 +72,42 @@ impl<K: Kernel> Daemon<K> {
         }
         Ok(false)
     }
+}
 
-    /// What of a device is in use.
-    fn usage(&self, ours: &Ours) -> Answer<Candidate> {
-        usage(&self.kernel, &ours.device).map(|(used, fixed)| candidate(ours, used.0, fixed))
+/// The device to give back first.
+#[derive(Debug, Default)]
+pub(crate) struct Best {
+    /// Which; none where none goes.
+    pub(crate) which: Option<usize>,
+    /// Those that were passed over, for they hold pages that do not move.
+    pub(crate) fixed: Vec<usize>,
+}
+
+/// Of devices and what they have as memory, no more than `at_most`, the one that is best given back. What is used is
+/// looked up of those alone that it can be: where there are many, reading that of all takes long.
+pub(crate) fn best(
+    kernel: &impl Kernel,
+    devices: &[(&DaxDevice, Bytes)],
+    at_most: Bytes,
+) -> Answer<Best> {
+    let mut order: Vec<usize> = (0..devices.len()).filter(|at| devices[*at].1 <= at_most).collect();
+    order.sort_by_key(|at| devices[*at].0.start);
+    let (mut compared, mut candidates, mut best) = (Vec::new(), Vec::new(), Best::default());
+    for at in order {
+        let (device, size) = devices[at];
+        let (used, unmovable) = usage(kernel, device)?;
+        if unmovable {
+            best.fixed.push(at);
+            continue;
+        }
+        compared.push(at);
+        candidates.push(Candidate { start: device.start, size, used, unmovable });
+        if compared.len() == LEFTMOST {
+            break;
+        }
     }
+    best.which = to_give_back(&candidates, at_most).map(|which| compared[which]);
+    Ok(best)
 }
 
 /// What of a device that is memory is in use, and whether some of it does not move.

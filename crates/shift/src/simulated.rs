@@ -61,6 +61,8 @@ pub(crate) struct Machine {
     pub(crate) fails: Vec<&'static str>,
     /// Blocks that were to be emptied, how much was asked for, and how much moved.
     pub(crate) emptied: Vec<(BlockId, Bytes, Bytes)>,
+    /// Blocks of which was asked what their pages are used for.
+    pub(crate) looked: Vec<BlockId>,
     /// Reading a device takes so long.
     pub(crate) reading: Duration,
     /// How free memory lies, on every node.
@@ -116,6 +118,7 @@ impl SimKernel {
             opened_zeroing: false,
             fails: Vec::new(),
             emptied: Vec::new(),
+            looked: Vec::new(),
             reading: Duration::ZERO,
             free_blocks: FreeBlocks::default(),
             compacted: Vec::new(),

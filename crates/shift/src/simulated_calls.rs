@@ -145,6 +145,7 @@ impl Kernel for SimKernel {
     }
     fn frames(&self, id: BlockId) -> Answer<FrameCounts> {
         let mut machine = self.machine.borrow_mut();
+        machine.looked.push(id);
         let block = machine.block(id).ok_or_else(|| busy("frames"))?;
         Ok(FrameCounts {
             movable: block.used,

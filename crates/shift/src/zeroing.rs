@@ -102,7 +102,7 @@ impl<K: Kernel> Daemon<K> {
             .collect();
         for id in refused {
             let since = self.kernel.now();
-            let recovered = self.change(|it| Ok(it.recover_device(&id)))?;
+            let recovered = self.change_within(Duration::MAX, |it| Ok(it.recover_device(&id)))?;
             let Some(recovered) = recovered.ok().flatten() else { continue };
             let device = recovered.name.unwrap_or_else(|| id.to_string());
             let seconds = (self.kernel.now() - since).as_secs_f64();
@@ -112,7 +112,15 @@ impl<K: Kernel> Daemon<K> {
                 Err(refusal) => Happened::Refused { device, why: refusal.to_string() },
             });
         }
-        while self.zero(Duration::MAX)? {}
+        loop {
+            match self.zero(Duration::MAX) {
+                Ok(true) => {}
+                Ok(false) => break,
+                // Another is at work, and ends.
+                Err(DaemonError::Lock(LockError::Held { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
         Ok(std::mem::take(&mut self.zeroing.happened))
     }
 

@@ -219,3 +219,18 @@ fn at_its_end_what_refused_is_tried_once_more() {
     assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
     assert_eq!((rig.contents(2), rig.contents(3)), (vec![0; 4], vec![0; 4]));
 }
+
+#[test]
+fn at_its_end_anothers_change_is_waited_for_however_long_it_takes() {
+    let mut rig = grown(1600);
+    rig.daemon.pressures.clear();
+    rig.look();
+    let lock = Lock::change(rig.folder.path(), Duration::ZERO).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(OTHERS + OTHERS / 2);
+            drop(lock);
+        });
+        assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
+    });
+}

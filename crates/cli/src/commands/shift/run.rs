@@ -1,6 +1,6 @@
 //! `pagetide shift run`: one check after the other.
 
-use super::{Unable, changing, here, need_root};
+use super::{Unable, here, need_root, open};
 use crate::commands::out;
 use crate::interrupt;
 use crate::shift_args::ShiftRunArgs;
@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     }
     // A daemon before us may have been killed in the middle.
     if !arguments.dry_run {
-        let recovered = changing(&kernel, machine.clone(), folder, false, |it| Ok(it.recover()))?;
+        let (recovered, _) = pagetide_shift::recover(&kernel, || open(folder, &machine, false))?;
         for it in recovered.iter().filter_map(|it| it.is.as_ref().err()) {
             tell!("pagetide: note: {it}");
         }

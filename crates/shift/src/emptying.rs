@@ -13,6 +13,7 @@ use pagetide_types::{Bytes, NodeId, VirtAddr};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     io,
+    path::Path,
     time::{Duration, Instant},
 };
 
@@ -37,8 +38,8 @@ impl Emptying {
         Self { host, found: BTreeMap::new(), looked: None }
     }
 
-    /// Answers `empty BLOCK BYTES MILLISECONDS` with `done BYTES`, or `cannot` and the reason; and `offline BLOCK`
-    /// with `done`, or `errno` and its number.
+    /// Answers `empty BLOCK BYTES MILLISECONDS` with `done BYTES`, or `cannot` and the reason; `offline BLOCK`, and
+    /// `write PATH WORD`, with `done`, or `errno` and its number.
     pub(crate) fn answer(&mut self, question: &str) -> String {
         let mut words = question.split_whitespace();
         let what = words.next().unwrap_or_default();
@@ -50,9 +51,10 @@ impl Emptying {
                     Err(error) => format!("cannot {error}"),
                 }
             }
-            ("offline", [block]) => match self.offline(BlockId(*block)) {
-                Ok(()) => "done".into(),
-                Err(error) => format!("errno {}", error.raw_os_error().unwrap_or(libc::EIO)),
+            ("offline", [block]) => said(self.offline(BlockId(*block))),
+            ("write", _) => match question.split_whitespace().collect::<Vec<_>>()[..] {
+                [_, path, word] => said(write_word(Path::new(path), word)),
+                _ => format!("cannot understand {question:?}"),
             },
             _ => format!("cannot understand {question:?}"),
         }
@@ -135,6 +137,13 @@ impl Emptying {
         }
         self.looked = Some(Instant::now());
         Ok(())
+    }
+}
+
+fn said(done: io::Result<()>) -> String {
+    match done {
+        Ok(()) => "done".into(),
+        Err(error) => format!("errno {}", error.raw_os_error().unwrap_or(libc::EIO)),
     }
 }
 

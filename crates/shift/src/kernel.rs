@@ -110,9 +110,16 @@ pub trait Kernel {
     /// What the pages of a block are used for.
     fn frames(&self, block: BlockId) -> Answer<FrameCounts>;
 
-    /// Moves programs' pages off a block to DRAM as far as that goes, at most so many bytes, and within the
-    /// limit; how many have left it. What stays is left to [`offline`](Self::offline).
-    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes>;
+    /// Moves programs' pages off a block to DRAM as far as that goes, at most so many bytes, within the limit, and
+    /// until it is to stop, which is asked again and again; how many have left it. What stays is left to
+    /// [`offline`](Self::offline).
+    fn empty(
+        &self,
+        block: BlockId,
+        at_most: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Bytes>;
 
     /// Memory that programs could be given on the nodes with CPUs.
     fn free_dram(&self) -> Bytes;
@@ -176,8 +183,14 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
         (**self).frames(block)
     }
-    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
-        (**self).empty(block, at_most, limit)
+    fn empty(
+        &self,
+        block: BlockId,
+        at_most: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Bytes> {
+        (**self).empty(block, at_most, limit, stop)
     }
     fn free_dram(&self) -> Bytes {
         (**self).free_dram()

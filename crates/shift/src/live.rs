@@ -4,9 +4,7 @@
 //! whose own policies (taking memory into use as the kernel likes, waiting for udev) are in the way;
 //! what is more than that, labels of namespaces, is left to ndctl(1) (`prepare`).
 
-use crate::{
-    Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, helper::write_word, worker::Worker,
-};
+use crate::{Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, worker::Worker};
 use pagetide_host::{
     AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host,
     MemoryBlock, Pfn,
@@ -22,6 +20,12 @@ use std::{
 /// given up.
 const SLOWEST: u64 = 10 << 20;
 
+/// What the kernel is given for a step that takes a moment.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// And it adds or removes memory at least at this speed, in bytes per second.
+const ADDED: u64 = 1 << 30;
+
 /// What ends on time has so much time to say so.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -32,7 +36,9 @@ pub struct LiveKernel {
     helper: Helper,
     start: Instant,
     free_only: bool,
-    /// Moves pages off blocks and takes them offline; it stays for the next device.
+    /// Time for a step that takes a moment.
+    patience: Duration,
+    /// Moves pages off blocks, takes them offline, and writes to sysfs; it stays for the next device.
     worker: RefCell<Option<Worker>>,
 }
 
@@ -41,7 +47,8 @@ impl LiveKernel {
     /// memory that programs could be given, as in the paper.
     #[must_use]
     pub fn new(host: Host, helper: Helper, free_only: bool) -> Self {
-        Self { host, helper, start: Instant::now(), free_only, worker: RefCell::new(None) }
+        let worker = RefCell::new(None);
+        Self { host, helper, start: Instant::now(), free_only, patience: PATIENCE, worker }
     }
 
     /// The machine.
@@ -75,8 +82,19 @@ impl LiveKernel {
 
     /// Asks the helper that stays. One that does not answer in time is ended.
     fn ask(&self, doing: &str, question: &str, limit: Duration) -> Answer<u64> {
+        self.ask_until(doing, question, limit, &|| false)
+    }
+
+    /// The same; it is ended, too, when it is to stop.
+    fn ask_until(
+        &self,
+        doing: &str,
+        question: &str,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<u64> {
         let mut worker = self.worker(doing)?;
-        let answer = worker.ask(doing, question, limit);
+        let answer = worker.ask(doing, question, limit, stop);
         if worker.is_ready() {
             self.worker.replace(Some(worker));
         } else if !worker.end() {
@@ -86,12 +104,11 @@ impl LiveKernel {
         answer
     }
 
-    fn write(&self, path: &Path, word: &str) -> Answer<()> {
-        write_word(path, word).map_err(|error| {
-            let doing = format!("write {word} to {}", path.display());
-            let why = error.raw_os_error().map_or_else(|| Why::Said(error.to_string()), Why::Errno);
-            Fault { doing, why }
-        })
+    /// A word into a file of sysfs, about so much memory. The helper does it, for the kernel acts on it meanwhile.
+    fn write(&self, path: &Path, word: &str, about: Bytes) -> Answer<()> {
+        let doing = format!("write {word} to {}", path.display());
+        let limit = self.patience + Duration::from_secs(about.0 / ADDED);
+        self.ask(&doing, &format!("write {} {word}", path.display()), limit).map(|_| ())
     }
 
     /// A helper on all of a device, which must be what its name says.
@@ -196,14 +213,14 @@ impl Kernel for LiveKernel {
         if device.memmap_on_memory.is_none() || !self.host.memmap_on_memory() {
             return Ok(false);
         }
-        self.write(&self.host.dax_memmap_path(&device.name), "1").map(|()| true)
+        self.write(&self.host.dax_memmap_path(&device.name), "1", Bytes(0)).map(|()| true)
     }
     fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
         let path = |file| self.host.dax_driver_path(called(from), file);
-        self.write(&path("unbind"), &device.name)?;
+        self.write(&path("unbind"), &device.name, device.size)?;
         if from == Driver::Memory {
             // Else the driver takes it again by itself. It may not have been there by its name.
-            let _ = self.write(&path("remove_id"), &device.name);
+            let _ = self.write(&path("remove_id"), &device.name, Bytes(0));
         }
         self.must_be(device, &DaxDriver::None, &format!("take {} from its driver", device.name))
     }
@@ -212,16 +229,16 @@ impl Kernel for LiveKernel {
         let doing = format!("give {} to {}", device.name, called(to));
         match to {
             Driver::Storage => {
-                self.write(&path("bind"), &device.name)?;
+                self.write(&path("bind"), &device.name, device.size)?;
                 self.must_be(device, &DaxDriver::Storage, &doing)
             }
             Driver::Memory => {
                 // It takes none but those that it was told of; being told, it takes them at once.
-                let told = self.write(&path("new_id"), &device.name);
+                let told = self.write(&path("new_id"), &device.name, device.size);
                 if self.host.dax_driver(&device.name) == DaxDriver::None {
-                    let bound = self.write(&path("bind"), &device.name);
+                    let bound = self.write(&path("bind"), &device.name, device.size);
                     if let Err(fault) = told.and(bound) {
-                        let _ = self.write(&path("remove_id"), &device.name);
+                        let _ = self.write(&path("remove_id"), &device.name, Bytes(0));
                         return Err(fault);
                     }
                 }
@@ -230,7 +247,7 @@ impl Kernel for LiveKernel {
         }
     }
     fn online_movable(&self, block: BlockId) -> Answer<()> {
-        self.write(&self.host.block_state_path(block), "online_movable")
+        self.write(&self.host.block_state_path(block), "online_movable", Bytes(0))
     }
     fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
         let doing = format!("take block {block} offline");
@@ -248,10 +265,16 @@ impl Kernel for LiveKernel {
         let start = Pfn(block.0.saturating_mul(pages));
         self.host.frames(start, pages).map_err(fault("look what a block is used for"))
     }
-    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
+    fn empty(
+        &self,
+        block: BlockId,
+        at_most: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Bytes> {
         let doing = format!("move programs' pages off block {block}");
         let question = format!("empty {block} {} {}", at_most.0, limit.as_millis());
-        self.ask(&doing, &question, limit + GRACE).map(Bytes)
+        self.ask_until(&doing, &question, limit + GRACE, stop).map(Bytes)
     }
     fn free_dram(&self) -> Bytes {
         let nodes = self.host.nodes().unwrap_or_default();

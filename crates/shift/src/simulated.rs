@@ -53,6 +53,9 @@ pub(crate) struct Machine {
     pub(crate) demotes_to: Option<Bytes>,
     /// What programs use up of it while a block is taken out of use.
     pub(crate) used_up: Bytes,
+    /// And in each tenth of a second in which pages are moved off a block, which takes so long.
+    pub(crate) used_up_emptying: Bytes,
+    pub(crate) emptying: Duration,
     /// And while a block's worth is zeroed.
     pub(crate) used_up_zeroing: Bytes,
     /// And somebody opens the device then.
@@ -114,6 +117,8 @@ impl SimKernel {
             free_dram: Bytes::gib(1),
             demotes_to: None,
             used_up: Bytes(0),
+            used_up_emptying: Bytes(0),
+            emptying: Duration::from_millis(100),
             used_up_zeroing: Bytes(0),
             opened_zeroing: false,
             fails: Vec::new(),

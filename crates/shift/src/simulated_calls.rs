@@ -153,8 +153,27 @@ impl Kernel for SimKernel {
             ..FrameCounts::default()
         })
     }
-    fn empty(&self, id: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
-        self.now.set(self.now.get() + Duration::from_millis(100).min(limit));
+    fn empty(
+        &self,
+        id: BlockId,
+        at_most: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Bytes> {
+        let (emptying, used_up) = {
+            let machine = self.machine.borrow();
+            (machine.emptying, machine.used_up_emptying)
+        };
+        let mut left = emptying.min(limit);
+        while left > Duration::ZERO {
+            let tenth = left.min(Duration::from_millis(100));
+            self.sleep(tenth);
+            left -= tenth;
+            self.edit(|machine| machine.free_dram = machine.free_dram.saturating_sub(used_up));
+            if left > Duration::ZERO && stop() {
+                return Err(Fault { doing: "empty".into(), why: Why::TimeUp(emptying - left) });
+            }
+        }
         self.change("empty", |machine| {
             let block = machine.block(id).ok_or_else(|| busy("empty"))?;
             let mapped = block.used.saturating_sub(block.unmapped);

@@ -94,10 +94,19 @@ impl<K: Kernel> Daemon<K> {
     /// As [`zero`](Self::zero); `recover` makes right what is left then.
     pub fn finish(&mut self) -> Result<Vec<Happened>, DaemonError> {
         self.zeroing.wanted.clear();
+        loop {
+            match self.zero(Duration::MAX) {
+                Ok(true) => {}
+                Ok(false) => break,
+                // Another is at work, and ends.
+                Err(DaemonError::Lock(LockError::Held { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
         let refused: Vec<Identity> = self
             .entries()?
             .into_iter()
-            .filter(|(id, entry)| entry.state.is_between() && !self.is_left(id))
+            .filter(|(_, entry)| entry.state.is_between() && !self.options.dry_run)
             .map(|(id, _)| id)
             .collect();
         for id in refused {
@@ -111,15 +120,6 @@ impl<K: Kernel> Daemon<K> {
                 Ok(Outcome::Storage) => Happened::Zeroed { device, seconds },
                 Err(refusal) => Happened::Refused { device, why: refusal.to_string() },
             });
-        }
-        loop {
-            match self.zero(Duration::MAX) {
-                Ok(true) => {}
-                Ok(false) => break,
-                // Another is at work, and ends.
-                Err(DaemonError::Lock(LockError::Held { .. })) => {}
-                Err(error) => return Err(error),
-            }
         }
         Ok(std::mem::take(&mut self.zeroing.happened))
     }

@@ -5,6 +5,8 @@ use crate::run::{Running, as_nobody, command, pagetide, scratch, skip, within};
 use pagetide_host::Host;
 use pagetide_shift::Lock;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
 use std::time::Duration;
 
 /// Whether we are root on a machine with a name and without dax devices; said aloud if not.
@@ -146,4 +148,37 @@ fn until_caught(pid: i32, signal: i32) {
         u64::from_str_radix(mask.trim(), 16).unwrap_or(0) >> (signal - 1) & 1 == 1
     };
     assert!(within(30, caught), "it does not listen");
+}
+
+#[test]
+fn a_helper_ends_with_its_parent_and_not_with_a_signal_to_the_whole_service() {
+    let us = std::process::id().to_string();
+    let mut helper = command(["shift", "helper", &us, "blocks"]);
+    let mut helper = helper.stdin(Stdio::piped()).spawn().unwrap();
+    let pid = i32::try_from(helper.id()).unwrap();
+    let mut questions = helper.stdin.take().unwrap();
+    let mut answers = BufReader::new(helper.stdout.take().unwrap()).lines();
+    let mut ask = |question: &str| {
+        writeln!(questions, "{question}").unwrap();
+        answers.next().unwrap().unwrap()
+    };
+    assert_eq!(ask("sing"), "cannot understand \"sing\"");
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        // SAFETY: a signal to a child of ours, which was not collected.
+        assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+        assert_eq!(ask("dance"), "cannot understand \"dance\"");
+    }
+    drop(questions);
+    assert_eq!(helper.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_unit_for_systemd_starts_what_there_is_and_asks_it_alone_to_end() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pagetide-shift.service");
+    let unit = fs::read_to_string(path).unwrap();
+    let value = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+    let (program, words) = value("ExecStart=").split_once(' ').unwrap();
+    assert!(program.ends_with("/pagetide"), "{program}");
+    pagetide(&format!("{words} --help")).succeeds();
+    assert_eq!(value("KillMode="), "mixed");
 }

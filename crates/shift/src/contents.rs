@@ -1,8 +1,9 @@
 //! What is on a device: read whole, and cleared.
 
+use crate::alone::Alone;
 use memmap2::MmapOptions;
 use std::{
-    fs::OpenOptions,
+    fs::{File, OpenOptions},
     io::{self, Read},
     os::unix::fs::OpenOptionsExt,
     path::Path,
@@ -64,9 +65,27 @@ fn persist(memory: &[u8]) {
 
 /// Offset of the first byte of a device that is not zero. Every byte is looked at, up to that one.
 pub(crate) fn first_nonzero(path: &Path, bytes: usize, threads: usize) -> io::Result<Option<u64>> {
-    let file = OpenOptions::new().read(true).open(path)?;
+    first_nonzero_in(&OpenOptions::new().read(true).open(path)?, bytes, threads)
+}
+
+/// The same.
+///
+/// # Errors
+/// `EBUSY` when another opens or closes it meanwhile, besides those of reading.
+pub(crate) fn first_nonzero_alone(
+    path: &Path,
+    bytes: usize,
+    threads: usize,
+) -> io::Result<Option<u64>> {
+    let alone = Alone::open(path)?;
+    let first = first_nonzero_in(alone.file(), bytes, threads)?;
+    alone.check()?;
+    Ok(first)
+}
+
+fn first_nonzero_in(file: &File, bytes: usize, threads: usize) -> io::Result<Option<u64>> {
     // SAFETY: as in `zero`; it is only read.
-    let map = unsafe { MmapOptions::new().len(bytes).map(&file)? };
+    let map = unsafe { MmapOptions::new().len(bytes).map(file)? };
     let (next, first) = (AtomicUsize::new(0), AtomicUsize::new(usize::MAX));
     let look = || {
         loop {

@@ -8,7 +8,7 @@
 
 use crate::{
     Answer, Fault, Why,
-    contents::{first_nonzero, first_nonzero_of_blocks, threads, zero},
+    contents::{first_nonzero, first_nonzero_alone, first_nonzero_of_blocks, threads, zero},
     emptying::Emptying,
     worker::serve,
 };
@@ -141,6 +141,9 @@ pub fn helper(arguments: &[String]) -> String {
         }),
         ["first-nonzero", path, bytes] => {
             size(bytes).and_then(|bytes| first_nonzero(Path::new(path), bytes, threads()))
+        }
+        ["first-nonzero-alone", path, bytes] => {
+            size(bytes).and_then(|bytes| first_nonzero_alone(Path::new(path), bytes, threads()))
         }
         ["first-nonzero", path, bytes, readers] => size(bytes).and_then(|bytes| {
             let readers = readers.parse().map_err(io::Error::other)?;

@@ -88,6 +88,9 @@ pub trait Kernel {
     /// Offset of the first byte of a device that is not zero. The device must be driven as storage.
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>>;
 
+    /// The same; `EBUSY` if anybody else opens or closes it meanwhile.
+    fn first_nonzero_alone(&self, device: &DaxDevice) -> Answer<Option<u64>>;
+
     /// Writes zeros over a device from an offset on and makes them last, as far as it gets within the limit; where it
     /// ended: the device's size if that was all. It gets on at each call. The device must be driven as storage.
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64>;
@@ -161,6 +164,9 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     }
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
         (**self).first_nonzero(device)
+    }
+    fn first_nonzero_alone(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        (**self).first_nonzero_alone(device)
     }
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
         (**self).zero(device, from, limit)

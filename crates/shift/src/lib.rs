@@ -5,6 +5,7 @@
 //! that every refusal and every kill is tried on a simulated kernel; `journal` remembers what was
 //! converted. Data is never put at risk: what is not known to be empty and ours is refused.
 
+mod alone;
 mod area;
 mod check;
 mod compaction;

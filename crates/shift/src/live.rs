@@ -201,6 +201,9 @@ impl Kernel for LiveKernel {
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
         self.on_device(device, &["first-nonzero"], "read")
     }
+    fn first_nonzero_alone(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        self.on_device(device, &["first-nonzero-alone"], "read")
+    }
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
         let most = limit.map_or(u128::MAX, |limit| limit.as_millis()).to_string();
         let ended = self.on_device(device, &["zero", &from.to_string(), &most], "clear")?;

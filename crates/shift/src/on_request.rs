@@ -123,12 +123,14 @@ fn memory<K: Kernel>(shifter: &Shifter<&K>) -> Result<Vec<(Identity, DaxDevice, 
 }
 
 /// Makes right what a crash, a kill or a reboot left, as [`Shifter::recover_device`] says; whether all of it was looked
-/// at: `open` is asked for the journal before each device; none: stop.
+/// at: `open` is asked for the journal before each device; none: stop. Of the devices in `sure` it is said that nobody
+/// wants what is on them.
 ///
 /// # Errors
 /// Those of `open`.
 pub fn recover<K: Kernel, E>(
     kernel: &K,
+    sure: &[String],
     mut open: impl FnMut() -> Result<Option<Opened>, E>,
 ) -> Result<(Vec<Recovered>, bool), E> {
     let mut recovered = Vec::new();
@@ -137,7 +139,9 @@ pub fn recover<K: Kernel, E>(
     drop(first);
     for id in ids {
         let Some(Opened { journal, lock }) = open()? else { return Ok((recovered, false)) };
-        recovered.extend(Shifter::new(kernel, journal).recover_device(&id));
+        let devices = kernel.devices().unwrap_or_default();
+        let sure = devices.iter().any(|it| id.is(it) && sure.contains(&it.name));
+        recovered.extend(Shifter::new(kernel, journal).recover_device(&id, sure));
         drop(lock);
     }
     Ok((recovered, true))

@@ -76,10 +76,10 @@ fn who_is_asked_to_stop_does_so_after_the_device_at_hand() {
     assert_eq!(states, [State::Withdrawn, State::Memory, State::Memory]);
     // Recovering stops there, too.
     kernel.reboot();
-    let (recovered, all) = recover(&kernel, so_often(folder.path(), 3)).unwrap();
+    let (recovered, all) = recover(&kernel, &[], so_often(folder.path(), 3)).unwrap();
     assert_eq!((recovered.len(), all), (1, false));
     assert_eq!(kernel.machine.borrow().devices[2].contents, [SECRET; 4]);
-    let (recovered, all) = recover(&kernel, so_often(folder.path(), 9)).unwrap();
+    let (recovered, all) = recover(&kernel, &[], so_often(folder.path(), 9)).unwrap();
     assert_eq!((recovered.len(), all), (1, true));
     assert_eq!(kernel.machine.borrow().devices[2].contents, [0; 4]);
 }
@@ -121,4 +121,22 @@ fn what_is_used_is_looked_up_of_the_leftmost_devices_only() {
     let mut looked: Vec<u64> = kernel.machine.borrow().looked.iter().map(|it| it.0 / 4).collect();
     looked.dedup();
     assert_eq!(looked, [1, 2, 3, 4, 5], "one that stays, and four to choose from");
+}
+
+#[test]
+fn what_is_said_to_be_wanted_by_nobody_is_zeroed() {
+    let (kernel, folder) = grown(2);
+    kernel.edit(|machine| machine.devices.iter_mut().for_each(|it| it.device.uuid = None));
+    let mut written = journal(folder.path());
+    let places = [1, 2].map(|number| Identity { uuid: None, ..id(number) });
+    places.iter().for_each(|id| written.write(crate::Event::Memory, id).unwrap());
+    kernel.reboot();
+    let open = || -> Result<Option<Opened>, Refusal> {
+        let later = Machine { machine: "m".into(), boot: "c".into() };
+        Ok(Some(Opened { journal: Journal::open(folder.path(), later).unwrap(), lock: None }))
+    };
+    recover(&kernel, &["dax1.2".into()], open).unwrap();
+    let contents: Vec<u8> =
+        kernel.machine.borrow().devices.iter().map(|it| it.contents[0]).collect();
+    assert_eq!(contents, [SECRET, 0]);
 }

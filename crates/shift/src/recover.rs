@@ -33,25 +33,48 @@ impl<K: Kernel> Shifter<K> {
     #[cfg(test)]
     pub(crate) fn recover(&mut self) -> Vec<Recovered> {
         let all: Vec<Identity> = self.journal.devices().keys().cloned().collect();
-        all.into_iter().filter_map(|id| self.recover_device(&id)).collect()
+        all.into_iter().filter_map(|id| self.recover_device(&id, false)).collect()
     }
 
     /// Looks at a device that the journal calls anything but storage, and brings it to one of both: on to memory where
     /// some of it is in use, else back to storage, zeroed. None where it is storage by the journal, or not ours.
-    pub fn recover_device(&mut self, id: &Identity) -> Option<Recovered> {
+    ///
+    /// What its place alone tells from others may be another device after a reboot: if anything is on it, it is zeroed
+    /// only if `sure`.
+    pub fn recover_device(&mut self, id: &Identity, sure: bool) -> Option<Recovered> {
         let was = self.journal.state(id).filter(|state| state.is_dirty())?;
         let found = self.find(id);
         let name = found.as_ref().ok().map(|device| device.name.clone());
-        let is = found.and_then(|found| self.recover_one(id, &found));
+        let is = found.and_then(|found| self.recover_one(id, &found, sure));
         Some(Recovered { device: id.clone(), name, was, is })
     }
 
-    fn recover_one(&mut self, id: &Identity, device: &DaxDevice) -> Result<Outcome, Refusal> {
+    fn recover_one(
+        &mut self,
+        id: &Identity,
+        device: &DaxDevice,
+        sure: bool,
+    ) -> Result<Outcome, Refusal> {
         if let Some(bytes) = self.on_to_memory(id, device)? {
             return Ok(Outcome::Memory(bytes));
         }
+        if !sure && self.may_be_another(id) && device.driver == DaxDriver::Storage {
+            match self.is_empty(device) {
+                Err(Refusal::HoldsData { device, offset }) => {
+                    return Err(Refusal::Unsure { device, offset });
+                }
+                other => other?,
+            }
+            self.journal.write(Event::Storage, id)?;
+            return Ok(Outcome::Storage);
+        }
         self.finish_storage(id, Event::Storage)?;
         Ok(Outcome::Storage)
+    }
+
+    /// Whether another device may lie where this one did when that was written down.
+    fn may_be_another(&self, id: &Identity) -> bool {
+        id.uuid.is_none() && !self.journal.is_of_this_boot(id)
     }
 
     /// All of a device's memory into use, where some of it is; how much that is, if it is.
@@ -84,7 +107,7 @@ impl<K: Kernel> Shifter<K> {
     pub(crate) fn go_on(&mut self, id: &Identity) -> Result<GoOn, Refusal> {
         let device = self.find(id)?;
         let state = self.journal.state(id);
-        if !state.is_some_and(State::is_between) {
+        if !state.is_some_and(State::is_between) || self.may_be_another(id) {
             return Ok(GoOn::Done);
         }
         if let Some(bytes) = self.on_to_memory(id, &device)? {
@@ -114,6 +137,6 @@ pub(crate) enum GoOn {
     Memory(Bytes),
     /// None of it is in use: it is to be zeroed.
     Zero,
-    /// Another has brought it to its end.
+    /// Another has brought it to its end, or it may be another device: `recover` says so.
     Done,
 }

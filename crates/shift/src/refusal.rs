@@ -40,6 +40,17 @@ pub enum Refusal {
         /// Where.
         offset: u64,
     },
+    /// It may be another device at the same place.
+    #[error(
+        "{device} is known by its place alone, and the machine was booted since it was memory: what is on it (the first at byte \
+         {offset}) may be somebody's. If nobody wants it, `pagetide shift recover --zero {device}` zeroes it"
+    )]
+    Unsure {
+        /// The device.
+        device: String,
+        /// Where something is on it.
+        offset: u64,
+    },
     /// Its state is not what it must be.
     #[error("{device} is {is}, not {must}; `pagetide shift recover` makes right what a crash left")]
     WrongState {

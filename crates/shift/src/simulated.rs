@@ -60,6 +60,8 @@ pub(crate) struct Machine {
     pub(crate) used_up_zeroing: Bytes,
     /// And somebody opens the device then.
     pub(crate) opened_zeroing: bool,
+    /// Somebody opens devices while they are read, writes to what has been read, and closes them.
+    pub(crate) opened_reading: bool,
     /// Calls that fail, by the beginning of what they do.
     pub(crate) fails: Vec<&'static str>,
     /// Blocks that were to be emptied, how much was asked for, and how much moved.
@@ -121,6 +123,7 @@ impl SimKernel {
             emptying: Duration::from_millis(100),
             used_up_zeroing: Bytes(0),
             opened_zeroing: false,
+            opened_reading: false,
             fails: Vec::new(),
             emptied: Vec::new(),
             looked: Vec::new(),

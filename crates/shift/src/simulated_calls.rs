@@ -46,13 +46,23 @@ impl Kernel for SimKernel {
     }
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
         if self.machine.borrow().fails.contains(&"read") {
-            return Err(busy("read it"));
+            return Err(Fault { doing: "read it".into(), why: Why::Errno(libc::EIO) });
         }
         let mut machine = self.machine.borrow_mut();
         self.sleep(machine.reading);
         let it = machine.of(&device.name)?;
         assert_eq!(it.device.driver, DaxDriver::Storage, "read while not storage");
         Ok(it.contents.iter().position(|byte| *byte != 0).map(|at| at as u64 * BLOCK.0))
+    }
+    fn first_nonzero_alone(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        let first = self.first_nonzero(device)?;
+        let mut machine = self.machine.borrow_mut();
+        if machine.opened_reading {
+            // What was read is not what is there.
+            machine.of(&device.name)?.contents[0] = 7;
+            return Err(busy("read it"));
+        }
+        Ok(first)
     }
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
         // In parts, so that a kill leaves it half done.

@@ -111,7 +111,8 @@ impl<K: Kernel> Daemon<K> {
             .collect();
         for id in refused {
             let since = self.kernel.now();
-            let recovered = self.change_within(Duration::MAX, |it| Ok(it.recover_device(&id)))?;
+            let recovered =
+                self.change_within(Duration::MAX, |it| Ok(it.recover_device(&id, false)))?;
             let Some(recovered) = recovered.ok().flatten() else { continue };
             let device = recovered.name.unwrap_or_else(|| id.to_string());
             let seconds = (self.kernel.now() - since).as_secs_f64();

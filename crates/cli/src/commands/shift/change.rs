@@ -109,7 +109,7 @@ pub(crate) fn recover(arguments: &RecoverArgs) -> Result<ExitCode> {
     let (kernel, machine) = here(false)?;
     stops_between_devices()?;
     let opened = || open(&arguments.state.state, &machine, false);
-    let (recovered, all) = pagetide_shift::recover(&kernel, opened)?;
+    let (recovered, all) = pagetide_shift::recover(&kernel, &arguments.zero, opened)?;
     let rows: Vec<RecoveredRow> = recovered
         .into_iter()
         .map(|it| RecoveredRow {

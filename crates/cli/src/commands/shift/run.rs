@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     }
     // A daemon before us may have been killed in the middle.
     if !arguments.dry_run {
-        let (recovered, _) = pagetide_shift::recover(&kernel, || open(folder, &machine, false))?;
+        let (recovered, _) =
+            pagetide_shift::recover(&kernel, &[], || open(folder, &machine, false))?;
         for it in recovered.iter().filter_map(|it| it.is.as_ref().err()) {
             tell!("pagetide: note: {it}");
         }

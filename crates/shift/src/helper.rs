@@ -137,7 +137,7 @@ pub fn helper(arguments: &[String]) -> String {
         ["write", path, word] => write_word(Path::new(path), word).map(|()| None),
         ["zero", from, millis, path, bytes] => size(from).and_then(|from| {
             let limit = Duration::from_millis(millis.parse().unwrap_or(u64::MAX));
-            zero(Path::new(path), (from, size(bytes)?), limit).map(|at| Some(at as u64))
+            zero(Path::new(path), (from, size(bytes)?), limit, threads()).map(|at| Some(at as u64))
         }),
         ["first-nonzero", path, bytes] => {
             size(bytes).and_then(|bytes| first_nonzero(Path::new(path), bytes, threads()))

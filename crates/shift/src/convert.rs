@@ -2,7 +2,7 @@
 //!
 //! A device is several memory blocks, so a conversion is several steps. Before the first one the
 //! journal says what begins; after the last one, what was reached. Whatever it says, the machine
-//! itself is asked how far it got ([`recover`](crate::recover)).
+//! itself is asked how far it got ([`recover`](mod@crate::recover)).
 //!
 //! The steps are those of `daxctl reconfigure-device` (drivers/dax/bus.c, drivers/dax/kmem.c). A device
 //! must never be taken from `kmem` while a block is online: the kernel could not remove its memory until

@@ -8,9 +8,10 @@
 
 use crate::{
     Answer, Fault, Why,
-    contents::{first_nonzero, first_nonzero_alone, first_nonzero_of_blocks, threads, zero},
-    emptying::Emptying,
+    first_nonzero::{first_nonzero, first_nonzero_alone, first_nonzero_of_blocks},
+    offlining::Offlining,
     worker::serve,
+    zero_bytes::{threads, zero},
 };
 use nix::{
     errno::Errno,
@@ -153,8 +154,8 @@ pub fn helper(arguments: &[String]) -> String {
             size(bytes).and_then(|bytes| first_nonzero_of_blocks(Path::new(path), bytes))
         }
         ["blocks"] => {
-            let mut emptying = Emptying::new(Host::live());
-            let answer = |question: &str| emptying.answer(question);
+            let mut offlining = Offlining::new(Host::live());
+            let answer = |question: &str| offlining.answer(question);
             serve(io::stdin().lock(), io::stdout().lock(), answer).map(|()| None)
         }
         _ => Err(io::Error::from(Errno::EINVAL)),

@@ -3,7 +3,7 @@
 
 use crate::{
     GiveBack, Identity, Journal, Kernel, Lock, Recovered, Refusal, Shifter, State,
-    shrinking::{Best, best},
+    usage::{Best, best},
 };
 use pagetide_host::DaxDevice;
 use pagetide_types::Bytes;

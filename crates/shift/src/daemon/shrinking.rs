@@ -1,12 +1,8 @@
 //! What the daemon does where more is memory than is needed: devices go back, one after the other.
 
-use crate::{
-    Answer, Candidate, DaemonError, GaveBack, GiveBack, Happened, Kernel, LEFTMOST, Refusal, State,
-    daemon::{Daemon, Ours, Pair},
-    to_give_back,
-    zeroing::Left,
-};
-use pagetide_host::{BlockState, DaxDevice};
+use super::{Daemon, DaemonError, Happened, Ours, Pair, zeroing::Left};
+use crate::{GaveBack, GiveBack, Kernel, Refusal, State, usage::best};
+use pagetide_host::DaxDevice;
 use pagetide_types::Bytes;
 
 impl<K: Kernel> Daemon<K> {
@@ -72,57 +68,4 @@ impl<K: Kernel> Daemon<K> {
         }
         Ok(false)
     }
-}
-
-/// The device to give back first.
-#[derive(Debug, Default)]
-pub(crate) struct Best {
-    /// Which; none where none goes.
-    pub(crate) which: Option<usize>,
-    /// Those that were passed over, for they hold pages that do not move.
-    pub(crate) fixed: Vec<usize>,
-}
-
-/// Of devices and what they have as memory, no more than `at_most`, the one that is best given back. What is used is
-/// looked up of those alone that it can be: where there are many, reading that of all takes long.
-pub(crate) fn best(
-    kernel: &impl Kernel,
-    devices: &[(&DaxDevice, Bytes)],
-    at_most: Bytes,
-) -> Answer<Best> {
-    let mut order: Vec<usize> = (0..devices.len()).filter(|at| devices[*at].1 <= at_most).collect();
-    order.sort_by_key(|at| devices[*at].0.start);
-    let (mut compared, mut candidates, mut best) = (Vec::new(), Vec::new(), Best::default());
-    for at in order {
-        let (device, size) = devices[at];
-        let (used, unmovable) = usage(kernel, device)?;
-        if unmovable {
-            best.fixed.push(at);
-            continue;
-        }
-        compared.push(at);
-        candidates.push(Candidate { start: device.start, size, used, unmovable });
-        if compared.len() == LEFTMOST {
-            break;
-        }
-    }
-    best.which = to_give_back(&candidates, at_most).map(|which| compared[which]);
-    Ok(best)
-}
-
-/// What of a device that is memory is in use, and whether some of it does not move.
-///
-/// # Errors
-/// When the kernel does not tell.
-pub fn usage(kernel: &impl Kernel, device: &DaxDevice) -> Answer<(Bytes, bool)> {
-    let size = kernel.block_size()?.unwrap_or_default();
-    let (mut used, mut fixed) = (0, false);
-    for block in device.blocks(size) {
-        if kernel.block(block)?.is_some_and(|now| now.state == BlockState::Online) {
-            let frames = kernel.frames(block)?;
-            used += frames.used() * 4096;
-            fixed |= frames.unmovable > 0;
-        }
-    }
-    Ok((Bytes(used), fixed))
 }

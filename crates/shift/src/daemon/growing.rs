@@ -1,10 +1,7 @@
 //! What the daemon does where memory is short: devices become memory, what is not zeroed yet first.
 
-use crate::{
-    Candidate, DaemonError, Happened, Kernel, State, Trigger,
-    daemon::{Daemon, Ours, Pair},
-    to_take,
-};
+use super::{Daemon, DaemonError, Happened, Ours, Pair};
+use crate::{Candidate, Kernel, State, Trigger, to_take};
 use pagetide_types::Bytes;
 use std::time::Duration;
 

@@ -1,10 +1,8 @@
 //! Devices that are no memory any more, and not storage yet: one after the other is zeroed between the checks. What is
 //! not zeroed to its end is memory again at once where programs want it: it need not be read first.
 
-use crate::{
-    DaemonError, Happened, Identity, Kernel, LockError, Outcome, Refusal, State, Trigger,
-    daemon::Daemon, recover::GoOn,
-};
+use super::{Daemon, DaemonError, Happened};
+use crate::{Identity, Kernel, LockError, Outcome, Refusal, State, Trigger, recover::GoOn};
 use pagetide_host::Node;
 use pagetide_types::{Bytes, NodeId};
 use std::{

@@ -3,12 +3,20 @@
 //! The lock on the journal is held for one conversion, not between them: who wants storage back
 //! does so himself, and the next check reads what became of it.
 
+mod check;
+mod glance;
+mod growing;
+mod shrinking;
+mod zeroing;
+
+pub use check::{Check, DaemonError, Happened, PairSeen};
+pub use glance::GLANCE;
+
 use crate::{
-    Check, DaemonError, Entry, Happened, Identity, Journal, Kernel, Lock, Machine, PairSeen,
-    Pressure, PressureOptions, Refusal, Sample, Shifter, State, Verdict, compact, dram_of,
-    glance::{GLANCE, Since},
-    zeroing::Zeroing,
+    Entry, Identity, Journal, Kernel, Lock, Machine, Pressure, PressureOptions, Refusal, Sample,
+    Shifter, State, Verdict, compact, dram_of,
 };
+use glance::Since;
 use pagetide_host::{DaxDevice, Node};
 use pagetide_types::{Bytes, NodeId};
 use std::{
@@ -16,6 +24,7 @@ use std::{
     path::PathBuf,
     time::Duration,
 };
+use zeroing::Zeroing;
 
 /// A device that refused is not asked again for so long.
 const REST: Duration = Duration::from_secs(60);
@@ -303,5 +312,4 @@ fn part(of: Bytes, share: f64) -> Bytes {
 }
 
 #[cfg(test)]
-#[path = "daemon_tests.rs"]
 mod tests;

@@ -33,6 +33,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Why a helper ends whose device has broken lines.
+pub(crate) const UNREADABLE: &str = "some of it cannot be read (SIGBUS)";
+
 /// How often a helper is looked after.
 const LOOK: Duration = Duration::from_millis(5);
 /// How long a helper may take to be gone once it is ended.
@@ -99,7 +102,7 @@ impl Helper {
             }
             _ => Err(match (ended, status.signal()) {
                 (Some(_), _) => fault(Why::TimeUp(limit.unwrap_or_default())),
-                (None, Some(libc::SIGBUS)) => said("some of it cannot be read (SIGBUS)".into()),
+                (None, Some(libc::SIGBUS)) => said(UNREADABLE.into()),
                 (None, _) => said(format!("the helper ended with {status}")),
             }),
         }
@@ -133,33 +136,40 @@ pub fn helper(arguments: &[String]) -> String {
         return format!("errno {}", libc::ESRCH);
     }
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let size = |text: &str| text.parse::<usize>().map_err(io::Error::other);
-    let answer = match words.as_slice() {
+    if words[..] == ["blocks"] {
+        let mut offlining = Offlining::new(Host::live());
+        let answer = |question: &str| offlining.answer(question);
+        return said(serve(io::stdin().lock(), io::stdout().lock(), answer).map(|()| None));
+    }
+    said(once(&words).unwrap_or_else(|| Err(Errno::EINVAL.into())))
+}
+
+/// Does what it is told in words; none: it makes no sense.
+pub(crate) fn once(words: &[&str]) -> Option<io::Result<Option<u64>>> {
+    let size = |text: &str| text.parse::<usize>().ok();
+    Some(match *words {
         ["write", path, word] => write_word(Path::new(path), word).map(|()| None),
-        ["zero", from, millis, path, bytes] => size(from).and_then(|from| {
+        ["zero", from, millis, path, bytes] => {
             let limit = Duration::from_millis(millis.parse().unwrap_or(u64::MAX));
-            zero(Path::new(path), (from, size(bytes)?), limit, threads()).map(|at| Some(at as u64))
-        }),
-        ["first-nonzero", path, bytes] => {
-            size(bytes).and_then(|bytes| first_nonzero(Path::new(path), bytes, threads()))
+            let range = (size(from)?, size(bytes)?);
+            zero(Path::new(path), range, limit, threads()).map(|at| Some(at as u64))
+        }
+        ["first-nonzero", path, bytes] => first_nonzero(Path::new(path), size(bytes)?, threads()),
+        ["first-nonzero", path, bytes, readers] => {
+            first_nonzero(Path::new(path), size(bytes)?, size(readers)?)
         }
         ["first-nonzero-alone", path, bytes] => {
-            size(bytes).and_then(|bytes| first_nonzero_alone(Path::new(path), bytes, threads()))
+            first_nonzero_alone(Path::new(path), size(bytes)?, threads())
         }
-        ["first-nonzero", path, bytes, readers] => size(bytes).and_then(|bytes| {
-            let readers = readers.parse().map_err(io::Error::other)?;
-            first_nonzero(Path::new(path), bytes, readers)
-        }),
         ["first-nonzero-of-blocks", path, bytes] => {
-            size(bytes).and_then(|bytes| first_nonzero_of_blocks(Path::new(path), bytes))
+            first_nonzero_of_blocks(Path::new(path), size(bytes)?)
         }
-        ["blocks"] => {
-            let mut offlining = Offlining::new(Host::live());
-            let answer = |question: &str| offlining.answer(question);
-            serve(io::stdin().lock(), io::stdout().lock(), answer).map(|()| None)
-        }
-        _ => Err(io::Error::from(Errno::EINVAL)),
-    };
+        _ => return None,
+    })
+}
+
+/// The line that says what came of it.
+pub(crate) fn said(answer: io::Result<Option<u64>>) -> String {
     match answer {
         Ok(None) => "done".into(),
         Ok(Some(number)) => format!("done {number}"),

@@ -38,7 +38,8 @@ pub struct LiveKernel {
     free_only: bool,
     /// Time for a step that takes a moment.
     patience: Duration,
-    /// Moves pages off blocks, takes them offline, and writes to sysfs; it stays for the next device.
+    /// Moves pages off blocks, takes them offline, zeroes and reads devices, and writes to sysfs; it stays for the next
+    /// device.
     worker: RefCell<Option<Worker>>,
 }
 
@@ -81,7 +82,7 @@ impl LiveKernel {
     }
 
     /// Asks the helper that stays. One that does not answer in time is ended.
-    fn ask(&self, doing: &str, question: &str, limit: Duration) -> Answer<u64> {
+    fn ask(&self, doing: &str, question: &str, limit: Duration) -> Answer<Option<u64>> {
         self.ask_until(doing, question, limit, &|| false)
     }
 
@@ -92,7 +93,7 @@ impl LiveKernel {
         question: &str,
         limit: Duration,
         stop: &dyn Fn() -> bool,
-    ) -> Answer<u64> {
+    ) -> Answer<Option<u64>> {
         let mut worker = self.worker(doing)?;
         let answer = worker.ask(doing, question, limit, stop);
         if worker.is_ready() {
@@ -111,7 +112,7 @@ impl LiveKernel {
         self.ask(&doing, &format!("write {} {word}", path.display()), limit).map(|_| ())
     }
 
-    /// A helper on all of a device, which must be what its name says.
+    /// The helper on all of a device, which must be what its name says.
     fn on_device(&self, device: &DaxDevice, what: &[&str], doing: &str) -> Answer<Option<u64>> {
         let path = self.host.path(format!("dev/{}", device.name));
         let is = |number| self.host.is_device(&path, number, DeviceKind::Character);
@@ -125,7 +126,7 @@ impl LiveKernel {
         let doing = format!("{doing} {}", path.display());
         let name = path.to_string_lossy();
         let words = [what, &[&name, &size]].concat();
-        self.helper.run(&doing, &words, Some(limit))
+        self.ask(&doing, &words.join(" "), limit)
     }
 
     /// Offset of the first byte of a block device that is not zero.
@@ -277,7 +278,8 @@ impl Kernel for LiveKernel {
     ) -> Answer<Bytes> {
         let doing = format!("move programs' pages off block {block}");
         let question = format!("empty {block} {} {}", at_most.0, limit.as_millis());
-        self.ask_until(&doing, &question, limit + GRACE, stop).map(Bytes)
+        let moved = self.ask_until(&doing, &question, limit + GRACE, stop)?;
+        Ok(Bytes(moved.unwrap_or(0)))
     }
     fn free_dram(&self) -> Bytes {
         let nodes = self.host.nodes().unwrap_or_default();

@@ -1,10 +1,13 @@
 //! What the helper that stays does, in a process of its own ([`Worker`](crate::worker::Worker)): moves programs' pages off
-//! memory blocks, takes blocks offline, and writes to sysfs what the kernel acts on meanwhile.
+//! memory blocks, takes blocks offline, and what any helper does: zeroes and reads devices, writes to sysfs.
 
-use crate::{emptying::Emptying, helper::write_word};
+use crate::{
+    emptying::Emptying,
+    helper::{once, said, write_word},
+};
 use pagetide_host::{BlockId, Host};
 use pagetide_types::Bytes;
-use std::{io, path::Path, time::Duration};
+use std::{io, time::Duration};
 
 /// The helper, with what it remembers between two questions.
 #[derive(Debug)]
@@ -19,7 +22,7 @@ impl Offlining {
     }
 
     /// Answers `empty BLOCK BYTES MILLISECONDS` with `done BYTES`, or `cannot` and the reason; `offline BLOCK`, and
-    /// `write PATH WORD`, with `done`, or `errno` and its number.
+    /// whatever is done at [`once`], with `done` and a number if there is one, or `errno` and its number.
     pub(crate) fn answer(&mut self, question: &str) -> String {
         let words: Vec<&str> = question.split_whitespace().collect();
         let number = |word: &str| word.parse::<u64>().ok();
@@ -33,9 +36,10 @@ impl Offlining {
                     Err(error) => format!("cannot {error}"),
                 })
             })(),
-            ["offline", block] => number(block).map(|block| said(self.offline(BlockId(block)))),
-            ["write", path, word] => Some(said(write_word(Path::new(path), word))),
-            _ => None,
+            ["offline", block] => {
+                number(block).map(|block| said(self.offline(BlockId(block)).map(|()| None)))
+            }
+            _ => once(&words).map(said),
         };
         answer.unwrap_or_else(|| format!("cannot understand {question:?}"))
     }
@@ -44,13 +48,6 @@ impl Offlining {
     fn offline(&mut self, block: BlockId) -> io::Result<()> {
         self.emptying.forget(block);
         write_word(&self.host.block_state_path(block), "offline")
-    }
-}
-
-fn said(done: io::Result<()>) -> String {
-    match done {
-        Ok(()) => "done".into(),
-        Err(error) => format!("errno {}", error.raw_os_error().unwrap_or(libc::EIO)),
     }
 }
 

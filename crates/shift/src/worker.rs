@@ -4,6 +4,7 @@
 use crate::{Answer, Fault, Helper, Why, helper};
 use std::{
     io::{self, BufRead, BufReader, Write},
+    os::unix::process::ExitStatusExt,
     process::{Child, ChildStdin},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
@@ -46,14 +47,14 @@ impl Worker {
         !self.owes && matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Asks, and waits so long for the number that is answered, unless it is to stop waiting before.
+    /// Asks, and waits so long for what is answered, a number perhaps, unless it is to stop waiting before.
     pub(crate) fn ask(
         &mut self,
         doing: &str,
         question: &str,
         limit: Duration,
         stop: &dyn Fn() -> bool,
-    ) -> Answer<u64> {
+    ) -> Answer<Option<u64>> {
         let fault = |why| Fault { doing: doing.to_owned(), why };
         let said = |what: String| fault(Why::Said(what));
         self.owes = true;
@@ -63,7 +64,13 @@ impl Worker {
             let left = limit.saturating_sub(since.elapsed());
             match self.answers.recv_timeout(left.min(LOOK)) {
                 Ok(line) => break line,
-                Err(RecvTimeoutError::Disconnected) => return Err(said("the helper ended".into())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    helper::collect(&mut self.child);
+                    let signal = self.child.try_wait().ok().flatten().and_then(|it| it.signal());
+                    let broken = signal == Some(libc::SIGBUS);
+                    let why = if broken { helper::UNREADABLE } else { "the helper ended" };
+                    return Err(said(why.into()));
+                }
                 Err(RecvTimeoutError::Timeout) if left <= LOOK => {
                     return Err(fault(Why::TimeUp(limit)));
                 }
@@ -74,7 +81,7 @@ impl Worker {
             }
         };
         let answer = match line.split_once(' ').unwrap_or((&line, "")) {
-            ("done", number) => Ok(number.parse().unwrap_or(0)),
+            ("done", number) => Ok(number.parse().ok()),
             ("errno", number) => Err(fault(Why::Errno(number.parse().unwrap_or(libc::EIO)))),
             ("cannot", why) => Err(said(format!("it cannot {why}"))),
             _ => return Err(said(format!("the helper said {line:?}"))),
@@ -124,8 +131,8 @@ mod tests {
     #[test]
     fn it_answers_until_it_is_dropped() {
         let mut worker = shell("while read a b; do echo done $((a + b)); done");
-        assert_eq!(worker.ask("add", "3 4", LONG, &|| false), Ok(7));
-        assert_eq!(worker.ask("add", "30 4", LONG, &|| false), Ok(34));
+        assert_eq!(worker.ask("add", "3 4", LONG, &|| false), Ok(Some(7)));
+        assert_eq!(worker.ask("add", "30 4", LONG, &|| false), Ok(Some(34)));
         assert!(worker.is_ready());
         assert!(worker.end() && !worker.is_ready());
     }
@@ -162,6 +169,9 @@ mod tests {
         );
         let fault = worker.ask("move pages", "x", LONG, &|| false).unwrap_err();
         assert!(fault.to_string().starts_with("cannot move pages: "), "{fault}");
+        let mut broken = shell("read line; kill -BUS $$");
+        let fault = broken.ask("read", "x", LONG, &|| false).unwrap_err();
+        assert!(fault.to_string().contains("cannot be read"), "{fault}");
         assert!(Worker::start(&Helper(vec!["/no/such/program".into()]), &[]).is_err());
     }
 

@@ -321,7 +321,8 @@ def memory_seconds(samples, goal):
 
 def between_seconds(checks):
     """Of devices, MiB x seconds in which they were no memory any more and not storage yet: being zeroed, or waiting for it.
-    Neither programs nor whoever owns the storage can use them."""
+    Neither programs nor whoever owns the storage can use them. None where it was not told to the end (by programs that
+    zeroed devices before they told that they are gone)."""
     since, total = {}, 0.0
     for check in checks:
         for event in check["happened"]:
@@ -333,8 +334,7 @@ def between_seconds(checks):
                 # What was zeroed is told later, with how long it took.
                 seconds = event["seconds"] if event["event"] == "zeroed" else max(check["seconds"] - left, 0)
                 total += bytes_ / (1 << 20) * seconds
-    assert not since, f"not zeroed to the end: {', '.join(since)}"
-    return total
+    return None if since else total
 
 
 def or_none(value, form):
@@ -378,8 +378,9 @@ def show_growth(folder, markdown):
         between = between_seconds(all_checks)
         uses.append(
             [case.name, taken, unneeded, f"{used / 1024:.1f}", f"{unused / 1024:.1f}", f"{beyond / 1024:.1f}"]
-            + [f"{beyond / used:.2f}" if used else "–", f"{between / 1024:.1f}"]
-            + [f"{(beyond + between) / used:.2f}" if used else "–", or_none(apart(checks), "{:.1f} s")]
+            + [f"{beyond / used:.2f}" if used else "–", or_none(between and between / 1024, "{:.1f}")]
+            + ["–" if between is None or not used else f"{(beyond + between) / used:.2f}"]
+            + [or_none(apart(checks), "{:.1f} s")]
         )
     header = ["case", "grew by", "own threshold to online", "checks", "10 % free to online", "swapped out"]
     common.table([*header, "before online", "avoided", "OOM kills", "filled in", "data right"], swaps, markdown)

@@ -319,6 +319,24 @@ def memory_seconds(samples, goal):
     return used, unused, beyond
 
 
+def between_seconds(checks):
+    """Of devices, MiB x seconds in which they were no memory any more and not storage yet: being zeroed, or waiting for it.
+    Neither programs nor whoever owns the storage can use them. None where it was not told to the end (by programs that
+    zeroed devices before they told that they are gone)."""
+    since, total = {}, 0.0
+    for check in checks:
+        for event in check["happened"]:
+            device = event.get("device")
+            if event["event"] == "shrank":
+                since[device] = (check["seconds"] + event["seconds"], event["bytes"])
+            elif event["event"] in ("zeroed", "again") and device in since:
+                left, bytes_ = since.pop(device)
+                # What was zeroed is told later, with how long it took.
+                seconds = event["seconds"] if event["event"] == "zeroed" else max(check["seconds"] - left, 0)
+                total += bytes_ / (1 << 20) * seconds
+    return None if since else total
+
+
 def or_none(value, form):
     """A figure, or a dash where there is none."""
     return "–" if value is None else form.format(value)
@@ -333,9 +351,9 @@ def show_growth(folder, markdown):
             continue
         found = json.loads(path.read_text(encoding="utf-8"))
         samples = samples_of(path.with_suffix(".csv"))
-        checks = [json.loads(line) for line in common.read(path.with_suffix(".jsonl")).splitlines()]
+        all_checks = [json.loads(line) for line in common.read(path.with_suffix(".jsonl")).splitlines()]
         # The last line tells what was zeroed at the end, and saw nothing.
-        checks = [check for check in checks if check["pairs"]]
+        checks = [check for check in all_checks if check["pairs"]]
         swapped, online = swapped_mib(found), online_at(samples)
         alone = folder / f"growth-unmanaged-{case.rate}.json"
         avoided = None
@@ -357,15 +375,18 @@ def show_growth(folder, markdown):
             continue
         taken, unneeded = devices(checks)
         used, unused, beyond = memory_seconds(samples, MANAGERS[case.manager].growth * threshold)
+        between = between_seconds(all_checks)
         uses.append(
             [case.name, taken, unneeded, f"{used / 1024:.1f}", f"{unused / 1024:.1f}", f"{beyond / 1024:.1f}"]
-            + [f"{beyond / used:.2f}" if used else "–", or_none(apart(checks), "{:.1f} s")]
+            + [f"{beyond / used:.2f}" if used else "–", or_none(between and between / 1024, "{:.1f}")]
+            + ["–" if between is None or not used else f"{(beyond + between) / used:.2f}"]
+            + [or_none(apart(checks), "{:.1f} s")]
         )
     header = ["case", "grew by", "own threshold to online", "checks", "10 % free to online", "swapped out"]
     common.table([*header, "before online", "avoided", "OOM kills", "filled in", "data right"], swaps, markdown)
     print()
     header = ["case", "devices taken", "for nothing", "used GiB x s", "not used", "beyond growth", "beyond / used"]
-    common.table([*header, "least apart"], uses, markdown)
+    common.table([*header, "neither memory nor storage", "both / used", "least apart"], uses, markdown)
 
 
 def show_give_back(folder, markdown):

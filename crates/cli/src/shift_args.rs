@@ -159,6 +159,10 @@ pub(crate) struct GiveBackArgs {
 pub(crate) struct RecoverArgs {
     #[command(flatten)]
     pub(crate) state: StateArgs,
+    /// Nobody wants what is on this device: zero it although it may be another than the one that was memory before the
+    /// machine was booted (CXL memory, which has no labels). May be given several times.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) zero: Vec<String>,
 }
 
 #[derive(Args, Debug)]

@@ -25,13 +25,18 @@ fn main() {
         file.write_all(&zeros).unwrap();
     }
     let name = path.to_str().unwrap();
+    let parent = std::os::unix::process::parent_id().to_string();
     for threads in [1, 2, 4] {
-        let words = ["first-nonzero", name, &size.0.to_string(), &threads.to_string()];
+        let words = [&parent, "first-nonzero", name, &size.0.to_string(), &threads.to_string()];
         let words = words.map(str::to_owned);
         report(&format!("looked at, {threads} threads"), size, || {
             assert_eq!(pagetide_shift::helper(&words), "done");
         });
     }
+    let words = [&parent, "zero", "0", "1000000", name, &size.0.to_string()].map(str::to_owned);
+    report("cleared", size, || {
+        assert_eq!(pagetide_shift::helper(&words), format!("done {}", size.0));
+    });
     let mut buffer = vec![0_u8; 2 << 20];
     report("read(2) in pieces of 2 MiB", size, || {
         let mut file = File::open(&path).unwrap();

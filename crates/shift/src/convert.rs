@@ -2,13 +2,13 @@
 //!
 //! A device is several memory blocks, so a conversion is several steps. Before the first one the
 //! journal says what begins; after the last one, what was reached. Whatever it says, the machine
-//! itself is asked how far it got ([`recover`](crate::recover)).
+//! itself is asked how far it got ([`recover`](mod@crate::recover)).
 //!
 //! The steps are those of `daxctl reconfigure-device` (drivers/dax/bus.c, drivers/dax/kmem.c). A device
 //! must never be taken from `kmem` while a block is online: the kernel could not remove its memory until
 //! the next reboot.
 
-use crate::{Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State};
+use crate::{Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State, Why};
 use pagetide_host::{AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
 use std::time::Duration;
@@ -149,16 +149,21 @@ impl<K: Kernel> Shifter<K> {
         Ok(())
     }
 
-    /// Whether nobody uses a device and nothing is on it. The users are looked for again after the
-    /// reading, which takes time.
-    fn is_empty(&self, device: &DaxDevice) -> Result<(), Refusal> {
+    /// Whether nobody uses a device and nothing is on it. The reading takes time: who has it open afterwards is looked
+    /// for again, and who has closed it by then is noticed.
+    pub(crate) fn is_empty(&self, device: &DaxDevice) -> Result<(), Refusal> {
         let fault = Refusal::of(&device.name);
+        let in_use = |users| Refusal::InUse { device: device.name.clone(), users };
         let unused = || match self.kernel.users(device).map_err(&fault)? {
             users if users.is_empty() => Ok(()),
-            users => Err(Refusal::InUse { device: device.name.clone(), users }),
+            users => Err(in_use(users)),
         };
         unused()?;
-        if let Some(offset) = self.kernel.first_nonzero(device).map_err(&fault)? {
+        let first = self.kernel.first_nonzero_alone(device).map_err(|error| match error.why {
+            Why::Errno(libc::EBUSY) => in_use(vec!["somebody who opened or closed it now".into()]),
+            _ => fault(error),
+        })?;
+        if let Some(offset) = first {
             return Err(Refusal::HoldsData { device: device.name.clone(), offset });
         }
         unused()

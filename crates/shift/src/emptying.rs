@@ -1,4 +1,4 @@
-//! Moves programs' pages off a memory block that is to be given back: who maps its frames is looked up, and
+//! Moves programs' pages off a memory block before it goes offline: who maps its frames is looked up, and
 //! the pages are moved to the nearest DRAM (PMShifter, APSys 2022, sections 4.2.2 and 4.3: DRAM before other
 //! persistent memory, however near).
 //!
@@ -6,13 +6,12 @@
 //! holds up whoever reads it. What nobody maps (page cache), what is pinned, and what came meanwhile is left to
 //! the kernel's own offlining.
 
-use crate::{helper::write_word, pair, resident::PagemapScan};
+use crate::{pair, resident::PagemapScan};
 use pagetide_host::{BlockId, DaxDevice, Host, Identity, MappedPages, MappedSearch, Pfn};
 use pagetide_migrate::{LiveKernel as Moving, Mover, Options, Order, Work};
 use pagetide_types::{Bytes, NodeId, VirtAddr};
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
-    io,
     time::{Duration, Instant},
 };
 
@@ -37,35 +36,18 @@ impl Emptying {
         Self { host, found: BTreeMap::new(), looked: None }
     }
 
-    /// Answers `empty BLOCK BYTES MILLISECONDS` with `done BYTES`, or `cannot` and the reason; and `offline BLOCK`
-    /// with `done`, or `errno` and its number.
-    pub(crate) fn answer(&mut self, question: &str) -> String {
-        let mut words = question.split_whitespace();
-        let what = words.next().unwrap_or_default();
-        let numbers: Vec<u64> = words.filter_map(|word| word.parse().ok()).collect();
-        match (what, &numbers[..]) {
-            ("empty", [block, most, millis]) => {
-                match self.step(BlockId(*block), Bytes(*most), Duration::from_millis(*millis)) {
-                    Ok(moved) => format!("done {}", moved.0),
-                    Err(error) => format!("cannot {error}"),
-                }
-            }
-            ("offline", [block]) => match self.offline(BlockId(*block)) {
-                Ok(()) => "done".into(),
-                Err(error) => format!("errno {}", error.raw_os_error().unwrap_or(libc::EIO)),
-            },
-            _ => format!("cannot understand {question:?}"),
-        }
-    }
-
-    /// Takes a block out of use: the kernel moves what is left on it. It may come back with other pages.
-    fn offline(&mut self, block: BlockId) -> io::Result<()> {
+    /// Forgets what was found on a block: it may come back with other pages.
+    pub(crate) fn forget(&mut self, block: BlockId) {
         self.found.remove(&block);
-        write_word(&self.host.block_state_path(block), "offline")
     }
 
     /// Moves at most so many bytes, and begins nothing new once the limit is over; how many have moved.
-    fn step(&mut self, block: BlockId, most: Bytes, limit: Duration) -> Result<Bytes, String> {
+    pub(crate) fn step(
+        &mut self,
+        block: BlockId,
+        most: Bytes,
+        limit: Duration,
+    ) -> Result<Bytes, String> {
         let until = Instant::now() + limit;
         let (device, size) = self.device(block)?;
         if self.looked.is_none_or(|at| at.elapsed() > FRESH) || !self.found.contains_key(&block) {

@@ -53,10 +53,3 @@ fn the_processes_are_looked_through_for_many_blocks_at_once() {
     // Blocks may be as large as that.
     assert_eq!(ahead(&blocks, BlockId(45), Bytes::gib(2)), [BlockId(45)]);
 }
-
-#[test]
-fn what_makes_no_sense_is_answered() {
-    let mut emptying = Emptying::new(Host::new("/nonexistent"));
-    assert_eq!(emptying.answer("sing"), "cannot understand \"sing\"");
-    assert!(emptying.answer("empty 7 100 100").starts_with("cannot find memory blocks"));
-}

@@ -40,7 +40,13 @@ impl State {
     /// Whether other programs' memory may lie on it.
     #[must_use]
     pub fn is_dirty(self) -> bool {
-        matches!(self, Self::ToMemory | Self::Memory | Self::ToStorage)
+        self.is_between() || self == Self::Memory
+    }
+
+    /// Whether a conversion was begun and not ended.
+    #[must_use]
+    pub fn is_between(self) -> bool {
+        matches!(self, Self::ToMemory | Self::ToStorage)
     }
 }
 

@@ -195,7 +195,8 @@ impl<K: Kernel> Shifter<K> {
             {
                 return moved;
             }
-            match self.kernel.empty(block, step, left) {
+            let stop = || self.is_wanted(device, until);
+            match self.kernel.empty(block, step, left, &stop) {
                 Ok(Bytes(0)) => return moved,
                 Ok(bytes) => moved += bytes,
                 Err(fault) => {

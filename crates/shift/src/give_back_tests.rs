@@ -251,3 +251,17 @@ fn what_the_driver_of_memory_took_by_itself_meanwhile_can_be_zeroed_and_used() {
         }
     }
 }
+
+#[test]
+fn what_programs_want_while_pages_are_moved_off_it_is_let_go_of_at_once() {
+    let mut rig = used(20_000, Bytes::gib(8));
+    rig.kernel.edit(|machine| {
+        (machine.emptying, machine.used_up_emptying) = (Duration::from_secs(5), Bytes::mib(100));
+    });
+    let since = rig.kernel.now();
+    let refusal = rig.shifter.leave(&id(1), CAREFUL).unwrap_err();
+    assert!(matches!(refusal, Refusal::Wanted(_)), "{refusal}");
+    // The simulation counts free memory twice: of 384 + 200 MiB three steps leave less.
+    assert_eq!(rig.kernel.now() - since, Duration::from_millis(300));
+    assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
+}

@@ -2,22 +2,24 @@
 //! ever, reading and clearing devices, whose broken lines end their reader (SIGBUS), and moving pages of
 //! processes, whose memory maps may be locked for long.
 //!
-//! The helper is this program, started again with hidden arguments. It says one line: `done`,
-//! `done NUMBER` or `errno NUMBER`. It ends with its parent.
+//! The helper is this program, started again with hidden arguments, of which the first is the number of its parent. It
+//! says one line: `done`, `done NUMBER` or `errno NUMBER`. It ends with its parent, and when that ends it: signals that ask
+//! to end, such as a service manager sends to all processes of a service, are for the parent alone.
 
 use crate::{
     Answer, Fault, Why,
-    contents::{first_nonzero, first_nonzero_of_blocks, threads, zero},
-    emptying::Emptying,
+    first_nonzero::{first_nonzero, first_nonzero_alone, first_nonzero_of_blocks},
+    offlining::Offlining,
     worker::serve,
+    zero_bytes::{threads, zero},
 };
 use nix::{
     errno::Errno,
     sys::{
         prctl::set_pdeathsig,
-        signal::{Signal, kill},
+        signal::{SigSet, Signal},
     },
-    unistd::{Pid, getppid},
+    unistd::getppid,
 };
 use pagetide_host::Host;
 use std::{
@@ -31,9 +33,12 @@ use std::{
     time::{Duration, Instant},
 };
 
+/// Why a helper ends whose device has broken lines.
+pub(crate) const UNREADABLE: &str = "some of it cannot be read (SIGBUS)";
+
 /// How often a helper is looked after.
 const LOOK: Duration = Duration::from_millis(5);
-/// How long a helper that was asked to end may take, before it is ended, and after that.
+/// How long a helper may take to be gone once it is ended.
 const ENDING: Duration = Duration::from_secs(5);
 
 /// How helpers are started: a program and its first arguments.
@@ -49,7 +54,7 @@ impl Helper {
             .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "there is no helper"))?;
         let mut command = Command::new(program);
         // Ctrl-C is for us: half a conversion is not what is asked for.
-        command.args(first).args(arguments).process_group(0);
+        command.args(first).arg(std::process::id().to_string()).args(arguments).process_group(0);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         Ok(command)
     }
@@ -67,23 +72,22 @@ impl Helper {
         let started = self.command(arguments).map_err(wrong)?.spawn();
         let mut child = started.map_err(|error| said(format!("cannot start a helper: {error}")))?;
         let since = Instant::now();
-        let mut ending: Option<(Signal, Instant)> = None;
+        let mut ended: Option<Instant> = None;
         let status = loop {
             if let Some(status) = child.try_wait().map_err(wrong)? {
                 break status;
             }
-            ending = match ending {
+            match ended {
                 None if limit.is_some_and(|limit| since.elapsed() >= limit) => {
-                    Some(signal(&child, Signal::SIGTERM))
+                    // It may have ended already.
+                    let _ = child.kill();
+                    ended = Some(Instant::now());
                 }
-                Some((Signal::SIGTERM, at)) if at.elapsed() > ENDING => {
-                    Some(signal(&child, Signal::SIGKILL))
-                }
-                Some((Signal::SIGKILL, at)) if at.elapsed() > ENDING => {
+                Some(at) if at.elapsed() > ENDING => {
                     return Err(said("the kernel does not let go of it; see `dmesg`".into()));
                 }
-                other => other,
-            };
+                _ => {}
+            }
             thread::sleep(LOOK);
         };
         let mut line = String::new();
@@ -93,24 +97,16 @@ impl Helper {
         // What was done in time counts, even if its end was asked for meanwhile.
         match line.trim().split_once(' ').unwrap_or((line.trim(), "")) {
             ("done", number) => Ok(number.parse().ok()),
-            ("errno", number) if ending.is_none() => {
+            ("errno", number) if ended.is_none() => {
                 Err(fault(Why::Errno(number.parse().unwrap_or(libc::EIO))))
             }
-            _ => Err(match (ending, status.signal()) {
+            _ => Err(match (ended, status.signal()) {
                 (Some(_), _) => fault(Why::TimeUp(limit.unwrap_or_default())),
-                (None, Some(libc::SIGBUS)) => said("some of it cannot be read (SIGBUS)".into()),
+                (None, Some(libc::SIGBUS)) => said(UNREADABLE.into()),
                 (None, _) => said(format!("the helper ended with {status}")),
             }),
         }
     }
-}
-
-fn signal(child: &Child, signal: Signal) -> (Signal, Instant) {
-    if let Ok(pid) = i32::try_from(child.id()) {
-        // It may have ended already.
-        let _ = kill(Pid::from_raw(pid), signal);
-    }
-    (signal, Instant::now())
 }
 
 /// Waits a moment for a child that has been ended; whether it has. One that the kernel holds is left.
@@ -125,39 +121,55 @@ pub(crate) fn collect(child: &mut Child) -> bool {
     true
 }
 
-/// What a helper does, by its hidden arguments; the line that it says.
+/// What a helper does, by its hidden arguments, the first of which is its parent's number; the line that it says.
 #[must_use]
 pub fn helper(arguments: &[String]) -> String {
-    let parent = getppid();
-    // A parent that has ended already sends no signal any more.
-    if set_pdeathsig(Signal::SIGKILL).is_err() || getppid() != parent {
+    let Some((parent, arguments)) = arguments.split_first() else {
+        return format!("errno {}", libc::EINVAL);
+    };
+    let asked: SigSet = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].into_iter().collect();
+    // A parent that has ended already sends no signal any more, and we are another's child.
+    if asked.thread_block().is_err()
+        || set_pdeathsig(Signal::SIGKILL).is_err()
+        || parent.parse() != Ok(getppid().as_raw())
+    {
         return format!("errno {}", libc::ESRCH);
     }
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let size = |text: &str| text.parse::<usize>().map_err(io::Error::other);
-    let answer = match words.as_slice() {
+    if words[..] == ["blocks"] {
+        let mut offlining = Offlining::new(Host::live());
+        let answer = |question: &str| offlining.answer(question);
+        return said(serve(io::stdin().lock(), io::stdout().lock(), answer).map(|()| None));
+    }
+    said(once(&words).unwrap_or_else(|| Err(Errno::EINVAL.into())))
+}
+
+/// Does what it is told in words; none: it makes no sense.
+pub(crate) fn once(words: &[&str]) -> Option<io::Result<Option<u64>>> {
+    let size = |text: &str| text.parse::<usize>().ok();
+    Some(match *words {
         ["write", path, word] => write_word(Path::new(path), word).map(|()| None),
-        ["zero", from, millis, path, bytes] => size(from).and_then(|from| {
+        ["zero", from, millis, path, bytes] => {
             let limit = Duration::from_millis(millis.parse().unwrap_or(u64::MAX));
-            zero(Path::new(path), (from, size(bytes)?), limit).map(|at| Some(at as u64))
-        }),
-        ["first-nonzero", path, bytes] => {
-            size(bytes).and_then(|bytes| first_nonzero(Path::new(path), bytes, threads()))
+            let range = (size(from)?, size(bytes)?);
+            zero(Path::new(path), range, limit, threads()).map(|at| Some(at as u64))
         }
-        ["first-nonzero", path, bytes, readers] => size(bytes).and_then(|bytes| {
-            let readers = readers.parse().map_err(io::Error::other)?;
-            first_nonzero(Path::new(path), bytes, readers)
-        }),
+        ["first-nonzero", path, bytes] => first_nonzero(Path::new(path), size(bytes)?, threads()),
+        ["first-nonzero", path, bytes, readers] => {
+            first_nonzero(Path::new(path), size(bytes)?, size(readers)?)
+        }
+        ["first-nonzero-alone", path, bytes] => {
+            first_nonzero_alone(Path::new(path), size(bytes)?, threads())
+        }
         ["first-nonzero-of-blocks", path, bytes] => {
-            size(bytes).and_then(|bytes| first_nonzero_of_blocks(Path::new(path), bytes))
+            first_nonzero_of_blocks(Path::new(path), size(bytes)?)
         }
-        ["blocks"] => {
-            let mut emptying = Emptying::new(Host::live());
-            let answer = |question: &str| emptying.answer(question);
-            serve(io::stdin().lock(), io::stdout().lock(), answer).map(|()| None)
-        }
-        _ => Err(io::Error::from(Errno::EINVAL)),
-    };
+        _ => return None,
+    })
+}
+
+/// The line that says what came of it.
+pub(crate) fn said(answer: io::Result<Option<u64>>) -> String {
     match answer {
         Ok(None) => "done".into(),
         Ok(Some(number)) => format!("done {number}"),
@@ -175,8 +187,25 @@ pub(crate) fn write_word(path: &Path, word: &str) -> io::Result<()> {
 mod tests {
     use super::*;
 
+    /// Arguments as our parent would give them.
     fn words(words: &[&str]) -> Vec<String> {
-        words.iter().map(|word| (*word).to_owned()).collect()
+        let parent = getppid().to_string();
+        [parent.as_str()].iter().chain(words).map(|word| (*word).to_owned()).collect()
+    }
+
+    #[test]
+    fn whose_parent_has_ended_before_it_began_does_nothing() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let mut orphan = words(&["write", &file.path().to_string_lossy(), "offline"]);
+        assert_eq!(helper(&orphan), "done");
+        // A number that no process has, and that of another.
+        for other in ["0", "1000000000"] {
+            std::fs::write(file.path(), "online").unwrap();
+            orphan[0] = other.into();
+            assert_eq!(helper(&orphan), format!("errno {}", libc::ESRCH));
+            assert_eq!(std::fs::read_to_string(file.path()).unwrap(), "online");
+        }
+        assert_eq!(helper(&[]), format!("errno {}", libc::EINVAL));
     }
 
     #[test]

@@ -147,6 +147,11 @@ impl Journal {
         self.devices.get(device).map(|entry| entry.state)
     }
 
+    /// Whether what it says of a device was written in this boot.
+    pub(crate) fn is_of_this_boot(&self, device: &Identity) -> bool {
+        self.devices.get(device).is_some_and(|entry| entry.boot == self.here.boot)
+    }
+
     /// Whether its last line was torn by a crash, and was dropped.
     #[must_use]
     pub fn was_torn(&self) -> bool {

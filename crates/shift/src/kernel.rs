@@ -88,6 +88,9 @@ pub trait Kernel {
     /// Offset of the first byte of a device that is not zero. The device must be driven as storage.
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>>;
 
+    /// The same; `EBUSY` if anybody else opens or closes it meanwhile.
+    fn first_nonzero_alone(&self, device: &DaxDevice) -> Answer<Option<u64>>;
+
     /// Writes zeros over a device from an offset on and makes them last, as far as it gets within the limit; where it
     /// ended: the device's size if that was all. It gets on at each call. The device must be driven as storage.
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64>;
@@ -110,9 +113,16 @@ pub trait Kernel {
     /// What the pages of a block are used for.
     fn frames(&self, block: BlockId) -> Answer<FrameCounts>;
 
-    /// Moves programs' pages off a block to DRAM as far as that goes, at most so many bytes, and within the
-    /// limit; how many have left it. What stays is left to [`offline`](Self::offline).
-    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes>;
+    /// Moves programs' pages off a block to DRAM as far as that goes, at most so many bytes, within the limit, and
+    /// until it is to stop, which is asked again and again; how many have left it. What stays is left to
+    /// [`offline`](Self::offline).
+    fn empty(
+        &self,
+        block: BlockId,
+        at_most: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Bytes>;
 
     /// Memory that programs could be given on the nodes with CPUs.
     fn free_dram(&self) -> Bytes;
@@ -155,6 +165,9 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
         (**self).first_nonzero(device)
     }
+    fn first_nonzero_alone(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        (**self).first_nonzero_alone(device)
+    }
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
         (**self).zero(device, from, limit)
     }
@@ -176,8 +189,14 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
         (**self).frames(block)
     }
-    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
-        (**self).empty(block, at_most, limit)
+    fn empty(
+        &self,
+        block: BlockId,
+        at_most: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Bytes> {
+        (**self).empty(block, at_most, limit, stop)
     }
     fn free_dram(&self) -> Bytes {
         (**self).free_dram()

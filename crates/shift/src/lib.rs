@@ -1,23 +1,35 @@
 //! Storage that lies idle becomes memory, and goes back: dax devices (persistent memory, CXL memory) under
 //! pressure, after PMShifter (APSys 2022).
 //!
-//! `pressure` and `area` decide and are pure; `convert` and `recover` change the machine through a trait, so
-//! that every refusal and every kill is tried on a simulated kernel; `journal` remembers what was
-//! converted. Data is never put at risk: what is not known to be empty and ours is refused.
+//! Data is never put at risk: what is not known to be empty and ours is refused.
+//!
+//! # Where is what
+//!
+//! | question | module |
+//! |---|---|
+//! | When does memory grow or shrink? (pure) | `pressure`, with `slope` for how fast it is used up |
+//! | Which device is taken, or goes back? | `area` (pure), `usage` for what of them is used, `pair` for the DRAM they belong to |
+//! | A device from storage to memory | `convert` |
+//! | A device from memory to storage: its blocks go offline | `give_back`; in a process of its own `offlining`, and before that `emptying` moves programs' pages off them |
+//! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who opens it meanwhile: `alone` |
+//! | What a crash left is made right | `recover` |
+//! | The daemon: one check after the other | `daemon`, with `growing`, `shrinking`, `zeroing` between checks, `glance` for a check before its time |
+//! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare` |
+//! | What was converted, over crashes | `journal` (`entry`, `identity`), under a `lock` |
+//! | The kernel, behind a trait | `kernel`; the one that runs: `live`; the simulated one, in which every refusal and every kill is tried: `simulated` |
+//! | Processes of their own, for what may hang | `helper`, `worker` for the one that stays |
+//! | Why not, with the remedy | `refusal` |
 
+mod alone;
 mod area;
-mod check;
 mod compaction;
-mod contents;
 mod convert;
 mod daemon;
 mod demotion;
 mod emptying;
 mod entry;
-mod finish;
+mod first_nonzero;
 mod give_back;
-mod glance;
-mod growing;
 mod helper;
 mod identity;
 mod in_memory;
@@ -26,30 +38,33 @@ mod journal_error;
 mod kernel;
 mod live;
 mod lock;
+mod offlining;
+mod on_request;
 mod pair;
 mod prepare;
 mod pressure;
 mod recover;
 mod refusal;
 mod resident;
-mod shrinking;
 #[cfg(test)]
 mod simulated;
 #[cfg(test)]
 mod simulated_calls;
 mod slope;
+mod usage;
 mod worker;
-mod zeroing;
+mod zero_bytes;
+mod zero_device;
 
 pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
-pub use check::{Check, DaemonError, Happened, PairSeen};
 pub use compaction::{Compacted, FreeBlocks, compact};
 pub use convert::{Shifter, check_policies};
-pub use daemon::{Daemon, DaemonOptions, Threshold};
+pub use daemon::{
+    Check, Daemon, DaemonError, DaemonOptions, GLANCE, Happened, PairSeen, Threshold,
+};
 pub use demotion::{Demotion, demotes};
 pub use entry::{Entry, Event, Machine, State};
 pub use give_back::{GaveBack, GiveBack};
-pub use glance::GLANCE;
 pub use helper::{Helper, helper};
 pub use identity::Identity;
 pub use in_memory::stay_in_memory;
@@ -58,12 +73,13 @@ pub use journal_error::JournalError;
 pub use kernel::{Answer, Driver, Fault, Kernel, Why};
 pub use live::LiveKernel;
 pub use lock::{Lock, LockError};
+pub use on_request::{GivenBack, Opened, Request, give_back, recover};
 pub use pair::dram_of;
 pub use prepare::{PrepareError, Prepared, prepare};
 pub use pressure::{Pressure, PressureOptions, Sample, Trigger, Verdict};
 pub use recover::{Outcome, Recovered};
 pub use refusal::Refusal;
-pub use shrinking::usage;
+pub use usage::usage;
 
 #[cfg(test)]
 mod convert_tests;

@@ -4,9 +4,7 @@
 //! whose own policies (taking memory into use as the kernel likes, waiting for udev) are in the way;
 //! what is more than that, labels of namespaces, is left to ndctl(1) (`prepare`).
 
-use crate::{
-    Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, helper::write_word, worker::Worker,
-};
+use crate::{Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, worker::Worker};
 use pagetide_host::{
     AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host,
     MemoryBlock, Pfn,
@@ -22,6 +20,12 @@ use std::{
 /// given up.
 const SLOWEST: u64 = 10 << 20;
 
+/// What the kernel is given for a step that takes a moment.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// And it adds or removes memory at least at this speed, in bytes per second.
+const ADDED: u64 = 1 << 30;
+
 /// What ends on time has so much time to say so.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -32,7 +36,10 @@ pub struct LiveKernel {
     helper: Helper,
     start: Instant,
     free_only: bool,
-    /// Moves pages off blocks and takes them offline; it stays for the next device.
+    /// Time for a step that takes a moment.
+    patience: Duration,
+    /// Moves pages off blocks, takes them offline, zeroes and reads devices, and writes to sysfs; it stays for the next
+    /// device.
     worker: RefCell<Option<Worker>>,
 }
 
@@ -41,7 +48,8 @@ impl LiveKernel {
     /// memory that programs could be given, as in the paper.
     #[must_use]
     pub fn new(host: Host, helper: Helper, free_only: bool) -> Self {
-        Self { host, helper, start: Instant::now(), free_only, worker: RefCell::new(None) }
+        let worker = RefCell::new(None);
+        Self { host, helper, start: Instant::now(), free_only, patience: PATIENCE, worker }
     }
 
     /// The machine.
@@ -74,9 +82,20 @@ impl LiveKernel {
     }
 
     /// Asks the helper that stays. One that does not answer in time is ended.
-    fn ask(&self, doing: &str, question: &str, limit: Duration) -> Answer<u64> {
+    fn ask(&self, doing: &str, question: &str, limit: Duration) -> Answer<Option<u64>> {
+        self.ask_until(doing, question, limit, &|| false)
+    }
+
+    /// The same; it is ended, too, when it is to stop.
+    fn ask_until(
+        &self,
+        doing: &str,
+        question: &str,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Option<u64>> {
         let mut worker = self.worker(doing)?;
-        let answer = worker.ask(doing, question, limit);
+        let answer = worker.ask(doing, question, limit, stop);
         if worker.is_ready() {
             self.worker.replace(Some(worker));
         } else if !worker.end() {
@@ -86,15 +105,14 @@ impl LiveKernel {
         answer
     }
 
-    fn write(&self, path: &Path, word: &str) -> Answer<()> {
-        write_word(path, word).map_err(|error| {
-            let doing = format!("write {word} to {}", path.display());
-            let why = error.raw_os_error().map_or_else(|| Why::Said(error.to_string()), Why::Errno);
-            Fault { doing, why }
-        })
+    /// A word into a file of sysfs, about so much memory. The helper does it, for the kernel acts on it meanwhile.
+    fn write(&self, path: &Path, word: &str, about: Bytes) -> Answer<()> {
+        let doing = format!("write {word} to {}", path.display());
+        let limit = self.patience + Duration::from_secs(about.0 / ADDED);
+        self.ask(&doing, &format!("write {} {word}", path.display()), limit).map(|_| ())
     }
 
-    /// A helper on all of a device, which must be what its name says.
+    /// The helper on all of a device, which must be what its name says.
     fn on_device(&self, device: &DaxDevice, what: &[&str], doing: &str) -> Answer<Option<u64>> {
         let path = self.host.path(format!("dev/{}", device.name));
         let is = |number| self.host.is_device(&path, number, DeviceKind::Character);
@@ -108,7 +126,7 @@ impl LiveKernel {
         let doing = format!("{doing} {}", path.display());
         let name = path.to_string_lossy();
         let words = [what, &[&name, &size]].concat();
-        self.helper.run(&doing, &words, Some(limit))
+        self.ask(&doing, &words.join(" "), limit)
     }
 
     /// Offset of the first byte of a block device that is not zero.
@@ -184,6 +202,9 @@ impl Kernel for LiveKernel {
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
         self.on_device(device, &["first-nonzero"], "read")
     }
+    fn first_nonzero_alone(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        self.on_device(device, &["first-nonzero-alone"], "read")
+    }
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
         let most = limit.map_or(u128::MAX, |limit| limit.as_millis()).to_string();
         let ended = self.on_device(device, &["zero", &from.to_string(), &most], "clear")?;
@@ -196,14 +217,14 @@ impl Kernel for LiveKernel {
         if device.memmap_on_memory.is_none() || !self.host.memmap_on_memory() {
             return Ok(false);
         }
-        self.write(&self.host.dax_memmap_path(&device.name), "1").map(|()| true)
+        self.write(&self.host.dax_memmap_path(&device.name), "1", Bytes(0)).map(|()| true)
     }
     fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
         let path = |file| self.host.dax_driver_path(called(from), file);
-        self.write(&path("unbind"), &device.name)?;
+        self.write(&path("unbind"), &device.name, device.size)?;
         if from == Driver::Memory {
             // Else the driver takes it again by itself. It may not have been there by its name.
-            let _ = self.write(&path("remove_id"), &device.name);
+            let _ = self.write(&path("remove_id"), &device.name, Bytes(0));
         }
         self.must_be(device, &DaxDriver::None, &format!("take {} from its driver", device.name))
     }
@@ -212,16 +233,16 @@ impl Kernel for LiveKernel {
         let doing = format!("give {} to {}", device.name, called(to));
         match to {
             Driver::Storage => {
-                self.write(&path("bind"), &device.name)?;
+                self.write(&path("bind"), &device.name, device.size)?;
                 self.must_be(device, &DaxDriver::Storage, &doing)
             }
             Driver::Memory => {
                 // It takes none but those that it was told of; being told, it takes them at once.
-                let told = self.write(&path("new_id"), &device.name);
+                let told = self.write(&path("new_id"), &device.name, device.size);
                 if self.host.dax_driver(&device.name) == DaxDriver::None {
-                    let bound = self.write(&path("bind"), &device.name);
+                    let bound = self.write(&path("bind"), &device.name, device.size);
                     if let Err(fault) = told.and(bound) {
-                        let _ = self.write(&path("remove_id"), &device.name);
+                        let _ = self.write(&path("remove_id"), &device.name, Bytes(0));
                         return Err(fault);
                     }
                 }
@@ -230,7 +251,7 @@ impl Kernel for LiveKernel {
         }
     }
     fn online_movable(&self, block: BlockId) -> Answer<()> {
-        self.write(&self.host.block_state_path(block), "online_movable")
+        self.write(&self.host.block_state_path(block), "online_movable", Bytes(0))
     }
     fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
         let doing = format!("take block {block} offline");
@@ -248,10 +269,17 @@ impl Kernel for LiveKernel {
         let start = Pfn(block.0.saturating_mul(pages));
         self.host.frames(start, pages).map_err(fault("look what a block is used for"))
     }
-    fn empty(&self, block: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
+    fn empty(
+        &self,
+        block: BlockId,
+        at_most: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Bytes> {
         let doing = format!("move programs' pages off block {block}");
         let question = format!("empty {block} {} {}", at_most.0, limit.as_millis());
-        self.ask(&doing, &question, limit + GRACE).map(Bytes)
+        let moved = self.ask_until(&doing, &question, limit + GRACE, stop)?;
+        Ok(Bytes(moved.unwrap_or(0)))
     }
     fn free_dram(&self) -> Bytes {
         let nodes = self.host.nodes().unwrap_or_default();

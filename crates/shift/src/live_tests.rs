@@ -76,6 +76,20 @@ fn a_helper_that_is_ended_or_hangs_is_followed_by_another() {
 }
 
 #[test]
+fn what_the_kernel_does_not_end_is_given_up() {
+    let rest = "while read what path word; do echo $word >$path; echo done; done";
+    let mut rig = rig(&format!("if [ $starts = 1 ]; then read line; exec sleep 1000; fi; {rest}"));
+    rig.kernel.patience = Duration::from_millis(50);
+    let fault = rig.kernel.online_movable(BlockId(7)).unwrap_err();
+    assert_eq!(fault.why, Why::TimeUp(Duration::from_millis(50)));
+    assert_eq!(rig.starts(), 1);
+    rig.kernel.patience = LONG;
+    rig.kernel.online_movable(BlockId(7)).unwrap();
+    let path = rig.root.path().join("sys/devices/system/memory/memory7/state");
+    assert_eq!((fs::read_to_string(path).unwrap().trim(), rig.starts()), ("online_movable", 2));
+}
+
+#[test]
 fn one_that_ended_while_nobody_asked_it_is_not_asked() {
     let rig =
         rig("[ $starts = 1 ] && exit; while read what block; do $what $block; echo done; done");

@@ -24,6 +24,9 @@ const NAMED: &str = "manager";
 /// How often a lock that is held is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
 
+/// So long the lock of who manages is tried: who looks whether anybody has it holds it for a moment.
+const LOOKED_AT: Duration = Duration::from_secs(1);
+
 /// Why a lock was not got.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -56,7 +59,7 @@ impl Lock {
     /// # Errors
     /// When another process has it, or it cannot be made.
     pub fn manager(folder: &Path) -> Result<Self, LockError> {
-        let lock = Self::take(folder, MANAGER, Duration::ZERO)?;
+        let lock = Self::take(folder, MANAGER, LOOKED_AT)?;
         let path = folder.join(NAMED);
         named(&path).map_err(|source| LockError::Io { path, source })?;
         Ok(lock)
@@ -193,6 +196,21 @@ mod tests {
         drop(held);
         assert_eq!(Lock::manager_of(folder.path()), None);
         Lock::manager(folder.path()).unwrap();
+    }
+
+    #[test]
+    fn who_looks_whether_anybody_manages_keeps_nobody_from_it() {
+        let folder = tempfile::tempdir().unwrap();
+        drop(Lock::manager(folder.path()).unwrap());
+        let file = File::open(folder.path().join(MANAGER)).unwrap();
+        let looking = Flock::lock(file, FlockArg::LockSharedNonblock).ok().unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                thread::sleep(2 * AGAIN);
+                drop(looking);
+            });
+            Lock::manager(folder.path()).unwrap();
+        });
     }
 
     #[test]

@@ -9,7 +9,12 @@ use crate::{Fault, Kernel, LiveKernel, Refusal, Shifter};
 use pagetide_host::{DaxDevice, Namespace, Region};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Serialize};
-use std::{fs::OpenOptions, io, os::unix::fs::OpenOptionsExt, process::Command};
+use std::{
+    fs::OpenOptions,
+    io,
+    os::unix::{fs::OpenOptionsExt, process::CommandExt},
+    process::Command,
+};
 
 /// Sizes of namespaces are multiples of this (drivers/nvdimm/region_devs.c, `nd_region->align`).
 const ALIGN: Bytes = Bytes::mib(16);
@@ -118,7 +123,8 @@ fn memory_of(size: Bytes, block: Bytes) -> Bytes {
     Bytes((size.0 / block.0).saturating_sub(1) * block.0)
 }
 
-/// Lays out what is free of a region in devices of `size`, at most `count` of them, and offers them.
+/// Lays out what is free of a region in devices of `size`, at most `count` of them, and offers them. `stop` is asked
+/// between two of them.
 ///
 /// # Errors
 /// When the region does not exist, is full, or holds something; when ndctl fails.
@@ -128,6 +134,7 @@ pub fn prepare(
     size: Bytes,
     count: u64,
     dry_run: bool,
+    stop: impl Fn() -> bool,
 ) -> Result<Prepared, PrepareError> {
     let kernel = *shifter.kernel();
     let host = kernel.host();
@@ -171,7 +178,7 @@ pub fn prepare(
         region = host.nvdimm_region(name)?.ok_or_else(known)?;
     }
     prepared.count = 0;
-    while prepared.count < count && region.largest_free >= size {
+    while prepared.count < count && region.largest_free >= size && !stop() {
         let device = create(kernel, name, size)?;
         kernel.zero(&device, 0, None)?;
         shifter.offer(&device.name)?;
@@ -179,7 +186,7 @@ pub fn prepare(
         prepared.count += 1;
         region = host.nvdimm_region(name)?.ok_or_else(known)?;
     }
-    if prepared.count == 0 {
+    if prepared.count == 0 && !stop() {
         return Err(no_space(&region, region.largest_free));
     }
     Ok(prepared)
@@ -249,8 +256,13 @@ fn is_empty(
 
 /// Runs ndctl; what it said.
 fn ndctl(arguments: &[&str]) -> Result<String, PrepareError> {
+    run("ndctl", arguments)
+}
+
+/// Runs a tool whose work must not be left in the middle: a terminal's Ctrl-C is for us, and does not reach it.
+fn run(tool: &str, arguments: &[&str]) -> Result<String, PrepareError> {
     let wrong = |why: String| PrepareError::Ndctl { what: arguments.join(" "), why };
-    let output = Command::new("ndctl").args(arguments).output().map_err(|error| {
+    let output = Command::new(tool).args(arguments).process_group(0).output().map_err(|error| {
         wrong(match error.kind() {
             io::ErrorKind::NotFound => "it is not installed; `apt install ndctl`".into(),
             _ => error.to_string(),
@@ -272,6 +284,14 @@ mod tests {
         assert_eq!(memory_of(Bytes::mib(512), block), Bytes::mib(384));
         assert_eq!(memory_of(Bytes::mib(256), block), block);
         assert_eq!(memory_of(Bytes::mib(255), block), Bytes(0));
+    }
+
+    #[test]
+    fn a_terminals_ctrl_c_does_not_reach_the_tool() {
+        let group = "read pid name state parent group rest </proc/self/stat; echo $group $$";
+        let said = run("sh", &["-c", group]).unwrap();
+        let (group, pid) = said.trim().split_once(' ').unwrap();
+        assert_eq!(group, pid, "it leads a group of its own");
     }
 
     #[test]

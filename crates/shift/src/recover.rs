@@ -3,7 +3,8 @@
 
 use crate::{Event, Identity, Kernel, Refusal, Shifter, State};
 use pagetide_host::{BlockState, DaxDevice, DaxDriver};
-use serde::Serialize;
+use pagetide_types::Bytes;
+use serde::{Serialize, Serializer};
 
 /// What became of a device.
 #[derive(Debug)]
@@ -19,52 +20,123 @@ pub struct Recovered {
 }
 
 /// What a device is after recovering.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Memory, all of it.
-    Memory,
+    /// Memory, all of it: so much.
+    Memory(Bytes),
     /// Storage; it was zeroed.
     Storage,
 }
 
 impl<K: Kernel> Shifter<K> {
-    /// Looks at every device that the journal calls anything but storage, and brings it to one of
-    /// both: on to memory where some of it is in use, else back to storage, zeroed.
-    pub fn recover(&mut self) -> Vec<Recovered> {
-        let dirty: Vec<(Identity, State)> = self
-            .journal
-            .devices()
-            .iter()
-            .filter(|(_, entry)| entry.state.is_dirty())
-            .map(|(id, entry)| (id.clone(), entry.state))
-            .collect();
-        dirty
-            .into_iter()
-            .map(|(device, was)| {
-                let found = self.find(&device);
-                let name = found.as_ref().ok().map(|device| device.name.clone());
-                let is = found.and_then(|found| self.recover_one(&device, &found));
-                Recovered { device, name, was, is }
-            })
-            .collect()
+    /// [`recover_device`](Self::recover_device) of every device.
+    #[cfg(test)]
+    pub(crate) fn recover(&mut self) -> Vec<Recovered> {
+        let all: Vec<Identity> = self.journal.devices().keys().cloned().collect();
+        all.into_iter().filter_map(|id| self.recover_device(&id, false)).collect()
     }
 
-    fn recover_one(&mut self, id: &Identity, device: &DaxDevice) -> Result<Outcome, Refusal> {
-        let blocks = self.blocks(device)?;
-        let in_use = blocks.iter().any(|block| block.state != BlockState::Offline);
-        if device.driver == DaxDriver::Memory && in_use {
-            for block in &blocks {
-                self.online(device, block.id)?;
+    /// Looks at a device that the journal calls anything but storage, and brings it to one of both: on to memory where
+    /// some of it is in use, else back to storage, zeroed. None where it is storage by the journal, or not ours.
+    ///
+    /// What its place alone tells from others may be another device after a reboot: if anything is on it, it is zeroed
+    /// only if `sure`.
+    pub fn recover_device(&mut self, id: &Identity, sure: bool) -> Option<Recovered> {
+        let was = self.journal.state(id).filter(|state| state.is_dirty())?;
+        let found = self.find(id);
+        let name = found.as_ref().ok().map(|device| device.name.clone());
+        let is = found.and_then(|found| self.recover_one(id, &found, sure));
+        Some(Recovered { device: id.clone(), name, was, is })
+    }
+
+    fn recover_one(
+        &mut self,
+        id: &Identity,
+        device: &DaxDevice,
+        sure: bool,
+    ) -> Result<Outcome, Refusal> {
+        if let Some(bytes) = self.on_to_memory(id, device)? {
+            return Ok(Outcome::Memory(bytes));
+        }
+        if !sure && self.may_be_another(id) && device.driver == DaxDriver::Storage {
+            match self.is_empty(device) {
+                Err(Refusal::HoldsData { device, offset }) => {
+                    return Err(Refusal::Unsure { device, offset });
+                }
+                other => other?,
             }
-            let known = self.journal.devices().get(id);
-            // After a reboot it says so in this boot's words.
-            if known.is_none_or(|entry| entry.state != State::Memory) {
-                self.journal.write(Event::Memory, id)?;
-            }
-            return Ok(Outcome::Memory);
+            self.journal.write(Event::Storage, id)?;
+            return Ok(Outcome::Storage);
         }
         self.finish_storage(id, Event::Storage)?;
         Ok(Outcome::Storage)
     }
+
+    /// Whether another device may lie where this one did when that was written down.
+    fn may_be_another(&self, id: &Identity) -> bool {
+        id.uuid.is_none() && !self.journal.is_of_this_boot(id)
+    }
+
+    /// All of a device's memory into use, where some of it is; how much that is, if it is.
+    fn on_to_memory(
+        &mut self,
+        id: &Identity,
+        device: &DaxDevice,
+    ) -> Result<Option<Bytes>, Refusal> {
+        let blocks = self.blocks(device)?;
+        let in_use = blocks.iter().any(|block| block.state != BlockState::Offline);
+        if device.driver != DaxDriver::Memory || !in_use {
+            return Ok(None);
+        }
+        for block in &blocks {
+            self.online(device, block.id)?;
+        }
+        let known = self.journal.devices().get(id);
+        // After a reboot it says so in this boot's words.
+        if known.is_none_or(|entry| entry.state != State::Memory) {
+            self.journal.write(Event::Memory, id)?;
+        }
+        Ok(Some(Bytes(self.block_size(&device.name)?.0 * blocks.len() as u64)))
+    }
+
+    /// The first step of [`recover_device`](Self::recover_device), of a device whose conversion was left in the middle: on to memory
+    /// where some of it is in use; else [`zero`](Self::zero) is to be called until it is storage.
+    ///
+    /// # Errors
+    /// Every [`Refusal`]; the device is as it was.
+    pub(crate) fn go_on(&mut self, id: &Identity) -> Result<GoOn, Refusal> {
+        let device = self.find(id)?;
+        let state = self.journal.state(id);
+        if !state.is_some_and(State::is_between) || self.may_be_another(id) {
+            return Ok(GoOn::Done);
+        }
+        if let Some(bytes) = self.on_to_memory(id, &device)? {
+            return Ok(GoOn::Memory(bytes));
+        }
+        if state != Some(State::ToStorage) {
+            self.journal.write(Event::ToStorage, id)?;
+        }
+        Ok(GoOn::Zero)
+    }
+}
+
+/// Its name alone.
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(match self {
+            Self::Memory(_) => "memory",
+            Self::Storage => "storage",
+        })
+    }
+}
+
+/// How a conversion that was left in the middle goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum GoOn {
+    /// It is memory now, so much.
+    Memory(Bytes),
+    /// None of it is in use: it is to be zeroed.
+    Zero,
+    /// Another has brought it to its end, or it may be another device: `recover` says so.
+    Done,
 }

@@ -16,6 +16,9 @@ pub enum Refusal {
         "{0} was never prepared: what is on it may be wanted. `pagetide shift prepare --device {0}` offers it if it is empty"
     )]
     NotOurs(String),
+    /// It cannot be given back.
+    #[error("{0} is no memory of ours; `pagetide shift status` lists what is")]
+    NoMemory(String),
     /// It was taken back by its owner.
     #[error("{0} was given back as storage; `pagetide shift prepare --device {0}` offers it again")]
     Withdrawn(String),
@@ -35,6 +38,17 @@ pub enum Refusal {
         /// The device.
         device: String,
         /// Where.
+        offset: u64,
+    },
+    /// It may be another device at the same place.
+    #[error(
+        "{device} is known by its place alone, and the machine was booted since it was memory: what is on it (the first at byte \
+         {offset}) may be somebody's. If nobody wants it, `pagetide shift recover --zero {device}` zeroes it"
+    )]
+    Unsure {
+        /// The device.
+        device: String,
+        /// Where something is on it.
         offset: u64,
     },
     /// Its state is not what it must be.

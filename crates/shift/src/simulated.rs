@@ -53,14 +53,21 @@ pub(crate) struct Machine {
     pub(crate) demotes_to: Option<Bytes>,
     /// What programs use up of it while a block is taken out of use.
     pub(crate) used_up: Bytes,
+    /// And in each tenth of a second in which pages are moved off a block, which takes so long.
+    pub(crate) used_up_emptying: Bytes,
+    pub(crate) emptying: Duration,
     /// And while a block's worth is zeroed.
     pub(crate) used_up_zeroing: Bytes,
     /// And somebody opens the device then.
     pub(crate) opened_zeroing: bool,
+    /// Somebody opens devices while they are read, writes to what has been read, and closes them.
+    pub(crate) opened_reading: bool,
     /// Calls that fail, by the beginning of what they do.
     pub(crate) fails: Vec<&'static str>,
     /// Blocks that were to be emptied, how much was asked for, and how much moved.
     pub(crate) emptied: Vec<(BlockId, Bytes, Bytes)>,
+    /// Blocks of which was asked what their pages are used for.
+    pub(crate) looked: Vec<BlockId>,
     /// Reading a device takes so long.
     pub(crate) reading: Duration,
     /// How free memory lies, on every node.
@@ -112,10 +119,14 @@ impl SimKernel {
             free_dram: Bytes::gib(1),
             demotes_to: None,
             used_up: Bytes(0),
+            used_up_emptying: Bytes(0),
+            emptying: Duration::from_millis(100),
             used_up_zeroing: Bytes(0),
             opened_zeroing: false,
+            opened_reading: false,
             fails: Vec::new(),
             emptied: Vec::new(),
+            looked: Vec::new(),
             reading: Duration::ZERO,
             free_blocks: FreeBlocks::default(),
             compacted: Vec::new(),

@@ -46,13 +46,23 @@ impl Kernel for SimKernel {
     }
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
         if self.machine.borrow().fails.contains(&"read") {
-            return Err(busy("read it"));
+            return Err(Fault { doing: "read it".into(), why: Why::Errno(libc::EIO) });
         }
         let mut machine = self.machine.borrow_mut();
         self.sleep(machine.reading);
         let it = machine.of(&device.name)?;
         assert_eq!(it.device.driver, DaxDriver::Storage, "read while not storage");
         Ok(it.contents.iter().position(|byte| *byte != 0).map(|at| at as u64 * BLOCK.0))
+    }
+    fn first_nonzero_alone(&self, device: &DaxDevice) -> Answer<Option<u64>> {
+        let first = self.first_nonzero(device)?;
+        let mut machine = self.machine.borrow_mut();
+        if machine.opened_reading {
+            // What was read is not what is there.
+            machine.of(&device.name)?.contents[0] = 7;
+            return Err(busy("read it"));
+        }
+        Ok(first)
     }
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
         // In parts, so that a kill leaves it half done.
@@ -145,6 +155,7 @@ impl Kernel for SimKernel {
     }
     fn frames(&self, id: BlockId) -> Answer<FrameCounts> {
         let mut machine = self.machine.borrow_mut();
+        machine.looked.push(id);
         let block = machine.block(id).ok_or_else(|| busy("frames"))?;
         Ok(FrameCounts {
             movable: block.used,
@@ -152,8 +163,27 @@ impl Kernel for SimKernel {
             ..FrameCounts::default()
         })
     }
-    fn empty(&self, id: BlockId, at_most: Bytes, limit: Duration) -> Answer<Bytes> {
-        self.now.set(self.now.get() + Duration::from_millis(100).min(limit));
+    fn empty(
+        &self,
+        id: BlockId,
+        at_most: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Bytes> {
+        let (emptying, used_up) = {
+            let machine = self.machine.borrow();
+            (machine.emptying, machine.used_up_emptying)
+        };
+        let mut left = emptying.min(limit);
+        while left > Duration::ZERO {
+            let tenth = left.min(Duration::from_millis(100));
+            self.sleep(tenth);
+            left -= tenth;
+            self.edit(|machine| machine.free_dram = machine.free_dram.saturating_sub(used_up));
+            if left > Duration::ZERO && stop() {
+                return Err(Fault { doing: "empty".into(), why: Why::TimeUp(emptying - left) });
+            }
+        }
         self.change("empty", |machine| {
             let block = machine.block(id).ok_or_else(|| busy("empty"))?;
             let mapped = block.used.saturating_sub(block.unmapped);

@@ -4,11 +4,15 @@
 use crate::{Answer, Fault, Helper, Why, helper};
 use std::{
     io::{self, BufRead, BufReader, Write},
+    os::unix::process::ExitStatusExt,
     process::{Child, ChildStdin},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
+
+/// How often it is asked whether to stop waiting.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A helper that waits for questions. It ends when this is dropped.
 #[derive(Debug)]
@@ -43,18 +47,41 @@ impl Worker {
         !self.owes && matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Asks, and waits so long for the number that is answered.
-    pub(crate) fn ask(&mut self, doing: &str, question: &str, limit: Duration) -> Answer<u64> {
+    /// Asks, and waits so long for what is answered, a number perhaps, unless it is to stop waiting before.
+    pub(crate) fn ask(
+        &mut self,
+        doing: &str,
+        question: &str,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Option<u64>> {
         let fault = |why| Fault { doing: doing.to_owned(), why };
         let said = |what: String| fault(Why::Said(what));
         self.owes = true;
         writeln!(self.questions, "{question}").map_err(|error| said(error.to_string()))?;
-        let line = self.answers.recv_timeout(limit).map_err(|error| match error {
-            RecvTimeoutError::Timeout => fault(Why::TimeUp(limit)),
-            RecvTimeoutError::Disconnected => said("the helper ended".into()),
-        })?;
+        let since = Instant::now();
+        let line = loop {
+            let left = limit.saturating_sub(since.elapsed());
+            match self.answers.recv_timeout(left.min(LOOK)) {
+                Ok(line) => break line,
+                Err(RecvTimeoutError::Disconnected) => {
+                    helper::collect(&mut self.child);
+                    let signal = self.child.try_wait().ok().flatten().and_then(|it| it.signal());
+                    let broken = signal == Some(libc::SIGBUS);
+                    let why = if broken { helper::UNREADABLE } else { "the helper ended" };
+                    return Err(said(why.into()));
+                }
+                Err(RecvTimeoutError::Timeout) if left <= LOOK => {
+                    return Err(fault(Why::TimeUp(limit)));
+                }
+                Err(RecvTimeoutError::Timeout) if stop() => {
+                    return Err(fault(Why::TimeUp(since.elapsed())));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        };
         let answer = match line.split_once(' ').unwrap_or((&line, "")) {
-            ("done", number) => Ok(number.parse().unwrap_or(0)),
+            ("done", number) => Ok(number.parse().ok()),
             ("errno", number) => Err(fault(Why::Errno(number.parse().unwrap_or(libc::EIO)))),
             ("cannot", why) => Err(said(format!("it cannot {why}"))),
             _ => return Err(said(format!("the helper said {line:?}"))),
@@ -104,8 +131,8 @@ mod tests {
     #[test]
     fn it_answers_until_it_is_dropped() {
         let mut worker = shell("while read a b; do echo done $((a + b)); done");
-        assert_eq!(worker.ask("add", "3 4", LONG), Ok(7));
-        assert_eq!(worker.ask("add", "30 4", LONG), Ok(34));
+        assert_eq!(worker.ask("add", "3 4", LONG, &|| false), Ok(Some(7)));
+        assert_eq!(worker.ask("add", "30 4", LONG, &|| false), Ok(Some(34)));
         assert!(worker.is_ready());
         assert!(worker.end() && !worker.is_ready());
     }
@@ -113,7 +140,7 @@ mod tests {
     #[test]
     fn one_that_does_not_answer_in_time_is_given_up() {
         let mut worker = shell("read line; exec sleep 1000");
-        let fault = worker.ask("wait", "x", Duration::from_millis(50)).unwrap_err();
+        let fault = worker.ask("wait", "x", Duration::from_millis(50), &|| false).unwrap_err();
         assert_eq!(fault.why, Why::TimeUp(Duration::from_millis(50)));
         assert!(!worker.is_ready(), "its answer would be taken for the next one's");
         let id = worker.child.id();
@@ -122,15 +149,29 @@ mod tests {
     }
 
     #[test]
+    fn who_is_asked_to_stop_does_not_wait_for_an_answer() {
+        let mut worker = shell("read line; exec sleep 1000");
+        let fault = worker.ask("wait", "x", Duration::from_secs(1000), &|| true).unwrap_err();
+        assert!(matches!(fault.why, Why::TimeUp(after) if after < LONG), "{fault}");
+        assert!(!worker.is_ready());
+    }
+
+    #[test]
     fn why_it_cannot_is_told() {
         let mut worker =
             shell("read x; echo cannot list the processes; read x; echo errno 16; read x");
-        let fault = worker.ask("move pages", "x", LONG).unwrap_err();
+        let fault = worker.ask("move pages", "x", LONG, &|| false).unwrap_err();
         assert_eq!(fault.to_string(), "cannot move pages: it cannot list the processes");
         assert!(worker.is_ready(), "it has answered");
-        assert_eq!(worker.ask("offline", "x", LONG).unwrap_err().why, Why::Errno(libc::EBUSY));
-        let fault = worker.ask("move pages", "x", LONG).unwrap_err();
+        assert_eq!(
+            worker.ask("offline", "x", LONG, &|| false).unwrap_err().why,
+            Why::Errno(libc::EBUSY)
+        );
+        let fault = worker.ask("move pages", "x", LONG, &|| false).unwrap_err();
         assert!(fault.to_string().starts_with("cannot move pages: "), "{fault}");
+        let mut broken = shell("read line; kill -BUS $$");
+        let fault = broken.ask("read", "x", LONG, &|| false).unwrap_err();
+        assert!(fault.to_string().contains("cannot be read"), "{fault}");
         assert!(Worker::start(&Helper(vec!["/no/such/program".into()]), &[]).is_err());
     }
 

@@ -87,8 +87,30 @@ fn asked_to_end_while_it_zeroes_it_says_so_and_zeroes_to_the_end() {
         cat /tmp/said
         echo code $code
         pagetide shift status --json | grep -c '"state": "storage"' | sed 's/^/storage /'
+        # And who gives back ends after the device at hand.
+        pagetide shift run --threshold 100% --for 3s >/dev/null
+        both() { [ "$(online)" = 2 ]; }
+        both
+        journal=/var/lib/pagetide/shift/journal
+        before=$(wc -l <$journal)
+        begun() { tail -n +$((before + 1)) $journal | grep -q to-storage; }
+        pagetide shift give-back --size 700M >/tmp/back 2>&1 & back=$!
+        until_it begun
+        kill -TERM $back
+        code=0
+        wait $back || code=$?
+        sed 's/^/back: /' /tmp/back
+        echo back code $code
+        for state in withdrawn memory; do
+            pagetide shift status --json | grep -c "\"state\": \"$state\"" | sed "s/^/back $state /"
+        done
         leftover"#,
     );
+    for part in
+        ["back code 130", "back withdrawn 1", "back memory 1", "is brought to its end first"]
+    {
+        assert!(run.out.contains(part), "{part}: {run:?}");
+    }
     let said = run.out.find("what is no memory any more is zeroed before this ends");
     let zeroed = run.out.rfind("is storage again, zeroed");
     assert!(said.is_some() && said < zeroed, "{run:?}");

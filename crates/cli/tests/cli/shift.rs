@@ -1,9 +1,13 @@
 //! `shift` on a machine without persistent memory: what it answers. Conversions are tried in the lab
 //! (`make test-lab`), refusals on a simulated kernel (crates/shift).
 
-use crate::run::{as_nobody, pagetide, scratch, skip};
+use crate::run::{Running, as_nobody, command, pagetide, scratch, skip, within};
 use pagetide_host::Host;
+use pagetide_shift::Lock;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use std::time::Duration;
 
 /// Whether we are root on a machine with a name and without dax devices; said aloud if not.
 fn bare_machine(test: &str) -> bool {
@@ -117,4 +121,64 @@ fn converting_takes_root() {
     for command in ["run", "recover", "give-back --size 1G", "prepare --device dax0.0"] {
         as_nobody(&folder, &format!("shift {command}")).fails(3, &["takes root", "sudo"]);
     }
+}
+
+#[test]
+fn who_waits_for_another_ends_when_he_is_asked_to() {
+    if !bare_machine("who_waits_for_another_ends_when_he_is_asked_to") {
+        return;
+    }
+    let folder = scratch();
+    let _held = Lock::change(folder.path(), Duration::ZERO).unwrap();
+    for words in ["recover", "give-back --size 1G", "prepare --device dax0.0"] {
+        let state = folder.path().display();
+        let line = format!("shift {words} --state {state}");
+        let mut waiting = Running::start(command(line.split_whitespace()));
+        until_caught(waiting.pid(), libc::SIGINT);
+        waiting.signal(libc::SIGINT);
+        waiting.outcome().fails(130, &[]);
+    }
+}
+
+/// Waits until a process has a handler for a signal.
+fn until_caught(pid: i32, signal: i32) {
+    let caught = || {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap_or("0");
+        u64::from_str_radix(mask.trim(), 16).unwrap_or(0) >> (signal - 1) & 1 == 1
+    };
+    assert!(within(30, caught), "it does not listen");
+}
+
+#[test]
+fn a_helper_ends_with_its_parent_and_not_with_a_signal_to_the_whole_service() {
+    let us = std::process::id().to_string();
+    let mut helper = command(["shift", "helper", &us, "blocks"]);
+    let mut helper = helper.stdin(Stdio::piped()).spawn().unwrap();
+    let pid = i32::try_from(helper.id()).unwrap();
+    let mut questions = helper.stdin.take().unwrap();
+    let mut answers = BufReader::new(helper.stdout.take().unwrap()).lines();
+    let mut ask = |question: &str| {
+        writeln!(questions, "{question}").unwrap();
+        answers.next().unwrap().unwrap()
+    };
+    assert_eq!(ask("sing"), "cannot understand \"sing\"");
+    for signal in [libc::SIGTERM, libc::SIGINT, libc::SIGHUP] {
+        // SAFETY: a signal to a child of ours, which was not collected.
+        assert_eq!(unsafe { libc::kill(pid, signal) }, 0);
+        assert_eq!(ask("dance"), "cannot understand \"dance\"");
+    }
+    drop(questions);
+    assert_eq!(helper.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_unit_for_systemd_starts_what_there_is_and_asks_it_alone_to_end() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pagetide-shift.service");
+    let unit = fs::read_to_string(path).unwrap();
+    let value = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+    let (program, words) = value("ExecStart=").split_once(' ').unwrap();
+    assert!(program.ends_with("/pagetide"), "{program}");
+    pagetide(&format!("{words} --help")).succeeds();
+    assert_eq!(value("KillMode="), "mixed");
 }

@@ -6,18 +6,22 @@ mod run;
 mod status;
 
 use crate::commands::out;
+use crate::interrupt;
 use crate::shift_args::ShiftCommand;
 use crate::tell::tell;
 use anyhow::{Context, Result};
 use pagetide_host::Host;
-use pagetide_shift::{Helper, Journal, LiveKernel, Lock, Machine, Shifter};
+use pagetide_shift::{Helper, Journal, LiveKernel, Lock, LockError, Machine, Opened};
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// How long another's change is waited for.
 const OTHERS: Duration = Duration::from_secs(60);
+/// How often a signal is looked for meanwhile.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// This machine cannot do it, or not with these rights.
 #[derive(Debug, thiserror::Error)]
@@ -74,24 +78,46 @@ fn need_root() -> Result<(), Unable> {
     if pagetide_shift::is_root() { Ok(()) } else { Err(Unable::NotRoot) }
 }
 
-/// Under the lock, with the journal: for one change. A dry run only looks at the journal: nothing is made or locked.
-fn changing<T>(
-    kernel: &LiveKernel,
-    machine: Machine,
-    folder: &Path,
-    dry_run: bool,
-    act: impl FnOnce(&mut Shifter<&LiveKernel>) -> Result<T>,
-) -> Result<T> {
+/// The journal, under the lock, for one change; none: the user asked to stop. A dry run only looks at the journal:
+/// nothing is made or locked.
+fn open(folder: &Path, machine: &Machine, dry_run: bool) -> Result<Option<Opened>> {
     if dry_run {
-        return act(&mut Shifter::new(kernel, Journal::look(folder, machine)?));
+        let journal = Journal::look(folder, machine.clone())?;
+        return Ok(Some(Opened { journal, lock: None }));
     }
-    let _lock = Lock::change(folder, OTHERS)?;
-    let journal = Journal::open(folder, machine)?;
+    let since = Instant::now();
+    let lock = loop {
+        if interrupt::asked() {
+            return Ok(None);
+        }
+        match Lock::change(folder, LOOK) {
+            Err(LockError::Held { .. }) if since.elapsed() < OTHERS => {}
+            lock => break Some(lock?),
+        }
+    };
+    let journal = Journal::open(folder, machine.clone())?;
     if journal.was_torn() {
         tell!(
             "pagetide: note: the journal's last line was torn by a crash and is dropped: what it announced \
              had not begun"
         );
     }
-    act(&mut Shifter::new(kernel, journal))
+    Ok(Some(Opened { journal, lock }))
+}
+
+/// From now on Ctrl-C asks to stop after the device at hand, and that is said if it takes a while.
+fn stops_between_devices() -> Result<()> {
+    interrupt::listen();
+    let wait = || {
+        while !interrupt::asked() {
+            thread::sleep(LOOK);
+        }
+        thread::sleep(LOOK);
+        tell!(
+            "pagetide: note: the device at hand is brought to its end first; another Ctrl-C ends this at once, and \
+             `pagetide shift recover` makes right what it leaves"
+        );
+    };
+    thread::Builder::new().name("signals".into()).spawn(wait)?;
+    Ok(())
 }

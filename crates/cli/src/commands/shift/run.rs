@@ -1,6 +1,6 @@
 //! `pagetide shift run`: one check after the other.
 
-use super::{Unable, changing, here, need_root};
+use super::{Unable, here, need_root, open};
 use crate::commands::out;
 use crate::interrupt;
 use crate::shift_args::ShiftRunArgs;
@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     }
     // A daemon before us may have been killed in the middle.
     if !arguments.dry_run {
-        let recovered = changing(&kernel, machine.clone(), folder, false, |it| Ok(it.recover()))?;
+        let (recovered, _) =
+            pagetide_shift::recover(&kernel, &[], || open(folder, &machine, false))?;
         for it in recovered.iter().filter_map(|it| it.is.as_ref().err()) {
             tell!("pagetide: note: {it}");
         }
@@ -218,6 +219,9 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
             Happened::Again { device, bytes, seconds } => format!(
                 "{device} is memory again, before it was zeroed: {bytes} in {seconds:.2} s, because programs want it"
             ),
+            Happened::Restored { device, bytes } => {
+                format!("{device} is memory again, {bytes}: its conversion was left in the middle")
+            }
             Happened::Refused { device, why } => format!("{device} is left as it is: {why}"),
             Happened::Exhausted { wanted } => format!(
                 "{wanted} more are wanted, and no device is left that could become memory: the kernel swaps as usual"

@@ -124,3 +124,113 @@ fn a_check_comes_early_where_a_device_has_to_be_begun() {
     rig.check(Bytes::mib(1600));
     assert!(!rig.daemon.is_due());
 }
+
+/// A minute later, when what refused is asked again.
+fn later(rig: &mut Rig) -> Vec<Happened> {
+    rig.daemon.kernel.edit(|machine| machine.fails.clear());
+    rig.daemon.kernel.sleep(REST);
+    rig.look()
+}
+
+fn state(rig: &Rig, number: u64) -> State {
+    let seen = Journal::peek(rig.folder.path(), &rig.daemon.options.machine).unwrap();
+    seen[&Identity::of(&crate::simulated::device(number))].state
+}
+
+#[test]
+fn what_refuses_to_be_zeroed_is_tried_again_after_a_minute() {
+    for step in ["zero", "read", "users", "bind device_dax"] {
+        let mut rig = grown(1600);
+        rig.daemon.pressures.clear();
+        rig.look();
+        rig.daemon.kernel.edit(|machine| machine.fails = vec![step]);
+        let happened = rig.zero();
+        assert_eq!(happened.len(), 2);
+        assert!(happened.iter().all(|it| matches!(it, Happened::Refused { .. })), "{happened:?}");
+        assert_eq!(rig.look(), [], "it rests");
+        assert_eq!((state(&rig, 2), rig.memory()), (State::ToStorage, 0));
+        later(&mut rig);
+        assert_eq!(devices(&rig.zero()), ["dax1.2", "dax1.3"], "{step}");
+        assert_eq!((rig.contents(2), rig.contents(3)), (vec![0; 4], vec![0; 4]), "{step}");
+        assert_eq!((state(&rig, 2), state(&rig, 3)), (State::Storage, State::Storage), "{step}");
+    }
+}
+
+#[test]
+fn a_device_that_does_not_leave_its_driver_is_zeroed_after_a_minute() {
+    let mut rig = grown(1200);
+    rig.daemon.pressures.clear();
+    rig.daemon.kernel.edit(|machine| machine.fails = vec!["unbind"]);
+    let happened = rig.look();
+    assert!(matches!(&happened[..], [Happened::Refused { .. }, ..]), "{happened:?}");
+    assert_eq!(state(&rig, 2), State::ToStorage);
+    later(&mut rig);
+    assert!(devices(&rig.zero()).contains(&"dax1.2"));
+    assert_eq!((state(&rig, 2), rig.contents(2)), (State::Storage, vec![0; 4]));
+}
+
+#[test]
+fn blocks_that_would_not_come_back_are_memory_again_after_a_minute() {
+    let mut rig = grown(1200);
+    rig.daemon.pressures.clear();
+    rig.daemon.kernel.edit(|machine| {
+        machine.devices[1].blocks.values_mut().last().unwrap().pinned = true;
+        machine.fails = vec!["online"];
+    });
+    let happened = rig.look();
+    assert!(matches!(&happened[0], Happened::Refused { .. }), "{happened:?}");
+    assert_eq!(state(&rig, 2), State::ToStorage, "two of its blocks are out of use");
+    let free = |machine: &mut crate::simulated::Machine| machine.free_dram = Bytes::mib(250);
+    rig.daemon.kernel.edit(free);
+    let happened = later(&mut rig);
+    let memory = Bytes::mib(384);
+    assert!(
+        matches!(&happened[0], Happened::Restored { device, bytes } if device == "dax1.2" && *bytes == memory),
+        "{happened:?}"
+    );
+    assert_eq!(state(&rig, 2), State::Memory);
+}
+
+#[test]
+fn what_another_is_converting_is_left_to_him_without_waiting() {
+    let mut rig = grown(500);
+    let machine = rig.daemon.options.machine.clone();
+    let lock = Lock::change(rig.folder.path(), Duration::ZERO).unwrap();
+    let id = Identity::of(&crate::simulated::device(2));
+    let mut journal = Journal::open(rig.folder.path(), machine).unwrap();
+    journal.write(Event::ToStorage, &id).unwrap();
+    assert_eq!(rig.look(), []);
+    assert!(rig.daemon.zeroing.left.is_empty());
+    drop(lock);
+    // He was killed.
+    assert!(matches!(&rig.look()[..], [Happened::Restored { .. }]));
+}
+
+#[test]
+fn at_its_end_what_refused_is_tried_once_more() {
+    let mut rig = grown(1600);
+    rig.daemon.pressures.clear();
+    rig.look();
+    rig.daemon.kernel.edit(|machine| machine.fails = vec!["zero"]);
+    rig.zero();
+    let happened = rig.daemon.finish().unwrap();
+    assert!(matches!(&happened[..], [Happened::Refused { .. }, Happened::Refused { .. }]));
+    rig.daemon.kernel.edit(|machine| machine.fails.clear());
+    assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
+    assert_eq!((rig.contents(2), rig.contents(3)), (vec![0; 4], vec![0; 4]));
+}
+
+#[test]
+fn at_its_end_anothers_change_is_waited_for_however_long_it_takes() {
+    let mut rig = grown(1600);
+    rig.daemon.pressures.clear();
+    rig.look();
+    let lock = Lock::change(rig.folder.path(), Duration::ZERO).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(OTHERS + OTHERS / 2);
+            drop(lock);
+        });
+        assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
+    });
+}

@@ -46,6 +46,13 @@ pub enum Happened {
         /// How long it took.
         seconds: f64,
     },
+    /// A device is memory again whose conversion had been left in the middle.
+    Restored {
+        /// The device.
+        device: String,
+        /// How much memory it has.
+        bytes: Bytes,
+    },
     /// A device would not be converted.
     Refused {
         /// The device.

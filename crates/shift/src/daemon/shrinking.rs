@@ -1,12 +1,8 @@
 //! What the daemon does where more is memory than is needed: devices go back, one after the other.
 
-use crate::{
-    Answer, Candidate, DaemonError, GaveBack, GiveBack, Happened, Kernel, Refusal, State,
-    daemon::{Daemon, Ours, Pair, candidate},
-    to_give_back,
-    zeroing::Left,
-};
-use pagetide_host::{BlockState, DaxDevice};
+use super::{Daemon, DaemonError, Happened, Ours, Pair, zeroing::Left};
+use crate::{GaveBack, GiveBack, Kernel, Refusal, State, usage::best};
+use pagetide_host::DaxDevice;
 use pagetide_types::Bytes;
 
 impl<K: Kernel> Daemon<K> {
@@ -27,9 +23,9 @@ impl<K: Kernel> Daemon<K> {
             .filter(|it| it.state == State::Memory && !self.resting.contains_key(&it.id))
             .collect();
         loop {
-            let candidates: Answer<Vec<Candidate>> =
-                left.iter().map(|ours| self.usage(ours)).collect();
-            let Some(which) = to_give_back(&candidates?, by) else { break };
+            let devices: Vec<(&DaxDevice, Bytes)> =
+                left.iter().map(|it| (&it.device, it.bytes)).collect();
+            let Some(which) = best(&self.kernel, &devices, by)?.which else { break };
             let ours = left.swap_remove(which);
             let device = ours.device.name.clone();
             if self.options.dry_run {
@@ -72,26 +68,4 @@ impl<K: Kernel> Daemon<K> {
         }
         Ok(false)
     }
-
-    /// What of a device is in use.
-    fn usage(&self, ours: &Ours) -> Answer<Candidate> {
-        usage(&self.kernel, &ours.device).map(|(used, fixed)| candidate(ours, used.0, fixed))
-    }
-}
-
-/// What of a device that is memory is in use, and whether some of it does not move.
-///
-/// # Errors
-/// When the kernel does not tell.
-pub fn usage(kernel: &impl Kernel, device: &DaxDevice) -> Answer<(Bytes, bool)> {
-    let size = kernel.block_size()?.unwrap_or_default();
-    let (mut used, mut fixed) = (0, false);
-    for block in device.blocks(size) {
-        if kernel.block(block)?.is_some_and(|now| now.state == BlockState::Online) {
-            let frames = kernel.frames(block)?;
-            used += frames.used() * 4096;
-            fixed |= frames.unmovable > 0;
-        }
-    }
-    Ok((Bytes(used), fixed))
 }

@@ -2,7 +2,8 @@
 //! seen. And where free memory falls, a device has to be begun the earlier, the later that is looked at: what is begun
 //! too early may turn out not to be needed.
 
-use crate::{Kernel, daemon::Daemon};
+use super::Daemon;
+use crate::Kernel;
 use pagetide_types::{Bytes, NodeId};
 use std::{collections::BTreeSet, time::Duration};
 

@@ -1,10 +1,7 @@
 //! What the daemon does where memory is short: devices become memory, what is not zeroed yet first.
 
-use crate::{
-    Candidate, DaemonError, Happened, Kernel, State, Trigger,
-    daemon::{Daemon, Ours, Pair, candidate},
-    to_take,
-};
+use super::{Daemon, DaemonError, Happened, Ours, Pair};
+use crate::{Candidate, Kernel, State, Trigger, to_take};
 use pagetide_types::Bytes;
 use std::time::Duration;
 
@@ -21,7 +18,7 @@ impl<K: Kernel> Daemon<K> {
             .filter(|it| it.state == State::Storage && !rests(it))
             .filter(|it| self.room(pair).is_none_or(|room| it.bytes <= room))
             .collect();
-        let candidates: Vec<Candidate> = left.iter().map(|it| candidate(it, 0, false)).collect();
+        let candidates: Vec<Candidate> = left.iter().copied().map(candidate).collect();
         let next = left.get(to_take(&candidates)?)?;
         Some(Duration::from_secs_f64(next.device.size.as_f64() / self.pace))
     }
@@ -59,8 +56,7 @@ impl<K: Kernel> Daemon<K> {
         happened.append(&mut self.zeroing.happened);
         while gained < by {
             left.retain(|it| room.is_none_or(|room| it.bytes + gained <= room));
-            let candidates: Vec<Candidate> =
-                left.iter().map(|it| candidate(it, 0, false)).collect();
+            let candidates: Vec<Candidate> = left.iter().map(candidate).collect();
             let Some(which) = to_take(&candidates) else { break };
             let ours = left.swap_remove(which);
             let device = ours.device.name.clone();
@@ -97,4 +93,10 @@ impl<K: Kernel> Daemon<K> {
         }
         Ok(())
     }
+}
+
+/// Storage: nothing of it is used.
+fn candidate(ours: &Ours) -> Candidate {
+    let (start, size) = (ours.device.start, ours.bytes);
+    Candidate { start, size, used: Bytes(0), unmovable: false }
 }

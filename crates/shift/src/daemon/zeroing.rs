@@ -1,7 +1,9 @@
 //! Devices that are no memory any more, and not storage yet: one after the other is zeroed between the checks. What is
 //! not zeroed to its end is memory again at once where programs want it: it need not be read first.
 
-use crate::{DaemonError, Happened, Identity, Kernel, Refusal, State, Trigger, daemon::Daemon};
+use super::{Daemon, DaemonError, Happened};
+use crate::{Identity, Kernel, LockError, Outcome, Refusal, State, Trigger, recover::GoOn};
+use pagetide_host::Node;
 use pagetide_types::{Bytes, NodeId};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -84,13 +86,40 @@ impl<K: Kernel> Daemon<K> {
         !self.zeroing.left.is_empty()
     }
 
-    /// Zeroes all that is left, before this ends; what happened.
+    /// Zeroes all that is left, and tries once more what refused, before this ends; what happened.
     ///
     /// # Errors
     /// As [`zero`](Self::zero); `recover` makes right what is left then.
     pub fn finish(&mut self) -> Result<Vec<Happened>, DaemonError> {
         self.zeroing.wanted.clear();
-        while self.zero(Duration::MAX)? {}
+        loop {
+            match self.zero(Duration::MAX) {
+                Ok(true) => {}
+                Ok(false) => break,
+                // Another is at work, and ends.
+                Err(DaemonError::Lock(LockError::Held { .. })) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let refused: Vec<Identity> = self
+            .entries()?
+            .into_iter()
+            .filter(|(_, entry)| entry.state.is_between() && !self.options.dry_run)
+            .map(|(id, _)| id)
+            .collect();
+        for id in refused {
+            let since = self.kernel.now();
+            let recovered =
+                self.change_within(Duration::MAX, |it| Ok(it.recover_device(&id, false)))?;
+            let Some(recovered) = recovered.ok().flatten() else { continue };
+            let device = recovered.name.unwrap_or_else(|| id.to_string());
+            let seconds = (self.kernel.now() - since).as_secs_f64();
+            self.zeroing.happened.push(match recovered.is {
+                Ok(Outcome::Memory(bytes)) => Happened::Restored { device, bytes },
+                Ok(Outcome::Storage) => Happened::Zeroed { device, seconds },
+                Err(refusal) => Happened::Refused { device, why: refusal.to_string() },
+            });
+        }
         Ok(std::mem::take(&mut self.zeroing.happened))
     }
 
@@ -135,6 +164,54 @@ impl<K: Kernel> Daemon<K> {
     fn left_as_it_is(&mut self, left: Left, refusal: &Refusal) {
         let happened = self.refusal_of(left.id, left.device, refusal);
         self.zeroing.happened.push(happened);
+    }
+
+    fn is_left(&self, id: &Identity) -> bool {
+        self.zeroing.left.iter().any(|left| left.id == *id)
+    }
+
+    /// Goes on with what a refusal left between memory and storage, ours or that of another who has ended: it is memory
+    /// again where some of it is in use, or else it will be zeroed. What refuses again rests.
+    pub(crate) fn go_on(&mut self, nodes: &[Node]) -> Result<(), DaemonError> {
+        if self.options.dry_run {
+            return Ok(());
+        }
+        for pair in self.pairs(nodes)? {
+            for ours in pair.devices.into_iter().filter(|it| it.state.is_between()) {
+                let since = self.kernel.now();
+                let rests = self.resting.get(&ours.id).is_some_and(|until| *until > since);
+                if rests || self.is_left(&ours.id) {
+                    continue;
+                }
+                let on = match self.change_within(Duration::ZERO, |it| it.go_on(&ours.id)) {
+                    // It is another's as long as he is at it.
+                    Err(DaemonError::Lock(LockError::Held { .. })) => return Ok(()),
+                    other => other?,
+                };
+                let (id, device) = (ours.id, ours.device.name);
+                match on {
+                    Ok(GoOn::Memory(bytes)) => {
+                        self.zeroing.happened.push(Happened::Restored { device, bytes });
+                    }
+                    Ok(GoOn::Zero) => self.zeroing.left.push(Left {
+                        id,
+                        device,
+                        dram: pair.dram,
+                        node: ours.device.target,
+                        bytes: ours.bytes,
+                        since,
+                        zeroed: 0,
+                        open: false,
+                    }),
+                    Ok(GoOn::Done) => {}
+                    Err(refusal) => {
+                        let happened = self.refusal_of(id, device, &refusal);
+                        self.zeroing.happened.push(happened);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// What another made storage, or memory, meanwhile is not ours to go on with.

@@ -73,6 +73,7 @@ fn devices(happened: &[Happened]) -> Vec<&str> {
             | Happened::Shrank { device, .. }
             | Happened::Zeroed { device, .. }
             | Happened::Again { device, .. }
+            | Happened::Restored { device, .. }
             | Happened::Refused { device, .. }
             | Happened::Would { device, .. } => device.as_str(),
             Happened::Exhausted { .. } => "exhausted",
@@ -216,6 +217,15 @@ fn a_dry_run_changes_nothing() {
     let happened = rig.check(Bytes::mib(100));
     assert!(matches!(happened[0], Happened::Would { what: "grow", .. }), "{happened:?}");
     assert_eq!(rig.memory(), 0);
+    // Nor does it go on with what was left in the middle.
+    let id = Identity::of(&crate::simulated::device(1));
+    let machine = rig.daemon.options.machine.clone();
+    let mut journal = Journal::open(rig.folder.path(), machine.clone()).unwrap();
+    journal.write(Event::ToStorage, &id).unwrap();
+    rig.check(Bytes::mib(500));
+    assert_eq!(rig.daemon.finish().unwrap(), []);
+    let seen = Journal::peek(rig.folder.path(), &machine).unwrap();
+    assert_eq!(seen[&id].state, State::ToStorage);
 }
 
 #[test]

@@ -3,13 +3,20 @@
 //! The lock on the journal is held for one conversion, not between them: who wants storage back
 //! does so himself, and the next check reads what became of it.
 
+mod check;
+mod glance;
+mod growing;
+mod shrinking;
+mod zeroing;
+
+pub use check::{Check, DaemonError, Happened, PairSeen};
+pub use glance::GLANCE;
+
 use crate::{
-    Candidate, Check, DaemonError, Entry, Happened, Identity, Journal, Kernel, Lock, Machine,
-    PairSeen, Pressure, PressureOptions, Refusal, Sample, Shifter, State, Verdict, compact,
-    dram_of,
-    glance::{GLANCE, Since},
-    zeroing::Zeroing,
+    Entry, Identity, Journal, Kernel, Lock, Machine, Pressure, PressureOptions, Refusal, Sample,
+    Shifter, State, Verdict, compact, dram_of,
 };
+use glance::Since;
 use pagetide_host::{DaxDevice, Node};
 use pagetide_types::{Bytes, NodeId};
 use std::{
@@ -17,6 +24,7 @@ use std::{
     path::PathBuf,
     time::Duration,
 };
+use zeroing::Zeroing;
 
 /// A device that refused is not asked again for so long.
 const REST: Duration = Duration::from_secs(60);
@@ -129,8 +137,9 @@ impl<K: Kernel> Daemon<K> {
     ) -> Result<Check, DaemonError> {
         let began = self.kernel.now();
         let mut check = Check { seconds: began.as_secs_f64(), ..Check::default() };
-        check.happened.append(&mut self.zeroing.happened);
         self.since.clear();
+        self.go_on(nodes)?;
+        check.happened.append(&mut self.zeroing.happened);
         let drams: Vec<NodeId> = self.pairs(nodes)?.into_iter().map(|pair| pair.dram).collect();
         for dram in drams {
             // What is left when one has gone back may be too much, too: every second counts as waste.
@@ -220,7 +229,7 @@ impl<K: Kernel> Daemon<K> {
     }
 
     /// Our devices that are there, by the DRAM that they belong to.
-    fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
+    pub(crate) fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
         let entries = self.entries()?;
         let block = self.kernel.block_size()?.unwrap_or_default();
         let mut pairs: BTreeMap<NodeId, Vec<Ours>> = BTreeMap::new();
@@ -274,17 +283,22 @@ impl<K: Kernel> Daemon<K> {
         &self,
         act: impl FnOnce(&mut Shifter<&K>) -> Result<T, Refusal>,
     ) -> Result<Result<T, Refusal>, DaemonError> {
-        let _lock = Lock::change(&self.options.folder, OTHERS)?;
+        self.change_within(OTHERS, act)
+    }
+
+    /// The same; another's change is waited for so long.
+    pub(crate) fn change_within<T>(
+        &self,
+        others: Duration,
+        act: impl FnOnce(&mut Shifter<&K>) -> Result<T, Refusal>,
+    ) -> Result<Result<T, Refusal>, DaemonError> {
+        let _lock = Lock::change(&self.options.folder, others)?;
         let journal = Journal::open(&self.options.folder, self.options.machine.clone())?;
         match act(&mut Shifter::new(&self.kernel, journal)) {
             Err(Refusal::Journal(error)) => Err(error.into()),
             other => Ok(other),
         }
     }
-}
-
-pub(crate) fn candidate(ours: &Ours, used: u64, unmovable: bool) -> Candidate {
-    Candidate { start: ours.device.start, size: ours.bytes, used: Bytes(used), unmovable }
 }
 
 #[expect(
@@ -298,5 +312,4 @@ fn part(of: Bytes, share: f64) -> Bytes {
 }
 
 #[cfg(test)]
-#[path = "daemon_tests.rs"]
 mod tests;

@@ -1,0 +1,142 @@
+//! Devices go back on request one by one: what others can do in between, and when that is stopped.
+
+use super::*;
+use crate::{
+    Machine,
+    simulated::{SECRET, SimKernel, device},
+};
+use pagetide_host::DaxDriver;
+use std::{path::Path, time::Duration};
+
+const ALL: Request<'static> = Request {
+    size: Bytes::gib(8),
+    device: None,
+    how: GiveBack {
+        limit: Duration::from_secs(10),
+        evict: false,
+        withdraw: true,
+        unless_used_up: None,
+    },
+    dry_run: false,
+};
+
+fn journal(folder: &Path) -> Journal {
+    Journal::open(folder, Machine { machine: "m".into(), boot: "b".into() }).unwrap()
+}
+
+fn id(number: u64) -> Identity {
+    Identity::of(&device(number))
+}
+
+/// A machine on which so many devices are memory.
+fn grown(devices: u64) -> (SimKernel, tempfile::TempDir) {
+    let kernel = SimKernel::new(devices);
+    let folder = tempfile::tempdir().unwrap();
+    let mut shifter = Shifter::new(kernel.clone(), journal(folder.path()));
+    for number in 1..=devices {
+        shifter.offer(&format!("dax1.{number}")).unwrap();
+        shifter.to_memory(&id(number)).unwrap();
+    }
+    (kernel, folder)
+}
+
+/// The journal under the lock, which must be free now.
+fn opened(folder: &Path) -> Opened {
+    let lock = Some(Lock::change(folder, Duration::ZERO).unwrap());
+    Opened { journal: journal(folder), lock }
+}
+
+/// As often as that, then it is asked to stop.
+fn so_often(folder: &Path, mut times: u32) -> impl FnMut() -> Result<Option<Opened>, Refusal> {
+    move || {
+        let again = times > 0;
+        times = times.saturating_sub(1);
+        Ok(again.then(|| opened(folder)))
+    }
+}
+
+#[test]
+fn the_lock_is_free_between_two_devices() {
+    let (kernel, folder) = grown(3);
+    let done = give_back(&kernel, &ALL, so_often(folder.path(), 9)).unwrap();
+    assert_eq!((done.devices.len(), done.bytes), (3, Bytes::mib(3 * 384)));
+    assert!(!done.stopped && done.refused.is_empty(), "{done:?}");
+    assert!(kernel.machine.borrow().devices.iter().all(|it| it.contents == [0; 4]));
+    let after = journal(folder.path());
+    assert!(after.devices().values().all(|entry| entry.state == State::Withdrawn));
+}
+
+#[test]
+fn who_is_asked_to_stop_does_so_after_the_device_at_hand() {
+    let (kernel, folder) = grown(3);
+    let done = give_back(&kernel, &ALL, so_often(folder.path(), 1)).unwrap();
+    assert!(done.stopped && done.devices == ["dax1.1"], "{done:?}");
+    let after = journal(folder.path());
+    let states: Vec<State> = after.devices().values().map(|entry| entry.state).collect();
+    assert_eq!(states, [State::Withdrawn, State::Memory, State::Memory]);
+    // Recovering stops there, too.
+    kernel.reboot();
+    let (recovered, all) = recover(&kernel, &[], so_often(folder.path(), 3)).unwrap();
+    assert_eq!((recovered.len(), all), (1, false));
+    assert_eq!(kernel.machine.borrow().devices[2].contents, [SECRET; 4]);
+    let (recovered, all) = recover(&kernel, &[], so_often(folder.path(), 9)).unwrap();
+    assert_eq!((recovered.len(), all), (1, true));
+    assert_eq!(kernel.machine.borrow().devices[2].contents, [0; 4]);
+}
+
+#[test]
+fn what_does_not_go_is_named_and_the_next_is_tried_once() {
+    let (kernel, folder) = grown(2);
+    kernel.edit(|machine| {
+        machine.devices[0].blocks.values_mut().for_each(|block| block.pinned = true);
+        machine.devices[1].blocks.values_mut().for_each(|block| block.unmovable = 1);
+    });
+    let done = give_back(&kernel, &ALL, so_often(folder.path(), 9)).unwrap();
+    assert_eq!((done.bytes, done.refused.len()), (Bytes(0), 2), "{done:?}");
+    assert!(done.refused[0].contains("did not go offline"), "{done:?}");
+    assert_eq!(done.refused[1], "dax1.2 holds pages that do not move");
+    let named = Request { device: Some("dax1.7"), ..ALL };
+    let refusal = give_back(&kernel, &named, so_often(folder.path(), 9)).unwrap_err();
+    assert!(refusal.to_string().contains("dax1.7 is no memory of ours"), "{refusal}");
+}
+
+#[test]
+fn a_dry_run_names_the_devices_and_changes_nothing() {
+    let (kernel, folder) = grown(3);
+    let wanted = Request { size: Bytes::mib(500), dry_run: true, ..ALL };
+    let done = give_back(&kernel, &wanted, so_often(folder.path(), 9)).unwrap();
+    assert_eq!((done.devices.len(), done.bytes), (2, Bytes::mib(2 * 384)));
+    let machine = kernel.machine.borrow();
+    assert!(machine.devices.iter().all(|it| it.device.driver == DaxDriver::Memory));
+}
+
+#[test]
+fn what_is_used_is_looked_up_of_the_leftmost_devices_only() {
+    let (kernel, folder) = grown(8);
+    kernel.edit(|machine| {
+        machine.devices[0].blocks.values_mut().for_each(|block| block.unmovable = 1);
+    });
+    let wanted = Request { size: Bytes(1), dry_run: true, ..ALL };
+    give_back(&kernel, &wanted, so_often(folder.path(), 9)).unwrap();
+    let mut looked: Vec<u64> = kernel.machine.borrow().looked.iter().map(|it| it.0 / 4).collect();
+    looked.dedup();
+    assert_eq!(looked, [1, 2, 3, 4, 5], "one that stays, and four to choose from");
+}
+
+#[test]
+fn what_is_said_to_be_wanted_by_nobody_is_zeroed() {
+    let (kernel, folder) = grown(2);
+    kernel.edit(|machine| machine.devices.iter_mut().for_each(|it| it.device.uuid = None));
+    let mut written = journal(folder.path());
+    let places = [1, 2].map(|number| Identity { uuid: None, ..id(number) });
+    places.iter().for_each(|id| written.write(crate::Event::Memory, id).unwrap());
+    kernel.reboot();
+    let open = || -> Result<Option<Opened>, Refusal> {
+        let later = Machine { machine: "m".into(), boot: "c".into() };
+        Ok(Some(Opened { journal: Journal::open(folder.path(), later).unwrap(), lock: None }))
+    };
+    recover(&kernel, &["dax1.2".into()], open).unwrap();
+    let contents: Vec<u8> =
+        kernel.machine.borrow().devices.iter().map(|it| it.contents[0]).collect();
+    assert_eq!(contents, [SECRET, 0]);
+}

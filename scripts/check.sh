@@ -43,6 +43,9 @@ scripts/links.py
 say "tests named in docs/specification.md and SECURITY.md"
 scripts/claims.py
 
+say "mutations"
+scripts/mutations.py --check
+
 say "scripts"
 for script in scripts/*.sh .ci/run; do bash -n "$script"; done
 if have shellcheck; then

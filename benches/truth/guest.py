@@ -9,6 +9,8 @@ from truth.target import GUEST_END
 
 UNIT = {"2M": 2 << 20, "4K": 4 << 10}
 OPTIONAL = {"traffic", "accesses", "leads", "writes", "stall_share"}
+# The same of columns that are true, false or nothing.
+PERHAPS = {"mapped"}
 # Units with heat (a process may end before its first): of address spaces below the bound; of shared memory
 # but the plugin's; of files that the exact recording knows. The emulator's own files are known by nothing else.
 KEPT = """
@@ -49,6 +51,7 @@ def optional(db, name):
     reader wants those optional that may have some: a null that is never there keeps them so."""
     columns = [row[0] for row in db.execute(f"describe {name}").fetchall()]
     marked = [f"nullif({each}, -1) as {each}" for each in columns if each in OPTIONAL]
+    marked += [f"nullif({each}::int, -1)::boolean as {each}" for each in columns if each in PERHAPS]
     return f"select * replace ({', '.join(marked)}) from {name}" if marked else f"from {name}"
 
 

@@ -152,7 +152,7 @@ pub(crate) struct RecordOptions {
     #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT",
         allow_hyphen_values = true)]
     pub(crate) budget: f64,
-    /// Also watch memory that several processes map, or that is locked. While its accessed bits
+    /// Also watch memory that is mapped more than once (by several processes, say), or locked. While its accessed bits
     /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
     #[arg(long)]
     pub(crate) clear_shared: bool,

@@ -90,7 +90,7 @@ pub(crate) struct RunArgs {
     /// target keeps busy, half a core at most).
     #[arg(long, value_parser = percent, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) budget: Option<f64>,
-    /// Also watch memory that several processes map, or that is locked. While its accessed bits
+    /// Also watch memory that is mapped more than once (by several processes, say), or locked. While its accessed bits
     /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
     #[arg(long)]
     pub(crate) clear_shared: bool,

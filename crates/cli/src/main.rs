@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
     tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(|| tell::Log)
+        .with_writer(|| tell::Log(std::io::stderr()))
         .with_ansi(false)
         .init();
     match commands::run(arguments.command) {

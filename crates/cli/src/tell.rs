@@ -37,17 +37,30 @@ macro_rules! tell {
 }
 pub(crate) use tell;
 
-/// Standard error for log lines: whole ones, escaped.
-pub(crate) struct Log;
+/// Where log lines go: whole ones, escaped.
+pub(crate) struct Log<W>(pub(crate) W);
 
-impl Write for Log {
+impl<W: Write> Write for Log<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        io::stderr().lock().write_all(pagetide_types::printable_lines(&text).as_bytes())?;
+        self.0.write_all(pagetide_types::printable_lines(&text).as_bytes())?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_name_in_a_log_line_acts() {
+        let mut shown = Vec::new();
+        let line = "WARN refused: /tmp/\x1b[2J\u{202e}x\n";
+        Log(&mut shown).write_all(line.as_bytes()).unwrap();
+        assert_eq!(String::from_utf8_lossy(&shown), "WARN refused: /tmp/\\x1b[2J\\u{202e}x\n");
     }
 }

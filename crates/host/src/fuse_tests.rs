@@ -22,6 +22,10 @@ const GETATTR: u32 = 3;
 const OPEN: u32 = 14;
 const INIT: u32 = 26;
 
+/// Opens a file as descriptor 9, and maps it.
+const OPENS: &str = "import mmap, os, sys, time; file = os.open(sys.argv[1], os.O_RDWR); os.dup2(file, 9); \
+                     mapped = mmap.mmap(file, 4096); print('open', flush=True); time.sleep(60)";
+
 /// `struct fuse_attr`: the root is a folder, all else a file of nobody's.
 fn attributes(node: u64) -> Vec<u8> {
     let mode: u32 = if node == 1 { 0o40777 } else { 0o100_666 };
@@ -90,10 +94,12 @@ impl Silent {
             }
         });
         let mut mounted = Self { folder, opened: None };
-        let mut opens = Command::new("sh");
-        opens.args(["-c", "exec 9<\"$0/f\" && echo open && exec sleep 60 9<&9"]);
-        opens.arg(mounted.folder.path()).uid(NOBODY).gid(NOBODY).current_dir("/");
-        let child = mounted.opened.insert(opens.stdout(Stdio::piped()).spawn().unwrap());
+        let mut opens = Command::new("python3");
+        opens.args(["-c", OPENS]).arg(mounted.folder.path().join("f"));
+        opens.uid(NOBODY).gid(NOBODY).current_dir("/");
+        let child =
+            opens.stdout(Stdio::piped()).spawn().map_err(|error| format!("python3: {error}"))?;
+        let child = mounted.opened.insert(child);
         let mut said = [0; 4];
         let read = child.stdout.as_mut().unwrap().read_exact(&mut said);
         silent.store(true, Ordering::Release);
@@ -128,10 +134,22 @@ fn a_file_system_of_a_user_keeps_nobody_from_finding_out_who_has_a_device() {
         let pid = mounted.pid();
         let opened = fs::read_link(format!("/proc/{pid}/fd/9")).unwrap();
         assert!(opened.ends_with("f"), "{opened:?}");
-        let (send, found) = mpsc::channel();
-        thread::spawn(move || send.send(Host::live().has_open(pid, FULL, DeviceKind::Character)));
-        let found = found.recv_timeout(Duration::from_secs(10));
-        let found = found.unwrap_or_else(|_| panic!("{options}: it waits for an answer"));
-        assert!(!found.unwrap_or_else(|error| panic!("{options}: {error}")));
+        let of = |what: &str, asked: fn(Pid) -> Result<bool, Error>| {
+            let (send, found) = mpsc::channel();
+            thread::spawn(move || send.send(asked(pid)));
+            let found = found.recv_timeout(Duration::from_secs(10));
+            found.unwrap_or_else(|_| panic!("{options}: {what}: it waits for an answer"))
+        };
+        let device = |pid| Host::live().has_open(pid, FULL, DeviceKind::Character);
+        assert!(!of("open", device).unwrap_or_else(|error| panic!("{options}: {error}")));
+        let device = |pid| Host::live().has_mapped(pid, FULL, DeviceKind::Character);
+        assert!(!of("mapped", device).unwrap_or_else(|error| panic!("{options}: {error}")));
+        // Who may not look is told so.
+        let _ = of("held", |pid| {
+            let mut maps = Maps::new();
+            Host::live().read_maps(pid, &mut maps)?;
+            let area = maps.areas().iter().find(|area| maps.name(area).ends_with("/f"));
+            Host::live().held_behind(pid, area.unwrap()).map(|held| held.0 > 0)
+        });
     }
 }

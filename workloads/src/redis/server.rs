@@ -7,11 +7,12 @@ use crate::{
     stop::Stop,
 };
 use nix::{
+    errno::Errno,
     sys::{
         prctl,
         signal::{Signal, kill},
     },
-    unistd::Pid,
+    unistd::{Pid, getppid},
 };
 use std::{
     fs, io,
@@ -50,18 +51,7 @@ impl Server {
             .stderr(Stdio::null())
             // Ctrl-C goes to us alone; we end the server after its load has ended.
             .process_group(0);
-        let parent = nix::unistd::getpid();
-        let end_with_us = move || {
-            prctl::set_pdeathsig(Signal::SIGTERM)?;
-            // We may have ended before that took effect.
-            if nix::unistd::getppid() == parent {
-                Ok(())
-            } else {
-                Err(io::ErrorKind::NotFound.into())
-            }
-        };
-        // SAFETY: between fork and exec this makes two system calls and touches no memory.
-        unsafe { command.pre_exec(end_with_us) };
+        end_with(&mut command, nix::unistd::getpid());
         let child = command.spawn().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => {
                 WorkloadError::Missing { program: "redis-server", package: "redis-server" }
@@ -111,6 +101,17 @@ impl Server {
     }
 }
 
+/// Has what is started end with its parent, or not start at all where that has ended already.
+fn end_with(command: &mut Command, parent: Pid) {
+    let end_with_parent = move || {
+        prctl::set_pdeathsig(Signal::SIGTERM)?;
+        // It may have ended before that took effect.
+        if getppid() == parent { Ok(()) } else { Err(Errno::ESRCH.into()) }
+    };
+    // SAFETY: between fork and exec this makes two system calls and touches no memory.
+    unsafe { command.pre_exec(end_with_parent) };
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         // Not yet waited for, so the pid is still its own.
@@ -125,5 +126,22 @@ impl Drop for Server {
             }
             thread::sleep(LOOK);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_started_for_a_parent_that_has_ended() {
+        let starts = |parent| {
+            let mut command = Command::new("true");
+            end_with(&mut command, parent);
+            command.spawn().and_then(|mut child| child.wait()).map_err(|error| error.raw_os_error())
+        };
+        assert!(starts(nix::unistd::getpid()).is_ok_and(|status| status.success()));
+        // As seen by a child that was adopted before it could ask to end with us.
+        assert_eq!(starts(Pid::from_raw(i32::MAX)).unwrap_err(), Some(Errno::ESRCH as i32));
     }
 }

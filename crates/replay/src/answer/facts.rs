@@ -27,10 +27,10 @@ pub fn unknown_heat(share: f64, clear_shared: bool) -> String {
         )
     } else {
         (
-            "its accessed bits cannot be cleared, for several processes map it, or it is locked or of \
-             the hugetlb pool",
-            "--clear-shared watches what several processes map and what is locked, for which page faults \
-             of the program wait about 10 ms per GiB",
+            "its accessed bits cannot be cleared, for it is mapped more than once (by several processes, or \
+             twice by one), locked, or of the hugetlb pool",
+            "--clear-shared watches what is mapped more than once or locked, for which page faults of the \
+             program wait about 10 ms per GiB",
         )
     };
     let remedy = if much_is_unknown(share) { format!("; {remedy}") } else { String::new() };

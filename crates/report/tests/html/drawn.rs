@@ -86,6 +86,32 @@ fn every_picture_is_drawn_in_light_and_dark_wide_and_narrow() {
 }
 
 #[test]
+fn what_nobody_knows_is_hatched_in_the_page_and_not_drawn_as_cold() {
+    let test = "what_nobody_knows_is_hatched_in_the_page_and_not_drawn_as_cold";
+    let first_area = |unknown| {
+        let mut subject = subject(&made::zipf());
+        for row in &mut subject.pictures.heat.areas[0].rows {
+            row.rate_per_mib.fill(Some(0.0));
+            row.unknown.fill(unknown);
+        }
+        subject
+    };
+    let Some(mut opened) = opened(test, &[first_area(false)]) else { return };
+    let mut seen = Vec::new();
+    for unknown in [false, true] {
+        std::fs::write(&opened.file, page(&[first_area(unknown)])).unwrap();
+        let file = opened.file.clone();
+        opened.browser.open(&file, 1280, "light");
+        seen.push(opened.browser.value(&colours("heat-0")).as_u64());
+        let key = "document.querySelector('#heat-0 .scale').textContent.includes('unknown')";
+        assert_eq!(opened.browser.value(key), unknown);
+        opened.is_well();
+    }
+    // Lines over the colour of what was not accessed.
+    assert!(seen[1] > seen[0], "{seen:?} colours");
+}
+
+#[test]
 fn zooming_choosing_and_printing_change_what_they_should() {
     let test = "zooming_choosing_and_printing_change_what_they_should";
     let Some(mut opened) = opened(test, &[subject(&made::zipf())]) else { return };

@@ -195,6 +195,8 @@ pub struct Recorder {
     stalls: Stalls,
     turns: clear_shared::Turns,
     epoch: u32,
+    /// What it took last to find out who belongs to the target, and what is resident.
+    refresh_ns: u64,
     resident_set_ns: u64,
     /// When the last epoch ended.
     ended_ns: Option<u64>,
@@ -262,6 +264,7 @@ impl Recorder {
             stalls,
             turns: clear_shared::Turns::default(),
             epoch: 0,
+            refresh_ns: 0,
             resident_set_ns: 0,
             ended_ns: None,
             ending_ns: 0,
@@ -421,7 +424,7 @@ impl Recorder {
         if self.epoch == 0 && self.began_with_target {
             self.live.wait_until(start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)));
         }
-        self.refresh()?;
+        self.look_for_processes(budget)?;
         self.walk_resident_set(budget);
         meanwhile.begin();
         let cleared = self.clear_shared(budget);

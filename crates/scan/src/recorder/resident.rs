@@ -11,8 +11,9 @@ use crate::target::sharing::Sharing;
 use pagetide_types::{EpochId, Pid};
 use std::collections::HashMap;
 
-/// Share of it for finding out what is resident; dearer ones are taken less often.
-const RESIDENT_SET_SHARE: f64 = 0.2;
+/// Share of it for finding out who belongs to the target, and for what of their memory is resident; what is dearer is
+/// done less often.
+const LOOKING_SHARE: f64 = 0.2;
 /// Pages found shared are tried again after so many epochs.
 const RETRY_EPOCHS: u32 = 16;
 /// A virtual machine monitor opens its descriptors some time after it was started: new processes
@@ -55,7 +56,27 @@ struct Slots {
     free: Vec<usize>,
 }
 
+/// Whether something that cost so much the last time is to be done in this epoch, where one has so much, ns.
+fn is_due(epoch: u32, cost_ns: u64, budget_ns: f64) -> bool {
+    let every = (cost_ns as f64 / (budget_ns * LOOKING_SHARE)).ceil().max(1.0);
+    u64::from(epoch).is_multiple_of(whole(every))
+}
+
 impl Recorder {
+    /// Brings the list of processes up to date, if it is time: a target that starts others without end could take all
+    /// of the budget. While nobody is left whom we know it is always time.
+    pub(super) fn look_for_processes(&mut self, budget_ns: f64) -> Result<(), ScanError> {
+        let mut known = self.known.iter().zip(&self.live.followed);
+        let somebody = known.any(|(known, followed)| known.alive && followed.runs());
+        if somebody && !is_due(self.epoch, self.refresh_ns, budget_ns) {
+            return Ok(());
+        }
+        let cpu = self.live.cpu();
+        self.refresh()?;
+        self.refresh_ns = self.live.cpu() - cpu;
+        Ok(())
+    }
+
     /// Brings the list of processes up to date.
     pub(super) fn refresh(&mut self) -> Result<(), ScanError> {
         let pids = self.following.pids(&self.host);
@@ -151,10 +172,9 @@ impl Recorder {
     }
 
     /// Finds out what is resident, if it is time: a dear walk is made less often.
-    pub(super) fn walk_resident_set(&mut self, budget: f64) {
-        let every = (self.resident_set_ns as f64 / (budget * RESIDENT_SET_SHARE)).ceil().max(1.0);
+    pub(super) fn walk_resident_set(&mut self, budget_ns: f64) {
         let moved = std::mem::take(&mut self.moved);
-        if !(moved || self.epoch == 0 || u64::from(self.epoch).is_multiple_of(whole(every))) {
+        if !(moved || is_due(self.epoch, self.resident_set_ns, budget_ns)) {
             return;
         }
         let cpu = self.live.cpu();

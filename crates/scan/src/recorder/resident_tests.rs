@@ -63,6 +63,43 @@ fn of_processes_without_end_only_those_that_run_are_kept() {
 }
 
 #[test]
+fn what_is_dear_is_done_less_often() {
+    let epochs =
+        |cost_ns| (0..20).filter(|epoch| is_due(*epoch, cost_ns, 10e6)).collect::<Vec<_>>();
+    assert_eq!(epochs(2_000_000).len(), 20, "a fifth of the budget");
+    assert_eq!(epochs(18_000_000), [0, 9, 18]);
+    assert_eq!(epochs(u64::MAX), [0], "but at first");
+}
+
+#[test]
+fn whom_it_is_dear_to_look_for_is_met_later_but_not_while_nobody_is_left() {
+    let name = "whom_it_is_dear_to_look_for_is_met_later_but_not_while_nobody_is_left";
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = folder.path().join("go");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let waits = format!("read x < {0}; sleep 60 & read x < {0}; kill $!", fifo.display());
+    let mut shell = Shell::runs(&waits);
+    let Some(mut recorder) = shell.recorded(name) else { return };
+    recorder.epoch(&|| false).unwrap();
+    assert_eq!(recorder.processes(), 1);
+    let dear = 1 << 40;
+    recorder.refresh_ns = dear;
+    std::fs::write(&fifo, "\n").unwrap();
+    while Host::live().family(&[shell.pid()]).unwrap().len() < 2 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for _ in 0..3 {
+        recorder.epoch(&|| false).unwrap();
+    }
+    assert_eq!((recorder.processes(), recorder.refresh_ns), (1, dear), "nobody was looked for");
+    recorder.known[0].alive = false;
+    recorder.epoch(&|| false).unwrap();
+    assert_eq!(recorder.processes(), 2);
+    std::fs::write(&fifo, "\n").unwrap();
+    shell.0.wait().unwrap();
+}
+
+#[test]
 fn who_executes_another_program_stays_claimed() {
     let name = "who_executes_another_program_stays_claimed";
     let folder = tempfile::tempdir().unwrap();

@@ -6,9 +6,7 @@ use super::runs::{NODES, programs, title, value};
 use crate::{Context, Figure, Key, Outcome, ReproduceError, Row, Tolerance, Values};
 use pagetide_machine::PoolMachine;
 use pagetide_sim::pool::scenario::model_of_program;
-use pagetide_sim::pool::{
-    Engine, Filtering, Migration, NodeCaches, Placement, Program, filter,
-};
+use pagetide_sim::pool::{Engine, Filtering, Migration, NodeCaches, Placement, Program, filter};
 
 pub(super) const FIGURE: Figure = Figure {
     id: "two-stages",
@@ -106,11 +104,9 @@ fn both(
     let kept = filter(sources()?, &machine.caches, None, filtering)
         .map_err(|error| other(error.to_string()))?;
     let programs = vec![Program { misses: &kept.misses, pages }; NODES as usize];
-    let engine =
-        || Engine::new(&machine, &programs, (Placement::Pool, seed), Some(migration));
+    let engine = || Engine::new(&machine, &programs, (Placement::Pool, seed), Some(migration));
     let replay = engine()?;
-    let replay =
-        if migration.most > 0 { replay.sharing(&[&kept; NODES as usize]) } else { replay };
+    let replay = if migration.most > 0 { replay.sharing(&[&kept; NODES as usize]) } else { replay };
     let replayed = replay.run(&mut |_| true)?;
     let caches = (0..NODES)
         .map(|_| {

@@ -67,8 +67,8 @@ mod tests {
     use super::*;
     use crate::pool::{Request, filter};
     use pagetide_access::patterns::{Op, Step};
-    use std::time::Duration;
     use pagetide_types::Bytes;
+    use std::time::Duration;
 
     /// Lines in order, one every ten instructions, each core its own.
     struct Sweep(u64);

@@ -1,14 +1,14 @@
 //! A node: its cores, its own memory, its port to the pool, and where each of its pages is.
 
 use super::Ps;
+use super::caches::NodeCaches;
 use super::core::Core;
 use super::counts::PageId;
 use super::dma::{Dma, Pair};
-use super::caches::NodeCaches;
 use super::filter::Seen;
 use super::governed::Governed;
-use super::kept::Nothing;
 use super::hardware::{Times, local};
+use super::kept::Nothing;
 use super::link::Link;
 use super::local::LocalTable;
 use super::module::Module;

@@ -29,7 +29,8 @@ impl Touches {
     /// Those of a page from an instruction on: their numbers, of which the last one is not.
     pub(super) fn from(&self, page: PageId, at: u64) -> std::ops::Range<usize> {
         let at_page = page.0 as usize;
-        let (Some(first), Some(end)) = (self.first.get(at_page), self.first.get(at_page + 1)) else {
+        let (Some(first), Some(end)) = (self.first.get(at_page), self.first.get(at_page + 1))
+        else {
             return 0..0;
         };
         let (first, end) = (*first as usize, *end as usize);

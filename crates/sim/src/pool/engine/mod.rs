@@ -23,8 +23,8 @@ use super::module::Module;
 use super::node::{Caches, Node};
 use super::outcome::PoolOutcome;
 use super::placement::Placement;
-use super::shared::Shared;
 use super::settings::{Migration, PoolError};
+use super::shared::Shared;
 use super::traffic::{Misses, Request};
 use pagetide_machine::PoolMachine;
 

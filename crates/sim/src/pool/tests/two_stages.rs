@@ -18,8 +18,7 @@ fn both(
     let kept = filter(sources(), &machine.caches, None, filtering).unwrap();
     let programs =
         vec![Program { misses: &kept.misses, pages: filtering.pages }; machine.nodes as usize];
-    let engine =
-        || Engine::new(machine, &programs, (Placement::Pool, 1), Some(migration)).unwrap();
+    let engine = || Engine::new(machine, &programs, (Placement::Pool, 1), Some(migration)).unwrap();
     let replayed = if migration.most > 0 { engine().sharing(&[&kept; 8]) } else { engine() };
     let caches = |_| NodeCaches::new(sources(), &machine.caches, None, filtering).unwrap();
     let full = engine().behind((0..machine.nodes).map(caches).collect());
@@ -97,7 +96,12 @@ fn lines_of_a_page_that_moved_are_fetched_again() {
     let pages = full.nodes[0].moved_in as f64;
     assert!(pages > 150.0 && none.nodes[0].moved_in > 150, "{full:?}");
     // Without moves a core's own caches have all lines that are accessed again.
-    assert!(fetches(&full) > fetches(&none) + 20.0 * pages, "{} {}", fetches(&full), fetches(&none));
+    assert!(
+        fetches(&full) > fetches(&none) + 20.0 * pages,
+        "{} {}",
+        fetches(&full),
+        fetches(&none)
+    );
     close(fetches(&replayed), fetches(&full), 1.0);
 }
 

@@ -111,9 +111,9 @@ impl<'m> Engine<'m> {
         })
     }
 
-    /// Lets the misses come from caches that are simulated in time, one for each node, in place of misses
-    /// that are kept: cores take turns in their shared cache as fast as they are, and lines of a page that
-    /// moved serve nobody.
+    /// Lets the misses come from caches that are simulated in time, those of a node for each, in place of misses
+    /// that are kept: cores take turns in their shared cache as fast as they are, and a page that moves leaves
+    /// the caches.
     #[must_use]
     pub fn behind(self, caches: Vec<NodeCaches>) -> Self {
         let warm = |mut caches: NodeCaches| {

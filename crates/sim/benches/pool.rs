@@ -5,12 +5,16 @@
 
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use pagetide_access::Kind;
-use pagetide_machine::PoolMachine;
-use pagetide_sim::pool::{Engine, Migration, Misses, Placement, Program};
+use pagetide_access::patterns::{Op, Source, Step};
+use pagetide_machine::{PoolCache, PoolMachine};
+use pagetide_sim::pool::{
+    Engine, Filtered, Filtering, Migration, Misses, Placement, Program, filter,
+};
+use pagetide_types::Bytes;
 use std::error::Error;
 use std::fs;
 use std::hint::black_box;
+use std::time::Duration;
 
 /// Nanoseconds for which the thread was on a CPU, as the kernel tells.
 struct OnCpu;
@@ -51,33 +55,55 @@ impl Measurement for OnCpu {
     }
 }
 
-/// Misses of a core.
+/// Lines that a core fetches.
 const MISSES: u32 = 1 << 17;
-/// Pages that a core's misses go to.
+/// Pages that they lie in.
 const PAGES: u32 = 1 << 14;
 
-/// Sixteen streams of a core, each a line further every time, 40 instructions apart.
-fn core(number: u32) -> Misses {
-    let mut misses = Misses::default();
-    for miss in 0..MISSES {
-        let (stream, line) = (miss % 16, miss / 16);
-        let first = (number * 16 + stream) * (PAGES / 16);
-        let kind = if miss % 4 == 3 { Kind::WriteBack } else { Kind::Read };
-        misses.push((first << 6) + line, kind, 40);
+/// Sixteen streams of a core, each a line further every time, 40 instructions apart; caches this small let all
+/// through, and every fourth line comes back.
+struct Streams {
+    core: u64,
+    at: u64,
+}
+
+impl Source for Streams {
+    fn take(&mut self, n: u32, _: Duration, steps: &mut Vec<Step>) {
+        for _ in 0..n {
+            let (stream, line) = (self.at % 16, self.at / 16);
+            let first = (self.core * 16 + stream) * (u64::from(PAGES) / 16);
+            let op = if self.at % 4 == 3 { Op::Write } else { Op::Read };
+            let offset = ((first << 6) + line) << 6;
+            steps.push(Step { offset, gap: 40, op, dependent: false });
+            self.at += 1;
+        }
     }
-    misses
+}
+
+/// What a node keeps.
+fn kept() -> Result<Filtered, Box<dyn Error>> {
+    let level = |kib, shared| PoolCache { size: Bytes::kib(kib), ways: 8, shared };
+    let caches = [level(4, false), level(8, false), level(64, true)];
+    let streams = |core| Box::new(Streams { core, at: 0 }) as Box<dyn Source>;
+    let instructions = u64::from(MISSES) * 40;
+    let filtering = Filtering { warm_up: 0, instructions, pages: 2 * PAGES, seed: 1 };
+    Ok(filter((0..2).map(streams).collect(), &caches, None, filtering)?)
 }
 
 fn replay(c: &mut Criterion<OnCpu>) -> Result<(), Box<dyn Error>> {
     let machine = PoolMachine::load(PoolMachine::DEFAULT)?;
-    let misses = [core(0), core(1)];
-    let programs = vec![Program { misses: &misses, pages: 2 * PAGES }; machine.nodes as usize];
+    let kept = kept()?;
+    let misses = &kept.misses;
+    let programs = vec![Program { misses, pages: 2 * PAGES }; machine.nodes as usize];
+    let lines: u64 = misses.iter().map(|core| core.fetches() + core.write_backs()).sum();
     let mut group = c.benchmark_group("a miss of 16 cores");
-    group.throughput(Throughput::Elements(16 * u64::from(MISSES)));
+    group.throughput(Throughput::Elements(u64::from(machine.nodes) * lines));
     group.sample_size(10);
     let run = |migration: Option<&Migration>| {
-        let engine = Engine::new(&machine, &programs, (Placement::Pool, 1), migration);
-        engine.and_then(|engine| engine.run(&mut |_| true))
+        let engine = Engine::new(&machine, &programs, (Placement::Pool, 1), migration)?;
+        let nodes = vec![&kept; machine.nodes as usize];
+        let engine = if migration.is_some() { engine.sharing(&nodes) } else { engine };
+        engine.run(&mut |_| true)
     };
     run(None)?;
     group.bench_function("nothing moves", |b| b.iter(|| run(None).map(|found| found.ipc)));
@@ -92,7 +118,7 @@ fn replay(c: &mut Criterion<OnCpu>) -> Result<(), Box<dyn Error>> {
                 };
                 core.all().iter().map(look).sum()
             };
-            (0..8).map(|_| black_box(&misses).iter().map(of).sum::<u64>()).sum::<u64>()
+            (0..8).map(|_| black_box(misses).iter().map(of).sum::<u64>()).sum::<u64>()
         });
     });
     group.finish();

@@ -5,7 +5,8 @@
 //! their lines by an undocumented hash (Maurice et al., RAID 2015), so distances of a power of two
 //! that collide here need not collide there.
 
-use super::{row::Touched, sets::Sets};
+use super::row::{self, Touched};
+use super::sets::Sets;
 use crate::parameter::{Result, refuse};
 use pagetide_types::Bytes;
 
@@ -60,6 +61,15 @@ impl Cache {
                 Looked::Miss(evicted.map(|line| Evicted { line, dirty: entry & 1 != 0 }))
             }
         }
+    }
+
+    /// Forgets a line, whose place is then the first to be taken; whether it was there and had been written.
+    ///
+    /// # Panics
+    /// If the line is not below [`Self::limit`].
+    pub fn invalidate(&mut self, line: u64) -> bool {
+        let place = self.0.place(line);
+        row::remove(self.0.row(place.set), place.key) != 0
     }
 
     /// Lines are below this; about 2^31 for each set, 8 TiB of memory for a cache of 64 sets.

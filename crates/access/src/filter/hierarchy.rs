@@ -10,6 +10,22 @@
 
 use super::cache::{Cache, Evicted, Looked};
 
+/// The level behind the private ones.
+pub trait Last {
+    /// Reads or writes a line, as [`Cache::access`] does.
+    ///
+    /// # Panics
+    /// If the line is not below its limit.
+    fn access(&mut self, line: u64, write: bool) -> Looked;
+}
+
+impl Last for Cache {
+    #[inline]
+    fn access(&mut self, line: u64, write: bool) -> Looked {
+        Self::access(self, line, write)
+    }
+}
+
 /// What served an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
@@ -82,7 +98,7 @@ impl Private {
     /// # Panics
     /// If the line is not below the limits of all three caches.
     #[inline]
-    pub fn access(&mut self, last: &mut Cache, line: u64, write: bool) -> Served {
+    pub fn access(&mut self, last: &mut impl Last, line: u64, write: bool) -> Served {
         match self.first.access(line, write) {
             Looked::Hit => Served { level: Level::First, written: Written::default() },
             Looked::Miss(evicted) => self.behind(last, line, evicted),
@@ -91,7 +107,7 @@ impl Private {
 
     /// What the levels behind the first do: they fetch the line first, all the way down, and then
     /// take what was given up for it, from the last level up.
-    fn behind(&mut self, last: &mut Cache, line: u64, of_first: Option<Evicted>) -> Served {
+    fn behind(&mut self, last: &mut impl Last, line: u64, of_first: Option<Evicted>) -> Served {
         let mut written = Written::default();
         let level = match self.second.access(line, false) {
             Looked::Hit => Level::Second,
@@ -115,6 +131,14 @@ impl Private {
         Served { level, written }
     }
 
+    /// Forgets a line, in both levels; whether one of them held it dirty.
+    ///
+    /// # Panics
+    /// If the line is not below the limits of both caches.
+    pub fn invalidate(&mut self, line: u64) -> bool {
+        self.first.invalidate(line) | self.second.invalidate(line)
+    }
+
     /// The lines that either level holds dirty, in any order; a line may come twice.
     pub fn dirty(&self) -> impl Iterator<Item = u64> {
         self.first.dirty().chain(self.second.dirty())
@@ -123,7 +147,7 @@ impl Private {
 
 /// Writes a line that the second level gave up into the last, if it has to be.
 #[inline]
-fn write_to_last(last: &mut Cache, evicted: Option<Evicted>, written: &mut Written) {
+fn write_to_last(last: &mut impl Last, evicted: Option<Evicted>, written: &mut Written) {
     if let Some(line) = dirty(evicted)
         && let Looked::Miss(of_last) = last.access(line, true)
         && let Some(line) = dirty(of_last)

@@ -3,7 +3,7 @@
 
 use super::{
     cache::Cache,
-    hierarchy::{Level, Private},
+    hierarchy::{Last, Level, Private},
 };
 use crate::{
     access::Kind,
@@ -54,7 +54,7 @@ impl Filter {
     /// # Panics
     /// If the line is not below the limits of all caches.
     #[inline]
-    pub fn pass(&mut self, step: &Step, last: &mut Cache, traffic: &mut Vec<Traffic>) {
+    pub fn pass(&mut self, step: &Step, last: &mut impl Last, traffic: &mut Vec<Traffic>) {
         self.instructions += u64::from(step.gap);
         self.accesses += 1;
         let dependent = step.dependent && self.waited;
@@ -77,6 +77,14 @@ impl Filter {
         let (instructions, accesses) = (self.instructions, self.accesses);
         (self.instructions, self.accesses) = (0, 0);
         Traffic { line, instructions, accesses, kind, dependent }
+    }
+
+    /// Forgets a line of the thread's memory; whether it was dirty.
+    ///
+    /// # Panics
+    /// If the line is not below the limits of the thread's caches.
+    pub fn invalidate(&mut self, line: u64) -> bool {
+        self.caches.invalidate(self.base + line)
     }
 
     /// The caches as they are.

@@ -12,6 +12,6 @@ mod tests;
 mod tlb;
 
 pub use cache::{Cache, Evicted, LINE, Looked};
-pub use hierarchy::{Level, Private, Served, Written};
+pub use hierarchy::{Last, Level, Private, Served, Written};
 pub use misses::{Filter, Filtered, Traffic};
 pub use tlb::{Entries, Tlb, Translation};

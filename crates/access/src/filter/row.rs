@@ -80,12 +80,13 @@ fn reorder_slice(row: &mut [u32], key: u32, mark: u32) -> Touched {
     Touched::Miss(carried)
 }
 
-/// Forgets a key; those behind it move up.
-pub(super) fn remove(row: &mut [u32], key: u32) {
-    if let Some(at) = row.iter().position(|entry| entry & !MARK == key) {
-        row.copy_within(at + 1.., at);
-        if let Some(last) = row.last_mut() {
-            *last = EMPTY;
-        }
+/// Forgets a key, and tells its mark; those behind it move up.
+pub(super) fn remove(row: &mut [u32], key: u32) -> u32 {
+    let Some(at) = row.iter().position(|entry| entry & !MARK == key) else { return 0 };
+    let mark = row[at] & MARK;
+    row.copy_within(at + 1.., at);
+    if let Some(last) = row.last_mut() {
+        *last = EMPTY;
     }
+    mark
 }

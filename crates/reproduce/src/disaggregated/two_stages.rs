@@ -1,23 +1,23 @@
-//! How good it is to filter a program's accesses once and to replay its misses: instructions per cycle beside
-//! those with caches that are simulated in time, which keep lines of moved pages and let the cores of a node take
-//! turns as fast as they are. Nothing of it is published.
+//! How good it is to filter a program's accesses once and to replay what is kept: instructions per cycle beside
+//! those with caches all of which are simulated in time. Nothing of it is published.
 
 use super::programs::named;
 use super::runs::{NODES, programs, title, value};
 use crate::{Context, Figure, Key, Outcome, ReproduceError, Row, Tolerance, Values};
 use pagetide_machine::PoolMachine;
 use pagetide_sim::pool::scenario::model_of_program;
-use pagetide_sim::pool::{
-    Engine, Filtering, Migration, Misses, NodeCaches, Placement, Program, filter,
-};
+use pagetide_sim::pool::{Engine, Filtering, Migration, NodeCaches, Placement, Program, filter};
 
 pub(super) const FIGURE: Figure = Figure {
     id: "two-stages",
-    title: "Instructions per cycle of misses that are kept, over those of caches in time",
+    title: "Instructions per cycle of replays, over those of caches that are simulated in time",
     source: "not published",
     slow: true,
     run,
 };
+
+/// Raised with what a replay or caches in time compute.
+const MODEL: u32 = 16;
 
 /// What moves.
 fn settings() -> [(&'static str, Migration); 3] {
@@ -49,7 +49,7 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         for window in windows(context) {
             for setting in settings() {
                 for seed in SEEDS {
-                    let key = Key::new("disaggregated/two-stages", model, 1)
+                    let key = Key::new("disaggregated/two-stages", MODEL + model, 1)
                         .with("program", program)
                         .with("window", format!("{}+{}", window.0, window.1))
                         .with("moves", setting.0)
@@ -103,19 +103,18 @@ fn both(
     let sources = || Ok::<_, ReproduceError>(spec.threads(machine.core.count, seed)?.sources);
     let kept = filter(sources()?, &machine.caches, None, filtering)
         .map_err(|error| other(error.to_string()))?;
-    let engine = |misses| {
-        let programs = vec![Program { misses, pages }; NODES as usize];
-        Engine::new(&machine, &programs, (Placement::Pool, seed), Some(migration))
-    };
-    let replayed = engine(&kept)?.run(&mut |_| true)?;
-    let nothing = vec![Misses::default(); kept.len()];
+    let programs = vec![Program { misses: &kept.misses, pages }; NODES as usize];
+    let engine = || Engine::new(&machine, &programs, (Placement::Pool, seed), Some(migration));
+    let replay = engine()?;
+    let replay = if migration.most > 0 { replay.sharing(&[&kept; NODES as usize]) } else { replay };
+    let replayed = replay.run(&mut |_| true)?;
     let caches = (0..NODES)
         .map(|_| {
             NodeCaches::new(sources()?, &machine.caches, None, filtering)
                 .map_err(|error| other(error.to_string()))
         })
         .collect::<Result<Vec<_>, _>>()?;
-    let full = engine(&nothing)?.behind(caches).run(&mut |_| true)?;
+    let full = engine()?.behind(caches).run(&mut |_| true)?;
     Ok([("kept", replayed.ipc), ("in-time", full.ipc)]
         .map(|(name, of)| (name.to_owned(), of))
         .into())

@@ -81,6 +81,12 @@ impl<'m> Core<'m> {
         self.at >= self.misses.len()
     }
 
+    /// Makes none of its entries.
+    pub(super) fn forget(&mut self, now: Ps) {
+        self.misses = Cow::Owned(Vec::new());
+        (self.at, self.instructions, self.done_at) = (0, 0, Some(now));
+    }
+
     /// Goes on with other entries, from when the last one was made.
     pub(super) fn refill(&mut self, misses: &Misses, now: Ps, times: &Times) {
         self.misses.to_mut().clear();

@@ -3,11 +3,14 @@
 //! way, a network, modules with banks and queues, a controller that counts accesses to pages, and a
 //! central manager that swaps pages between the pool and the nodes' own memory.
 //!
-//! Two stages: a program's accesses go through the caches of a node once ([`filter()`]), and what misses is
-//! kept with the instructions between ([`Misses`]). These misses are then replayed for every setting
-//! ([`Engine`]), because caches do not depend on where a page lies. [`NodeCaches`] are caches that are
-//! simulated in time instead, to see how good that is.
+//! Two stages: a program's accesses go through the caches of a node once ([`filter()`]), and what these let
+//! through is kept with the instructions between ([`Filtered`]). It is then replayed for every setting
+//! ([`Engine`]). As long as no page moves, this is what goes to memory. A page that moves leaves the caches, and
+//! that changes what they do for all; so where pages move, what the cores' own caches let through is replayed,
+//! and the shared one behind them is simulated in time ([`Engine::sharing`]). [`NodeCaches`] are caches all of
+//! which are simulated in time, to see how good that is.
 
+mod caches;
 mod clock;
 mod controller;
 mod core;
@@ -18,6 +21,7 @@ mod filter;
 mod frames;
 mod governed;
 mod hardware;
+mod kept;
 mod later;
 mod learner;
 mod link;
@@ -34,17 +38,21 @@ mod places;
 mod policy;
 pub mod scenario;
 mod settings;
+mod shared;
 mod slots;
 #[cfg(test)]
 mod tests;
 mod time;
+mod touches;
 mod traffic;
 mod translations;
 
+pub use caches::NodeCaches;
 pub use controller::{Controller, Spills};
 pub use counts::{Hot, PageId};
 pub use engine::{Engine, Program};
-pub use filter::{Filtering, NodeCaches, Seen, What, filter, pass};
+pub use filter::{Filtering, Seen, What, pass};
+pub use kept::{Filtered, filter};
 pub use load::Prices;
 pub use local::{Frame, LocalTable};
 pub use manager::Swapped;

@@ -1,16 +1,20 @@
 //! A node: its cores, its own memory, its port to the pool, and where each of its pages is.
 
 use super::Ps;
+use super::caches::NodeCaches;
 use super::core::Core;
+use super::counts::PageId;
 use super::dma::{Dma, Pair};
-use super::filter::{NodeCaches, Seen};
+use super::filter::Seen;
 use super::governed::Governed;
 use super::hardware::{Times, local};
+use super::kept::Nothing;
 use super::link::Link;
 use super::local::LocalTable;
 use super::module::Module;
 use super::places::{Place, Places};
 use super::policy::NodeView;
+use super::shared::Shared;
 use super::traffic::Misses;
 use super::translations::Translations;
 use pagetide_machine::PoolMachine;
@@ -29,7 +33,9 @@ pub(super) struct Node<'m> {
     /// Since when it has stood still for that.
     frozen_at: Option<Ps>,
     /// Caches that misses come from as they are made; else they are kept.
-    pub(super) caches: Option<NodeCaches>,
+    pub(super) caches: Option<Caches<'m>>,
+    /// What came from them last.
+    misses: Misses,
     /// Pages that are swapped while it may go on.
     pub(super) dma: Dma,
     pub(super) tally: Tally,
@@ -41,6 +47,49 @@ pub(super) struct Node<'m> {
     looked: (Tally, Ps),
     outstanding: u32,
     local_idle: Ps,
+}
+
+/// Caches in time.
+#[derive(Debug)]
+pub(super) enum Caches<'k> {
+    /// All of them.
+    All(NodeCaches),
+    /// The shared one, behind what the others let through.
+    Shared(Shared<'k>),
+}
+
+impl Caches<'_> {
+    /// A core goes on; whether it had anything to do.
+    fn advance(&mut self, core: usize, told: &mut impl FnMut(Seen)) -> bool {
+        match self {
+            Self::All(caches) => caches.advance(core, told, &mut Nothing),
+            Self::Shared(shared) => shared.advance(core, told),
+        }
+    }
+
+    /// Instructions of a core since its last line.
+    fn rest(&mut self, core: usize) -> u64 {
+        match self {
+            Self::All(caches) => caches.rest(core),
+            Self::Shared(shared) => shared.rest(core),
+        }
+    }
+
+    /// A page moved.
+    fn moved(&mut self, page: PageId) {
+        match self {
+            Self::All(caches) => caches.moved(page),
+            Self::Shared(shared) => shared.moved(page),
+        }
+    }
+
+    /// What is kept of what is left.
+    pub(super) fn left(&self) -> u64 {
+        match self {
+            Self::All(_) => 0,
+            Self::Shared(shared) => shared.left(),
+        }
+    }
 }
 
 /// What is counted of a node.
@@ -84,6 +133,7 @@ impl<'m> Node<'m> {
             stalled_until: start,
             frozen_at: None,
             caches: None,
+            misses: Misses::default(),
             dma: Dma::default(),
             tally: Tally::default(),
             translations,
@@ -171,16 +221,14 @@ impl<'m> Node<'m> {
     /// Gives a core that has made all of its misses the next ones that its caches let through.
     pub(super) fn refill(&mut self, number: usize, now: Ps, times: &Times) {
         let Some(caches) = &mut self.caches else { return };
-        let mut misses = Misses::default();
-        let told = |misses: &mut Misses, seen: Seen| misses.add(&seen);
-        while misses.all().is_empty() && caches.advance(number, &mut |seen| told(&mut misses, seen))
-        {
-        }
+        let misses = &mut self.misses;
+        misses.clear();
+        while misses.all().is_empty() && caches.advance(number, &mut |seen| misses.add(&seen)) {}
         if misses.all().is_empty() {
             misses.compute(caches.rest(number));
         }
         if !misses.all().is_empty() {
-            self.cores[number].refill(&misses, now, times);
+            self.cores[number].refill(misses, now, times);
         }
     }
 

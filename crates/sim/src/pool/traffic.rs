@@ -98,6 +98,12 @@ impl Misses {
         self.write_backs
     }
 
+    /// Forgets all.
+    pub(super) fn clear(&mut self) {
+        self.all.clear();
+        (self.instructions, self.fetches, self.write_backs) = (0, 0, 0);
+    }
+
     /// Appends what a core was seen to do.
     pub fn add(&mut self, seen: &Seen) {
         match seen.what {

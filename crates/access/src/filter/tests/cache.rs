@@ -18,15 +18,20 @@ proptest! {
         ways in 1_u32..40,
         sets in 1_u64..9,
         reach in 1_u64..12,
-        accesses in prop::collection::vec((any::<u64>(), any::<bool>()), 1..600),
+        accesses in prop::collection::vec((any::<u64>(), any::<bool>(), 0..20_u8), 1..600),
     ) {
         let all = sets * u64::from(ways);
         let (mut cache, mut naive) = (lines(all, ways), Naive::new(all, ways));
         // Up to 1.5 times what it holds, some of it far away.
         let reach = (all * reach / 8).max(1);
-        for (number, write) in accesses {
+        for (number, write, what) in accesses {
             let far = if number >> 63 == 1 { cache.limit() - reach } else { 0 };
             let line = number % reach + far;
+            if what == 0 {
+                let was_dirty = naive.dirty().contains(&line);
+                naive.forget(line);
+                prop_assert_eq!(cache.invalidate(line), was_dirty);
+            }
             prop_assert_eq!(cache.access(line, write), naive.access(line, write));
         }
         prop_assert_eq!(sorted(cache.dirty()), naive.dirty());

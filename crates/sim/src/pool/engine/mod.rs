@@ -11,18 +11,20 @@ mod place;
 mod requests;
 
 use super::Ps;
+use super::caches::NodeCaches;
 use super::controller::Controller;
 use super::core::Core;
-use super::filter::NodeCaches;
 use super::governed::Governed;
 use super::hardware::{Times, module, pages_of};
+use super::kept::{Filtered, Nothing};
 use super::later::{Asked, Later};
 use super::manager::Manager;
 use super::module::Module;
-use super::node::Node;
+use super::node::{Caches, Node};
 use super::outcome::PoolOutcome;
 use super::placement::Placement;
 use super::settings::{Migration, PoolError};
+use super::shared::Shared;
 use super::traffic::{Misses, Request};
 use pagetide_machine::PoolMachine;
 
@@ -109,15 +111,31 @@ impl<'m> Engine<'m> {
         })
     }
 
-    /// Lets the misses come from caches that are simulated in time, one for each node, in place of misses
-    /// that are kept: cores take turns in their shared cache as fast as they are, and lines of a page that
-    /// moved serve nobody.
+    /// Lets the misses come from caches that are simulated in time, those of a node for each, in place of misses
+    /// that are kept: cores take turns in their shared cache as fast as they are, and a page that moves leaves
+    /// the caches.
     #[must_use]
-    pub fn behind(mut self, caches: Vec<NodeCaches>) -> Self {
-        for (number, (node, mut caches)) in self.nodes.iter_mut().zip(caches).enumerate() {
-            caches.warm_up();
+    pub fn behind(self, caches: Vec<NodeCaches>) -> Self {
+        let warm = |mut caches: NodeCaches| {
+            caches.warm_up(&mut |_| {}, &mut Nothing);
+            caches.one_at_a_time();
+            Caches::All(caches)
+        };
+        self.with(caches.into_iter().map(warm))
+    }
+
+    /// Lets the shared cache of each node be simulated in time, behind what the cores' own caches let through:
+    /// as [`Self::behind`], but for what a move changes in the cores' own caches for other pages.
+    #[must_use]
+    pub fn sharing(self, filtered: &[&'m Filtered]) -> Self {
+        self.with(filtered.iter().map(|filtered| Caches::Shared(Shared::new(filtered))))
+    }
+
+    fn with(mut self, caches: impl Iterator<Item = Caches<'m>>) -> Self {
+        for (number, (node, caches)) in self.nodes.iter_mut().zip(caches).enumerate() {
             node.caches = Some(caches);
             for core in 0..node.cores.len() {
+                node.cores[core].forget(start(number));
                 node.refill(core, start(number), &self.times);
                 self.next[number * self.cores + core] = node.cores[core].next();
             }
@@ -130,7 +148,9 @@ impl<'m> Engine<'m> {
     /// # Errors
     /// `watch`, asked now and then, said false.
     pub fn run(mut self, watch: &mut dyn FnMut(f64) -> bool) -> Result<PoolOutcome, PoolError> {
-        let all: u64 = self.nodes.iter().flat_map(|node| &node.cores).map(|c| c.left()).sum();
+        let of_caches = |node: &Node<'_>| node.caches.as_ref().map_or(0, Caches::left);
+        let of_cores = |node: &Node<'_>| node.cores.iter().map(|core| core.left()).sum::<u64>();
+        let all: u64 = self.nodes.iter().map(|node| of_caches(node) + of_cores(node)).sum();
         let (mut made, mut left) = (0, WATCH);
         loop {
             let (core, next) = self.first();

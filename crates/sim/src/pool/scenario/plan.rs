@@ -24,6 +24,9 @@ const WAITING_MODEL: u32 = 2;
 /// Is added for [`ProgramSpec::Simplemoc`], since regions are structures that are read, too.
 const SIMPLEMOC_MODEL: u32 = 8;
 
+/// Is added where pages may move, since these leave the caches.
+const MOVING_MODEL: u32 = 16;
+
 /// The model that computes a program's accesses.
 #[must_use]
 pub const fn model_of_program(program: &ProgramSpec) -> u32 {
@@ -45,7 +48,8 @@ pub fn model_of(scenario: &PoolScenario) -> u32 {
         Chooser::Payback => PAYBACK_MODEL,
         Chooser::Hottest => 0,
     };
-    programs + policy + if waits { WAITING_MODEL } else { 0 }
+    let moving = if migration.most > 0 { MOVING_MODEL } else { 0 };
+    programs + policy + moving + if waits { WAITING_MODEL } else { 0 }
 }
 
 /// Whether a file's text is a scenario of a pool: it has a key `program`, or `pool`.

@@ -48,10 +48,15 @@ fn simulate(
         .map(|program| traces.of(program, &machine, length, scenario.seed, &fits))
         .collect::<Result<_, _>>()?;
     let of_node = |node: usize| {
-        let (misses, pages) = &*traced[node % traced.len()];
-        Program { misses, pages: *pages }
+        let (filtered, pages) = &*traced[node % traced.len()];
+        Program { misses: &filtered.misses, pages: *pages }
     };
     let programs: Vec<Program<'_>> = (0..nodes).map(of_node).collect();
     let placement = (scenario.placement.parse()?, scenario.seed);
-    Engine::new(&machine, &programs, placement, scenario.migration.as_ref())?.run(watch)
+    let mut engine = Engine::new(&machine, &programs, placement, scenario.migration.as_ref())?;
+    if scenario.migration.as_ref().is_some_and(|migration| migration.most > 0) {
+        let of_node = |node: usize| &traced[node % traced.len()].0;
+        engine = engine.sharing(&(0..nodes).map(of_node).collect::<Vec<_>>());
+    }
+    engine.run(watch)
 }

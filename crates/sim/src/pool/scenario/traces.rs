@@ -1,8 +1,8 @@
 //! Misses of programs, filtered once and kept for all settings that are replayed.
 
-use super::super::filter::{Filtering, filter};
+use super::super::filter::Filtering;
+use super::super::kept::{Filtered, filter};
 use super::super::settings::{PoolError, refuse};
-use super::super::traffic::Misses;
 use super::ProgramSpec;
 use super::program::{unread, wrong};
 use pagetide_machine::{PoolCache, PoolMachine};
@@ -24,8 +24,8 @@ struct Key {
     seed: u64,
 }
 
-/// The misses of a node's cores, and the pages of the program.
-pub type Traced = Arc<(Vec<Misses>, u32)>;
+/// What is kept of a program on a node, and the program's pages.
+pub type Traced = Arc<(Filtered, u32)>;
 
 /// See the module. Threads that ask for the same misses wait for the first of them.
 #[derive(Debug, Default)]
@@ -65,18 +65,18 @@ impl Traces {
         let pages = threads.pages;
         fits(pages)?;
         let filtering = Filtering { warm_up, instructions, pages, seed };
-        let misses = filter(threads.sources, &machine.caches, machine.tlb.as_ref(), filtering)
+        let filtered = filter(threads.sources, &machine.caches, machine.tlb.as_ref(), filtering)
             .map_err(wrong)?;
         if let (ProgramSpec::Stream { stream, .. }, Some(failure)) = (program, threads.failure) {
             if let Some(source) = failure.take() {
                 return Err(unread(stream, source));
             }
-            if misses.iter().all(|misses| misses.instructions() == 0) {
+            if filtered.misses.iter().all(|misses| misses.instructions() == 0) {
                 let path = stream.display();
                 let remedy = format!("{path} ends before; give a smaller one, or repeat = true");
                 return refuse("warm_up", &warm_up, remedy);
             }
         }
-        Ok(Arc::clone(kept.insert(Arc::new((misses, pages)))))
+        Ok(Arc::clone(kept.insert(Arc::new((filtered, pages)))))
     }
 }

@@ -1,31 +1,35 @@
-//! Misses that are kept and replayed, beside caches that are simulated in time.
+//! What is kept of a program and replayed, beside caches all of which are simulated in time.
 
 use super::*;
 use crate::pool::scenario::ProgramSpec;
 use crate::pool::{Filtering, NodeCaches, filter};
+use pagetide_access::patterns::{Op, Source, Step};
+use pagetide_machine::PoolCache;
+use pagetide_types::Bytes;
+use std::time::Duration;
 
-/// Instructions per cycle of both: caches first, caches in time.
-fn both(program: &ProgramSpec, migration: &Migration) -> [f64; 2] {
-    let machine = machine(8);
-    let threads = || program.threads(2, 1).unwrap();
-    let pages = threads().pages;
-    let filtering = Filtering { warm_up: 2_000_000, instructions: 2_000_000, pages, seed: 1 };
-    let kept = filter(threads().sources, &machine.caches, None, filtering).unwrap();
-    let programs = vec![Program { misses: &kept, pages }; 8];
-    let caches = |_| NodeCaches::new(threads().sources, &machine.caches, None, filtering).unwrap();
-    let engine = Engine::new(&machine, &programs, (Placement::Pool, 1), Some(migration)).unwrap();
-    let replayed = engine.run(&mut |_| true).unwrap();
-    let nothing = vec![Misses::default(); 2];
-    let programs = vec![Program { misses: &nothing, pages }; 8];
-    let engine = Engine::new(&machine, &programs, (Placement::Pool, 1), Some(migration)).unwrap();
-    let full = engine.behind((0..8).map(caches).collect()).run(&mut |_| true).unwrap();
-    [replayed.ipc, full.ipc]
+/// A replay, and caches in time.
+fn both(
+    machine: &PoolMachine,
+    sources: &dyn Fn() -> Vec<Box<dyn Source>>,
+    filtering: Filtering,
+    migration: &Migration,
+) -> [PoolOutcome; 2] {
+    let kept = filter(sources(), &machine.caches, None, filtering).unwrap();
+    let programs =
+        vec![Program { misses: &kept.misses, pages: filtering.pages }; machine.nodes as usize];
+    let engine = || Engine::new(machine, &programs, (Placement::Pool, 1), Some(migration)).unwrap();
+    let replayed = if migration.most > 0 { engine().sharing(&[&kept; 8]) } else { engine() };
+    let caches = |_| NodeCaches::new(sources(), &machine.caches, None, filtering).unwrap();
+    let full = engine().behind((0..machine.nodes).map(caches).collect());
+    [replayed, full].map(|engine| engine.run(&mut |_| true).unwrap())
 }
 
 #[test]
-fn caches_first_is_caches_in_time_to_two_percent() {
+fn a_replay_is_caches_in_time_to_one_percent() {
     let programs = [
         ProgramSpec::Simplemoc { regions: 15_000 },
+        ProgramSpec::Pennant { zones: 160 * 1440 },
         ProgramSpec::Minife { edge: 60 },
         ProgramSpec::Is { keys: 22, largest: 18 },
     ];
@@ -34,10 +38,78 @@ fn caches_first_is_caches_in_time_to_two_percent() {
         let often = Migration { epoch_cycles: 100_000, ..Migration::default() };
         let rarely = Migration { threshold: 30, most: 500, ..Migration::default() };
         for migration in [none, often, rarely] {
-            let [replayed, full] = both(&program, &migration);
-            let off = 100.0 * (replayed / full - 1.0);
-            eprintln!("{program:?} {migration:?}: {replayed:.4} {full:.4} {off:+.2} %");
-            close(replayed, full, 2.0);
+            let pages = program.threads(2, 1).unwrap().pages;
+            let (warm_up, instructions) = (2_000_000, 2_000_000);
+            let filtering = Filtering { warm_up, instructions, pages, seed: 1 };
+            let sources = || program.threads(2, 1).unwrap().sources;
+            let [replayed, full] = both(&machine(8), &sources, filtering, &migration);
+            let off = 100.0 * (replayed.ipc / full.ipc - 1.0);
+            eprintln!("{program:?} {migration:?}: {:.4} {:.4} {off:+.2} %", replayed.ipc, full.ipc);
+            close(replayed.ipc, full.ipc, 1.0);
         }
     }
+}
+
+/// Of each page line after line, for which the pool is asked; then some of them again, which the caches of a
+/// core have.
+struct Rereads {
+    at: u64,
+    again: u64,
+    op: Op,
+}
+
+impl Source for Rereads {
+    fn take(&mut self, n: u32, _: Duration, steps: &mut Vec<Step>) {
+        for _ in 0..n {
+            let round = 64 + self.again;
+            let (page, within) = (self.at / round, self.at % round);
+            let line = page << 6 | within % 64;
+            steps.push(Step { offset: line << 6, gap: 400, op: self.op, dependent: false });
+            self.at += 1;
+        }
+    }
+}
+
+/// Two hundred pages, each of which moves while it is accessed.
+fn swept(again: u64, op: Op) -> [PoolOutcome; 2] {
+    let level = |kib, shared| PoolCache { size: Bytes::kib(kib), ways: 8, shared };
+    let caches = vec![level(4, false), level(8, false), level(128, true)];
+    let machine = PoolMachine { caches, ..machine(1) };
+    // An epoch is a hundred accesses.
+    let migration = Migration {
+        epoch_cycles: 20_000,
+        threshold: 20,
+        shootdown_us: 0.0,
+        swap_us: 0.0,
+        ..Migration::default()
+    };
+    let sources = || -> Vec<Box<dyn Source>> { vec![Box::new(Rereads { at: 0, again, op })] };
+    let instructions = 400 * (64 + again) * PAGES;
+    let filtering = Filtering { warm_up: 0, instructions, pages: 210, seed: 1 };
+    both(&machine, &sources, filtering, &migration)
+}
+
+const PAGES: u64 = 200;
+
+#[test]
+fn lines_of_a_page_that_moved_are_fetched_again() {
+    // Three times more, which a core's own caches serve if nothing moves.
+    let [replayed, full] = swept(192, Op::Read);
+    let fetches = |of: &PoolOutcome| of.nodes[0].local_fetches + of.nodes[0].pool_fetches;
+    assert!(full.nodes[0].moved_in > PAGES * 9 / 10, "{full:?}");
+    assert!(fetches(&full) > (64 + 40) * PAGES, "{}", fetches(&full));
+    close(fetches(&replayed) as f64, fetches(&full) as f64, 1.0);
+}
+
+#[test]
+fn what_a_page_that_moves_has_dirty_in_caches_goes_with_it() {
+    let [replayed, full] = swept(0, Op::Write);
+    let node = &full.nodes[0];
+    let written = |of: &PoolOutcome| of.nodes[0].local_write_backs + of.nodes[0].pool_write_backs;
+    let held = (128 + 12) << 10 >> 6;
+    let all = node.local_fetches + node.pool_fetches - held;
+    assert!(node.moved_in > PAGES / 2, "{full:?}");
+    // Each page has more than 20 dirty lines when it moves.
+    assert!(written(&full) < all - 20 * node.moved_in, "{} of {all}", written(&full));
+    close(written(&replayed) as f64, written(&full) as f64, 2.0);
 }

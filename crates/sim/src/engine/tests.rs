@@ -321,9 +321,11 @@ fn who_sees_pages_alone_sees_one_touch_of_an_object_and_eight_of_a_page_that_a_s
     let touches = |dependent, lines: &[u64]| {
         let mut engine = engine(0);
         engine.world().count_touches();
-        let mut lines = lines.to_vec().into_iter();
+        let lines = lines.to_vec();
+        let mut at = 0;
         let program = move |_: f64| {
-            let address = lines.next()? * 64;
+            let address = lines.get(at)? * 64;
+            at += 1;
             Some(Access { address, write: false, dependent, compute_ns: 1.0 })
         };
         engine.thread(program, 0, WIDE, 0.0);

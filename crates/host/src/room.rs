@@ -53,6 +53,14 @@ impl Host {
         self.text(path)?.parse().ok().filter(|ns| *ns > 0)
     }
 
+    /// Bytes a second that the nearest CPU reads from a node, as the firmware says; none where it says nothing
+    /// (drivers/base/node.c, in MiB/s).
+    #[must_use]
+    pub fn read_bandwidth(&self, node: NodeId) -> Option<Bytes> {
+        let path = format!("sys/devices/system/node/node{node}/access0/initiators/read_bandwidth");
+        self.text(path)?.parse().ok().filter(|mib_s| *mib_s > 0).map(Bytes::mib)
+    }
+
     /// A counter of `/proc/vmstat`; none where the kernel has no such counter.
     #[must_use]
     pub fn vm_counter(&self, name: &str) -> Option<u64> {
@@ -184,6 +192,9 @@ Node 1, zone   Normal
         // Two blocks are free there; the mark leaves room for one.
         assert_eq!(host.room(NodeId(1)).huge_blocks, 1);
         assert_eq!(host.room(NodeId(2)), Room::default());
+        fake.file("sys/devices/system/node/node1/access0/initiators/read_bandwidth", "17800\n");
+        let bandwidths = [0, 1].map(|node| host.read_bandwidth(NodeId(node)));
+        assert_eq!(bandwidths, [None, Some(Bytes::mib(17_800))]);
         fake.file("sys/devices/system/node/node1/access0/initiators/read_latency", "350\n");
         assert_eq!(
             (host.read_latency_ns(NodeId(0)), host.read_latency_ns(NodeId(1))),

@@ -36,7 +36,13 @@ fn decide(criterion: &mut Criterion) {
             rates[rates.len() / 2]
         };
         let fast: Vec<bool> = heat.rate.iter().map(|rate| *rate < middle).collect();
-        let terms = CostBenefit { gain_ns: 100.0, base_us: 2.0, huge_us: 370.0, within_s: 10.0 };
+        let terms = CostBenefit {
+            gain_ns: 100.0,
+            channel_ns: 0.0,
+            base_us: 2.0,
+            huge_us: 370.0,
+            within_s: 10.0,
+        };
         let spec: PolicySpec = "rate".parse().expect("a policy");
         group.throughput(Throughput::Elements(units.into()));
         group.bench_function(BenchmarkId::new("live", units), |bencher| {

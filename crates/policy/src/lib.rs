@@ -9,6 +9,7 @@
 mod access_history;
 mod amp_pages;
 mod by_history;
+mod channel;
 mod decider;
 mod governors;
 mod interval_history;

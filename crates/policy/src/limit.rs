@@ -14,6 +14,9 @@ use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 pub struct CostBenefit {
     /// By how much an access to fast memory is faster, ns.
     pub gain_ns: f64,
+    /// For how long an access keeps the slow tier's channel from others, ns; 0 where that is not known, and nobody
+    /// waits for it (see channel.rs).
+    pub channel_ns: f64,
     /// What moving a base page takes, us.
     pub base_us: f64,
     /// What moving a huge page takes, us.
@@ -291,7 +294,13 @@ mod tests {
     fn what_is_worth_its_place_is_given_back_only_beyond_what_the_tenant_may_have() {
         let heat = heat(&[(1, 1.0), (1, 200.0), (1, 300.0), (1, 900.0), (1, 100.0)]);
         // 10 us a move, 100 ns an access: 100 accesses pay for one.
-        let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 1.0 };
+        let terms = CostBenefit {
+            gain_ns: 100.0,
+            channel_ns: 0.0,
+            base_us: 10.0,
+            huge_us: 370.0,
+            within_s: 1.0,
+        };
         let found = |most: u64, ups: &[usize]| {
             let limits = Limits {
                 capacity: Bytes(PAGE),
@@ -333,15 +342,26 @@ mod tests {
     fn what_may_be_cold_does_not_go_up() {
         let mut heat = heat(&[(1, 1000.0), (1, 900.0)]);
         heat.least = vec![10.0, 800.0];
-        let cost_benefit =
-            CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
+        let cost_benefit = CostBenefit {
+            gain_ns: 100.0,
+            channel_ns: 0.0,
+            base_us: 10.0,
+            huge_us: 370.0,
+            within_s: 2.0,
+        };
         let found = chosen(&heat, &[false; 2], &[true; 2], (2, 99), Some(cost_benefit));
         assert_eq!((found.promote, found.unprofitable), (vec![1], 1));
     }
 
     #[test]
     fn an_exchange_of_base_pages_pays_from_some_rate_on() {
-        let terms = CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
+        let terms = CostBenefit {
+            gain_ns: 100.0,
+            channel_ns: 0.0,
+            base_us: 10.0,
+            huge_us: 370.0,
+            within_s: 2.0,
+        };
         assert!((terms.pays_from() - 100.0).abs() < 1e-9, "20 us, and 100 ns for each access");
         assert_eq!(CostBenefit { within_s: 0.0, ..terms }.pays_from(), 0.0, "whatever is wanted");
     }
@@ -351,8 +371,13 @@ mod tests {
         let heat = heat(&[(1, 1.0), (1, 40.0), (1, 1000.0), (1, 60.0), (1, 0.0)]);
         let fast = [true, false, false, false, false];
         // 10 us a move, 100 ns an access: 100 accesses pay for one.
-        let cost_benefit =
-            CostBenefit { gain_ns: 100.0, base_us: 10.0, huge_us: 370.0, within_s: 2.0 };
+        let cost_benefit = CostBenefit {
+            gain_ns: 100.0,
+            channel_ns: 0.0,
+            base_us: 10.0,
+            huge_us: 370.0,
+            within_s: 2.0,
+        };
         let found = chosen(&heat, &fast, &[true; 5], (3, 99), Some(cost_benefit));
         assert_eq!(found.promote, [2, 3]);
         assert_eq!(found.demote, [] as [usize; 0], "there was room");
@@ -390,7 +415,7 @@ mod tests {
             let heat = heat(&units.iter().map(|u| (u.0, u.1)).collect::<Vec<_>>());
             let fast: Vec<bool> = units.iter().map(|u| u.2).collect();
             let movable: Vec<bool> = units.iter().map(|u| u.3).collect();
-            let terms = CostBenefit { gain_ns: 100.0, base_us: 1.0, huge_us: 37.0, within_s: 1.0 };
+            let terms = CostBenefit { gain_ns: 100.0, channel_ns: 0.0, base_us: 1.0, huge_us: 37.0, within_s: 1.0 };
             let most = capacity + more;
             let limits = (capacity, most, move_budget);
             let found = within(&heat, &fast, &movable, limits, priced.then_some(terms));

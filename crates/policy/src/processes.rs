@@ -1,5 +1,6 @@
 //! The processes of a tenant: what each was seen to do, and what its governor says.
 
+use crate::channel::Worth;
 use crate::recent_moves::RecentMoves;
 use crate::tenant::Outcome;
 use crate::{Balance, CostBenefit, Counters, Governor, Governors, Verdict, Watch, observed};
@@ -38,6 +39,11 @@ pub(crate) struct Processes {
     piece: Option<Bytes>,
 }
 
+/// Whose a row is.
+fn number_of(of_row: &[u32], row: usize) -> u32 {
+    of_row.get(row).copied().unwrap_or(0)
+}
+
 struct Process {
     governor: Box<dyn Governor>,
     verdict: Verdict,
@@ -72,7 +78,7 @@ impl Process {
     }
 
     /// One of its units.
-    fn count(&mut self, heat: &EpochHeat, row: usize, fast: bool, prices: Option<&CostBenefit>) {
+    fn count(&mut self, heat: &EpochHeat, row: usize, fast: bool) {
         let counters = &mut self.counters;
         counters.resident += heat.bytes(row);
         if observed(heat.flags[row]) {
@@ -80,13 +86,6 @@ impl Process {
             counters.watched += pages(heat.watched[row]);
             counters.accessed += pages(heat.touched[row]);
             counters.accessed_fast += if fast { pages(heat.touched[row]) } else { Bytes(0) };
-        }
-        let was_fast = self.recent.was_fast(heat.unit[row]);
-        if let (Some(balance), Some(prices), Some(was_fast)) =
-            (&mut counters.balance, prices, was_fast)
-        {
-            let sooner = f64::from(i8::from(fast) - i8::from(was_fast));
-            balance.gained += sooner * prices.waits(f64::from(heat.memory_rate(row)));
         }
     }
 }
@@ -133,6 +132,7 @@ impl Processes {
         let lives = |unit: UnitId| heat.unit.binary_search(&unit).is_ok();
         self.promoted.retain(|unit| lives(*unit));
         self.count(heat, fast, length_s, lives);
+        self.count_gains(heat, fast);
         self.share_watching();
         let mut changes = Vec::new();
         for (number, process) in &mut self.by_number {
@@ -155,7 +155,7 @@ impl Processes {
     ) {
         let mut before = std::mem::take(&mut self.by_number);
         for (row, fast) in fast.iter().enumerate() {
-            let number = self.of_row.get(row).copied().unwrap_or(0);
+            let number = number_of(&self.of_row, row);
             let process = self.by_number.entry(number).or_insert_with(|| {
                 let mut process = before.remove(&number).unwrap_or_else(|| {
                     Process::new(self.governors.build(number), self.prices.is_some())
@@ -164,7 +164,26 @@ impl Processes {
                 process.recent.end_epoch(self.now_s, &lives);
                 process
             });
-            process.count(heat, row, *fast, self.prices.as_ref());
+            process.count(heat, row, *fast);
+        }
+    }
+
+    /// What units gain by having moved lately. Accesses are worth as much as if nothing had.
+    fn count_gains(&mut self, heat: &EpochHeat, fast: &[bool]) {
+        let Some(prices) = self.prices else { return };
+        let process = |row: usize| self.by_number.get(&number_of(&self.of_row, row));
+        let was_fast: Vec<Option<bool>> =
+            (0..heat.len()).map(|row| process(row)?.recent.was_fast(heat.unit[row])).collect();
+        let worth = Worth::of(heat, &prices, |row| !was_fast[row].unwrap_or(fast[row]));
+        for (row, was_fast) in was_fast.iter().enumerate() {
+            let Some(was_fast) = *was_fast else { continue };
+            let process = self.by_number.get_mut(&number_of(&self.of_row, row));
+            if let Some(balance) = process.and_then(|process| process.counters.balance.as_mut()) {
+                let counts = worth.map_or(1.0, |worth| worth.of_row(heat, row));
+                let sooner = f64::from(i8::from(fast[row]) - i8::from(was_fast));
+                let rate = f64::from(heat.memory_rate(row));
+                balance.gained += sooner * prices.waits(counts * rate);
+            }
         }
     }
 
@@ -180,7 +199,7 @@ impl Processes {
 
     /// Whether nothing of the row's process may go up.
     pub(crate) fn stands_still(&self, row: usize) -> bool {
-        let number = self.of_row.get(row).copied().unwrap_or(0);
+        let number = number_of(&self.of_row, row);
         self.by_number.get(&number).is_some_and(|process| process.verdict == Verdict::StandStill)
     }
 
@@ -201,7 +220,7 @@ impl Processes {
     /// Takes in what became of an order for a row of the heat that was judged last.
     pub(crate) fn learn(&mut self, outcome: &Outcome) {
         let unit = &outcome.unit;
-        let number = self.of_row.get(outcome.row).copied().unwrap_or(0);
+        let number = number_of(&self.of_row, outcome.row);
         let Some(process) = self.by_number.get_mut(&number) else { return };
         let counters = &mut process.counters;
         counters.moved_back += outcome.moved_back;

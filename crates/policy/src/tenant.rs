@@ -3,6 +3,7 @@
 //! there is, and get the moves; then they say what really happened. Only what watches and what moves
 //! differs between them.
 
+use crate::channel::Worth;
 use crate::processes::Processes;
 use crate::{
     Change, Chosen, CostBenefit, Decider, GovernorSpec, Governors, Limits, Moves, Now, Observation,
@@ -161,6 +162,9 @@ impl Tenant {
             let may_go_up = || !self.processes.stands_still(row);
             places.movable.is_none_or(|movable| movable[row]) && (fast[row] || may_go_up())
         };
+        let worth = self.cost_benefit.and_then(|terms| Worth::of(heat, &terms, |row| !fast[row]));
+        let weighed = worth.map(|worth| worth.weigh(heat));
+        let heat = weighed.as_ref().unwrap_or(heat);
         let free = places.movable.is_none() && standing_still == 0;
         let movable: Option<Vec<bool>> = (!free).then(|| (0..heat.len()).map(may_move).collect());
         let movable = movable.as_deref();

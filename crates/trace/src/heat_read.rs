@@ -74,6 +74,8 @@ pub(crate) fn heat(
             node: node.next().unwrap_or_default(),
             // Not recorded.
             least: Vec::new(),
+            in_order: Vec::new(),
+            cores: 0.0,
             traffic: traffic.next().unwrap_or_default(),
             accesses: accesses.next().unwrap_or_default(),
             leads: leads.next().unwrap_or_default(),

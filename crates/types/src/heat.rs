@@ -90,6 +90,12 @@ pub struct EpochHeat {
     /// What the rate is at least, but for one chance in ten: little is sure of what was seen once. The
     /// recorder tells it, and no recording holds it: there it is empty, and the rate is sure.
     pub least: Vec<f32>,
+    /// Of the rate, what comes in with pages that are accessed in a row, line after line: programs wait for
+    /// those together, and for the memory's bandwidth where that is short. The recorder tells it, and no
+    /// recording holds it; empty where nobody does.
+    pub in_order: Vec<f32>,
+    /// CPU seconds that who accesses it used per second of the epoch; 0 where nobody says so.
+    pub cores: f32,
     /// Accesses per second past the CPU caches, measured in this epoch alone: what a plan charges.
     /// 0 for a unit that was not watched in it. Empty where the source does not measure it: the
     /// rate is charged.

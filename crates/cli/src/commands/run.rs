@@ -24,7 +24,7 @@ use pagetide_scan::{
     End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError, SinglePages, Target,
 };
 use pagetide_trace::{Owner, RecordingWriter};
-use pagetide_types::{NodeId, UnitSize};
+use pagetide_types::{Bytes, NodeId, UnitSize};
 use std::fs::{File, OpenOptions};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -38,6 +38,9 @@ const FIRST_EPOCH: Duration = Duration::from_secs(1);
 /// Share of each core that the target keeps busy which observing may cost: as much as Linux lets a thread spend
 /// on scanning for NUMA balancing, a thirty-third of its time.
 const BUDGET: f64 = 0.03;
+
+/// Bytes of a cache line.
+const LINE: f64 = 64.0;
 
 /// So many base pages have rates of their own at most, 2 GiB: each takes memory of ours, and time in every
 /// epoch.
@@ -260,10 +263,15 @@ fn cost_benefit(host: &Host, tiers: &Tiers, machine: &Machine, arguments: &RunAr
         (Some(fast), Some(slow)) if slow > fast => Some(f64::from(slow - fast)),
         _ => None,
     };
-    let modelled = machine.tiers[1].read_latency_ns - machine.tiers[0].read_latency_ns;
+    let slow = &machine.tiers[1];
+    let modelled = slow.read_latency_ns - machine.tiers[0].read_latency_ns;
+    let bandwidths = tiers.slow.iter().map(|node| host.read_bandwidth(*node));
+    let bandwidth = bandwidths.sum::<Option<Bytes>>().filter(|_| here.is_some());
+    let gb_s = bandwidth.map_or(slow.read_bandwidth_gb_s, |a_second| a_second.as_f64() * 1e-9);
     CostBenefit {
         // Lines that come in together are waited for once.
         gain_ns: here.unwrap_or(modelled) / LINES_OF_A_TOUCH,
+        channel_ns: LINE / gb_s,
         base_us: machine.migration.page_4k_us,
         huge_us: machine.migration.page_2m_us,
         within_s: arguments.payback.as_secs_f64(),

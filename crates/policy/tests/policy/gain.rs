@@ -181,16 +181,25 @@ fn heat(epoch: u32, rates: &[f32]) -> EpochHeat {
 
 /// Two units of which one is fast and the other takes its place in the first epoch, if there is
 /// migration; how often a second each is accessed then. Seconds until it stops.
-#[expect(clippy::unwrap_used, reason = "a test's own text")]
 fn exchanged(accesses_per_s: [f32; 2], gain_ns: f64) -> Option<u32> {
-    let prices = CostBenefit { gain_ns, base_us: 10.0, huge_us: 370.0, within_s: 0.0 };
+    exchanged_by(accesses_per_s, gain_ns, (0.0, 0.0))
+}
+
+/// The same where all accesses come in order and keep the slow tier's channel for so long, ns, on so many cores.
+#[expect(clippy::unwrap_used, reason = "a test's own text")]
+fn exchanged_by(
+    accesses_per_s: [f32; 2],
+    gain_ns: f64,
+    (channel_ns, cores): (f64, f32),
+) -> Option<u32> {
+    let prices = CostBenefit { gain_ns, channel_ns, base_us: 10.0, huge_us: 370.0, within_s: 0.0 };
     let spec = "gain:horizon=10,patience=5".parse::<GovernorSpec>().unwrap();
     let policy = "rate:steps=256,interval=0".parse().unwrap();
     let mut tenant = Tenant::new(Decider::new(&policy), (&spec).into(), Some(prices));
     let mut fast = [true, false];
     (0..60).find(|epoch| {
         let rates = if *epoch == 0 { [1.0, 1000.0] } else { accesses_per_s };
-        let heat = heat(*epoch, &rates);
+        let heat = EpochHeat { in_order: rates.to_vec(), cores, ..heat(*epoch, &rates) };
         let places = Places { fast: Some(&fast), ..Places::default() };
         tenant.arrive(&heat);
         tenant.watched(1e-6, None);
@@ -212,4 +221,15 @@ fn a_tenant_counts_what_moves_bring_and_cost() {
     assert_eq!(exchanged([900.0, 1000.0], 100.0), Some(15));
     // 20 more bring 20 us in the horizon, less than 30: it stops as soon as it may.
     assert_eq!(exchanged([980.0, 1000.0], 100.0), Some(14));
+}
+
+#[test]
+fn what_left_a_full_channel_brings_what_it_kept_the_channel_for_though_that_is_idle_now() {
+    // 20 a second bring 2 us, of 3 that it costs.
+    assert_eq!(exchanged([0.0, 20.0], 100.0), Some(14));
+    // They kept the channel, 50 ms each, for all of the time, from cores that lose six times the latency by it.
+    let (channel_ns, cores) = (50e6, 6.0 * 100.0 / 50e6);
+    assert_eq!(exchanged_by([0.0, 20.0], 100.0, (channel_ns, cores)), Some(15));
+    // For a fifth of it: hardly more than the latency.
+    assert_eq!(exchanged_by([0.0, 20.0], 100.0, (channel_ns / 5.0, 5.0 * cores)), Some(14));
 }

@@ -28,6 +28,8 @@ struct Part<'a> {
     /// beyond that is the same for all of them.
     beside: f32,
     least_part: f32,
+    /// Which part of the rate comes in order.
+    in_order: f32,
     traffic: f32,
     traffics: Option<&'a [f32; REGION]>,
     /// Bits of single pages count, by the numbers of [`Pages`].
@@ -44,6 +46,7 @@ struct Part<'a> {
 struct Page {
     rate: f32,
     least: f32,
+    in_order: f32,
     traffic: f32,
     flags: HeatFlags,
 }
@@ -221,6 +224,7 @@ impl<'a> Part<'a> {
             rates: pages.rates().filter(|_| !region.huge),
             beside: region.beside,
             least_part: region.least_part(),
+            in_order: region.in_order,
             traffic: if region.charged_as_expected() { region.mean_rate() * cores } else { 0.0 },
             traffics: match (region.huge, region.sparse) {
                 (true, _) => None,
@@ -261,7 +265,8 @@ impl<'a> Part<'a> {
         let own = |each: &[f32; REGION]| self.pages.drawn(each[page]) * self.cores * self.beside;
         let rate = self.rates.map_or(self.rate, own);
         let traffic = self.traffics.map_or(self.traffic, |each| each[page] * self.cores);
-        Page { rate, least: rate * self.least_part, traffic, flags }
+        let (least, in_order) = (rate * self.least_part, rate * self.in_order);
+        Page { rate, least, in_order, traffic, flags }
     }
 
     /// Where a page lies, by its number in [`Pages`].
@@ -276,10 +281,11 @@ impl<'a> Part<'a> {
     fn add_run(&self, run: &Run, heat: &mut EpochHeat) {
         each(run, self.resident[run.word], |unit, page| {
             let page = self.pages.in_table(page);
-            let Page { rate, least, traffic, flags } = self.page(page);
+            let Page { rate, least, in_order, traffic, flags } = self.page(page);
             heat.unit.push(unit);
             heat.rate.push(rate);
             heat.least.push(least);
+            heat.in_order.push(in_order);
             heat.traffic.push(traffic);
             heat.flags.push(flags);
             heat.node.push(self.node(page));
@@ -295,9 +301,10 @@ fn add_shared_run(group: &[Piece<'_>], run: &Run, heat: &mut EpochHeat) {
         for part in parts(group) {
             if part.resident[run.word] >> (page % 64) & 1 != 0 {
                 let page = part.pages.in_table(page);
-                let Page { rate, least, traffic, flags } = part.page(page);
+                let Page { rate, least, in_order, traffic, flags } = part.page(page);
                 sum.rate += rate;
                 sum.least += least;
+                sum.in_order += in_order;
                 sum.traffic += traffic;
                 sum.flags |= flags;
                 node = part.node(page);
@@ -308,6 +315,7 @@ fn add_shared_run(group: &[Piece<'_>], run: &Run, heat: &mut EpochHeat) {
         heat.unit.push(unit);
         heat.rate.push(sum.rate);
         heat.least.push(sum.least);
+        heat.in_order.push(sum.in_order);
         heat.traffic.push(sum.traffic);
         heat.flags.push(concluded(sum.flags, open));
         heat.node.push(node);
@@ -328,6 +336,7 @@ fn add_unmapped_run(pages: u16, run: &Run, heat: &mut EpochHeat) {
         heat.unit.push(unit);
         heat.rate.push(0.0);
         heat.least.push(0.0);
+        heat.in_order.push(0.0);
         heat.traffic.push(0.0);
         heat.flags.push(HeatFlags::SAMPLED);
         heat.node.push(NodeId(0));
@@ -463,10 +472,11 @@ mod tests {
         // Half of that was borne out.
         (memory.if_alike, memory.comes_true) = (2.0, 0.5);
         of.pages.as_mut().unwrap().memory = Some(memory);
-        (of.rate, of.least, of.beside) = (Some(6.0), 1.5, 0.5);
+        (of.rate, of.least, of.in_order, of.beside) = (Some(6.0), 1.5, 0.4, 0.5);
         let heat = collect(&[of], &mut units);
         // On two cores.
         assert_eq!((&heat.rate[..], &heat.least[..]), (&[5.0, 3.0][..], &[1.25, 0.75][..]));
+        assert_eq!(heat.in_order, [2.0, 1.2]);
     }
 
     #[test]
@@ -474,14 +484,14 @@ mod tests {
         let mut units = Units::of(UnitSize::Base);
         let whole = |units: &mut Units| {
             let region = region(0, 9, &[0, 1, 2], units);
-            Region { pages: None, rate: Some(7.0), least: 5.0, ..region }
+            Region { pages: None, rate: Some(7.0), least: 5.0, in_order: 0.5, ..region }
         };
         let regions = [region(0, 7, &[0, 2], &mut units), whole(&mut units)];
         let heat = collect(&regions, &mut units);
         assert_eq!(heat.unit, [0, 1, 2].map(UnitId));
         assert_eq!(heat.pages, [1, 1, 3]);
         assert_eq!(heat.rate[2], 14.0, "per second of CPU time, two of them per second");
-        assert_eq!(heat.least[2], 10.0);
+        assert_eq!((heat.least[2], heat.in_order[2]), (10.0, 7.0));
         assert_eq!(places(&mut units), [7 * 512, 7 * 512 + 2, 9 * 512]);
         // Its pages differ, as it turns out: what was known of all of them is not true of any.
         let regions = [region(0, 7, &[0, 2], &mut units), region(0, 9, &[0, 1, 2], &mut units)];

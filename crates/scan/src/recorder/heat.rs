@@ -17,6 +17,7 @@ struct Sum {
     unknown_most: u16,
     rate: f32,
     least: f32,
+    in_order: f32,
     traffic: f64,
     flags: HeatFlags,
     /// A part was not watched and may have been accessed.
@@ -65,6 +66,7 @@ impl HeatTable {
             sum.unknown_here += region.shared();
             let expected = region.rate.unwrap_or(0.0) * cores;
             sum.rate += expected;
+            sum.in_order += expected * region.in_order;
             sum.least += if region.rate.is_some() { region.least * cores } else { 0.0 };
             if region.charged_as_expected() {
                 sum.traffic += f64::from(expected);
@@ -142,6 +144,7 @@ impl HeatTable {
             node: sum.node,
         });
         heat.least.push(sum.least);
+        heat.in_order.push(sum.in_order);
         #[expect(clippy::cast_possible_truncation, reason = "a rate")]
         heat.traffic.push(sum.traffic as f32);
     }

@@ -98,7 +98,8 @@ impl Recorder {
             false => Vec::new(),
         };
         watched_pages += unmapped.iter().map(|(_, pages)| u64::from(*pages)).sum::<u64>();
-        let heat = self.heat_of(&measured, &outcome.lost, &unmapped);
+        let mut heat = self.heat_of(&measured, &outcome.lost, &unmapped);
+        heat.cores = self.known.iter().filter(|known| known.alive).map(|known| known.cores).sum();
         self.epoch_record(outcome, heat, watched_pages, (start_ns, end_ns), record_from)
     }
 

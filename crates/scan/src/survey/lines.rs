@@ -23,6 +23,12 @@ pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
     TOUCH * seen + (ALL - TOUCH) * streamed
 }
 
+/// Of the lines that come in with a page, `lines` on average, the part that comes with pages that are read in order.
+pub(crate) fn in_order(lines: f64) -> f64 {
+    let pages = ((lines - TOUCH) / (ALL - TOUCH)).clamp(0.0, 1.0);
+    ALL * pages / lines.max(1.0)
+}
+
 /// Pages of `new`, first seen since another look at which `left` were still unseen, that were read in
 /// order: those that lie in runs, less what chance puts there. Below 0 where chance put fewer
 /// there.
@@ -176,6 +182,13 @@ mod tests {
     fn a_page_in_order_brings_all_its_lines() {
         assert_eq!(lines(10.0, 10.0), 640.0);
         assert_eq!(lines(10.0, 0.0), 80.0);
+    }
+
+    #[test]
+    fn of_lines_per_page_it_is_known_how_many_came_in_order() {
+        assert_eq!([1.0, 8.0, 64.0, 70.0].map(in_order), [0.0, 0.0, 1.0, 64.0 / 70.0]);
+        // Three pages of four by themselves: 24 lines, and 64 with the fourth.
+        assert!((in_order(88.0 / 4.0) - 64.0 / 88.0).abs() < 1e-9);
     }
 
     proptest! {

@@ -4,7 +4,7 @@ use crate::bits::clear_refs::Kind;
 use crate::pages::{Mask, Pages};
 use crate::survey::glimpse::Glimpsed;
 use crate::survey::history::History;
-use crate::survey::lines::lines_of_huge;
+use crate::survey::lines::{in_order, lines_of_huge};
 use crate::survey::mixture;
 use crate::target::sharing::Sharing;
 use crate::walk::row::{Range, Spread};
@@ -55,6 +55,8 @@ pub(crate) struct Region {
     pub(crate) rate: Option<f32>,
     /// What that is at least, but for one chance in ten.
     pub(crate) least: f32,
+    /// Which part of it comes in with pages that are read in order.
+    pub(crate) in_order: f32,
     /// How many times what its own visits let expect that is (survey/alike.rs).
     pub(crate) beside: f32,
     /// In recordings of single pages.
@@ -142,6 +144,9 @@ impl Region {
         #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
         let [rate, least] = [each, least].map(|each| (pages * each) as f32);
         (self.rate, self.least) = (self.history.known().then_some(rate), least);
+        #[expect(clippy::cast_possible_truncation, reason = "a share")]
+        let in_order = if self.huge { 0.0 } else { in_order(lines) as f32 };
+        self.in_order = in_order;
         self.beside = 1.0;
     }
 
@@ -209,6 +214,7 @@ impl Region {
             reached: false,
             rate: None,
             least: 0.0,
+            in_order: 0.0,
             beside: 1.0,
             pages: None,
         }

@@ -264,6 +264,7 @@ impl ResidentSet {
             let mut old = old.filter(|region| region.unit == unit && region.huge == row.huge);
             let reached = old.as_ref().is_some_and(|region| region.reached);
             let least = old.as_ref().map_or(0.0, |region| region.least);
+            let in_order = old.as_ref().map_or(0.0, |region| region.in_order);
             let beside = old.as_ref().map_or(1.0, |region| region.beside);
             let outdated = old.as_ref().is_some_and(|region| region.outdated);
             let glimpsed = old.as_ref().map(|region| region.glimpsed).unwrap_or_default();
@@ -327,6 +328,7 @@ impl ResidentSet {
                 reached,
                 rate,
                 least,
+                in_order,
                 beside,
                 pages,
             });

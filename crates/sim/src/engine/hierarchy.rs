@@ -24,7 +24,7 @@ pub(super) struct Asked {
     pub(super) tenant: usize,
     pub(super) now_ns: f64,
     /// What it adds to the touches of its page, see [`World::count_touches`].
-    pub(super) touches: u32,
+    pub(super) touches: [u32; 2],
 }
 
 /// See the module.

@@ -330,14 +330,14 @@ fn who_sees_pages_alone_sees_one_touch_of_an_object_and_eight_of_a_page_that_a_s
         };
         engine.thread(program, 0, WIDE, 0.0);
         engine.run(f64::INFINITY);
-        let mut page = |page: usize| engine.world().take_count(page..page + 1);
+        let mut page = |page: usize| engine.world().take_touches(page..page + 1);
         [page(0), page(1), page(2)]
     };
     let object = |at: u64| (at..at + 4).collect::<Vec<_>>();
     let objects = [object(4), object(64 + 20), object(40), object(128 + 8)].concat();
     for dependent in [false, true] {
-        assert_eq!(touches(dependent, &objects), [2, 1, 1], "{dependent}");
+        assert_eq!(touches(dependent, &objects), [[2, 0], [1, 0], [1, 0]], "{dependent}");
     }
     // A stream begins somewhere, and comes to two pages.
-    assert_eq!(touches(false, &(10..190).collect::<Vec<_>>()), [1, 8, 8]);
+    assert_eq!(touches(false, &(10..190).collect::<Vec<_>>()), [[1, 0], [0, 8], [0, 8]]);
 }

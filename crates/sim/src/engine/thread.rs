@@ -62,7 +62,7 @@ pub(super) struct Thread<P, H> {
 
 /// Of pages that are accessed in a row the recorder takes all 64 lines to be accessed, of others eight, for which a
 /// program waits once.
-const IN_A_ROW: u32 = 64 / 8;
+pub const IN_A_ROW: u32 = 64 / 8;
 
 impl<P: Program, H: Hierarchy> Thread<P, H> {
     /// One that starts at `start_ns`; `seat` is from [`super::Cores::seat`], `meets` from
@@ -120,16 +120,17 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
         }
     }
 
-    /// What an access adds for who sees which pages are touched, but not how many lines of them; see
+    /// What an access adds for who sees which pages are touched, but not how many lines of them, and to those that
+    /// a stream comes to; see
     /// [`World::count_touches`].
     #[inline]
-    fn touches(&mut self, access: &Access, page: usize) -> u32 {
+    fn touches(&mut self, access: &Access, page: usize) -> [u32; 2] {
         let before = std::mem::replace(&mut self.last_page, page);
         let first_line = (access.address >> 6).is_multiple_of(64);
         match self.fetched {
-            true if first_line => IN_A_ROW,
-            true => 0,
-            false => u32::from(page != before),
+            true if first_line => [0, IN_A_ROW],
+            true => [0, 0],
+            false => [u32::from(page != before), 0],
         }
     }
 

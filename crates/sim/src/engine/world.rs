@@ -31,8 +31,9 @@ pub struct World {
     /// By tenant, accesses that each tier served, and that caches did.
     served: Vec<[u64; 4]>,
     hits: Vec<u64>,
-    /// By page, accesses that memory served; empty unless they are asked for.
-    counts: Vec<u32>,
+    /// By page, accesses that memory served, and those of pages that a stream came to; empty unless they are
+    /// asked for.
+    counts: Vec<[u32; 2]>,
     /// They are touches of pages, not accesses to lines.
     by_touch: bool,
     /// By tenant, what hardware samples; none of whom nobody asked for it.
@@ -156,11 +157,12 @@ impl World {
         &mut self,
         (tenant, page, tier): (usize, usize, usize),
         write: bool,
-        touches: u32,
+        touches: [u32; 2],
     ) {
         self.served[tenant][tier & 3] += 1;
         if let Some(count) = self.counts.get_mut(page) {
-            *count += if self.by_touch { touches } else { 1 };
+            let more = if self.by_touch { touches } else { [1, 0] };
+            *count = [count[0] + more[0], count[1] + more[1]];
         }
         if let Some(Some(events)) = self.events.get_mut(tenant) {
             events.count(page, write, false);
@@ -208,7 +210,7 @@ impl World {
 
     /// Counts the accesses to every page from now on, but those that caches serve.
     pub fn count_pages(&mut self) {
-        self.counts = vec![0; self.pages.len()];
+        self.counts = vec![[0; 2]; self.pages.len()];
     }
 
     /// Counts the touches of every page from now on, but those of lines that caches serve: who sees pages alone sees
@@ -221,7 +223,17 @@ impl World {
 
     /// Accesses to pages that memory served since this was asked last.
     pub fn take_count(&mut self, pages: Range<usize>) -> u64 {
+        self.take_touches(pages).iter().sum()
+    }
+
+    /// The same: touches of single lines or objects, and those of pages that a stream came to.
+    pub fn take_touches(&mut self, pages: Range<usize>) -> [u64; 2] {
         let counts = self.counts.get_mut(pages).unwrap_or_default();
-        counts.iter_mut().map(|count| u64::from(std::mem::take(count))).sum()
+        counts
+            .iter_mut()
+            .map(|count| std::mem::take(count).map(u64::from))
+            .fold([0; 2], |[alone, in_order], [more, in_order_too]| {
+                [alone + more, in_order + in_order_too]
+            })
     }
 }

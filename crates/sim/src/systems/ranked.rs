@@ -3,7 +3,7 @@
 //! moves are under way it waits for them, and decides late.
 
 use super::setup::{DecisionLog, Given, Period, TenantSetup, Told, Tracking};
-use crate::engine::{Fault, System, World};
+use crate::engine::{Fault, IN_A_ROW, LINE, System, World};
 use crate::kernel::{FirstTouch, Units};
 use crate::movers::{Mechanism, Mover};
 use crate::trackers::{Interval, Tracker};
@@ -300,6 +300,7 @@ impl Managed {
 fn prices(machine: &Machine, scale: f64) -> CostBenefit {
     CostBenefit {
         gain_ns: machine.slow().read_latency_ns - machine.fast().read_latency_ns,
+        channel_ns: f64::from(IN_A_ROW) * LINE / machine.slow().read_bandwidth_gb_s,
         base_us: machine.migration.page_4k_us * scale,
         huge_us: machine.migration.page_2m_us * scale,
         within_s: 0.0,

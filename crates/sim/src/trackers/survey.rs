@@ -42,6 +42,8 @@ struct Seen {
     /// Accesses, and for how long they were watched for, ns.
     accesses: f64,
     watched_ns: f64,
+    /// Of the accesses, those of pages that a stream came to.
+    in_order: f64,
     /// In this interval: whether it was watched, and seen accessed.
     now: Option<bool>,
 }
@@ -53,6 +55,8 @@ struct Visit {
     /// Bits that it has, and those set again.
     bits: f64,
     set: f64,
+    /// Touches, and those of pages that a stream came to.
+    touches: [f64; 2],
 }
 
 /// Units under watch.
@@ -138,7 +142,7 @@ impl Survey {
                 takes_ns += entries as f64 * self.scan_ns;
                 cleared += pages.len();
                 let bits = if is_huge(&pages, world) { 1.0 } else { entries as f64 * self.scale };
-                wave.open.push(Visit { unit, bits, set: 0.0 });
+                wave.open.push(Visit { unit, bits, set: 0.0, touches: [0.0; 2] });
             }
         }
         // A flush for each 2 MiB.
@@ -164,16 +168,19 @@ impl Survey {
                     pages.into_iter().any(|page| world.pages.entry(page) & bit::ACCESSED != 0);
                 if accessed {
                     // At some time since the last look.
-                    seen.watched(1.0, f64::midpoint(before_ns, gap_ns));
+                    seen.watched([1.0, 0.0], f64::midpoint(before_ns, gap_ns));
                 } else if last {
-                    seen.watched(0.0, gap_ns);
+                    seen.watched([0.0; 2], gap_ns);
                 }
                 return !accessed;
             }
-            visit.set = (visit.set + world.take_count(pages) as f64).min(visit.bits);
+            let [alone, in_order] = world.take_touches(pages).map(|count| count as f64);
+            visit.touches = [visit.touches[0] + alone, visit.touches[1] + in_order];
+            visit.set = visit.touches.iter().sum::<f64>().min(visit.bits);
             let enough = last || visit.set >= ENOUGH * visit.bits;
             if enough {
-                seen.watched(visit.set, gap_ns);
+                let all = visit.touches.iter().sum::<f64>().max(1.0);
+                seen.watched(visit.touches.map(|touches| visit.set * touches / all), gap_ns);
             }
             !enough
         });
@@ -195,6 +202,8 @@ impl Tracker for Survey {
         let mut heat = heat(interval, world, |unit, _| (seen[unit].now.take(), seen[unit].rate()));
         let least = heat.unit.iter().map(|unit| seen[unit.index()].least()).collect();
         heat.least = least;
+        heat.in_order = heat.unit.iter().map(|unit| seen[unit.index()].in_order()).collect();
+        heat.cores = world.cores.count(interval.tenant) as f32;
         Looked { heat, cpu_ns: 0.0, thread_ns: std::mem::take(&mut self.spent_ns) }
     }
 
@@ -226,16 +235,26 @@ impl Tracker for Survey {
 }
 
 impl Seen {
-    fn watched(&mut self, accesses: f64, for_ns: f64) {
-        self.accesses = KEEP * self.accesses + accesses;
+    /// Accesses to single lines or objects, and of pages that a stream came to.
+    fn watched(&mut self, accesses: [f64; 2], for_ns: f64) {
+        let [alone, in_order] = accesses;
+        self.accesses = KEEP * self.accesses + alone + in_order;
+        self.in_order = KEEP * self.in_order + in_order;
         self.watched_ns = KEEP * self.watched_ns + for_ns;
-        self.now = Some(self.now == Some(true) || accesses > 0.0);
+        self.now = Some(self.now == Some(true) || alone + in_order > 0.0);
     }
 
     /// Accesses a second.
     #[expect(clippy::cast_possible_truncation, reason = "a rate")]
     fn rate(&self) -> f32 {
         if self.watched_ns > 0.0 { (self.accesses / self.watched_ns * 1e9) as f32 } else { 0.0 }
+    }
+
+    /// Of those, what came in order.
+    #[expect(clippy::cast_possible_truncation, reason = "a rate")]
+    fn in_order(&self) -> f32 {
+        let part = if self.accesses > 0.0 { self.in_order / self.accesses } else { 0.0 };
+        (f64::from(self.rate()) * part) as f32
     }
 
     /// At least, but for one chance in ten: the gamma distribution of as many sightings (Wilson and

@@ -24,7 +24,7 @@ UNIT = 2 << 20
 LESS_FREE, NOT_RUN, BOOTS = 77, 125, 5
 FAST_NS, SLOW_NS = 100, 350
 # The default times within which moves must pay: 30 s of a machine for each, and as `gain` judges them together.
-PAYBACK = f"--payback {30 * DILATION}s --governor gain:horizon={20 * DILATION},patience={10 * DILATION}"
+PAYBACK = f"--payback {30 * DILATION}s --governor gain:horizon={60 * DILATION},patience={10 * DILATION}"
 TOPOLOGY = f"""name = "tiers"
 title = "two tiers"
 

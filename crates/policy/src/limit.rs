@@ -25,7 +25,20 @@ pub struct CostBenefit {
     pub within_s: f64,
 }
 
+/// What has lasted for some time is taken to last for this part of it again, on the safe side; for so many times the
+/// usual time to pay at most.
+const LASTS: f64 = 0.5;
+const LONGEST: f64 = 10.0;
+
 impl CostBenefit {
+    /// What holds where the same has been watched for so many seconds: moves have the longer to pay, the longer a program
+    /// has been what it is (the ages of what lasts by a power law: Lindy's effect).
+    #[must_use]
+    pub fn at_age(&self, age_s: f64) -> Self {
+        let most_s = LONGEST * self.within_s;
+        Self { within_s: (LASTS * age_s).min(most_s).max(self.within_s), ..*self }
+    }
+
     /// How often a second a base page must be accessed so that its move, and that of another one which makes room
     /// for it, pay; 0 where every one does.
     #[must_use]
@@ -364,6 +377,20 @@ mod tests {
         };
         assert!((terms.pays_from() - 100.0).abs() < 1e-9, "20 us, and 100 ns for each access");
         assert_eq!(CostBenefit { within_s: 0.0, ..terms }.pays_from(), 0.0, "whatever is wanted");
+    }
+
+    #[test]
+    fn what_has_lasted_is_taken_to_last_for_half_as_long_again() {
+        let terms = CostBenefit {
+            gain_ns: 100.0,
+            channel_ns: 0.0,
+            base_us: 10.0,
+            huge_us: 370.0,
+            within_s: 30.0,
+        };
+        let within = |age_s| terms.at_age(age_s).within_s;
+        assert_eq!([0.0, 59.0, 100.0, 1e4].map(within), [30.0, 30.0, 50.0, 300.0]);
+        assert_eq!(CostBenefit { within_s: 0.0, ..terms }.at_age(1e4).within_s, 0.0);
     }
 
     #[test]

@@ -47,16 +47,18 @@ fn number_of(of_row: &[u32], row: usize) -> u32 {
 struct Process {
     governor: Box<dyn Governor>,
     verdict: Verdict,
+    /// It is seen since, or was let go on.
+    since_s: f64,
     counters: Counters,
     recent: RecentMoves,
 }
 
 impl Process {
-    fn new(governor: Box<dyn Governor>, priced: bool) -> Self {
+    fn new(governor: Box<dyn Governor>, priced: bool, now_s: f64) -> Self {
         let recent = RecentMoves::new(governor.recent_s());
         let balance = priced.then(Balance::default);
         let counters = Counters { balance, ..Counters::default() };
-        Self { governor, verdict: Verdict::default(), counters, recent }
+        Self { governor, verdict: Verdict::default(), since_s: now_s, counters, recent }
     }
 
     /// What counts for one epoch begins anew.
@@ -138,6 +140,7 @@ impl Processes {
         for (number, process) in &mut self.by_number {
             let verdict = process.governor.judge(&process.counters);
             if verdict != process.verdict {
+                process.since_s = self.now_s;
                 let reason = process.governor.reason();
                 changes.push(Change { process: *number, at_s: self.now_s, verdict, reason });
             }
@@ -158,7 +161,8 @@ impl Processes {
             let number = number_of(&self.of_row, row);
             let process = self.by_number.entry(number).or_insert_with(|| {
                 let mut process = before.remove(&number).unwrap_or_else(|| {
-                    Process::new(self.governors.build(number), self.prices.is_some())
+                    let governor = self.governors.build(number);
+                    Process::new(governor, self.prices.is_some(), self.now_s - length_s)
                 });
                 process.begin(self.now_s, length_s);
                 process.recent.end_epoch(self.now_s, &lives);
@@ -195,6 +199,13 @@ impl Processes {
             counters.watching_s += cpu_s * counters.watched.as_f64() / all.as_f64();
             counters.pieces = self.piece.map(|piece| counters.watched.as_f64() / piece.as_f64());
         }
+    }
+
+    /// For how long all processes that migrate have done so, seconds: the time of the youngest.
+    pub(crate) fn age_s(&self) -> f64 {
+        let all = self.by_number.values();
+        let migrating = all.filter(|process| process.verdict == Verdict::Migrate);
+        migrating.map(|process| self.now_s - process.since_s).reduce(f64::min).unwrap_or(0.0)
     }
 
     /// Whether nothing of the row's process may go up.

@@ -173,7 +173,8 @@ impl Tenant {
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),
             Room::Limited { capacity, most, used, move_budget } => {
-                let cost_benefit = self.cost_benefit;
+                let age_s = self.processes.age_s();
+                let cost_benefit = self.cost_benefit.map(|terms| terms.at_age(age_s));
                 let limits = Limits { capacity, most, used, move_budget, cost_benefit };
                 apply_limits(&self.decider, &moves, heat, &limits)
             }

@@ -3,8 +3,23 @@
 use super::{Balance, Counters};
 use std::collections::VecDeque;
 
+/// What moves are judged by.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Terms {
+    /// Those of so many seconds.
+    pub(crate) horizon_s: f64,
+    /// For so many seconds the gain must not exceed the cost.
+    pub(crate) patience_s: f64,
+    /// This part of the time so far counts for what they bring.
+    pub(crate) credit: f64,
+}
+
+/// So many times the horizon at most.
+const MOST_CREDIT: f64 = 10.0;
+
 /// A process that migrates.
 pub(crate) struct Books {
+    begun_s: f64,
     /// The ends of epochs within the horizon, the oldest first, and one that is before it.
     entries: VecDeque<Entry>,
     /// For how long the gain has not exceeded the cost, seconds.
@@ -31,18 +46,19 @@ impl Entry {
 /// What the moves of some seconds bring and cost, seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
-    /// In as many seconds.
+    /// In `credit_s` seconds.
     pub(crate) brings_s: f64,
     pub(crate) moving_s: f64,
     pub(crate) watching_s: f64,
     pub(crate) within_s: f64,
+    pub(crate) credit_s: f64,
 }
 
 impl Books {
     /// It migrates from now on.
     pub(crate) fn new(counters: &Counters, balance: &Balance) -> Self {
         let entries = [Entry::new(counters, balance)].into();
-        Self { entries, poor_s: 0.0, watched: 0.0, paid: false }
+        Self { begun_s: counters.now_s, entries, poor_s: 0.0, watched: 0.0, paid: false }
     }
 
     /// Whether the gain exceeded the cost at any time.
@@ -55,9 +71,9 @@ impl Books {
         &mut self,
         counters: &Counters,
         balance: &Balance,
-        horizon_s: f64,
-        patience_s: f64,
+        terms: &Terms,
     ) -> Option<Account> {
+        let Terms { horizon_s, patience_s, credit } = *terms;
         let now = Entry::new(counters, balance);
         let moved = self.entries.back().is_some_and(|last| now.moving_s > last.moving_s);
         self.watched = if moved { 0.0 } else { self.watched + counters.watched_share() };
@@ -71,11 +87,14 @@ impl Books {
             // What has just begun has not had the time to pay.
             return None;
         }
+        let so_far_s = credit * (now.now_s - self.begun_s);
+        let credit_s = so_far_s.min(MOST_CREDIT * horizon_s).max(within_s);
         let account = Account {
-            brings_s: balance.gained * within_s,
+            brings_s: balance.gained * credit_s,
             moving_s: now.moving_s - then.moving_s,
             watching_s: now.watching_s - then.watching_s,
             within_s,
+            credit_s,
         };
         if account.brings_s > account.moving_s + account.watching_s {
             (self.poor_s, self.paid) = (0.0, true);

@@ -1,8 +1,10 @@
 //! By gain and cost, in seconds. Ours: ping-pong is a sign that migration does not pay; what it pays
 //! can be measured.
 //!
-//! Every epoch holds against each other what the moves of the last `horizon` seconds bring in as many
-//! seconds, and what they cost: those moves and the watching. It stops when the gain has stayed at
+//! Every epoch holds against each other what the moves of the last `horizon` seconds bring, and what they
+//! cost: those moves and the watching. They bring it for as long as the horizon, or for as long as the process has
+//! migrated so far, if that is longer: what has lasted is taken to last as long again (as
+//! [`crate::CostBenefit::at_age`] has it). It stops when the gain has stayed at
 //! or below the cost for `patience` seconds. A hot set in place moves nothing any more, so that
 //! watching alone costs more than it brings. Stopped, a process is looked at again when its accesses
 //! change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
@@ -16,21 +18,29 @@
 //!   [`crate::CostBenefit`]);
 //! - a move takes from the process what the machine's model says, pauses included, however it is
 //!   carried out; a second of watching on another core costs as much as one of the process;
-//! - what a move brought so far it will bring for as long as the horizon is.
+//! - what a move brought so far it will bring for that long.
 
 use super::access_change::{self, AccessChange, ChangeRule, Changed};
-use super::books::{Account, Books};
+use super::books::{Account, Books, Terms};
 use super::{Balance, Counters, Governor, GovernorInfo, Verdict};
 use crate::Watch;
 use crate::options::OptionInfo;
 use pagetide_types::Bytes;
 
-const OPTIONS: [OptionInfo; 9] = [
+const OPTIONS: [OptionInfo; 10] = [
     OptionInfo {
         name: "horizon",
-        summary: "seconds in which a move must have brought what it cost",
-        default: 20.0,
+        summary: "seconds whose moves are judged, and in which they must at least have brought what they cost",
+        default: 60.0,
         range: (1.0, 1e6),
+        whole: false,
+    },
+    OptionInfo {
+        name: "credit",
+        summary: "part of the time for which it has migrated that moves have to bring what they cost, if that is \
+                  more than the horizon; ten times that at most",
+        default: 1.0,
+        range: (0.0, 100.0),
         whole: false,
     },
     OptionInfo {
@@ -66,8 +76,11 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
     build: |settings| {
         let again_s = settings.get("again");
         Box::new(Gain {
-            horizon_s: settings.get("horizon"),
-            patience_s: settings.get("patience"),
+            terms: Terms {
+                horizon_s: settings.get("horizon"),
+                patience_s: settings.get("patience"),
+                credit: settings.get("credit"),
+            },
             again_s,
             waits_s: again_s,
             change: ChangeRule::new(settings),
@@ -79,8 +92,7 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
 };
 
 struct Gain {
-    horizon_s: f64,
-    patience_s: f64,
+    terms: Terms,
     again_s: f64,
     /// How long it waits before it tries again in any case.
     waits_s: f64,
@@ -112,7 +124,7 @@ impl Governor for Gain {
         match &mut self.state {
             State::New => self.state = State::Migrating(Books::new(counters, &balance)),
             State::Migrating(books) => {
-                let stop = books.look(counters, &balance, self.horizon_s, self.patience_s);
+                let stop = books.look(counters, &balance, &self.terms);
                 if let Some(account) = stop {
                     let paid = books.paid();
                     self.stop(&account, paid, counters);
@@ -135,7 +147,7 @@ impl Governor for Gain {
     }
 
     fn recent_s(&self) -> f64 {
-        self.horizon_s
+        self.terms.horizon_s
     }
 }
 
@@ -188,13 +200,13 @@ fn moved(counters: &Counters) -> Bytes {
 }
 
 fn why(account: &Account) -> String {
-    let Account { brings_s, moving_s, watching_s, within_s } = account;
+    let Account { brings_s, moving_s, watching_s, within_s, credit_s } = account;
     let cost = format!("moving {} and watching {}", Seconds(*moving_s), Seconds(*watching_s));
     if *moving_s > 0.0 {
-        format!(
-            "does not pay: in {within_s:.0} s {cost}, which bring {} in as many",
-            Seconds(*brings_s)
-        )
+        let brings = Seconds(*brings_s);
+        let long =
+            if credit_s > within_s { format!("{credit_s:.0} s") } else { "as many".to_owned() };
+        format!("does not pay: in {within_s:.0} s {cost}, which bring {brings} in {long}")
     } else {
         format!(
             "settled: in {within_s:.0} s nothing moved, and watching took {}",

@@ -7,7 +7,7 @@ use pagetide_policy::{
 };
 use pagetide_types::{Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, UnitId};
 
-/// Its moves bring this part of what they cost, which is 2 s in a horizon of 20 s.
+/// Its moves bring this part of what they cost in as many seconds, 6 s in a horizon of 60 s.
 fn brings(part: f64, migrates: bool) -> Second {
     let moving = if migrates { 0.1 } else { 0.0 };
     let gained = if migrates { part * moving } else { 0.0 };
@@ -16,16 +16,15 @@ fn brings(part: f64, migrates: bool) -> Second {
 
 #[test]
 fn what_brings_less_than_it_costs_is_stopped_with_the_numbers() {
-    for epoch_s in [1, 5] {
+    // In the time since it began.
+    for (epoch_s, brought) in [(1, "3.5 s in 69 s"), (5, "3.3 s in 65 s")] {
         let found = turns("gain", 600, epoch_s, |_, migrates| brings(0.5, migrates));
         let (stops, restarts) = times(&found);
         assert_eq!((stops.len(), restarts.len()), (1, 0), "{found:?}");
         // A horizon after the start, and the patience.
-        assert!((30.0..=40.0).contains(&stops[0]), "{found:?}");
-        assert_eq!(
-            found[0].reason,
-            "does not pay: in 20 s moving 2.0 s and watching 0 ms, which bring 1.0 s in as many"
-        );
+        assert!((70.0..=75.0).contains(&stops[0]), "{found:?}");
+        let why = "does not pay: in 60 s moving 6.0 s and watching 0 ms, which bring";
+        assert_eq!(found[0].reason, format!("{why} {brought}"));
     }
 }
 
@@ -41,11 +40,25 @@ fn what_brings_more_goes_on_for_as_long_as_it_does() {
 }
 
 #[test]
+fn what_has_lasted_has_as_long_again_to_pay() {
+    // What begins to pay nine tenths in a minute has paid within the patience.
+    assert!(turns("gain", 3600, 1, |_, migrates| brings(0.9, migrates)).is_empty());
+    let (stops, _) = times(&turns("gain:credit=0", 600, 1, |_, migrates| brings(0.9, migrates)));
+    assert_eq!(stops, [70.0]);
+    // Ten minutes later a tenth of the cost each minute is enough, and at any time less is not.
+    let later = |part: f64| {
+        move |second: u32, migrates| brings(if second < 600 { 2.0 } else { part }, migrates)
+    };
+    assert!(turns("gain", 1800, 1, later(0.11)).is_empty());
+    assert_eq!(times(&turns("gain", 1800, 1, later(0.09))).0.len(), 1);
+}
+
+#[test]
 fn a_hot_set_in_place_is_settled_and_left_alone_for_half_an_hour() {
     let program = |second: u32, migrates: bool| {
         let filling = second < 60 && migrates;
-        // Moves of the last 20 s bring much until they are old.
-        let gained = if second < 80 { 2.0 } else { 0.0 };
+        // Moves of the last minute bring much until they are old.
+        let gained = if second < 120 { 2.0 } else { 0.0 };
         let moving = if filling { 0.1 } else { 0.0 };
         let watching = if migrates { 0.03 } else { 0.003 };
         Second { moving, gained, watching, accessed: 0.3, accessed_fast: 0.3, ..Second::default() }
@@ -53,8 +66,8 @@ fn a_hot_set_in_place_is_settled_and_left_alone_for_half_an_hour() {
     let found = turns("gain", 1800, 5, program);
     let (stops, restarts) = times(&found);
     assert_eq!((stops.len(), restarts.len()), (1, 0), "{found:?}");
-    assert!((80.0..=110.0).contains(&stops[0]), "{found:?}");
-    assert_eq!(found[0].reason, "settled: in 20 s nothing moved, and watching took 600 ms");
+    assert!((120.0..=150.0).contains(&stops[0]), "{found:?}");
+    assert_eq!(found[0].reason, "settled: in 60 s nothing moved, and watching took 1.8 s");
 }
 
 #[test]
@@ -162,7 +175,7 @@ fn where_nothing_moves_all_memory_is_watched_once_before_it_stops() {
             governor.judge(&counters) == Verdict::StandStill
         })
     };
-    assert_eq!(first_stop(Bytes::gib(100)), Some(30));
+    assert_eq!(first_stop(Bytes::gib(100)), Some(70));
     assert_eq!(first_stop(Bytes::gib(1)), Some(101));
     assert_eq!(first_stop(Bytes(0)), None);
 }

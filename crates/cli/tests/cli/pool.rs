@@ -142,7 +142,9 @@ fn what_makes_no_sense_names_file_key_and_limit() {
         ("placement=nearby", ["placement = nearby", "local-first"]),
     ] {
         let line = format!("sim {} --set {set}", path.display());
-        pagetide(&line).fails(1, &["pool.toml", parts[0], parts[1]]);
+        let found = pagetide(&line);
+        found.fails(1, &["pool.toml", parts[0], parts[1]]);
+        assert_eq!(found.err.matches(parts[0]).count(), 1, "said once: {}", found.err);
     }
     pagetide(&format!("sim {} --system lru", path.display())).fails(1, &["--system"]);
 }

@@ -142,12 +142,12 @@ pub enum PoolError {
         hint: String,
     },
     /// The machine cannot be used.
-    #[error("{origin}: pool: {}", with_hint(source))]
+    #[error("{origin}: pool: {}", with_hint(problem))]
     Machine {
         /// The file.
         origin: String,
-        /// Why.
-        source: pagetide_machine::model::ModelError,
+        /// Why; no source, since the text has all of it.
+        problem: pagetide_machine::model::ModelError,
     },
     /// Recorded accesses cannot be read, or not to their end.
     #[error("program.stream: {}: {source}", path.display())]
@@ -183,8 +183,8 @@ impl PoolError {
 }
 
 /// What is wrong with a machine, and what to give instead where a value is of the wrong kind.
-fn with_hint(source: &impl ToString) -> String {
-    let said = source.to_string();
+fn with_hint(problem: &impl ToString) -> String {
+    let said = problem.to_string();
     let instead = hint(&said);
     let said = said.trim_end();
     if instead.is_empty() { said.to_owned() } else { format!("{said}; {instead}") }

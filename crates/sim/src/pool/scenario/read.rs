@@ -45,7 +45,7 @@ fn check(scenario: &PoolScenario, origin: &str) -> Result<(), PoolError> {
 
 /// The machine that a scenario names or holds, with the nodes that it says.
 pub(super) fn machine(scenario: &PoolScenario, origin: &str) -> Result<PoolMachine, PoolError> {
-    let wrong = |source| PoolError::Machine { origin: origin.to_owned(), source };
+    let wrong = |problem| PoolError::Machine { origin: origin.to_owned(), problem };
     let machine = match &scenario.pool {
         toml::Value::String(name) => PoolMachine::load(name).map_err(wrong)?,
         toml::Value::Table(table) => {

@@ -75,17 +75,20 @@ fn what_is_dear_is_done_less_often() {
 fn whom_it_is_dear_to_look_for_is_met_later_but_not_while_nobody_is_left() {
     let name = "whom_it_is_dear_to_look_for_is_met_later_but_not_while_nobody_is_left";
     let folder = tempfile::tempdir().unwrap();
-    let fifo = folder.path().join("go");
-    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
-    let waits = format!("read x < {0}; sleep 60 & read x < {0}; kill $!", fifo.display());
-    let mut shell = Shell::runs(&waits);
+    // Of one, the shell could take the end of the first word for the second.
+    let [go, end] = ["go", "end"].map(|name| folder.path().join(name));
+    assert!(Command::new("mkfifo").args([&go, &end]).status().unwrap().success());
+    let (first, second) = (go.display(), end.display());
+    let mut shell =
+        Shell::runs(&format!("read x < {first}; sleep 60 & read x < {second}; kill $!"));
     let Some(mut recorder) = shell.recorded(name) else { return };
     recorder.epoch(&|| false).unwrap();
     assert_eq!(recorder.processes(), 1);
     let dear = 1 << 40;
     recorder.refresh_ns = dear;
-    std::fs::write(&fifo, "\n").unwrap();
+    std::fs::write(&go, "\n").unwrap();
     while Host::live().family(&[shell.pid()]).unwrap().len() < 2 {
+        assert!(shell.0.try_wait().unwrap().is_none(), "it ended before anybody looked");
         std::thread::sleep(Duration::from_millis(5));
     }
     for _ in 0..3 {
@@ -95,7 +98,7 @@ fn whom_it_is_dear_to_look_for_is_met_later_but_not_while_nobody_is_left() {
     recorder.known[0].alive = false;
     recorder.epoch(&|| false).unwrap();
     assert_eq!(recorder.processes(), 2);
-    std::fs::write(&fifo, "\n").unwrap();
+    std::fs::write(&end, "\n").unwrap();
     shell.0.wait().unwrap();
 }
 

@@ -20,7 +20,7 @@ MACHINES = {
     "cxl-48": ([*CXL, "pool.core.outstanding=48"], "30000,300000,3000000"),
     "cxl-2": ([*CXL, "pool.core.outstanding=2"], "30000,300000,3000000"),
 }
-GOVERNORS = ["none", "adaptive", "gain"]
+GOVERNORS = ["none", "adaptive", "gain:horizon=20"]
 
 
 def run(pagetide: str, folder: pathlib.Path) -> None:
@@ -52,7 +52,7 @@ def table(folder: pathlib.Path) -> None:
                     for row in rows(folder / f"{program}-{machine}.csv")
                     if row["migration.epoch_cycles"] == epoch
                 }
-                cells.append(" / ".join(f"{of[governor]:.2f}" for governor in GOVERNORS))
+                cells.append(" / ".join(f"{gain:.2f}" for gain in of.values()))
             print(f"| {machine} | {int(epoch):,} | " + " | ".join(cells) + " |")
 
 

@@ -12,7 +12,7 @@ use pagetide_policy::{Balance, Counters, Governor, GovernorSpec, Verdict};
 use pagetide_types::Bytes;
 use std::fmt;
 
-/// A second of a governor, microseconds: its horizon of 20 s is one millisecond.
+/// A second of a governor, microseconds: 20 of them are one millisecond.
 const SECOND_US: f64 = 50.0;
 
 /// See the module.

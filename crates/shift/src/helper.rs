@@ -173,17 +173,18 @@ pub(crate) fn once(words: &[&str]) -> Option<io::Result<Option<u64>>> {
 }
 
 /// Zeroes a device of so many bytes from an offset on, and reads it if the time was enough for all of it; how far it is
-/// zeros.
+/// zeros. One CPU is left to what is done beside it.
 fn zero_and_read(
     path: &Path,
     (from, bytes): (usize, usize),
     limit: Duration,
 ) -> io::Result<Option<u64>> {
-    let ended = zero(path, (from, bytes), limit, threads())?;
+    let threads = threads().saturating_sub(1).max(1);
+    let ended = zero(path, (from, bytes), limit, threads)?;
     if ended < bytes {
         return Ok(Some(ended as u64));
     }
-    Ok(first_nonzero(path, bytes, threads())?.or(Some(bytes as u64)))
+    Ok(first_nonzero(path, bytes, threads)?.or(Some(bytes as u64)))
 }
 
 /// The line that says what came of it.

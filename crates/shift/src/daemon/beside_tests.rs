@@ -101,8 +101,9 @@ fn one_that_somebody_made_storage_meanwhile_is_not_begun() {
     rig.look();
     let machine = rig.daemon.options.machine.clone();
     let mut journal = Journal::open(rig.folder.path(), machine).unwrap();
-    let id = Identity::of(&crate::simulated::device(2));
+    let [other, id] = [1, 2].map(|number| Identity::of(&crate::simulated::device(number)));
     journal.write(Event::Withdrawn, &id).unwrap();
+    Shifter::new(rig.daemon.kernel.clone(), journal).to_memory(&other).unwrap();
     rig.daemon.kernel.edit(|machine| {
         machine.one_by_one = false;
         machine.devices[1].contents = vec![1; 4];
@@ -113,7 +114,6 @@ fn one_that_somebody_made_storage_meanwhile_is_not_begun() {
         withdraw: false,
         unless_used_up: None,
     };
-    let other = Identity::of(&crate::simulated::device(1));
-    rig.daemon.leave_beside(NodeId(0), &BTreeSet::new(), &other, how).unwrap().0.unwrap_err();
+    rig.daemon.leave_beside(NodeId(0), &BTreeSet::new(), &other, how).unwrap().0.unwrap();
     assert_eq!(rig.contents(2), [1; 4], "it is his");
 }

@@ -70,6 +70,7 @@ fn a_dry_run_makes_no_folder() {
 }
 
 /// A journal of this machine, or of one that is called so, of a device without a label that was memory before a reboot.
+#[expect(clippy::unwrap_used, reason = "what cannot be made here ends the test")]
 fn was_memory(folder: &Path, machine: Option<&str>) -> Vec<u8> {
     let machine = machine.map_or_else(|| Host::live().machine_id().unwrap(), str::to_owned);
     let mut journal = Journal::open(folder, Machine { machine, boot: "before".into() }).unwrap();

@@ -98,7 +98,7 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<Unable>()) {
         Some(Unable::NotRoot) => return NOT_PERMITTED,
-        Some(Unable::NoMachineId | Unable::NoDevices | Unable::Kernel(_)) => return UNSUPPORTED,
+        Some(Unable::NoMachineId | Unable::Kernel(_)) => return UNSUPPORTED,
         None => {}
     }
     match error.chain().find_map(|cause| cause.downcast_ref::<ScanError>()) {

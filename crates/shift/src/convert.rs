@@ -8,7 +8,9 @@
 //! must never be taken from `kmem` while a block is online: the kernel could not remove its memory until
 //! the next reboot.
 
-use crate::{Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State, Why};
+use crate::{
+    Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State, Why, beside::Beside,
+};
 use pagetide_host::{AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
 use std::time::Duration;
@@ -18,12 +20,14 @@ use std::time::Duration;
 pub struct Shifter<K> {
     pub(crate) kernel: K,
     pub(crate) journal: Journal,
+    /// What is zeroed beside the change at hand.
+    pub(crate) beside: Option<Beside>,
 }
 
 impl<K: Kernel> Shifter<K> {
     /// A machine and its journal.
     pub fn new(kernel: K, journal: Journal) -> Self {
-        Self { kernel, journal }
+        Self { kernel, journal, beside: None }
     }
 
     /// The machine.
@@ -229,11 +233,23 @@ impl<K: Kernel> Shifter<K> {
     }
 }
 
-/// Whether a kernel can turn devices into memory that can be given back.
+/// Whether a machine could ever shift anything.
 ///
 /// # Errors
-/// When it has not the drivers, or takes added memory for pages that never move.
-pub fn check_policies(kernel: &impl Kernel) -> Result<(), Refusal> {
+/// When it has no device, or its kernel cannot turn them into memory that can be given back.
+pub fn can_run(kernel: &impl Kernel) -> Result<(), Refusal> {
+    let fault = Refusal::of("this machine");
+    if kernel.block_size().map_err(&fault)?.is_none() {
+        return Err(Refusal::NoHotplug);
+    }
+    if kernel.devices().map_err(&fault)?.is_empty() {
+        return Err(Refusal::NoDevices);
+    }
+    check_policies(kernel)
+}
+
+/// Whether a kernel can turn devices into memory that can be given back.
+fn check_policies(kernel: &impl Kernel) -> Result<(), Refusal> {
     has_drivers(kernel)?;
     match kernel.auto_online() {
         Some(AutoOnline::Offline | AutoOnline::Movable) | None => Ok(()),

@@ -29,10 +29,17 @@ struct Rig {
 
 /// A machine with one device, offered.
 fn rig() -> Rig {
-    let kernel = SimKernel::new(1);
+    rig_of(1)
+}
+
+/// With so many.
+fn rig_of(devices: u64) -> Rig {
+    let kernel = SimKernel::new(devices);
     let folder = tempfile::tempdir().unwrap();
     let mut shifter = Shifter::new(kernel.clone(), open(folder.path()));
-    shifter.offer("dax1.1").unwrap();
+    for number in 1..=devices {
+        shifter.offer(&format!("dax1.{number}")).unwrap();
+    }
     Rig { kernel, folder, shifter }
 }
 
@@ -250,6 +257,9 @@ fn a_device_that_is_gone_stays_in_the_journal() {
     assert!(matches!(rig.shifter.recover().remove(0).is, Err(Refusal::Gone(_))));
     assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
 }
+
+#[path = "bad_input_tests.rs"]
+mod bad_input_tests;
 
 #[path = "give_back_tests.rs"]
 mod give_back_tests;

@@ -86,6 +86,7 @@ impl<K: Kernel> Shifter<K> {
         let until = Until { time: self.kernel.now() + how.limit, free };
         let mut moved = Bytes(0);
         for block in &blocks {
+            self.look_beside(Duration::ZERO, &|| false);
             match self.release(&device, block, until) {
                 Ok(bytes) => moved += bytes,
                 Err(refusal) => {

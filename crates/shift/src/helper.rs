@@ -154,6 +154,10 @@ pub(crate) fn once(words: &[&str]) -> Option<io::Result<Option<u64>>> {
             let range = (size(from)?, size(bytes)?);
             zero(Path::new(path), range, limit, threads()).map(|at| Some(at as u64))
         }
+        ["zero-and-read", from, millis, path, bytes] => {
+            let limit = Duration::from_millis(millis.parse().unwrap_or(u64::MAX));
+            zero_and_read(Path::new(path), (size(from)?, size(bytes)?), limit)
+        }
         ["first-nonzero", path, bytes] => first_nonzero(Path::new(path), size(bytes)?, threads()),
         ["first-nonzero", path, bytes, readers] => {
             first_nonzero(Path::new(path), size(bytes)?, size(readers)?)
@@ -166,6 +170,21 @@ pub(crate) fn once(words: &[&str]) -> Option<io::Result<Option<u64>>> {
         }
         _ => return None,
     })
+}
+
+/// Zeroes a device of so many bytes from an offset on, and reads it if the time was enough for all of it; how far it is
+/// zeros. One CPU is left to what is done beside it.
+fn zero_and_read(
+    path: &Path,
+    (from, bytes): (usize, usize),
+    limit: Duration,
+) -> io::Result<Option<u64>> {
+    let threads = threads().saturating_sub(1).max(1);
+    let ended = zero(path, (from, bytes), limit, threads)?;
+    if ended < bytes {
+        return Ok(Some(ended as u64));
+    }
+    Ok(first_nonzero(path, bytes, threads)?.or(Some(bytes as u64)))
 }
 
 /// The line that says what came of it.
@@ -213,6 +232,22 @@ mod tests {
         let said = helper(&words(&["write", "/no/such/file", "offline"]));
         assert_eq!(said, format!("errno {}", libc::ENOENT));
         assert_eq!(helper(&words(&["sing"])), format!("errno {}", libc::EINVAL));
+    }
+
+    #[test]
+    fn how_far_a_device_is_zeros_is_told_after_it_was_read() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let path = file.path().to_string_lossy().into_owned();
+        let size = 5 << 20;
+        let ask = |from: usize, millis: &str| {
+            helper(&words(&["zero-and-read", &from.to_string(), millis, &path, &size.to_string()]))
+        };
+        std::fs::write(file.path(), vec![1; size]).unwrap();
+        // What was not zeroed before the offset is found.
+        assert_eq!(ask(4096, "1000000"), "done 0");
+        assert_eq!(std::fs::read(file.path()).unwrap()[4096..], vec![0; size - 4096]);
+        assert_eq!(ask(0, "1000000"), format!("done {size}"));
+        assert_eq!(std::fs::read(file.path()).unwrap(), vec![0; size]);
     }
 
     #[test]

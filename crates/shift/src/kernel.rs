@@ -95,6 +95,17 @@ pub trait Kernel {
     /// ended: the device's size if that was all. It gets on at each call. The device must be driven as storage.
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64>;
 
+    /// Begins to write zeros over a device from an offset on, and to read it when all of it is zeroed, beside whatever is
+    /// asked of the kernel meanwhile. One device at a time; it must be driven as storage until that has ended.
+    fn begin_zeroing(&self, device: &DaxDevice, from: u64) -> Answer<()>;
+
+    /// How far the device is zeros on which that was begun: its size if all of it was read. None: it has not ended within the
+    /// limit, or before it is to stop waiting, which is asked again and again; it goes on.
+    fn zeroed(&self, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<Option<u64>>;
+
+    /// Ends it: when this returns `Ok` nothing writes to the device any more.
+    fn end_zeroing(&self) -> Answer<()>;
+
     /// Has page structures lie on the device itself; whether they will.
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool>;
 
@@ -170,6 +181,15 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     }
     fn zero(&self, device: &DaxDevice, from: u64, limit: Option<Duration>) -> Answer<u64> {
         (**self).zero(device, from, limit)
+    }
+    fn begin_zeroing(&self, device: &DaxDevice, from: u64) -> Answer<()> {
+        (**self).begin_zeroing(device, from)
+    }
+    fn zeroed(&self, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<Option<u64>> {
+        (**self).zeroed(limit, stop)
+    }
+    fn end_zeroing(&self) -> Answer<()> {
+        (**self).end_zeroing()
     }
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
         (**self).memmap_on_itself(device)

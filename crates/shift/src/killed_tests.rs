@@ -68,3 +68,66 @@ fn killed_at_any_step(wanted: bool) -> u32 {
     }
     points
 }
+
+/// One of two devices is zeroed while the other one leaves, killed after so many changes, before or after the last of them.
+/// Whether it got to its end.
+fn killed_beside(rig: &mut Rig, changes: u32, after: bool) -> bool {
+    rig.shifter.leave(&id(1), CAREFUL).unwrap();
+    rig.kernel.kill.set(Some((changes, after)));
+    if rig.shifter.begin_beside(&id(1), 0).is_err() || rig.shifter.leave(&id(2), CAREFUL).is_err() {
+        return false;
+    }
+    let ended = rig.shifter.end_beside(Duration::from_secs(1), &|| false);
+    matches!(ended.unwrap().zeroed, Ok(None))
+        && rig.shifter.zero(&id(2), &mut 0, Duration::MAX).is_ok()
+}
+
+#[test]
+fn killed_while_one_is_zeroed_and_another_leaves_both_can_be_made_right() {
+    let mut ended = false;
+    for changes in 1.. {
+        for (after, reboot) in [(false, false), (true, false), (false, true), (true, true)] {
+            let mut rig = rig_of(2);
+            for number in [1, 2] {
+                rig.shifter.to_memory(&id(number)).unwrap();
+            }
+            ended = killed_beside(&mut rig, changes, after);
+            if reboot {
+                rig.kernel.reboot();
+            }
+            rig.kernel.kill.set(None);
+            let at = format!("{changes} {after} {reboot}");
+            assert!(rig.kernel.beside.borrow().is_none(), "{at}");
+            let journal = open(rig.folder.path());
+            let machine = rig.kernel.machine.borrow().clone();
+            for (number, it) in (1..).zip(&machine.devices) {
+                let zeros = it.contents == [0; 4];
+                assert!(
+                    zeros || journal.state(&id(number)) != Some(State::Storage),
+                    "{at} {number}"
+                );
+            }
+            let mut later = Shifter::new(rig.kernel.clone(), journal);
+            for recovered in later.recover() {
+                recovered.is.unwrap_or_else(|refusal| panic!("{at}: {refusal}"));
+            }
+            let machine = rig.kernel.machine.borrow();
+            for (number, it) in (1..).zip(&machine.devices) {
+                let state = later.journal().state(&id(number)).unwrap();
+                let online = it.blocks.values().filter(|block| block.online).count();
+                match it.device.driver {
+                    DaxDriver::Storage => {
+                        assert_eq!((state, &it.contents), (State::Storage, &vec![0; 4]), "{at}");
+                    }
+                    DaxDriver::Memory => assert_eq!((state, online), (State::Memory, 3), "{at}"),
+                    ref other => panic!("{at}: {other:?}"),
+                }
+            }
+        }
+        if ended {
+            assert!(changes > 10, "{changes}");
+            break;
+        }
+    }
+    assert!(ended);
+}

@@ -11,7 +11,7 @@
 //! | Which device is taken, or goes back? | `area` (pure), `usage` for what of them is used, `pair` for the DRAM they belong to |
 //! | A device from storage to memory | `convert` |
 //! | A device from memory to storage: its blocks go offline | `give_back`; in a process of its own `offlining`, and before that `emptying` moves programs' pages off them |
-//! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who opens it meanwhile: `alone` |
+//! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who opens it meanwhile: `alone`; while the next one leaves: `beside` |
 //! | What a crash left is made right | `recover` |
 //! | The daemon: one check after the other | `daemon`, with `growing`, `shrinking`, `zeroing` between checks, `glance` for a check before its time |
 //! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare` |
@@ -22,6 +22,7 @@
 
 mod alone;
 mod area;
+mod beside;
 mod compaction;
 mod convert;
 mod daemon;
@@ -58,7 +59,7 @@ mod zero_device;
 
 pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
 pub use compaction::{Compacted, FreeBlocks, compact};
-pub use convert::{Shifter, check_policies};
+pub use convert::{Shifter, can_run};
 pub use daemon::{
     Check, Daemon, DaemonError, DaemonOptions, GLANCE, Happened, PairSeen, Threshold,
 };

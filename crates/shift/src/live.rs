@@ -26,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// And it adds or removes memory at least at this speed, in bytes per second.
 const ADDED: u64 = 1 << 30;
 
+/// A device is zeroed beside other things for so long at a time; what is longer is left to the pieces between checks.
+const BESIDE: Duration = Duration::from_secs(1);
+
 /// What ends on time has so much time to say so.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -41,6 +44,18 @@ pub struct LiveKernel {
     /// Moves pages off blocks, takes them offline, zeroes and reads devices, and writes to sysfs; it stays for the next
     /// device.
     worker: RefCell<Option<Worker>>,
+    /// Zeroes a device beside that; it stays, too.
+    second: RefCell<Option<Worker>>,
+    beside: RefCell<Option<Beside>>,
+}
+
+/// A device that is being zeroed beside other things.
+#[derive(Debug)]
+struct Beside {
+    worker: Worker,
+    doing: String,
+    since: Instant,
+    limit: Duration,
 }
 
 impl LiveKernel {
@@ -48,8 +63,16 @@ impl LiveKernel {
     /// memory that programs could be given, as in the paper.
     #[must_use]
     pub fn new(host: Host, helper: Helper, free_only: bool) -> Self {
-        let worker = RefCell::new(None);
-        Self { host, helper, start: Instant::now(), free_only, patience: PATIENCE, worker }
+        Self {
+            host,
+            helper,
+            start: Instant::now(),
+            free_only,
+            patience: PATIENCE,
+            worker: RefCell::default(),
+            second: RefCell::default(),
+            beside: RefCell::default(),
+        }
     }
 
     /// The machine.
@@ -58,19 +81,24 @@ impl LiveKernel {
         &self.host
     }
 
-    /// Starts the helper that is asked while a device is given back, so that nobody waits for that then.
+    /// Starts the helpers that are asked while devices are given back, so that nobody waits for that then.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// When they cannot be started.
     pub fn be_ready(&self) -> Answer<()> {
-        let worker = self.worker("be ready to give back")?;
-        self.worker.replace(Some(worker));
+        self.ready(&self.worker)?;
+        self.ready(&self.second)
+    }
+
+    fn ready(&self, place: &RefCell<Option<Worker>>) -> Answer<()> {
+        let worker = self.worker(place, "be ready to give back")?;
+        place.replace(Some(worker));
         Ok(())
     }
 
-    /// The helper that stays, or another one where it has ended.
-    fn worker(&self, doing: &str) -> Answer<Worker> {
-        if let Some(mut worker) = self.worker.take()
+    /// The helper that stays there, or another one where it has ended.
+    fn worker(&self, place: &RefCell<Option<Worker>>, doing: &str) -> Answer<Worker> {
+        if let Some(mut worker) = place.take()
             && worker.is_ready()
         {
             return Ok(worker);
@@ -94,14 +122,9 @@ impl LiveKernel {
         limit: Duration,
         stop: &dyn Fn() -> bool,
     ) -> Answer<Option<u64>> {
-        let mut worker = self.worker(doing)?;
+        let mut worker = self.worker(&self.worker, doing)?;
         let answer = worker.ask(doing, question, limit, stop);
-        if worker.is_ready() {
-            self.worker.replace(Some(worker));
-        } else if !worker.end() {
-            let why = Why::Said("the kernel does not let go of it; see `dmesg`".into());
-            return Err(Fault { doing: doing.to_owned(), why });
-        }
+        keep_or_end(worker, &self.worker, doing)?;
         answer
     }
 
@@ -114,6 +137,17 @@ impl LiveKernel {
 
     /// The helper on all of a device, which must be what its name says.
     fn on_device(&self, device: &DaxDevice, what: &[&str], doing: &str) -> Answer<Option<u64>> {
+        let (doing, question, limit) = self.about(device, what, doing)?;
+        self.ask(&doing, &question, limit)
+    }
+
+    /// What is done then, the question, and the time for it.
+    fn about(
+        &self,
+        device: &DaxDevice,
+        what: &[&str],
+        doing: &str,
+    ) -> Answer<(String, String, Duration)> {
         let path = self.host.path(format!("dev/{}", device.name));
         let is = |number| self.host.is_device(&path, number, DeviceKind::Character);
         let same = device.dev.map_or(Ok(false), is).map_err(fault(doing))?;
@@ -125,8 +159,7 @@ impl LiveKernel {
         let size = device.size.0.to_string();
         let doing = format!("{doing} {}", path.display());
         let name = path.to_string_lossy();
-        let words = [what, &[&name, &size]].concat();
-        self.ask(&doing, &words.join(" "), limit)
+        Ok((doing, [what, &[&name, &size]].concat().join(" "), limit))
     }
 
     /// Offset of the first byte of a block device that is not zero.
@@ -161,6 +194,17 @@ impl LiveKernel {
         let said = format!("its driver is {is:?} then, not {driver:?}; see `dmesg`");
         Err(Fault { doing: doing.to_owned(), why: Why::Said(said) })
     }
+}
+
+/// Keeps a helper that has answered; ends another.
+fn keep_or_end(mut worker: Worker, place: &RefCell<Option<Worker>>, doing: &str) -> Answer<()> {
+    if worker.is_ready() {
+        place.replace(Some(worker));
+    } else if !worker.end() {
+        let why = Why::Said("the kernel does not let go of it; see `dmesg`".into());
+        return Err(Fault { doing: doing.to_owned(), why });
+    }
+    Ok(())
 }
 
 fn fault(doing: &str) -> impl Fn(Error) -> Fault + '_ {
@@ -212,6 +256,31 @@ impl Kernel for LiveKernel {
             doing: format!("clear {}", device.name),
             why: Why::Said("the helper did not say how far it got".into()),
         })
+    }
+    fn begin_zeroing(&self, device: &DaxDevice, from: u64) -> Answer<()> {
+        self.end_zeroing()?;
+        let (from, most) = (from.to_string(), BESIDE.as_millis().to_string());
+        let what = ["zero-and-read", from.as_str(), most.as_str()];
+        let (doing, question, limit) = self.about(device, &what, "clear and read")?;
+        let mut worker = self.worker(&self.second, &doing)?;
+        worker.begin(&doing, &question)?;
+        self.beside.replace(Some(Beside { worker, doing, since: Instant::now(), limit }));
+        Ok(())
+    }
+    fn zeroed(&self, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<Option<u64>> {
+        let Some(mut it) = self.beside.take() else { return Ok(None) };
+        let answer = it.worker.answer(&it.doing, limit, stop);
+        if matches!(&answer, Err(Fault { why: Why::TimeUp(_), .. }))
+            && it.since.elapsed() < it.limit
+        {
+            self.beside.replace(Some(it));
+            return Ok(None);
+        }
+        keep_or_end(it.worker, &self.second, &it.doing)?;
+        answer
+    }
+    fn end_zeroing(&self) -> Answer<()> {
+        self.beside.take().map_or(Ok(()), |it| keep_or_end(it.worker, &self.second, &it.doing))
     }
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
         if device.memmap_on_memory.is_none() || !self.host.memmap_on_memory() {

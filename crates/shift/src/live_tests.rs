@@ -42,7 +42,7 @@ impl Rig {
 #[test]
 fn one_helper_takes_all_blocks_offline() {
     let rig = rig("while read what block; do $what $block; echo done; done");
-    rig.kernel.be_ready().unwrap();
+    rig.kernel.ready(&rig.kernel.worker).unwrap();
     for block in [7, 8] {
         rig.kernel.offline(BlockId(block), LONG).unwrap();
         assert_eq!(rig.state(block), BlockState::Offline);
@@ -93,10 +93,60 @@ fn what_the_kernel_does_not_end_is_given_up() {
 fn one_that_ended_while_nobody_asked_it_is_not_asked() {
     let rig =
         rig("[ $starts = 1 ] && exit; while read what block; do $what $block; echo done; done");
-    rig.kernel.be_ready().unwrap();
+    rig.kernel.ready(&rig.kernel.worker).unwrap();
     while rig.kernel.worker.borrow_mut().as_mut().unwrap().is_ready() {
         std::thread::sleep(Duration::from_millis(5));
     }
     rig.kernel.offline(BlockId(7), LONG).unwrap();
     assert_eq!(rig.starts(), 2);
+}
+
+/// A device that there is, for what is asked about its name and number.
+fn device(rig: &Rig) -> DaxDevice {
+    let folder = rig.root.path().join("dev");
+    fs::create_dir_all(&folder).unwrap();
+    std::os::unix::fs::symlink("/dev/null", folder.join("dax1.1")).unwrap();
+    let dev = Some(pagetide_host::Dev { major: 1, minor: 3 });
+    DaxDevice { dev, ..crate::simulated::device(1) }
+}
+
+#[test]
+fn a_device_is_zeroed_beside_what_is_asked_meanwhile() {
+    let rig = rig(
+        "while read what more; do
+            case $what in
+            offline) offline $more; echo done ;;
+            zero-and-read) set -- $more; until [ -e $root/go ]; do sleep 0.01; done; echo done $(($1 + $4)) ;;
+            esac
+        done",
+    );
+    let device = device(&rig);
+    rig.kernel.begin_zeroing(&device, 7).unwrap();
+    let short = Duration::from_millis(50);
+    assert_eq!(rig.kernel.zeroed(short, &|| false), Ok(None));
+    rig.kernel.offline(BlockId(7), LONG).unwrap();
+    assert_eq!(rig.kernel.zeroed(LONG, &|| true), Ok(None), "it goes on");
+    fs::write(rig.root.path().join("go"), "").unwrap();
+    assert_eq!(rig.kernel.zeroed(LONG, &|| false), Ok(Some(7 + device.size.0)));
+    assert_eq!(rig.kernel.zeroed(LONG, &|| false), Ok(None), "nothing was begun");
+    // The same helper is asked the next time.
+    rig.kernel.begin_zeroing(&device, 0).unwrap();
+    assert_eq!(rig.kernel.zeroed(LONG, &|| false), Ok(Some(device.size.0)));
+    assert_eq!(rig.starts(), 2);
+}
+
+#[test]
+fn nobody_zeroes_any_more_when_that_was_ended() {
+    let rig = rig("read line; echo $$ >$root/pid.new; mv $root/pid.new $root/pid; exec sleep 1000");
+    rig.kernel.begin_zeroing(&device(&rig), 0).unwrap();
+    let path = rig.root.path().join("pid");
+    while !path.exists() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let pid = fs::read_to_string(path).unwrap();
+    let process = std::path::PathBuf::from(format!("/proc/{}", pid.trim()));
+    assert!(process.exists());
+    rig.kernel.end_zeroing().unwrap();
+    assert!(!process.exists());
+    assert_eq!(rig.kernel.zeroed(LONG, &|| false), Ok(None));
 }

@@ -127,8 +127,8 @@ fn memory<K: Kernel>(shifter: &Shifter<&K>) -> Result<Vec<(Identity, DaxDevice, 
 /// wants what is on them.
 ///
 /// # Errors
-/// Those of `open`.
-pub fn recover<K: Kernel, E>(
+/// Those of `open`; where a device in `sure` is not there, nothing is changed.
+pub fn recover<K: Kernel, E: From<Refusal>>(
     kernel: &K,
     sure: &[String],
     mut open: impl FnMut() -> Result<Option<Opened>, E>,
@@ -136,6 +136,12 @@ pub fn recover<K: Kernel, E>(
     let mut recovered = Vec::new();
     let Some(first) = open()? else { return Ok((recovered, false)) };
     let ids: Vec<Identity> = first.journal.devices().keys().cloned().collect();
+    if !sure.is_empty() {
+        let here = kernel.devices().map_err(Refusal::of("this machine"))?;
+        if let Some(gone) = sure.iter().find(|name| here.iter().all(|it| it.name != **name)) {
+            return Err(Refusal::Gone(gone.clone()).into());
+        }
+    }
     drop(first);
     for id in ids {
         let Some(Opened { journal, lock }) = open()? else { return Ok((recovered, false)) };

@@ -135,6 +135,9 @@ fn what_is_said_to_be_wanted_by_nobody_is_zeroed() {
         let later = Machine { machine: "m".into(), boot: "c".into() };
         Ok(Some(Opened { journal: Journal::open(folder.path(), later).unwrap(), lock: None }))
     };
+    let refusal = recover(&kernel, &["dax1.2".into(), "dax7.7".into()], open).unwrap_err();
+    assert!(refusal.to_string().contains("device dax7.7 is not there"), "{refusal}");
+    assert!(kernel.machine.borrow().devices.iter().all(|it| it.contents == [SECRET; 4]));
     recover(&kernel, &["dax1.2".into()], open).unwrap();
     let contents: Vec<u8> =
         kernel.machine.borrow().devices.iter().map(|it| it.contents[0]).collect();

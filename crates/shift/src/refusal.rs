@@ -8,6 +8,12 @@ use pagetide_types::Bytes;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
+    /// There is nothing to convert.
+    #[error(
+        "this machine has no dax device: neither persistent memory in mode devdax nor CXL memory. \
+         `pagetide shift prepare --region REGION --size SIZE` makes devices of a region (`ndctl list -R`)"
+    )]
+    NoDevices,
     /// No such device.
     #[error("device {0} is not there; `pagetide shift status` lists what is")]
     Gone(String),

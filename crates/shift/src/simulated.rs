@@ -62,6 +62,13 @@ pub(crate) struct Machine {
     pub(crate) opened_zeroing: bool,
     /// Somebody opens devices while they are read, writes to what has been read, and closes them.
     pub(crate) opened_reading: bool,
+    /// And writes to what has been zeroed, once.
+    pub(crate) written_zeroing: bool,
+    /// Nothing can be zeroed beside other changes.
+    pub(crate) one_by_one: bool,
+    /// Where a change begins so, the devices are gone before it.
+    pub(crate) vanish_at: Option<&'static str>,
+    pub(crate) vanished: Vec<SimDevice>,
     /// Calls that fail, by the beginning of what they do.
     pub(crate) fails: Vec<&'static str>,
     /// Blocks that were to be emptied, how much was asked for, and how much moved.
@@ -85,6 +92,8 @@ pub(crate) struct SimKernel {
     /// It is a helper that is killed, and not the process.
     pub(crate) helper: Rc<Cell<bool>>,
     pub(crate) now: Rc<Cell<Duration>>,
+    /// What is zeroed beside other changes, a block's worth in two of them: the device, and how many halves of blocks.
+    pub(crate) beside: Rc<RefCell<Option<(String, u64)>>>,
 }
 
 pub(crate) fn device(number: u64) -> DaxDevice {
@@ -124,6 +133,10 @@ impl SimKernel {
             used_up_zeroing: Bytes(0),
             opened_zeroing: false,
             opened_reading: false,
+            written_zeroing: false,
+            one_by_one: false,
+            vanish_at: None,
+            vanished: Vec::new(),
             fails: Vec::new(),
             emptied: Vec::new(),
             looked: Vec::new(),
@@ -136,6 +149,7 @@ impl SimKernel {
             kill: Rc::default(),
             helper: Rc::default(),
             now: Rc::default(),
+            beside: Rc::default(),
         }
     }
 
@@ -151,6 +165,19 @@ impl SimKernel {
             device.device.driver = DaxDriver::Storage;
         }
         self.kill.set(None);
+        self.beside.take();
+    }
+
+    /// Devices that were gone are there again, as storage, with what was on them.
+    pub(crate) fn come_back(&self) {
+        let mut machine = self.machine.borrow_mut();
+        machine.vanish_at = None;
+        let back = std::mem::take(&mut machine.vanished);
+        for mut device in back {
+            device.blocks.clear();
+            device.device.driver = DaxDriver::Storage;
+            machine.devices.push(device);
+        }
     }
 
     pub(crate) fn edit(&self, change: impl FnOnce(&mut Machine)) {
@@ -164,6 +191,10 @@ impl SimKernel {
         act: impl FnOnce(&mut Machine) -> Answer<T>,
     ) -> Answer<T> {
         let fault = |why| Fault { doing: doing.to_owned(), why };
+        if matches!(self.kill.get(), Some((0 | 1, _))) {
+            // Who zeroes beside us dies with us.
+            self.beside.take();
+        }
         let after = match self.kill.get() {
             Some((0, _)) => return Err(fault(Why::Killed)),
             Some((1, after)) => {
@@ -180,11 +211,29 @@ impl SimKernel {
             None => false,
         };
         let mut machine = self.machine.borrow_mut();
+        self.go_on_beside(&mut machine);
+        if machine.vanish_at.is_some_and(|begins| doing.starts_with(begins)) {
+            machine.vanish_at = None;
+            machine.vanished = std::mem::take(&mut machine.devices);
+        }
         if machine.fails.iter().any(|begins| doing.starts_with(begins)) {
             return Err(fault(Why::Errno(libc::EBUSY)));
         }
         let answer = act(&mut machine);
         if after { Err(fault(Why::Killed)) } else { answer }
+    }
+
+    /// Half a block's worth of what is zeroed beside.
+    pub(crate) fn go_on_beside(&self, machine: &mut Machine) {
+        if let Some((name, halves)) = self.beside.borrow_mut().as_mut()
+            && let Ok(it) = machine.of(name)
+        {
+            assert_eq!(it.device.driver, DaxDriver::Storage, "zeroed while not storage");
+            *halves = (*halves + 1).min(8);
+            for part in it.contents.iter_mut().take(usize::try_from(*halves / 2).unwrap()) {
+                *part = 0;
+            }
+        }
     }
 }
 

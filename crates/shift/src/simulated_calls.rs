@@ -86,6 +86,51 @@ impl Kernel for SimKernel {
         }
         Ok(device.size.0)
     }
+    fn begin_zeroing(&self, device: &DaxDevice, from: u64) -> Answer<()> {
+        assert!(self.beside.borrow().is_none(), "one at a time");
+        self.change("begin to zero", |machine| {
+            if machine.one_by_one { Err(busy("start a helper")) } else { Ok(()) }
+        })?;
+        self.beside.replace(Some((device.name.clone(), from / BLOCK.0 * 2)));
+        Ok(())
+    }
+    fn zeroed(&self, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<Option<u64>> {
+        let mut left = limit;
+        loop {
+            let Some((name, halves)) = self.beside.borrow().clone() else { return Ok(None) };
+            let mut machine = self.machine.borrow_mut();
+            if machine.fails.contains(&"zero beside") {
+                self.beside.take();
+                return Err(busy("clear it"));
+            }
+            if halves == 8 {
+                self.beside.take();
+                let written = std::mem::take(&mut machine.written_zeroing);
+                let it = machine.of(&name)?;
+                if written {
+                    it.contents[2] = 7;
+                }
+                let first = it.contents.iter().position(|byte| *byte != 0);
+                return Ok(Some(first.map_or(it.device.size.0, |at| at as u64 * BLOCK.0)));
+            }
+            drop(machine);
+            if left == Duration::ZERO || stop() {
+                return Ok(None);
+            }
+            left = left.saturating_sub(ZEROING);
+            self.sleep(ZEROING);
+            self.change("wait", |machine| {
+                // One half went with the change.
+                self.go_on_beside(machine);
+                machine.free_dram = machine.free_dram.saturating_sub(machine.used_up_zeroing);
+                Ok(())
+            })?;
+        }
+    }
+    fn end_zeroing(&self) -> Answer<()> {
+        self.beside.take();
+        Ok(())
+    }
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
         self.change("memmap", |machine| {
             machine.of(&device.name)?.device.memmap_on_memory = Some(true);

@@ -55,10 +55,28 @@ impl Worker {
         limit: Duration,
         stop: &dyn Fn() -> bool,
     ) -> Answer<Option<u64>> {
+        self.begin(doing, question)?;
+        self.answer(doing, limit, stop)
+    }
+
+    /// Asks; [`answer`](Self::answer) waits for what is answered.
+    pub(crate) fn begin(&mut self, doing: &str, question: &str) -> Answer<()> {
+        self.owes = true;
+        writeln!(self.questions, "{question}").map_err(|error| {
+            let why = Why::Said(error.to_string());
+            Fault { doing: doing.to_owned(), why }
+        })
+    }
+
+    /// Waits so long for the answer that it owes, unless it is to stop waiting before.
+    pub(crate) fn answer(
+        &mut self,
+        doing: &str,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<Option<u64>> {
         let fault = |why| Fault { doing: doing.to_owned(), why };
         let said = |what: String| fault(Why::Said(what));
-        self.owes = true;
-        writeln!(self.questions, "{question}").map_err(|error| said(error.to_string()))?;
         let since = Instant::now();
         let line = loop {
             let left = limit.saturating_sub(since.elapsed());

@@ -55,6 +55,22 @@ impl<K: Kernel> Shifter<K> {
         limit: Option<Duration>,
         after: Event,
     ) -> Result<bool, Refusal> {
+        let device = self.to_be_zeroed(id, *zeroed)?;
+        let name = device.name.clone();
+        let fault = Refusal::of(&name);
+        *zeroed = self.kernel.zero(&device, *zeroed, limit).map_err(&fault)?;
+        if *zeroed < device.size.0 {
+            return Ok(false);
+        }
+        if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
+            return Err(Refusal::HoldsData { device: name.clone(), offset });
+        }
+        self.journal.write(after, id)?;
+        Ok(true)
+    }
+
+    /// A device whose memory was taken out of use, driven as storage, and used by nobody when its zeroing begins.
+    pub(crate) fn to_be_zeroed(&self, id: &Identity, zeroed: u64) -> Result<DaxDevice, Refusal> {
         let device = self.unbind_memory(id)?;
         let name = device.name.clone();
         let fault = Refusal::of(&name);
@@ -66,21 +82,13 @@ impl<K: Kernel> Shifter<K> {
                 return Err(Refusal::WrongState { device: name.clone(), is, must: "storage" });
             }
         }
-        if *zeroed == 0 {
+        if zeroed == 0 {
             let users = self.kernel.users(&device).map_err(&fault)?;
             if !users.is_empty() {
                 return Err(Refusal::InUse { device: name.clone(), users });
             }
         }
-        *zeroed = self.kernel.zero(&device, *zeroed, limit).map_err(&fault)?;
-        if *zeroed < device.size.0 {
-            return Ok(false);
-        }
-        if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
-            return Err(Refusal::HoldsData { device: name.clone(), offset });
-        }
-        self.journal.write(after, id)?;
-        Ok(true)
+        Ok(device)
     }
 
     /// Takes a device whose memory was taken out of use into use again, as it is: what is on it was memory of this
@@ -109,7 +117,7 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// A device that is not memory any more by the journal, and not storage yet.
-    fn must_be_left(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
+    pub(crate) fn must_be_left(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
         let device = self.find(id)?;
         match self.journal.state(id) {
             Some(State::ToStorage) => Ok(device),

@@ -3,9 +3,11 @@
 
 use crate::run::{Running, as_nobody, command, pagetide, scratch, skip, within};
 use pagetide_host::Host;
-use pagetide_shift::Lock;
+use pagetide_shift::{Event, Identity, Journal, Lock, Machine};
+use pagetide_types::{Bytes, PhysAddr};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -67,9 +69,68 @@ fn a_dry_run_makes_no_folder() {
     assert!(none.exists(), "what is no dry run makes it");
 }
 
+/// A journal of this machine, or of one that is called so, of a device without a label that was memory before a reboot.
+#[expect(clippy::unwrap_used, reason = "what cannot be made here ends the test")]
+fn was_memory(folder: &Path, machine: Option<&str>) -> Vec<u8> {
+    let machine = machine.map_or_else(|| Host::live().machine_id().unwrap(), str::to_owned);
+    let mut journal = Journal::open(folder, Machine { machine, boot: "before".into() }).unwrap();
+    let id = Identity { uuid: None, start: PhysAddr(1 << 40), size: Bytes::gib(1) };
+    journal.write(Event::Memory, &id).unwrap();
+    fs::read(folder.join("journal")).unwrap()
+}
+
 #[test]
 fn a_journal_of_another_machine_is_refused_and_left_as_it_is() {
     if !bare_machine("a_journal_of_another_machine_is_refused_and_left_as_it_is") {
+        return;
+    }
+    let folder = scratch();
+    let state = folder.path().display();
+    let whole = was_memory(folder.path(), Some("another"));
+    for command in ["status", "recover", "give-back --size 1G", "prepare --device dax0.0"] {
+        pagetide(&format!("shift {command} --state {state}"))
+            .fails(1, &["of machine another", "--state"]);
+    }
+    assert_eq!(fs::read(folder.path().join("journal")).unwrap(), whole);
+}
+
+#[test]
+fn a_torn_line_of_the_journal_is_told_and_dropped() {
+    if !bare_machine("a_torn_line_of_the_journal_is_told_and_dropped") {
+        return;
+    }
+    let folder = scratch();
+    let state = folder.path().display();
+    let mut torn = was_memory(folder.path(), None);
+    torn.truncate(torn.len() - 7);
+    fs::write(folder.path().join("journal"), &torn).unwrap();
+    let run = pagetide(&format!("shift recover --state {state}")).succeeds();
+    assert!(
+        run.err.contains("torn by a crash") && run.err.contains("had not begun"),
+        "{}",
+        run.err
+    );
+    assert!(run.out.contains("nothing is left to be made right"), "{}", run.out);
+}
+
+#[test]
+fn only_what_is_there_can_be_said_to_be_wanted_by_nobody() {
+    if !bare_machine("only_what_is_there_can_be_said_to_be_wanted_by_nobody") {
+        return;
+    }
+    let folder = scratch();
+    let state = folder.path().display();
+    let whole = was_memory(folder.path(), None);
+    pagetide(&format!("shift recover --zero dax7.7 --state {state}"))
+        .fails(1, &["device dax7.7 is not there", "shift status"]);
+    pagetide(&format!("shift recover --state {state}")).fails(1, &["is not there"]);
+    pagetide("shift recover --zero").fails(2, &["--zero <"]);
+    assert_eq!(fs::read(folder.path().join("journal")).unwrap(), whole, "it may come back");
+}
+
+#[test]
+fn a_damaged_journal_is_refused_and_left_as_it_is() {
+    if !bare_machine("a_damaged_journal_is_refused_and_left_as_it_is") {
         return;
     }
     let folder = scratch();

@@ -1,9 +1,10 @@
 //! What the daemon does where more is memory than is needed: devices go back, one after the other.
 
-use super::{Daemon, DaemonError, Happened, Ours, Pair, zeroing::Left};
-use crate::{GaveBack, GiveBack, Kernel, Refusal, State, usage::best};
+use super::{Daemon, DaemonError, Happened, Ours, Pair, SHRINKING, zeroing::Left};
+use crate::{GaveBack, GiveBack, Identity, Kernel, Refusal, State, usage::best};
 use pagetide_host::DaxDevice;
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, NodeId};
+use std::{collections::BTreeSet, time::Duration};
 
 impl<K: Kernel> Daemon<K> {
     /// Gives the memory of a device back where enough stays free, unless programs use up so much of that meanwhile;
@@ -22,6 +23,7 @@ impl<K: Kernel> Daemon<K> {
             .into_iter()
             .filter(|it| it.state == State::Memory && !self.resting.contains_key(&it.id))
             .collect();
+        let nodes = left.iter().filter_map(|it| it.device.target).collect();
         loop {
             let devices: Vec<(&DaxDevice, Bytes)> =
                 left.iter().map(|it| (&it.device, it.bytes)).collect();
@@ -36,9 +38,9 @@ impl<K: Kernel> Daemon<K> {
             let since = self.kernel.now();
             let (limit, unless_used_up) = (self.options.limit, Some(used_up));
             let how = GiveBack { limit, evict: false, withdraw: false, unless_used_up };
-            match self.change(|shifter| shifter.leave(&ours.id, how))? {
+            let (gave, now) = self.leave_beside(pair.dram, &nodes, &ours.id, how)?;
+            match gave {
                 Ok(GaveBack { memory: bytes, moved }) => {
-                    let now = self.kernel.now();
                     if let Some(pressure) = self.pressures.get_mut(&pair.dram) {
                         pressure.shrank(now, bytes);
                     }
@@ -67,5 +69,43 @@ impl<K: Kernel> Daemon<K> {
             }
         }
         Ok(false)
+    }
+
+    /// Takes the memory of a device out of use while the first one that has left is zeroed; when it had left. The latter
+    /// goes on for a moment, unless programs want memory.
+    pub(super) fn leave_beside(
+        &mut self,
+        dram: NodeId,
+        nodes: &BTreeSet<NodeId>,
+        id: &Identity,
+        how: GiveBack,
+    ) -> Result<(Result<GaveBack, Refusal>, Duration), DaemonError> {
+        let first = self.zeroing.first(dram);
+        let changed = self.change(|shifter| {
+            if let Some((first, zeroed)) = &first
+                && let Err(refusal) = shifter.begin_beside(first, *zeroed)
+            {
+                // It is told when its turn comes.
+                tracing::debug!(%refusal, "not zeroed beside");
+            }
+            let gave = shifter.leave(id, how);
+            let at = self.kernel.now();
+            let part = how.unless_used_up.unwrap_or_default();
+            let least = self.free_of(dram, nodes).saturating_sub(part);
+            let stays = gave.is_err();
+            let wanted = || stays || self.free_of(dram, nodes) < least;
+            let limit = if stays { Duration::ZERO } else { SHRINKING };
+            let ended = shifter.end_beside(limit, &wanted);
+            Ok((gave, at, ended))
+        })?;
+        let (gave, at, ended) = match changed {
+            Ok((Err(Refusal::Journal(error)), ..)) => return Err(error.into()),
+            Ok(changed) => changed,
+            Err(refusal) => (Err(refusal), self.kernel.now(), None),
+        };
+        if let (Some((first, _)), Some(ended)) = (first, ended) {
+            self.zeroed_beside(&first, ended)?;
+        }
+        Ok((gave, at))
     }
 }

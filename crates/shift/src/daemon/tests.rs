@@ -95,7 +95,8 @@ fn short_memory_grows_from_the_right_end_and_shrinks_from_the_left() {
     for _ in 0..3 {
         rig.check(Bytes::mib(1500));
     }
-    assert_eq!(devices(&rig.check(Bytes::mib(1500))), ["dax1.2", "dax1.3"]);
+    let happened = rig.check(Bytes::mib(1500));
+    assert_eq!(devices(&happened), ["dax1.2", "dax1.3", "dax1.2"], "the last is zeroed");
     assert_eq!(rig.memory(), 0);
 }
 
@@ -104,7 +105,10 @@ fn grown(free: u64) -> Rig {
     let mut rig = rig(|_| {});
     assert_eq!(devices(&rig.check(Bytes::mib(0))), ["dax1.3", "dax1.2"]);
     // What a block had free goes with it. The simulation counts free memory twice.
-    rig.daemon.kernel.edit(|machine| machine.used_up = Bytes::mib(64));
+    rig.daemon.kernel.edit(|machine| {
+        machine.used_up = Bytes::mib(64);
+        machine.one_by_one = true;
+    });
     rig.daemon.kernel.sleep(Duration::from_secs(10));
     rig.check(Bytes::mib(500));
     rig.check(Bytes::mib(500));
@@ -153,7 +157,8 @@ fn memory_that_programs_want_meanwhile_is_not_given_back() {
     rig.daemon.kernel.edit(|machine| machine.used_up = Bytes(0));
     rig.daemon.kernel.sleep(Duration::from_secs(10));
     let happened: Vec<Happened> = (0..3).flat_map(|_| rig.check(Bytes::mib(5000))).collect();
-    assert_eq!(happened.len(), 3);
+    let shrank = happened.iter().filter(|it| matches!(it, Happened::Shrank { .. }));
+    assert_eq!(shrank.count(), 3);
 }
 
 #[test]
@@ -277,6 +282,9 @@ fn how_long_a_device_takes_is_learned() {
     rig.daemon.options.at_most = Some(Bytes::mib(800));
     assert_eq!(conversion(&mut rig, 300), None);
 }
+
+#[path = "beside_tests.rs"]
+mod beside_tests;
 
 #[path = "zeroing_tests.rs"]
 mod zeroing_tests;

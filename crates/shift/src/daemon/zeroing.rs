@@ -2,7 +2,9 @@
 //! not zeroed to its end is memory again at once where programs want it: it need not be read first.
 
 use super::{Daemon, DaemonError, Happened};
-use crate::{Identity, Kernel, LockError, Outcome, Refusal, State, Trigger, recover::GoOn};
+use crate::{
+    Identity, Kernel, LockError, Outcome, Refusal, State, Trigger, beside::Ended, recover::GoOn,
+};
 use pagetide_host::Node;
 use pagetide_types::{Bytes, NodeId};
 use std::{
@@ -39,6 +41,12 @@ pub(crate) struct Zeroing {
 }
 
 impl Zeroing {
+    /// The one behind a DRAM that is zeroed first, and how far it is.
+    pub(crate) fn first(&self, dram: NodeId) -> Option<(Identity, u64)> {
+        let first = self.left.iter().find(|it| it.dram == dram);
+        first.map(|it| (it.id.clone(), it.zeroed))
+    }
+
     /// The one behind a DRAM that is best taken back: the last, which is zeroed last.
     pub(crate) fn best(&self, dram: NodeId, room: Option<Bytes>) -> Option<usize> {
         let fits = |it: &Left| room.is_none_or(|room| it.bytes <= room);
@@ -78,6 +86,27 @@ impl<K: Kernel> Daemon<K> {
             }
         }
         Ok(!self.zeroing.left.is_empty())
+    }
+
+    /// What came of one that was zeroed while the next one left.
+    pub(crate) fn zeroed_beside(&mut self, id: &Identity, ended: Ended) -> Result<(), DaemonError> {
+        let Some(which) = self.zeroing.left.iter().position(|it| it.id == *id) else {
+            return Ok(());
+        };
+        match ended.zeroed {
+            Ok(Some(zeroed)) => self.zeroing.left[which].zeroed = zeroed,
+            Ok(None) => {
+                let Left { device, since, .. } = self.zeroing.left.remove(which);
+                let seconds = ended.at.saturating_sub(since).as_secs_f64();
+                self.zeroing.happened.push(Happened::Zeroed { device, seconds });
+            }
+            Err(Refusal::Journal(error)) => return Err(error.into()),
+            Err(refusal) => {
+                let left = self.zeroing.left.remove(which);
+                self.left_as_it_is(left, &refusal);
+            }
+        }
+        Ok(())
     }
 
     /// Whether anything is no memory any more and not storage yet.

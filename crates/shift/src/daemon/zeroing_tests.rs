@@ -142,8 +142,8 @@ fn what_refuses_to_be_zeroed_is_tried_again_after_a_minute() {
     for step in ["zero", "read", "users", "bind device_dax"] {
         let mut rig = grown(1600);
         rig.daemon.pressures.clear();
-        rig.look();
         rig.daemon.kernel.edit(|machine| machine.fails = vec![step]);
+        rig.look();
         let happened = rig.zero();
         assert_eq!(happened.len(), 2);
         assert!(happened.iter().all(|it| matches!(it, Happened::Refused { .. })), "{happened:?}");

@@ -33,11 +33,6 @@ pub(crate) enum Unable {
          could be taken for another machine's; `systemd-machine-id-setup` makes one"
     )]
     NoMachineId,
-    #[error(
-        "this machine has no dax device: neither persistent memory in mode devdax nor CXL memory. \
-         `pagetide shift prepare --region REGION --size SIZE` makes devices of a region (`ndctl list -R`)"
-    )]
-    NoDevices,
     #[error(transparent)]
     Kernel(#[from] pagetide_shift::Refusal),
 }

@@ -10,7 +10,7 @@ use pagetide_host::Host;
 use pagetide_manager::Amount;
 use pagetide_shift::{
     Check, Daemon, DaemonError, DaemonOptions, Demotion, Entry, GLANCE, Happened, Identity,
-    Journal, Kernel, LiveKernel, Lock, PressureOptions, Refusal, State, Threshold, demotes,
+    Journal, Kernel, LiveKernel, Lock, PressureOptions, State, Threshold, demotes,
 };
 use pagetide_types::Bytes;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ const PIECE: Duration = Duration::from_secs(1);
 pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     need_root()?;
     let (kernel, machine) = here(arguments.count_free_only)?;
-    can_run(&kernel)?;
+    pagetide_shift::can_run(&kernel).map_err(Unable::Kernel)?;
     let folder = &arguments.state.state;
     // A dry run leaves nothing behind, and is nobody's rival.
     let _manager = if arguments.dry_run { None } else { Some(Lock::manager(folder)?) };
@@ -157,19 +157,6 @@ fn check(daemon: &mut Daemon<LiveKernel>, host: &Host) -> Result<Check, DaemonEr
 /// Whether no device is ours to convert.
 fn nothing_offered(entries: &BTreeMap<Identity, Entry>) -> bool {
     entries.values().all(|entry| entry.state == State::Withdrawn)
-}
-
-/// Whether this machine could ever shift anything.
-fn can_run(kernel: &LiveKernel) -> Result<(), Unable> {
-    let fault = |fault| Unable::Kernel(Refusal::Kernel { device: "this machine".into(), fault });
-    if kernel.block_size().map_err(fault)?.is_none() {
-        return Err(Refusal::NoHotplug.into());
-    }
-    if kernel.devices().map_err(fault)?.is_empty() {
-        return Err(Unable::NoDevices);
-    }
-    pagetide_shift::check_policies(kernel)?;
-    Ok(())
 }
 
 fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {

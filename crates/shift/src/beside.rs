@@ -1,0 +1,68 @@
+//! One device is zeroed while the next one leaves. The lock is held for both, and the journal written by one hand: a device
+//! is storage when it was zeroed to its end, read, and that is written down, as ever.
+
+use crate::{Event, Identity, Kernel, Refusal, Shifter};
+use pagetide_types::Bytes;
+use std::time::Duration;
+
+/// A device that is being zeroed beside another change.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    id: Identity,
+    name: String,
+    size: Bytes,
+    ended: Option<Ended>,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// When that was seen.
+    pub(crate) at: Duration,
+    /// How far it is zeros; none: it is storage.
+    pub(crate) zeroed: Result<Option<u64>, Refusal>,
+}
+
+impl<K: Kernel> Shifter<K> {
+    /// Begins to zero a device whose memory was taken out of use, from an offset on.
+    ///
+    /// # Errors
+    /// As [`zero`](Self::zero), and nothing was begun.
+    pub(crate) fn begin_beside(&mut self, id: &Identity, from: u64) -> Result<(), Refusal> {
+        self.must_be_left(id)?;
+        let device = self.to_be_zeroed(id, from)?;
+        self.kernel.begin_zeroing(&device, from).map_err(Refusal::of(&device.name))?;
+        let (id, name, size) = (id.clone(), device.name, device.size);
+        self.beside = Some(Beside { id, name, size, ended: None });
+        Ok(())
+    }
+
+    /// Looks whether it has ended, and waits so long for it; writes down what is storage now.
+    pub(crate) fn look_beside(&mut self, limit: Duration, stop: &dyn Fn() -> bool) {
+        let Some(beside) = self.beside.as_mut().filter(|it| it.ended.is_none()) else { return };
+        let zeroed = match self.kernel.zeroed(limit, stop) {
+            Ok(None) => return,
+            Ok(Some(end)) if end < beside.size.0 => Ok(Some(end)),
+            Ok(Some(_)) => {
+                let written = self.journal.write(Event::Storage, &beside.id);
+                written.map(|()| None).map_err(Refusal::from)
+            }
+            Err(fault) => Err(Refusal::of(&beside.name)(fault)),
+        };
+        beside.ended = Some(Ended { at: self.kernel.now(), zeroed });
+    }
+
+    /// Waits so long until it has ended, unless it is to stop before, and ends it; what came of it. None: nothing was
+    /// begun, or it was ended before its time.
+    pub(crate) fn end_beside(&mut self, limit: Duration, stop: &dyn Fn() -> bool) -> Option<Ended> {
+        self.look_beside(limit, stop);
+        let beside = self.beside.take()?;
+        if beside.ended.is_none() {
+            // Nobody must write to it any more when the lock is let go.
+            let ended = self.kernel.end_zeroing().map_err(Refusal::of(&beside.name));
+            let at = self.kernel.now();
+            return ended.err().map(|refusal| Ended { at, zeroed: Err(refusal) });
+        }
+        beside.ended
+    }
+}

@@ -21,7 +21,8 @@ pub struct CostBenefit {
     pub base_us: f64,
     /// What moving a huge page takes, us.
     pub huge_us: f64,
-    /// The time in which a move must have brought what it cost, seconds; 0: whatever is wanted moves.
+    /// The time in which a move must have brought what it cost, seconds, of a program that is new (see
+    /// [`Self::at_age`]); 0: whatever is wanted moves.
     pub within_s: f64,
 }
 

@@ -5,8 +5,8 @@
 //! cost: those moves and the watching. They bring it for as long as the horizon, or for as long as the process has
 //! migrated so far, if that is longer: what has lasted is taken to last as long again (as
 //! [`crate::CostBenefit::at_age`] has it). It stops when the gain has stayed at
-//! or below the cost for `patience` seconds. A hot set in place moves nothing any more, so that
-//! watching alone costs more than it brings. Stopped, a process is looked at again when its accesses
+//! or below the cost for `patience` seconds, or nothing has moved for `quiet` seconds and as many: a hot set in place
+//! brings what it brings without being watched. Stopped, a process is looked at again when its accesses
 //! change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
 //! memory, counted anew where much of it went down for room), and after `again` seconds in any case.
 //!
@@ -27,7 +27,7 @@ use crate::Watch;
 use crate::options::OptionInfo;
 use pagetide_types::Bytes;
 
-const OPTIONS: [OptionInfo; 10] = [
+const OPTIONS: [OptionInfo; 11] = [
     OptionInfo {
         name: "horizon",
         summary: "seconds whose moves are judged, and in which they must at least have brought what they cost",
@@ -41,6 +41,13 @@ const OPTIONS: [OptionInfo; 10] = [
                   more than the horizon; ten times that at most",
         default: 1.0,
         range: (0.0, 100.0),
+        whole: false,
+    },
+    OptionInfo {
+        name: "quiet",
+        summary: "seconds in which nothing moves after which it is settled, once the patience is over",
+        default: 20.0,
+        range: (1.0, 1e6),
         whole: false,
     },
     OptionInfo {
@@ -80,6 +87,7 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
                 horizon_s: settings.get("horizon"),
                 patience_s: settings.get("patience"),
                 credit: settings.get("credit"),
+                quiet_s: settings.get("quiet"),
             },
             again_s,
             waits_s: again_s,

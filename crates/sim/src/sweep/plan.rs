@@ -14,7 +14,7 @@ use toml::Value;
 
 /// Stands for all that computes an outcome of a scenario: whoever changes what the simulation computes
 /// raises it, so that older results are not taken for new ones.
-pub const MODEL: u32 = 11;
+pub const MODEL: u32 = 12;
 
 /// Points of a sweep at most.
 const MOST: u128 = 100_000;

@@ -12,8 +12,8 @@
 use crate::CostBenefit;
 use pagetide_types::EpochHeat;
 
-/// A channel is full where lines that are read take this part of its time: memory sustains some four fifths of its
-/// peak (STREAM), and what is written back and what moves is on the channel, too.
+/// A channel is full where lines that are read take this part of its time [I]: what is written back and what moves is
+/// on it, too. Found with one simulated program, whose channel was busy for 96 % where a survey said 77.
 const FULL: f64 = 0.8;
 /// How steeply the price of an access rises as the channel fills.
 const STEEP: i32 = 4;

@@ -225,6 +225,14 @@ mod tests {
     use proptest::prelude::*;
 
     const PAGE: u64 = 4096;
+    /// 10 us a move, 100 ns an access, and a second to pay.
+    const TERMS: CostBenefit = CostBenefit {
+        gain_ns: 100.0,
+        channel_ns: 0.0,
+        base_us: 10.0,
+        huge_us: 370.0,
+        within_s: 1.0,
+    };
 
     /// Units of some pages with their rates.
     fn heat(units: &[(u16, f32)]) -> EpochHeat {
@@ -308,20 +316,13 @@ mod tests {
     fn what_is_worth_its_place_is_given_back_only_beyond_what_the_tenant_may_have() {
         let heat = heat(&[(1, 1.0), (1, 200.0), (1, 300.0), (1, 900.0), (1, 100.0)]);
         // 10 us a move, 100 ns an access: 100 accesses pay for one.
-        let terms = CostBenefit {
-            gain_ns: 100.0,
-            channel_ns: 0.0,
-            base_us: 10.0,
-            huge_us: 370.0,
-            within_s: 1.0,
-        };
         let found = |most: u64, ups: &[usize]| {
             let limits = Limits {
                 capacity: Bytes(PAGE),
                 most: Bytes(most * PAGE),
                 used: Bytes(3 * PAGE),
                 move_budget: Bytes(99 * PAGE),
-                cost_benefit: Some(terms),
+                cost_benefit: Some(TERMS),
             };
             choose(ups, &[0, 1, 2], &heat, &limits)
         };
@@ -356,39 +357,21 @@ mod tests {
     fn what_may_be_cold_does_not_go_up() {
         let mut heat = heat(&[(1, 1000.0), (1, 900.0)]);
         heat.least = vec![10.0, 800.0];
-        let cost_benefit = CostBenefit {
-            gain_ns: 100.0,
-            channel_ns: 0.0,
-            base_us: 10.0,
-            huge_us: 370.0,
-            within_s: 2.0,
-        };
+        let cost_benefit = CostBenefit { within_s: 2.0, ..TERMS };
         let found = chosen(&heat, &[false; 2], &[true; 2], (2, 99), Some(cost_benefit));
         assert_eq!((found.promote, found.unprofitable), (vec![1], 1));
     }
 
     #[test]
     fn an_exchange_of_base_pages_pays_from_some_rate_on() {
-        let terms = CostBenefit {
-            gain_ns: 100.0,
-            channel_ns: 0.0,
-            base_us: 10.0,
-            huge_us: 370.0,
-            within_s: 2.0,
-        };
+        let terms = CostBenefit { within_s: 2.0, ..TERMS };
         assert!((terms.pays_from() - 100.0).abs() < 1e-9, "20 us, and 100 ns for each access");
         assert_eq!(CostBenefit { within_s: 0.0, ..terms }.pays_from(), 0.0, "whatever is wanted");
     }
 
     #[test]
     fn what_has_lasted_is_taken_to_last_for_half_as_long_again() {
-        let terms = CostBenefit {
-            gain_ns: 100.0,
-            channel_ns: 0.0,
-            base_us: 10.0,
-            huge_us: 370.0,
-            within_s: 30.0,
-        };
+        let terms = CostBenefit { within_s: 30.0, ..TERMS };
         let within = |age_s| terms.at_age(age_s).within_s;
         assert_eq!([0.0, 59.0, 100.0, 1e4].map(within), [30.0, 30.0, 50.0, 300.0]);
         assert_eq!(CostBenefit { within_s: 0.0, ..terms }.at_age(1e4).within_s, 0.0);
@@ -399,13 +382,7 @@ mod tests {
         let heat = heat(&[(1, 1.0), (1, 40.0), (1, 1000.0), (1, 60.0), (1, 0.0)]);
         let fast = [true, false, false, false, false];
         // 10 us a move, 100 ns an access: 100 accesses pay for one.
-        let cost_benefit = CostBenefit {
-            gain_ns: 100.0,
-            channel_ns: 0.0,
-            base_us: 10.0,
-            huge_us: 370.0,
-            within_s: 2.0,
-        };
+        let cost_benefit = CostBenefit { within_s: 2.0, ..TERMS };
         let found = chosen(&heat, &fast, &[true; 5], (3, 99), Some(cost_benefit));
         assert_eq!(found.promote, [2, 3]);
         assert_eq!(found.demote, [] as [usize; 0], "there was room");
@@ -443,7 +420,7 @@ mod tests {
             let heat = heat(&units.iter().map(|u| (u.0, u.1)).collect::<Vec<_>>());
             let fast: Vec<bool> = units.iter().map(|u| u.2).collect();
             let movable: Vec<bool> = units.iter().map(|u| u.3).collect();
-            let terms = CostBenefit { gain_ns: 100.0, channel_ns: 0.0, base_us: 1.0, huge_us: 37.0, within_s: 1.0 };
+            let terms = CostBenefit { base_us: 1.0, huge_us: 37.0, within_s: 1.0, ..TERMS };
             let most = capacity + more;
             let limits = (capacity, most, move_budget);
             let found = within(&heat, &fast, &movable, limits, priced.then_some(terms));

@@ -12,6 +12,10 @@ fn upside_down() -> Vec<Unit> {
     cold.chain((0..16).map(|_| unit(1000.0, SLOW))).collect()
 }
 
+/// 10 us a move, 100 ns an access, and 10 s to pay.
+const TERMS: CostBenefit =
+    CostBenefit { gain_ns: 100.0, channel_ns: 0.0, base_us: 10.0, huge_us: 370.0, within_s: 10.0 };
+
 #[test]
 fn the_hot_set_is_fast_after_one_epoch_and_then_nothing_moves() {
     // Sixteen units and the default reserve of eight.
@@ -104,15 +108,8 @@ fn a_hot_unit_of_which_a_part_stayed_behind_is_brought_together() {
 
 #[test]
 fn what_stayed_behind_gets_the_room_of_what_is_colder() {
-    let terms = CostBenefit {
-        gain_ns: 100.0,
-        channel_ns: 0.0,
-        base_us: 10.0,
-        huge_us: 370.0,
-        within_s: 10.0,
-    };
     let budget = Budget { reserve: None, ..EVERYTHING };
-    let settings = Settings { cost_benefit: Some(terms), ..settings(budget) };
+    let settings = Settings { cost_benefit: Some(TERMS), ..settings(budget) };
     // Nothing is free but what the reserve keeps; what is fast beside it is worth its place, too.
     let mut units = vec![unit(90_000.0, FAST)];
     units.extend((0..19).map(|_| unit(1000.0, FAST)));
@@ -150,13 +147,6 @@ fn what_stayed_behind_gets_the_room_of_a_colder_units_part() {
 #[test]
 fn for_a_reserve_that_nobody_asked_for_nothing_goes_that_is_worth_its_place() {
     let budget = Budget { reserve: None, ..EVERYTHING };
-    let terms = CostBenefit {
-        gain_ns: 100.0,
-        channel_ns: 0.0,
-        base_us: 10.0,
-        huge_us: 370.0,
-        within_s: 10.0,
-    };
     // All twenty units of fast memory are in use, and the reserve is a 32nd.
     let world = |fast: f32, slow: f32| {
         // No two are alike.
@@ -164,7 +154,7 @@ fn for_a_reserve_that_nobody_asked_for_nothing_goes_that_is_worth_its_place() {
         let units = (0..40).map(|at| {
             if at < 20 { unit(less(fast, at), FAST) } else { unit(less(slow, at), SLOW) }
         });
-        let settings = Settings { cost_benefit: Some(terms), ..settings(budget) };
+        let settings = Settings { cost_benefit: Some(TERMS), ..settings(budget) };
         World::new(20, 64, &units.collect::<Vec<_>>(), settings)
     };
     let mut warm = world(1000.0, 1000.0);
@@ -271,15 +261,8 @@ fn ping_pong_is_stopped_and_the_summary_says_why_in_a_dry_run_too() {
 
 #[test]
 fn what_is_not_worth_its_cost_stays() {
-    let cost_benefit = CostBenefit {
-        gain_ns: 100.0,
-        channel_ns: 0.0,
-        base_us: 10.0,
-        huge_us: 370.0,
-        within_s: 10.0,
-    };
     let units: Vec<Unit> = [1000.0, 300.0, 0.0].map(|rate| unit(rate, SLOW)).to_vec();
-    let settings = Settings { cost_benefit: Some(cost_benefit), ..settings(EVERYTHING) };
+    let settings = Settings { cost_benefit: Some(TERMS), ..settings(EVERYTHING) };
     let mut world = World::new(64, 64, &units, settings);
     let line = world.epoch();
     assert_eq!((world.fast(), line.unworthy), (vec![0], 2));

@@ -120,9 +120,8 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
         }
     }
 
-    /// What an access adds for who sees which pages are touched, but not how many lines of them, and to those that
-    /// a stream comes to; see
-    /// [`World::count_touches`].
+    /// What an access adds for who sees which pages are touched, but not how many lines of them (see
+    /// [`World::count_touches`]): touches of single lines or objects, and of pages that a stream comes to.
     #[inline]
     fn touches(&mut self, access: &Access, page: usize) -> [u32; 2] {
         let before = std::mem::replace(&mut self.last_page, page);

@@ -135,6 +135,29 @@ fn a_fetch_less_beside_write_backs_saves_its_own_time_in_the_banks() {
     }
 }
 
+/// What docs/pool.md says of prices beside what is found; `--nocapture` shows all.
+#[test]
+fn prices_are_of_the_size_of_what_is_found() {
+    for (outstanding, fetches) in [(32, 0.75..1.2), (2, 0.3..0.65)] {
+        for nodes in [4, 8] {
+            for gap in [20, 200, 600] {
+                let mut machine = machine(nodes);
+                machine.core.outstanding = outstanding;
+                let [fetch, write_back] = saved(&machine, 15_000, gap);
+                let [of_fetch, of_write_back] =
+                    [fetch, write_back].map(|[found, price]| price / found);
+                eprintln!(
+                    "{outstanding} under way, {nodes} nodes, gap {gap}: a fetch {:.0} ns, its price {:.0}, \
+                     {of_fetch:.2}; a write-back {:.0}, {:.0}, {of_write_back:.2}",
+                    fetch[0], fetch[1], write_back[0], write_back[1],
+                );
+                assert!(fetches.contains(&of_fetch), "{of_fetch}");
+                assert!((0.4..1.1).contains(&of_write_back) || outstanding == 2, "{of_write_back}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_line_less_on_an_idle_pool_saves_its_core_and_nobody_else() {
     // Of 380 ns that a fetch takes a core waits for a half, with two under way, and nobody queues.

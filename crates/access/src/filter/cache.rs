@@ -63,6 +63,15 @@ impl Cache {
         }
     }
 
+    /// Whether a line is there.
+    ///
+    /// # Panics
+    /// If the line is not below [`Self::limit`].
+    pub fn holds(&mut self, line: u64) -> bool {
+        let place = self.0.place(line);
+        row::holds(self.0.row(place.set), place.key)
+    }
+
     /// Forgets a line, whose place is then the first to be taken; whether it was there and had been written.
     ///
     /// # Panics

@@ -80,6 +80,11 @@ fn reorder_slice(row: &mut [u32], key: u32, mark: u32) -> Touched {
     Touched::Miss(carried)
 }
 
+/// Whether a key is there.
+pub(super) fn holds(row: &[u32], key: u32) -> bool {
+    row.iter().any(|entry| entry & !MARK == key)
+}
+
 /// Forgets a key, and tells its mark; those behind it move up.
 pub(super) fn remove(row: &mut [u32], key: u32) -> u32 {
     let Some(at) = row.iter().position(|entry| entry & !MARK == key) else { return 0 };

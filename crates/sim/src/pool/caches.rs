@@ -198,13 +198,17 @@ impl NodeCaches {
 
     /// A page moved. DMA, which is coherent, took what of it was dirty out of the caches and wrote over its
     /// frame; so no line of it is in them any more, and none is written back.
-    pub(super) fn moved(&mut self, page: PageId) {
+    /// Which of its lines were in the shared one.
+    pub(super) fn moved(&mut self, page: PageId) -> u64 {
+        let mut there = 0;
         for line in self.frames.renew(page.0) {
+            there |= u64::from(self.shared.cache.holds(line)) << (line & 63);
             self.shared.cache.invalidate(line);
             for core in &mut self.cores {
                 core.filter.invalidate(line);
             }
         }
+        there
     }
 }
 

@@ -27,6 +27,7 @@ mod learner;
 mod link;
 mod load;
 mod local;
+mod lost;
 mod manager;
 mod module;
 mod node;

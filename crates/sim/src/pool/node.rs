@@ -11,6 +11,7 @@ use super::hardware::{Times, local};
 use super::kept::Nothing;
 use super::link::Link;
 use super::local::LocalTable;
+use super::lost::Lost;
 use super::module::Module;
 use super::places::{Place, Places};
 use super::policy::NodeView;
@@ -41,6 +42,8 @@ pub(super) struct Node<'m> {
     pub(super) tally: Tally,
     /// Translations that its cores keep, where these take time.
     pub(super) translations: Option<Translations>,
+    /// Lines that moves took from its caches, where somebody asks.
+    pub(super) lost: Option<Lost>,
     /// Says whether its pages move at all.
     pub(super) governed: Option<Governed>,
     /// What was counted when its manager looked last, and when that was.
@@ -75,8 +78,8 @@ impl Caches<'_> {
         }
     }
 
-    /// A page moved.
-    fn moved(&mut self, page: PageId) {
+    /// A page moved: which of its lines were in the shared one.
+    fn moved(&mut self, page: PageId) -> u64 {
         match self {
             Self::All(caches) => caches.moved(page),
             Self::Shared(shared) => shared.moved(page),
@@ -101,6 +104,8 @@ pub(super) struct Tally {
     pub(super) written: [u64; 2],
     /// Of lines fetched and of lines given back, how many more were local than if nothing had moved.
     pub(super) nearer: [i64; 2],
+    /// Lines fetched again that moves had taken from the caches.
+    pub(super) lost: u64,
     /// What fetches took, in all.
     pub(super) delay: [u128; 2],
     pub(super) stalls: u64,
@@ -137,6 +142,7 @@ impl<'m> Node<'m> {
             dma: Dma::default(),
             tally: Tally::default(),
             translations,
+            lost: None,
             governed: None,
             looked: (Tally::default(), start),
             outstanding: machine.core.outstanding,
@@ -164,6 +170,7 @@ impl<'m> Node<'m> {
             local_delay: delay(0),
             nearer_fetches: self.tally.nearer[0] - before.nearer[0],
             nearer_write_backs: self.tally.nearer[1] - before.nearer[1],
+            lost_fetches: self.tally.lost - before.lost,
             write_share: {
                 let [fetched, written] = [
                     self.tally.fetched[1] - before.fetched[1],
@@ -191,8 +198,10 @@ impl<'m> Node<'m> {
             if let Some(governed) = &mut self.governed {
                 governed.moved(page, came_in, now);
             }
-            if let Some(caches) = &mut self.caches {
-                caches.moved(page);
+            let Some(caches) = &mut self.caches else { continue };
+            let lines = caches.moved(page);
+            if let Some(lost) = &mut self.lost {
+                lost.moved(page, lines, self.tally.fetched.iter().sum());
             }
         }
     }

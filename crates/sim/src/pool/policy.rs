@@ -46,7 +46,9 @@ pub struct NodeView {
     /// Lines fetched from its own memory of pages that were in the pool at first, less those fetched from the
     /// pool of pages that were local: without moves there would be none.
     pub nearer_fetches: i64,
-    /// The same of lines given back.
+    /// Lines fetched that were in its caches when their page moved, and would be there still: what moves cost.
+    pub lost_fetches: u64,
+    /// The same as of fetches, of lines given back.
     pub nearer_write_backs: i64,
     /// The share of write-backs among the accesses to the pool, as the controller counts them.
     pub write_share: f64,

@@ -112,9 +112,11 @@ impl<'k> Shared<'k> {
         self.ways.iter().map(|way| (way.all.len() - way.at) as u64).sum()
     }
 
-    /// A page moved.
-    pub(super) fn moved(&mut self, page: PageId) {
+    /// A page moved: which of its lines were in the shared cache.
+    pub(super) fn moved(&mut self, page: PageId) -> u64 {
+        let mut there = 0;
         for line in self.frames.renew(page.0) {
+            there |= u64::from(self.cache.holds(line)) << (line & 63);
             self.cache.invalidate(line);
         }
         let number = &mut self.moved[page.0 as usize];
@@ -124,6 +126,7 @@ impl<'k> Shared<'k> {
         }
         let number = *number as usize - 1;
         self.ways.iter_mut().for_each(|way| way.moved(page, number));
+        there
     }
 
     /// The number of a line's page, if that has moved.

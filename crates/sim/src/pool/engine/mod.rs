@@ -18,6 +18,7 @@ use super::governed::Governed;
 use super::hardware::{Times, module, pages_of};
 use super::kept::{Filtered, Nothing};
 use super::later::{Asked, Later};
+use super::lost::Lost;
 use super::manager::Manager;
 use super::module::Module;
 use super::node::{Caches, Node};
@@ -86,6 +87,7 @@ impl<'m> Engine<'m> {
             .map(|(number, (program, places))| {
                 let mut node = Node::new(machine, program.misses, places, start(number));
                 if let Some(migration) = migration {
+                    node.lost = Lost::of(machine, migration);
                     node.governed = Governed::new(migration, program.pages, start(number))?;
                 }
                 Ok(node)

@@ -4,6 +4,7 @@ use super::Engine;
 use crate::pool::Ps;
 use crate::pool::dma::LINES;
 use crate::pool::later::{Asked, Event};
+use crate::pool::lost::Lost;
 use crate::pool::places::Place;
 
 impl Engine<'_> {
@@ -68,7 +69,13 @@ impl Engine<'_> {
     fn served(&mut self, asked: Asked, by_pool: bool, done: Ps) -> Ps {
         let node = &mut self.nodes[asked.node];
         let of = usize::from(by_pool);
-        node.tally.nearer[usize::from(asked.write)] += node.places.nearer(asked.page());
+        let fetched: u64 = node.tally.fetched.iter().sum();
+        let again = |lost: &mut Lost| !asked.write && lost.fetched(asked.line, fetched);
+        if node.lost.as_mut().is_some_and(again) {
+            node.tally.lost += 1;
+        } else {
+            node.tally.nearer[usize::from(asked.write)] += node.places.nearer(asked.page());
+        }
         if asked.write {
             node.tally.written[of] += 1;
         } else {

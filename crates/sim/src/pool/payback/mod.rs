@@ -41,6 +41,9 @@ struct Books {
     local_delay: Option<Ps>,
     /// What moves cost all cores more than they brought so far, ns.
     debt: f64,
+    /// Pages that moved, and lines that were fetched again since they had been in caches.
+    moved: f64,
+    lost: f64,
 }
 
 /// What things bring and cost all cores, ns.
@@ -53,6 +56,10 @@ struct Worth {
     /// An access to the pool that would be local, as they are mixed.
     each: f64,
     swap: f64,
+    /// A swap, and the lines that will be fetched again, as many of a page as so far.
+    page: f64,
+    /// A fetch of such a line.
+    lost: f64,
     shootdown: f64,
 }
 
@@ -76,13 +83,18 @@ impl Books {
     /// What things are worth now; nothing is known of it, if the pool was not accessed.
     fn worth(&mut self, node: &NodeView) -> Option<Worth> {
         self.local_delay = node.local_delay.or(self.local_delay);
-        let own = node.saves_ns(node.pool_delay?, self.local_delay.unwrap_or(node.local_idle));
+        let local = self.local_delay.unwrap_or(node.local_idle);
+        let own = node.saves_ns(node.pool_delay?, local);
+        let lost = node.saves_ns(local, Ps::ZERO) * (1.0 - node.prices.ahead).max(0.0);
+        let swap = node.prices.standing * node.swap.ns();
         let (fetch, write_back) = (node.prices.fetch_ns(own), node.prices.write_back_ns);
         Some(Worth {
             fetch,
             write_back,
             each: fetch + (write_back - fetch) * node.write_share,
-            swap: node.prices.standing * node.swap.ns(),
+            swap,
+            page: swap + self.lost / self.moved.max(1.0) * lost,
+            lost,
             shootdown: node.prices.standing * node.shootdown.ns(),
         })
     }
@@ -91,6 +103,8 @@ impl Books {
     fn brought(&mut self, node: &NodeView, worth: &Worth) {
         self.debt -= node.nearer_fetches as f64 * worth.fetch;
         self.debt -= node.nearer_write_backs as f64 * worth.write_back;
+        self.debt += node.lost_fetches as f64 * worth.lost;
+        self.lost += node.lost_fetches as f64;
     }
 
     /// Takes hot pages among the candidates if they pay for their swap; what accesses to all hot candidates have
@@ -101,7 +115,7 @@ impl Books {
             if watched(page) {
                 continue;
             }
-            if self.learner.expected(count, Ps::ZERO, now) * worth.each <= worth.swap {
+            if self.learner.expected(count, Ps::ZERO, now) * worth.each <= worth.page {
                 self.candidates.remove(&page);
                 continue;
             }
@@ -120,7 +134,7 @@ impl Books {
     /// others are no candidates any more.
     fn wanted(&mut self, now: Ps, worth: &Worth) -> Vec<(f64, Hot)> {
         let gain = |of: &Candidate| {
-            self.learner.expected(of.count, now - of.since, now) * worth.each - worth.swap
+            self.learner.expected(of.count, now - of.since, now) * worth.each - worth.page
         };
         let all = self.candidates.iter();
         let mut wanted: Vec<(f64, Hot)> = all
@@ -148,7 +162,7 @@ impl SwapPolicy for Payback {
         let (missed, soon) = books.gather(hot, node.now, &worth);
         let most_owed = self.most_debt * f64::from(node.cores) * node.now.ns();
         let left = (most_owed - books.debt - worth.shootdown).max(0.0);
-        let affordable = left / worth.swap.max(1e-9);
+        let affordable = left / worth.page.max(1e-9);
         // A shootdown is dear or cheap by how many pages share it: more are waited for until that has cost as
         // much as the shootdown does, or is about to. Those that may not come yet wait for nothing.
         let could_come = (affordable / books.candidates.len().max(1) as f64).min(1.0);
@@ -165,6 +179,7 @@ impl SwapPolicy for Payback {
             return;
         }
         books.debt += worth.shootdown + wanted.len() as f64 * worth.swap;
+        books.moved += wanted.len() as f64;
         for (_, hot_page) in wanted {
             books.candidates.remove(&hot_page.page);
             hot.push(hot_page);

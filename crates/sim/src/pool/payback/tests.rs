@@ -68,6 +68,21 @@ fn what_is_owed_is_bounded_by_a_share_of_the_time_and_paid_back_by_local_fetches
 }
 
 #[test]
+fn lines_fetched_again_are_owed_and_make_further_pages_dearer() {
+    let mut policy = Payback { most_debt: 0.05, ..taught() };
+    let mut moved = |lost_fetches| {
+        let mut hot: Vec<Hot> = of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
+        let view = NodeView { nearer_fetches: 150, lost_fetches, ..view(400_000_000, 9660.0) };
+        policy.choose(&view, &mut hot, 500);
+        hot.len()
+    };
+    // Of two cores 40 us may be owed, and 45 were brought; a shootdown is 16, a swap 2.
+    assert_eq!(moved(0), 34);
+    // 39 us are owed, 45 more were brought, and 160 lines cost 60/32 ns each: a shootdown leaves 29.7.
+    assert_eq!(moved(160), 14);
+}
+
+#[test]
 fn on_a_saturated_pool_a_stall_is_cheap_and_a_local_write_back_pays() {
     let mut policy = Payback { most_debt: 0.05, ..taught() };
     let mut moved = |standing, nearer_write_backs| {

@@ -18,7 +18,7 @@ use toml::{Table, Value};
 /// compute raises it.
 const MODEL: u32 = 1;
 /// Is added for what runs under [`Payback`](crate::pool::Payback).
-const PAYBACK_MODEL: u32 = 4;
+const PAYBACK_MODEL: u32 = 32;
 /// Is added where requests wait for their page or its count, or DMA takes its turn in the banks.
 const WAITING_MODEL: u32 = 2;
 /// Is added for [`ProgramSpec::Simplemoc`], since regions are structures that are read, too.

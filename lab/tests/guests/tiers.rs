@@ -58,6 +58,7 @@ struct Epoch {
 }
 
 /// The epochs in the log that stands between `begin NAME` and `end NAME`.
+#[expect(clippy::unwrap_used, reason = "a test's own log")]
 fn epochs(out: &str, name: &str) -> Vec<Epoch> {
     let lines = out.lines().skip_while(|line| *line != format!("begin {name}")).skip(1);
     let rows = lines.take_while(|line| *line != format!("end {name}"));

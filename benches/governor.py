@@ -43,6 +43,8 @@ CASES = [
     Case("unfriendly-then-friendly", UNFRIENDLY, FRIENDLY),
     Case("phases-none", f"{PHASES} 20", mode="none", seconds=60),
     Case("phases", f"{PHASES} 120", seconds=360, options="--fast 160M"),
+    # Longer than `gain` takes to judge a minute, to learn half of one, and to be sure of a change.
+    Case("phases-long", f"{PHASES} 200", seconds=600, options="--fast 160M"),
     Case(
         "phases-adaptive",
         f"{PHASES} 200",

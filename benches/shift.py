@@ -423,6 +423,9 @@ def write_series(folder, path):
     """Total and used memory over time, for benches/reproduction.py --series."""
     rows = ["panel,series,published,x_label,y_label,x,y"]
     for name, panel in PANELS.items():
+        if not (folder / f"{name}.csv").exists():
+            print(f"{name}: not measured")
+            continue
         samples = samples_of(folder / f"{name}.csv")
         start = samples[0]["seconds"]
         # One for each second.

@@ -226,7 +226,9 @@ impl<K: Kernel> Shifter<K> {
         for block in self.blocks(device)? {
             if block.state != BlockState::Offline {
                 let limit = Duration::from_secs(10);
-                self.kernel.offline(block.id, limit).map_err(Refusal::of(&device.name))?;
+                self.kernel
+                    .offline(block.id, limit, &|| false)
+                    .map_err(Refusal::of(&device.name))?;
             }
         }
         self.finish_storage(id, Event::Storage)

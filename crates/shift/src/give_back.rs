@@ -2,7 +2,7 @@
 //! what was memory holds other programs' secrets. The second half may come later: memory that nobody needs is gone
 //! with the first, and until the second begins the device has no driver, so that nobody can look at what is on it.
 
-use crate::{Event, Fault, Identity, Kernel, Refusal, Shifter, State, Why};
+use crate::{Event, Identity, Kernel, Refusal, Shifter, State};
 use pagetide_host::{BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
 use std::time::Duration;
@@ -11,8 +11,6 @@ use std::time::Duration;
 const AT_A_TIME: Bytes = Bytes(100_000_000);
 /// So many times the used memory must be free in DRAM (section 4.2.2).
 const FREE_FACTOR: u64 = 3;
-/// Who may have to stop looks so often whether he must.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// How a device is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -157,19 +155,17 @@ impl<K: Kernel> Shifter<K> {
             return Ok(Bytes(0));
         }
         let moved = self.empty(device, block.id, until);
-        loop {
-            if self.is_wanted(device, until) {
-                return Err(Refusal::Wanted(device.name.clone()));
-            }
-            let left = until.time.saturating_sub(self.kernel.now());
-            let piece = if until.free.is_some() { left.min(LOOK) } else { left };
-            match self.kernel.offline(block.id, piece) {
-                Ok(()) => return Ok(moved),
-                Err(Fault { why: Why::TimeUp(_), .. }) if piece < left => {}
-                Err(fault) => {
-                    let (device, block) = (device.name.clone(), block.id);
-                    return Err(Refusal::Stuck { device, block, fault });
-                }
+        let wanted = || self.is_wanted(device, until);
+        if wanted() {
+            return Err(Refusal::Wanted(device.name.clone()));
+        }
+        let left = until.time.saturating_sub(self.kernel.now());
+        match self.kernel.offline(block.id, left, &wanted) {
+            Ok(()) => Ok(moved),
+            Err(_) if wanted() => Err(Refusal::Wanted(device.name.clone())),
+            Err(fault) => {
+                let (device, block) = (device.name.clone(), block.id);
+                Err(Refusal::Stuck { device, block, fault })
             }
         }
     }

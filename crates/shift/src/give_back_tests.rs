@@ -256,7 +256,7 @@ fn what_the_driver_of_memory_took_by_itself_meanwhile_can_be_zeroed_and_used() {
 fn what_programs_want_while_pages_are_moved_off_it_is_let_go_of_at_once() {
     let mut rig = used(20_000, Bytes::gib(8));
     rig.kernel.edit(|machine| {
-        (machine.emptying, machine.used_up_emptying) = (Duration::from_secs(5), Bytes::mib(100));
+        (machine.emptying, machine.used_up_meanwhile) = (Duration::from_secs(5), Bytes::mib(100));
     });
     let since = rig.kernel.now();
     let refusal = rig.shifter.leave(&id(1), CAREFUL).unwrap_err();
@@ -264,4 +264,31 @@ fn what_programs_want_while_pages_are_moved_off_it_is_let_go_of_at_once() {
     // The simulation counts free memory twice: of 384 + 200 MiB three steps leave less.
     assert_eq!(rig.kernel.now() - since, Duration::from_millis(300));
     assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
+}
+
+#[test]
+fn a_block_that_takes_long_to_go_offline_is_not_begun_again() {
+    let mut rig = used(0, Bytes::gib(8));
+    rig.kernel.edit(|machine| machine.offlining = Duration::from_secs(3));
+    let since = rig.kernel.now();
+    rig.shifter.leave(&id(1), CAREFUL).unwrap();
+    assert_eq!(rig.kernel.now() - since, Duration::from_secs(9));
+    assert_eq!(rig.online(), 0);
+}
+
+#[test]
+fn what_programs_want_while_a_block_goes_offline_is_let_go_of_at_once() {
+    let mut rig = used(0, Bytes::gib(8));
+    rig.kernel.edit(|machine| {
+        (machine.offlining, machine.used_up_meanwhile) = (Duration::from_secs(3), Bytes::mib(100));
+    });
+    let since = rig.kernel.now();
+    let refusal = rig.shifter.leave(&id(1), CAREFUL).unwrap_err();
+    assert!(matches!(refusal, Refusal::Wanted(_)), "{refusal}");
+    assert_eq!(rig.kernel.now() - since, Duration::from_millis(300));
+    assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
+    // Whoever wants storage back gets it.
+    let since = rig.kernel.now();
+    rig.shifter.leave(&id(1), HOW).unwrap();
+    assert_eq!(rig.kernel.now() - since, Duration::from_secs(9));
 }

@@ -118,8 +118,9 @@ pub trait Kernel {
     /// Takes a block into use, for movable pages only.
     fn online_movable(&self, block: BlockId) -> Answer<()>;
 
-    /// Moves everything off a block and takes it out of use; stopped when the limit is over.
-    fn offline(&self, block: BlockId, limit: Duration) -> Answer<()>;
+    /// Moves everything off a block and takes it out of use; stopped when the limit is over, or when it is to stop, which
+    /// is asked again and again.
+    fn offline(&self, block: BlockId, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<()>;
 
     /// What the pages of a block are used for.
     fn frames(&self, block: BlockId) -> Answer<FrameCounts>;
@@ -203,8 +204,8 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     fn online_movable(&self, block: BlockId) -> Answer<()> {
         (**self).online_movable(block)
     }
-    fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
-        (**self).offline(block, limit)
+    fn offline(&self, block: BlockId, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<()> {
+        (**self).offline(block, limit, stop)
     }
     fn frames(&self, block: BlockId) -> Answer<FrameCounts> {
         (**self).frames(block)

@@ -14,10 +14,10 @@
 //! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who opens it meanwhile: `alone`; while the next one leaves: `beside` |
 //! | What a crash left is made right | `recover` |
 //! | The daemon: one check after the other | `daemon`, with `growing`, `shrinking`, `zeroing` between checks, `glance` for a check before its time |
-//! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare` |
+//! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare`, `unlabelled` for what is on a region that nobody laid out |
 //! | What was converted, over crashes | `journal` (`entry`, `identity`), under a `lock` |
 //! | The kernel, behind a trait | `kernel`; the one that runs: `live`; the simulated one, in which every refusal and every kill is tried: `simulated` |
-//! | Processes of their own, for what may hang | `helper`, `worker` for the one that stays |
+//! | Processes of their own, for what may hang | `helper`, `worker` for one that stays, `staying` for the two of `live` |
 //! | Why not, with the remedy | `refusal` |
 
 mod alone;
@@ -52,6 +52,8 @@ mod simulated;
 #[cfg(test)]
 mod simulated_calls;
 mod slope;
+mod staying;
+mod unlabelled;
 mod usage;
 mod worker;
 mod zero_bytes;

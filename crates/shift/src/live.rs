@@ -4,21 +4,20 @@
 //! whose own policies (taking memory into use as the kernel likes, waiting for udev) are in the way;
 //! what is more than that, labels of namespaces, is left to ndctl(1) (`prepare`).
 
-use crate::{Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, worker::Worker};
+use crate::{Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, staying::Staying};
 use pagetide_host::{
     AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host,
     MemoryBlock, Pfn,
 };
 use pagetide_types::{Bytes, NodeId};
 use std::{
-    cell::RefCell,
     path::Path,
     time::{Duration, Instant},
 };
 
 /// Reading or clearing a device goes at least at this speed, in bytes per second; what is slower is
 /// given up.
-const SLOWEST: u64 = 10 << 20;
+pub(crate) const SLOWEST: u64 = 10 << 20;
 
 /// What the kernel is given for a step that takes a moment.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -36,26 +35,11 @@ const GRACE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub struct LiveKernel {
     host: Host,
-    helper: Helper,
+    pub(crate) helpers: Staying,
     start: Instant,
     free_only: bool,
     /// Time for a step that takes a moment.
     patience: Duration,
-    /// Moves pages off blocks, takes them offline, zeroes and reads devices, and writes to sysfs; it stays for the next
-    /// device.
-    worker: RefCell<Option<Worker>>,
-    /// Zeroes a device beside that; it stays, too.
-    second: RefCell<Option<Worker>>,
-    beside: RefCell<Option<Beside>>,
-}
-
-/// A device that is being zeroed beside other things.
-#[derive(Debug)]
-struct Beside {
-    worker: Worker,
-    doing: String,
-    since: Instant,
-    limit: Duration,
 }
 
 impl LiveKernel {
@@ -65,13 +49,10 @@ impl LiveKernel {
     pub fn new(host: Host, helper: Helper, free_only: bool) -> Self {
         Self {
             host,
-            helper,
+            helpers: Staying::new(helper),
             start: Instant::now(),
             free_only,
             patience: PATIENCE,
-            worker: RefCell::default(),
-            second: RefCell::default(),
-            beside: RefCell::default(),
         }
     }
 
@@ -86,46 +67,12 @@ impl LiveKernel {
     /// # Errors
     /// When they cannot be started.
     pub fn be_ready(&self) -> Answer<()> {
-        self.ready(&self.worker)?;
-        self.ready(&self.second)
+        self.helpers.start()
     }
 
-    fn ready(&self, place: &RefCell<Option<Worker>>) -> Answer<()> {
-        let worker = self.worker(place, "be ready to give back")?;
-        place.replace(Some(worker));
-        Ok(())
-    }
-
-    /// The helper that stays there, or another one where it has ended.
-    fn worker(&self, place: &RefCell<Option<Worker>>, doing: &str) -> Answer<Worker> {
-        if let Some(mut worker) = place.take()
-            && worker.is_ready()
-        {
-            return Ok(worker);
-        }
-        Worker::start(&self.helper, &["blocks"]).map_err(|error| {
-            let why = Why::Said(format!("cannot start a helper: {error}"));
-            Fault { doing: doing.to_owned(), why }
-        })
-    }
-
-    /// Asks the helper that stays. One that does not answer in time is ended.
+    /// Asks the helper that stays.
     fn ask(&self, doing: &str, question: &str, limit: Duration) -> Answer<Option<u64>> {
-        self.ask_until(doing, question, limit, &|| false)
-    }
-
-    /// The same; it is ended, too, when it is to stop.
-    fn ask_until(
-        &self,
-        doing: &str,
-        question: &str,
-        limit: Duration,
-        stop: &dyn Fn() -> bool,
-    ) -> Answer<Option<u64>> {
-        let mut worker = self.worker(&self.worker, doing)?;
-        let answer = worker.ask(doing, question, limit, stop);
-        keep_or_end(worker, &self.worker, doing)?;
-        answer
+        self.helpers.ask(doing, question, limit, &|| false)
     }
 
     /// A word into a file of sysfs, about so much memory. The helper does it, for the kernel acts on it meanwhile.
@@ -162,30 +109,6 @@ impl LiveKernel {
         Ok((doing, [what, &[&name, &size]].concat().join(" "), limit))
     }
 
-    /// Offset of the first byte of a block device that is not zero.
-    pub(crate) fn first_nonzero_of(&self, path: &Path, size: Bytes) -> Answer<Option<u64>> {
-        let limit = Duration::from_secs(30 + size.0 / SLOWEST);
-        let doing = format!("read {}", path.display());
-        let words = ["first-nonzero-of-blocks", &path.to_string_lossy(), &size.0.to_string()];
-        self.helper.run(&doing, &words, Some(limit))
-    }
-
-    /// Who has a block device open, but for us.
-    pub(crate) fn block_users(&self, name: &str) -> Answer<Vec<String>> {
-        let doing = "find out who has it open";
-        let number = self.host.block_device(name).ok_or_else(|| Fault {
-            doing: doing.into(),
-            why: Why::Said("the kernel does not tell its number".into()),
-        })?;
-        let users = self.host.device_users(number, DeviceKind::Block).map_err(fault(doing))?;
-        let us = std::process::id();
-        Ok(users
-            .into_iter()
-            .filter(|user| u32::try_from(user.pid.0) != Ok(us))
-            .map(|user| format!("{} ({})", user.name, user.pid))
-            .collect())
-    }
-
     fn must_be(&self, device: &DaxDevice, driver: &DaxDriver, doing: &str) -> Answer<()> {
         let is = self.host.dax_driver(&device.name);
         if is == *driver {
@@ -196,18 +119,7 @@ impl LiveKernel {
     }
 }
 
-/// Keeps a helper that has answered; ends another.
-fn keep_or_end(mut worker: Worker, place: &RefCell<Option<Worker>>, doing: &str) -> Answer<()> {
-    if worker.is_ready() {
-        place.replace(Some(worker));
-    } else if !worker.end() {
-        let why = Why::Said("the kernel does not let go of it; see `dmesg`".into());
-        return Err(Fault { doing: doing.to_owned(), why });
-    }
-    Ok(())
-}
-
-fn fault(doing: &str) -> impl Fn(Error) -> Fault + '_ {
+pub(crate) fn fault(doing: &str) -> impl Fn(Error) -> Fault + '_ {
     move |error| Fault { doing: doing.to_owned(), why: Why::Said(error.to_string()) }
 }
 
@@ -258,29 +170,16 @@ impl Kernel for LiveKernel {
         })
     }
     fn begin_zeroing(&self, device: &DaxDevice, from: u64) -> Answer<()> {
-        self.end_zeroing()?;
         let (from, most) = (from.to_string(), BESIDE.as_millis().to_string());
         let what = ["zero-and-read", from.as_str(), most.as_str()];
         let (doing, question, limit) = self.about(device, &what, "clear and read")?;
-        let mut worker = self.worker(&self.second, &doing)?;
-        worker.begin(&doing, &question)?;
-        self.beside.replace(Some(Beside { worker, doing, since: Instant::now(), limit }));
-        Ok(())
+        self.helpers.begin(doing, &question, limit)
     }
     fn zeroed(&self, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<Option<u64>> {
-        let Some(mut it) = self.beside.take() else { return Ok(None) };
-        let answer = it.worker.answer(&it.doing, limit, stop);
-        if matches!(&answer, Err(Fault { why: Why::TimeUp(_), .. }))
-            && it.since.elapsed() < it.limit
-        {
-            self.beside.replace(Some(it));
-            return Ok(None);
-        }
-        keep_or_end(it.worker, &self.second, &it.doing)?;
-        answer
+        self.helpers.answer(limit, stop)
     }
     fn end_zeroing(&self) -> Answer<()> {
-        self.beside.take().map_or(Ok(()), |it| keep_or_end(it.worker, &self.second, &it.doing))
+        self.helpers.end()
     }
     fn memmap_on_itself(&self, device: &DaxDevice) -> Answer<bool> {
         if device.memmap_on_memory.is_none() || !self.host.memmap_on_memory() {
@@ -322,9 +221,10 @@ impl Kernel for LiveKernel {
     fn online_movable(&self, block: BlockId) -> Answer<()> {
         self.write(&self.host.block_state_path(block), "online_movable", Bytes(0))
     }
-    fn offline(&self, block: BlockId, limit: Duration) -> Answer<()> {
+    fn offline(&self, block: BlockId, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<()> {
         let doing = format!("take block {block} offline");
-        let Err(fault) = self.ask(&doing, &format!("offline {block}"), limit) else {
+        let question = format!("offline {block}");
+        let Err(fault) = self.helpers.ask(&doing, &question, limit, stop) else {
             return Ok(());
         };
         // The helper may have been ended when it was done, and had not said so.
@@ -347,7 +247,7 @@ impl Kernel for LiveKernel {
     ) -> Answer<Bytes> {
         let doing = format!("move programs' pages off block {block}");
         let question = format!("empty {block} {} {}", at_most.0, limit.as_millis());
-        let moved = self.ask_until(&doing, &question, limit + GRACE, stop)?;
+        let moved = self.helpers.ask(&doing, &question, limit + GRACE, stop)?;
         Ok(Bytes(moved.unwrap_or(0)))
     }
     fn free_dram(&self) -> Bytes {
@@ -372,7 +272,7 @@ impl Kernel for LiveKernel {
             return Err(Fault { doing, why: Why::Said(why.to_owned()) });
         }
         let words = ["write", &path.to_string_lossy(), "1"];
-        self.helper.run(&doing, &words, Some(limit)).map(|_| ())
+        self.helpers.helper().run(&doing, &words, Some(limit)).map(|_| ())
     }
     fn now(&self) -> Duration {
         self.start.elapsed()

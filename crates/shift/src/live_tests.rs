@@ -42,9 +42,8 @@ impl Rig {
 #[test]
 fn one_helper_takes_all_blocks_offline() {
     let rig = rig("while read what block; do $what $block; echo done; done");
-    rig.kernel.ready(&rig.kernel.worker).unwrap();
     for block in [7, 8] {
-        rig.kernel.offline(BlockId(block), LONG).unwrap();
+        rig.kernel.offline(BlockId(block), LONG, &|| false).unwrap();
         assert_eq!(rig.state(block), BlockState::Offline);
     }
     assert_eq!(rig.starts(), 1);
@@ -53,26 +52,37 @@ fn one_helper_takes_all_blocks_offline() {
 #[test]
 fn what_a_helper_did_before_it_was_ended_is_done() {
     let did = rig("read what block; $what $block; kill -9 $$");
-    did.kernel.offline(BlockId(7), LONG).unwrap();
+    did.kernel.offline(BlockId(7), LONG, &|| false).unwrap();
     let hangs = rig("read what block; $what $block; exec sleep 1000");
-    hangs.kernel.offline(BlockId(7), Duration::from_secs(1)).unwrap();
+    hangs.kernel.offline(BlockId(7), Duration::from_secs(1), &|| false).unwrap();
 }
 
 #[test]
 fn a_helper_that_is_ended_or_hangs_is_followed_by_another() {
     let rest = "while read what block; do $what $block; echo done; done";
     let ended = rig(&format!("if [ $starts = 1 ]; then read line; kill -9 $$; fi; {rest}"));
-    let fault = ended.kernel.offline(BlockId(7), LONG).unwrap_err();
+    let fault = ended.kernel.offline(BlockId(7), LONG, &|| false).unwrap_err();
     assert_eq!(fault.to_string(), "cannot take block 7 offline: the helper ended");
     let hangs = rig(&format!("if [ $starts = 1 ]; then read line; exec sleep 1000; fi; {rest}"));
     let short = Duration::from_millis(50);
-    let fault = hangs.kernel.offline(BlockId(7), short).unwrap_err();
+    let fault = hangs.kernel.offline(BlockId(7), short, &|| false).unwrap_err();
     assert_eq!(fault.why, Why::TimeUp(short));
     for rig in [ended, hangs] {
         assert_eq!(rig.state(7), BlockState::Online);
-        rig.kernel.offline(BlockId(7), LONG).unwrap();
+        rig.kernel.offline(BlockId(7), LONG, &|| false).unwrap();
         assert_eq!((rig.state(7), rig.starts()), (BlockState::Offline, 2));
     }
+}
+
+#[test]
+fn a_block_goes_offline_for_as_long_as_nobody_wants_it_to_stop() {
+    let rig = rig("while read what block; do sleep 1; $what $block; echo done; done");
+    let since = Instant::now();
+    let fault = rig.kernel.offline(BlockId(7), LONG, &|| true).unwrap_err();
+    assert!(matches!(fault.why, Why::TimeUp(spent) if spent < LONG), "{fault}");
+    assert!(since.elapsed() < Duration::from_secs(1), "{:?}", since.elapsed());
+    rig.kernel.offline(BlockId(7), LONG, &|| false).unwrap();
+    assert_eq!((rig.state(7), rig.starts()), (BlockState::Offline, 2));
 }
 
 #[test]
@@ -92,12 +102,24 @@ fn what_the_kernel_does_not_end_is_given_up() {
 #[test]
 fn one_that_ended_while_nobody_asked_it_is_not_asked() {
     let rig =
-        rig("[ $starts = 1 ] && exit; while read what block; do $what $block; echo done; done");
-    rig.kernel.ready(&rig.kernel.worker).unwrap();
-    while rig.kernel.worker.borrow_mut().as_mut().unwrap().is_ready() {
+        rig("while read what block; do $what $block; echo done; [ $starts = 1 ] && exit; done");
+    rig.kernel.offline(BlockId(8), LONG, &|| false).unwrap();
+    while !rig.kernel.helpers.has_ended() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    rig.kernel.offline(BlockId(7), LONG).unwrap();
+    rig.kernel.offline(BlockId(7), LONG, &|| false).unwrap();
+    assert_eq!(rig.starts(), 2);
+}
+
+#[test]
+fn both_helpers_are_started_before_anybody_asks() {
+    let rig = rig("while read what more; do echo done 5; done");
+    rig.kernel.be_ready().unwrap();
+    let folder = rig.root.path().join("sys/devices/system/memory/memory7");
+    fs::write(folder.join("state"), "offline\n").unwrap();
+    rig.kernel.offline(BlockId(7), LONG, &|| false).unwrap();
+    rig.kernel.begin_zeroing(&device(&rig), 0).unwrap();
+    assert_eq!(rig.kernel.zeroed(LONG, &|| false), Ok(Some(5)));
     assert_eq!(rig.starts(), 2);
 }
 
@@ -124,7 +146,7 @@ fn a_device_is_zeroed_beside_what_is_asked_meanwhile() {
     rig.kernel.begin_zeroing(&device, 7).unwrap();
     let short = Duration::from_millis(50);
     assert_eq!(rig.kernel.zeroed(short, &|| false), Ok(None));
-    rig.kernel.offline(BlockId(7), LONG).unwrap();
+    rig.kernel.offline(BlockId(7), LONG, &|| false).unwrap();
     assert_eq!(rig.kernel.zeroed(LONG, &|| true), Ok(None), "it goes on");
     fs::write(rig.root.path().join("go"), "").unwrap();
     assert_eq!(rig.kernel.zeroed(LONG, &|| false), Ok(Some(7 + device.size.0)));

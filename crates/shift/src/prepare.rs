@@ -3,18 +3,13 @@
 //! The granule of storage is a namespace: a device that `kmem` has is memory as a whole, and offline blocks of
 //! it are no storage. Labels are written by ndctl(1), which knows their formats; what is there already
 //! is read from sysfs. Only free space becomes new namespaces. A region without labels has one namespace that
-//! is all of it, whether anybody made it or not: labels are written if nothing but zeros is on it.
+//! is all of it, whether anybody made it or not: labels are written if nothing but zeros is on it (`unlabelled`).
 
-use crate::{Fault, Kernel, LiveKernel, Refusal, Shifter};
-use pagetide_host::{DaxDevice, Namespace, Region};
+use crate::{Fault, Kernel, LiveKernel, Refusal, Shifter, unlabelled::is_empty};
+use pagetide_host::{DaxDevice, Region};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Serialize};
-use std::{
-    fs::OpenOptions,
-    io,
-    os::unix::{fs::OpenOptionsExt, process::CommandExt},
-    process::Command,
-};
+use std::{io, os::unix::process::CommandExt, process::Command};
 
 /// Sizes of namespaces are multiples of this (drivers/nvdimm/region_devs.c, `nd_region->align`).
 const ALIGN: Bytes = Bytes::mib(16);
@@ -206,52 +201,6 @@ fn create(kernel: &LiveKernel, region: &str, size: Bytes) -> Result<DaxDevice, P
         .into_iter()
         .find(|device| device.uuid.as_ref() == Some(&made.uuid))
         .ok_or_else(|| wrong(format!("made {}, which is no dax device", made.uuid)))
-}
-
-/// Whether a namespace that nobody may have made holds nothing, and is nobody's.
-fn is_empty(
-    kernel: &LiveKernel,
-    region: &Region,
-    namespace: &Namespace,
-) -> Result<(), PrepareError> {
-    let occupied = |why: &str| PrepareError::Occupied {
-        region: region.name.clone(),
-        namespace: namespace.name.clone(),
-        why: why.to_owned(),
-    };
-    if namespace.mode != "raw" {
-        return Err(occupied(&format!("is used in mode {}", namespace.mode)));
-    }
-    let Some(device) = &namespace.block_device else {
-        return Err(occupied("cannot be looked at: it has no block device (is nd_pmem loaded?)"));
-    };
-    let path = kernel.host().path(format!("dev/{device}"));
-    // Whoever mounts it, swaps on it, or has it in a volume, has it exclusively; so have we for now.
-    let exclusive = OpenOptions::new().read(true).custom_flags(libc::O_EXCL).open(&path);
-    let held = match exclusive {
-        Ok(held) => held,
-        Err(error) if error.raw_os_error() == Some(libc::EBUSY) => {
-            return Err(occupied("is mounted, or held by another device (lsblk shows it)"));
-        }
-        Err(error) => {
-            return Err(occupied(&format!("cannot be opened ({}): {error}", path.display())));
-        }
-    };
-    let users = kernel.block_users(device)?;
-    if !users.is_empty() {
-        return Err(occupied(&format!("is open in {}; end them first", users.join(", "))));
-    }
-    let found = kernel.first_nonzero_of(&path, namespace.size);
-    drop(held);
-    match found {
-        Ok(None) => Ok(()),
-        Ok(Some(offset)) => Err(occupied(&format!(
-            "holds data (the first at byte {offset}): a file system, a partition table or other data. \
-             If nobody wants them, `blkdiscard -z {}` clears it",
-            path.display()
-        ))),
-        Err(fault) => Err(occupied(&format!("cannot be read whole: {fault}"))),
-    }
 }
 
 /// Runs ndctl; what it said.

@@ -53,9 +53,10 @@ pub(crate) struct Machine {
     pub(crate) demotes_to: Option<Bytes>,
     /// What programs use up of it while a block is taken out of use.
     pub(crate) used_up: Bytes,
-    /// And in each tenth of a second in which pages are moved off a block, which takes so long.
-    pub(crate) used_up_emptying: Bytes,
+    /// And in each tenth of a second in which pages are moved off a block, or it goes offline, which takes so long.
+    pub(crate) used_up_meanwhile: Bytes,
     pub(crate) emptying: Duration,
+    pub(crate) offlining: Duration,
     /// And while a block's worth is zeroed.
     pub(crate) used_up_zeroing: Bytes,
     /// And somebody opens the device then.
@@ -128,8 +129,9 @@ impl SimKernel {
             free_dram: Bytes::gib(1),
             demotes_to: None,
             used_up: Bytes(0),
-            used_up_emptying: Bytes(0),
+            used_up_meanwhile: Bytes(0),
             emptying: Duration::from_millis(100),
+            offlining: Duration::ZERO,
             used_up_zeroing: Bytes(0),
             opened_zeroing: false,
             opened_reading: false,
@@ -155,6 +157,28 @@ impl SimKernel {
 
     pub(crate) fn sleep(&self, time: Duration) {
         self.now.set(self.now.get() + time);
+    }
+
+    /// Lets so much time pass, as programs use so much up in each tenth of a second; how much had passed when the limit was
+    /// over, or it was to stop, before.
+    pub(crate) fn spend(
+        &self,
+        time: Duration,
+        used_up: Bytes,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), Duration> {
+        let mut spent = Duration::ZERO;
+        while spent < time {
+            let step = (time.min(limit) - spent).min(Duration::from_millis(100));
+            self.sleep(step);
+            spent += step;
+            self.edit(|machine| machine.free_dram = machine.free_dram.saturating_sub(used_up));
+            if spent < time && (spent >= limit || stop()) {
+                return Err(spent);
+            }
+        }
+        Ok(())
     }
 
     /// Everything that is not storage is lost; devices come up as storage, with what was on them.

@@ -185,14 +185,22 @@ impl Kernel for SimKernel {
             Ok(())
         })
     }
-    fn offline(&self, id: BlockId, limit: Duration) -> Answer<()> {
+    fn offline(&self, id: BlockId, limit: Duration, stop: &dyn Fn() -> bool) -> Answer<()> {
+        let (mut takes, used_up) = {
+            let machine = self.machine.borrow();
+            (machine.offlining, machine.used_up_meanwhile)
+        };
+        if self.machine.borrow_mut().block(id).is_some_and(|block| block.pinned) {
+            takes = Duration::MAX;
+        }
+        if let Err(spent) = self.spend(takes, used_up, limit, stop) {
+            return self.change("offline", |machine| {
+                machine.block(id).ok_or_else(|| busy("offline"))?.leaving = true;
+                Err(Fault { doing: "offline".into(), why: Why::TimeUp(spent) })
+            });
+        }
         self.change("offline", |machine| {
             let block = machine.block(id).ok_or_else(|| busy("offline"))?;
-            if block.pinned {
-                self.now.set(self.now.get() + limit);
-                block.leaving = true;
-                return Err(Fault { doing: "offline".into(), why: Why::TimeUp(limit) });
-            }
             (block.online, block.used) = (false, 0);
             machine.free_dram = machine.free_dram.saturating_sub(machine.used_up);
             Ok(())
@@ -217,18 +225,11 @@ impl Kernel for SimKernel {
     ) -> Answer<Bytes> {
         let (emptying, used_up) = {
             let machine = self.machine.borrow();
-            (machine.emptying, machine.used_up_emptying)
+            (machine.emptying, machine.used_up_meanwhile)
         };
-        let mut left = emptying.min(limit);
-        while left > Duration::ZERO {
-            let tenth = left.min(Duration::from_millis(100));
-            self.sleep(tenth);
-            left -= tenth;
-            self.edit(|machine| machine.free_dram = machine.free_dram.saturating_sub(used_up));
-            if left > Duration::ZERO && stop() {
-                return Err(Fault { doing: "empty".into(), why: Why::TimeUp(emptying - left) });
-            }
-        }
+        // What is over its limit ends by itself.
+        let spent = self.spend(emptying.min(limit), used_up, limit, stop);
+        spent.map_err(|spent| Fault { doing: "empty".into(), why: Why::TimeUp(spent) })?;
         self.change("empty", |machine| {
             let block = machine.block(id).ok_or_else(|| busy("empty"))?;
             let mapped = block.used.saturating_sub(block.unmapped);

@@ -9,6 +9,7 @@ mod movers;
 mod pairs;
 mod shift;
 mod shift_ends;
+mod shift_without_swap;
 mod tiers;
 mod topologies;
 mod with_pagetide;

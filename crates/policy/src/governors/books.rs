@@ -12,7 +12,7 @@ pub(crate) struct Terms {
     pub(crate) patience_s: f64,
     /// This part of the time so far counts for what they bring.
     pub(crate) credit: f64,
-    /// Where nothing moves for so many seconds nothing is to be gained any more.
+    /// What moves in so many seconds must be worth the watching.
     pub(crate) quiet_s: f64,
 }
 
@@ -22,14 +22,11 @@ const MOST_CREDIT: f64 = 10.0;
 /// A process that migrates.
 pub(crate) struct Books {
     begun_s: f64,
-    /// The ends of epochs within the horizon, the oldest first, and one that is before it.
+    /// The ends of epochs, the oldest first: those within the horizon and one before it, and as many
+    /// more as it took to watch all of its memory.
     entries: VecDeque<Entry>,
-    /// The end of the epoch in which something moved last, or it began.
-    last_move: Entry,
     /// For how long the gain has not exceeded the cost, seconds.
     poor_s: f64,
-    /// How often all of its memory was watched since something moved.
-    watched: f64,
     paid: bool,
 }
 
@@ -39,11 +36,18 @@ struct Entry {
     now_s: f64,
     moving_s: f64,
     watching_s: f64,
+    /// How often all of its memory was watched.
+    watched: f64,
 }
 
 impl Entry {
-    fn new(counters: &Counters, balance: &Balance) -> Self {
-        Self { now_s: counters.now_s, moving_s: balance.moving_s, watching_s: counters.watching_s }
+    fn new(counters: &Counters, balance: &Balance, watched: f64) -> Self {
+        Self {
+            now_s: counters.now_s,
+            moving_s: balance.moving_s,
+            watching_s: counters.watching_s,
+            watched,
+        }
     }
 
     /// What was spent since another one; what that brings is not in it.
@@ -59,6 +63,13 @@ impl Entry {
     }
 }
 
+impl Terms {
+    /// How far back it is asked for at least, seconds.
+    fn longest_s(&self) -> f64 {
+        self.horizon_s.max(self.quiet_s + self.patience_s)
+    }
+}
+
 /// What the moves of some seconds bring and cost, seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
@@ -70,19 +81,25 @@ pub(crate) struct Account {
     pub(crate) credit_s: f64,
 }
 
+/// Why it is time to stop.
+pub(crate) enum Stop {
+    /// What moves does not bring what it costs.
+    DoesNotPay(Account),
+    /// So little moves that it does not bring what the watching costs.
+    Settled(Account),
+}
+
+impl Account {
+    fn pays(&self) -> bool {
+        self.brings_s > self.moving_s + self.watching_s
+    }
+}
+
 impl Books {
     /// It migrates from now on.
     pub(crate) fn new(counters: &Counters, balance: &Balance) -> Self {
-        let begun = Entry::new(counters, balance);
-        let entries = [begun].into();
-        Self {
-            begun_s: begun.now_s,
-            entries,
-            last_move: begun,
-            poor_s: 0.0,
-            watched: 0.0,
-            paid: false,
-        }
+        let begun = Entry::new(counters, balance, 0.0);
+        Self { begun_s: begun.now_s, entries: [begun].into(), poor_s: 0.0, paid: false }
     }
 
     /// Whether the gain exceeded the cost at any time.
@@ -90,46 +107,74 @@ impl Books {
         self.paid
     }
 
-    /// Takes in the end of an epoch; the account if it is time to stop.
+    /// Takes in the end of an epoch; why to stop, if it is time to.
     pub(crate) fn look(
         &mut self,
         counters: &Counters,
         balance: &Balance,
         terms: &Terms,
-    ) -> Option<Account> {
-        let Terms { horizon_s, patience_s, credit, quiet_s } = *terms;
-        let now = Entry::new(counters, balance);
-        let moved = self.entries.back().is_some_and(|last| now.moving_s > last.moving_s);
-        self.watched = if moved { 0.0 } else { self.watched + counters.watched_share() };
-        if moved {
-            self.last_move = now;
-        }
-        self.entries.push_back(now);
-        while self.entries.get(1).is_some_and(|entry| now.now_s - entry.now_s >= horizon_s) {
-            self.entries.pop_front();
-        }
-        let then = *self.entries.front()?;
+    ) -> Option<Stop> {
+        let now = self.enter(counters, balance, terms);
+        let then = self.latest(|entry| now.now_s - entry.now_s >= terms.horizon_s);
         let within_s = now.now_s - then.now_s;
-        let so_far_s = credit * (now.now_s - self.begun_s);
-        let credit_s = so_far_s.min(MOST_CREDIT * horizon_s).max(within_s.max(horizon_s));
+        let so_far_s = terms.credit * (now.now_s - self.begun_s);
+        let credit_s =
+            so_far_s.min(MOST_CREDIT * terms.horizon_s).max(within_s.max(terms.horizon_s));
         let account = Account { brings_s: balance.gained * credit_s, credit_s, ..now.since(&then) };
-        let pays = account.brings_s > account.moving_s + account.watching_s;
-        self.paid |= pays;
-        let quiet = now.since(&self.last_move);
-        if quiet.within_s >= quiet_s + patience_s && self.watched >= 1.0 {
-            return Some(quiet);
+        self.paid |= account.pays();
+        if let Some(settled) = self.settled(&now, &account, terms) {
+            return Some(Stop::Settled(settled));
         }
-        if within_s < horizon_s {
+        if within_s < terms.horizon_s {
             // What has just begun has not had the time to pay.
             return None;
         }
-        if pays {
+        if account.pays() {
             self.poor_s = 0.0;
             return None;
         }
         self.poor_s += counters.length_s;
         // Where nothing moves, it may be that not enough has been seen so far.
-        let seen = account.moving_s > 0.0 || self.watched >= 1.0;
-        (self.poor_s >= patience_s && seen).then_some(account)
+        let seen = account.moving_s > 0.0 || now.watched - then.watched >= 1.0;
+        (self.poor_s >= terms.patience_s && seen).then_some(Stop::DoesNotPay(account))
+    }
+
+    fn enter(&mut self, counters: &Counters, balance: &Balance, terms: &Terms) -> Entry {
+        let before = self.entries.back().map_or(0.0, |last| last.watched);
+        let now = Entry::new(counters, balance, before + counters.watched_share());
+        self.entries.push_back(now);
+        let old = |entry: &Entry| {
+            now.now_s - entry.now_s >= terms.longest_s() && now.watched - entry.watched >= 1.0
+        };
+        while self.entries.get(1).is_some_and(old) {
+            self.entries.pop_front();
+        }
+        now
+    }
+
+    /// The latest end of an epoch that is as wanted; the oldest if none is.
+    fn latest(&self, wanted: impl Fn(&Entry) -> bool) -> Entry {
+        *self.entries.iter().rev().find(|entry| wanted(entry)).unwrap_or(&self.entries[0])
+    }
+
+    /// What moved of late, if that cost less than the watching and does not bring what that cost: in the
+    /// least time in which a process may be quiet, and in which all of it was watched. Such moves bring at
+    /// most their part of what all those of `account` bring (what is worth most goes first).
+    fn settled(&self, now: &Entry, account: &Account, terms: &Terms) -> Option<Account> {
+        let long = |entry: &Entry| now.now_s - entry.now_s >= terms.quiet_s + terms.patience_s;
+        let then = self.latest(|entry| long(entry) && now.watched - entry.watched >= 1.0);
+        let late = now.since(&then);
+        if !long(&then) || now.watched - then.watched < 1.0 {
+            return None;
+        }
+        let part = if late.moving_s > 0.0 { late.moving_s / account.moving_s } else { 0.0 };
+        let late = Account {
+            brings_s: account.brings_s * part.min(1.0),
+            credit_s: account.credit_s,
+            ..late
+        };
+        let begun = late.moving_s > 0.0 && account.within_s < terms.horizon_s;
+        let little = late.moving_s <= late.watching_s;
+        (!begun && little && !late.pays()).then_some(late)
     }
 }

@@ -5,8 +5,8 @@
 //! cost: those moves and the watching. They bring it for as long as the horizon, or for as long as the process has
 //! migrated so far, if that is longer: what has lasted is taken to last as long again (as
 //! [`crate::CostBenefit::at_age`] has it). It stops when the gain has stayed at
-//! or below the cost for `patience` seconds, or nothing has moved for `quiet` seconds and as many: a hot set in place
-//! brings what it brings without being watched. Stopped, a process is looked at again when its accesses
+//! or below the cost for `patience` seconds, or what moved in the last `quiet` seconds and as many does
+//! not bring what the watching costs: a hot set in place brings what it brings without being watched. Stopped, a process is looked at again when its accesses
 //! change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
 //! memory, counted anew where much of it went down for room), and after `again` seconds in any case.
 //!
@@ -21,7 +21,7 @@
 //! - what a move brought so far it will bring for that long.
 
 use super::access_change::{self, AccessChange, ChangeRule, Changed};
-use super::books::{Account, Books, Terms};
+use super::books::{Account, Books, Stop, Terms};
 use super::{Balance, Counters, Governor, GovernorInfo, Verdict};
 use crate::Watch;
 use crate::options::OptionInfo;
@@ -45,7 +45,7 @@ const OPTIONS: [OptionInfo; 11] = [
     },
     OptionInfo {
         name: "quiet",
-        summary: "seconds in which nothing moves after which it is settled, once the patience is over",
+        summary: "seconds whose moves, with those of the patience, must bring what watching costs, or it is settled",
         default: 20.0,
         range: (1.0, 1e6),
         whole: false,
@@ -133,9 +133,9 @@ impl Governor for Gain {
             State::New => self.state = State::Migrating(Books::new(counters, &balance)),
             State::Migrating(books) => {
                 let stop = books.look(counters, &balance, &self.terms);
-                if let Some(account) = stop {
+                if let Some(stop) = stop {
                     let paid = books.paid();
-                    self.stop(&account, paid, counters);
+                    self.stop(&stop, paid, counters);
                 }
             }
             State::Stopped(watched) => {
@@ -160,13 +160,13 @@ impl Governor for Gain {
 }
 
 impl Gain {
-    fn stop(&mut self, account: &Account, paid: bool, counters: &Counters) {
+    fn stop(&mut self, stop: &Stop, paid: bool, counters: &Counters) {
         if self.restarted {
             self.change.learn(paid);
             let doubled = (2.0 * self.waits_s).min(LONGEST_S);
             self.waits_s = if paid { self.again_s } else { doubled };
         }
-        self.reason = why(account);
+        self.reason = why(stop);
         self.state = State::Stopped(Box::new(Watched {
             accessed: AccessChange::new(&self.change),
             accessed_fast: AccessChange::new(&self.change),
@@ -207,19 +207,22 @@ fn moved(counters: &Counters) -> Bytes {
     counters.promoted + counters.demoted
 }
 
-fn why(account: &Account) -> String {
+fn why(stop: &Stop) -> String {
+    let (what, account) = match stop {
+        Stop::DoesNotPay(account) => ("does not pay", account),
+        Stop::Settled(account) => ("settled", account),
+    };
     let Account { brings_s, moving_s, watching_s, within_s, credit_s } = account;
-    let cost = format!("moving {} and watching {}", Seconds(*moving_s), Seconds(*watching_s));
     if *moving_s > 0.0 {
-        let brings = Seconds(*brings_s);
+        let [moving, watching, brings] = [*moving_s, *watching_s, *brings_s].map(Seconds);
         let long =
             if credit_s > within_s { format!("{credit_s:.0} s") } else { "as many".to_owned() };
-        format!("does not pay: in {within_s:.0} s {cost}, which bring {brings} in {long}")
-    } else {
         format!(
-            "settled: in {within_s:.0} s nothing moved, and watching took {}",
-            Seconds(*watching_s)
+            "{what}: in {within_s:.0} s moving {moving} and watching {watching}, which bring {brings} in {long}"
         )
+    } else {
+        let watching = Seconds(*watching_s);
+        format!("{what}: in {within_s:.0} s nothing moved, and watching took {watching}")
     }
 }
 

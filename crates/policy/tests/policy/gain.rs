@@ -71,6 +71,33 @@ fn a_hot_set_in_place_is_settled_and_left_alone_for_half_an_hour() {
 }
 
 #[test]
+fn a_hot_set_of_which_a_little_goes_on_moving_is_settled_unless_that_brings_what_watching_costs() {
+    // In a minute a hot set goes up, for 6 s; then a thousandth of it or a tenth each minute.
+    let program = |trickle: f64| {
+        move |second: u32, migrates: bool| {
+            let moving = if second < 60 { 0.1 } else { 0.1 * trickle };
+            let gained = if second < 120 { 2.0 } else { 2.0 * trickle };
+            let (moving, gained) = if migrates { (moving, gained) } else { (0.0, 0.0) };
+            let watching = if migrates { 0.03 } else { 0.003 };
+            let (accessed, accessed_fast) = (0.3, 0.3);
+            Second { moving, gained, watching, accessed, accessed_fast, ..Second::default() }
+        }
+    };
+    let found = turns("gain", 1800, 5, program(0.001));
+    let (stops, restarts) = times(&found);
+    assert_eq!((stops.len(), restarts.len()), (1, 0), "{found:?}");
+    // Half a minute after it was done, when the hot set's own gain is still in the books.
+    assert!((90.0..=100.0).contains(&stops[0]), "{found:?}");
+    assert!(
+        found[0]
+            .reason
+            .starts_with("settled: in 30 s moving 3 ms and watching 900 ms, which bring"),
+        "{found:?}"
+    );
+    assert!(turns("gain", 1800, 5, program(0.1)).is_empty());
+}
+
+#[test]
 fn accesses_that_leave_fast_memory_restart_it_though_they_are_as_many() {
     let program = |second: u32, migrates: bool| {
         let accessed_fast = if second < 300 { 0.3 } else { 0.1 };

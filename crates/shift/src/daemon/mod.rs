@@ -6,22 +6,23 @@
 mod check;
 mod glance;
 mod growing;
+mod options;
 mod shrinking;
 mod zeroing;
 
 pub use check::{Check, DaemonError, Happened, PairSeen};
 pub use glance::GLANCE;
+pub use options::{DaemonOptions, Threshold};
 
 use crate::{
-    Entry, Identity, Journal, Kernel, Lock, Machine, Pressure, PressureOptions, Refusal, Sample,
-    Shifter, State, Verdict, compact, dram_of,
+    Entry, Identity, Journal, Kernel, Lock, Pressure, PressureOptions, Refusal, Sample, Shifter,
+    State, Verdict, compact, dram_of,
 };
 use glance::Since;
 use pagetide_host::{DaxDevice, Node};
 use pagetide_types::{Bytes, NodeId};
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
     time::Duration,
 };
 use zeroing::Zeroing;
@@ -43,36 +44,6 @@ const WANTED: f64 = 0.25;
 /// Bytes of a device per second that become memory, as long as none has been converted: nearly all of the time it is
 /// read.
 const ASSUMED: f64 = 512.0 * 1024.0 * 1024.0;
-
-/// A limit, as an amount or as a share of the pair's DRAM.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Threshold {
-    /// So much.
-    Bytes(Bytes),
-    /// Such a part of the DRAM of the pair.
-    Share(f64),
-}
-
-/// How to manage.
-#[derive(Clone, Debug)]
-pub struct DaemonOptions {
-    /// The folder of the journal and the locks.
-    pub folder: PathBuf,
-    /// The machine and its boot.
-    pub machine: Machine,
-    /// With less free than this memory grows.
-    pub threshold: Threshold,
-    /// The rest of what the pressure is judged by; its threshold is not looked at.
-    pub pressure: PressureOptions,
-    /// Time that one give-back may take.
-    pub limit: Duration,
-    /// Most that is memory at any time.
-    pub at_most: Option<Bytes>,
-    /// How often memory that is in pieces is compacted; none: never.
-    pub compact: Option<Duration>,
-    /// Decide, and convert nothing.
-    pub dry_run: bool,
-}
 
 /// A device of ours, as it is now.
 pub(crate) struct Ours {

@@ -1,7 +1,7 @@
 //! Checks of a daemon on a simulated kernel.
 
 use super::*;
-use crate::{Event, FreeBlocks, Trigger, simulated::SimKernel};
+use crate::{Event, FreeBlocks, Machine, Trigger, simulated::SimKernel};
 
 fn options(folder: &std::path::Path) -> DaemonOptions {
     DaemonOptions {

@@ -20,6 +20,17 @@ pub struct Draft {
     origin: String,
 }
 
+/// Stands for the rules by which `pagetide run` decides: whoever changes those raises it, and points of
+/// all other systems stay. What the simulated machine does has its own ([`super::MODEL`]).
+const RUN: u32 = 13;
+
+/// [`RUN`], if what comes of a scenario hangs on it.
+fn rules_of_run(scenario: &Scenario) -> Option<u32> {
+    let system = &scenario.system;
+    let governed = |spec: &String| spec.split(':').next() == Some("gain");
+    (system.name == "pagetide" || system.governor.as_ref().is_some_and(governed)).then_some(RUN)
+}
+
 /// A scenario with all changes.
 #[derive(Clone, Debug)]
 pub struct Resolved {
@@ -83,7 +94,8 @@ impl Draft {
             scenario::listens(&scenario, &origin)?;
         }
         self.machine(&mut root)?;
-        Ok(Resolved { scenario, origin, key: key(&root, "tenant") })
+        let version = rules_of_run(&scenario).map_or_else(String::new, |of| format!("run {of} "));
+        Ok(Resolved { scenario, origin, key: version + &key(&root, "tenant") })
     }
 
     fn changed(&self, settings: &[Setting]) -> Result<Value, SweepError> {

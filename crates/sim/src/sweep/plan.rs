@@ -13,7 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use toml::Value;
 
 /// Stands for all that computes an outcome of a scenario: whoever changes what the simulation computes
-/// raises it, so that older results are not taken for new ones.
+/// raises it, so that older results are not taken for new ones. Rules of `pagetide run` have a number
+/// of their own, in the draft's key.
 pub const MODEL: u32 = 12;
 
 /// Points of a sweep at most.

@@ -197,8 +197,8 @@ impl NodeCaches {
     }
 
     /// A page moved. DMA, which is coherent, took what of it was dirty out of the caches and wrote over its
-    /// frame; so no line of it is in them any more, and none is written back.
-    /// Which of its lines were in the shared one.
+    /// frame; so no line of it is in them any more, and none is written back. Tells which of its lines were in the
+    /// shared one.
     pub(super) fn moved(&mut self, page: PageId) -> u64 {
         let mut there = 0;
         for line in self.frames.renew(page.0) {

@@ -44,12 +44,13 @@ pub struct NodeView {
     /// Misses that a core of it has under way at most.
     pub outstanding: u32,
     /// Lines fetched from its own memory of pages that were in the pool at first, less those fetched from the
-    /// pool of pages that were local: without moves there would be none.
+    /// pool of pages that were local, or that are in [`Self::lost_fetches`]: without moves there would be none.
     pub nearer_fetches: i64,
-    /// Lines fetched that were in its caches when their page moved, and would be there still: what moves cost.
-    pub lost_fetches: u64,
-    /// The same as of fetches, of lines given back.
+    /// The same of lines given back.
     pub nearer_write_backs: i64,
+    /// Lines fetched that were in its shared cache when their page moved, and would be there still. They are
+    /// what moves cost: the time of local memory each, and what the pool takes more, as far as that serves them.
+    pub lost_fetches: u64,
     /// The share of write-backs among the accesses to the pool, as the controller counts them.
     pub write_share: f64,
     /// What its lines and stalls cost all who share the pool.

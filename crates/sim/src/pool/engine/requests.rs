@@ -69,13 +69,13 @@ impl Engine<'_> {
     fn served(&mut self, asked: Asked, by_pool: bool, done: Ps) -> Ps {
         let node = &mut self.nodes[asked.node];
         let of = usize::from(by_pool);
-        let fetched: u64 = node.tally.fetched.iter().sum();
-        let again = |lost: &mut Lost| !asked.write && lost.fetched(asked.line, fetched);
-        if node.lost.as_mut().is_some_and(again) {
-            node.tally.lost += 1;
-        } else {
-            node.tally.nearer[usize::from(asked.write)] += node.places.nearer(asked.page());
-        }
+        let fetched = || node.tally.fetched.iter().sum();
+        let again = |lost: &mut Lost| !asked.write && lost.fetched(asked.line, fetched());
+        // Without moves a line that is fetched again would have been fetched from nowhere.
+        let again = node.lost.as_mut().is_some_and(again);
+        let nearer = if again { -i64::from(by_pool) } else { node.places.nearer(asked.page()) };
+        node.tally.lost += u64::from(again);
+        node.tally.nearer[usize::from(asked.write)] += nearer;
         if asked.write {
             node.tally.written[of] += 1;
         } else {

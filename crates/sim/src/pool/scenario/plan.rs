@@ -17,8 +17,9 @@ use toml::{Table, Value};
 /// Stands for all that computes an outcome: whoever changes what the simulation of pools or the programs
 /// compute raises it.
 const MODEL: u32 = 1;
-/// Is added for what runs under [`Payback`](crate::pool::Payback).
+/// Is added for what runs under [`Payback`](crate::pool::Payback) with pages that may move, or that may not.
 const PAYBACK_MODEL: u32 = 32;
+const PAYBACK_STILL_MODEL: u32 = 4;
 /// Is added where requests wait for their page or its count, or DMA takes its turn in the banks.
 const WAITING_MODEL: u32 = 2;
 /// Is added for [`ProgramSpec::Simplemoc`], since regions are structures that are read, too.
@@ -45,7 +46,8 @@ pub fn model_of(scenario: &PoolScenario) -> u32 {
         || migration.swap_stall == SwapStall::Page
         || migration.accounting == Accounting::Within;
     let policy = match migration.policy {
-        Chooser::Payback => PAYBACK_MODEL,
+        Chooser::Payback if migration.most > 0 => PAYBACK_MODEL,
+        Chooser::Payback => PAYBACK_STILL_MODEL,
         Chooser::Hottest => 0,
     };
     let moving = if migration.most > 0 { MOVING_MODEL } else { 0 };

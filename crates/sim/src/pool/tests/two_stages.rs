@@ -1,7 +1,10 @@
 //! What is kept of a program and replayed, beside caches all of which are simulated in time.
 
 use super::*;
+use crate::pool::counts::PageId;
+use crate::pool::kept::Nothing;
 use crate::pool::scenario::ProgramSpec;
+use crate::pool::shared::Shared;
 use crate::pool::{Filtering, NodeCaches, filter};
 use pagetide_access::patterns::{Op, Source, Step};
 use pagetide_machine::PoolCache;
@@ -108,4 +111,21 @@ fn what_a_page_that_moves_has_dirty_in_caches_goes_with_it() {
     assert!(written(&full) < fetched - held - 20 * PAGES, "{} of {fetched}", written(&full));
     let apart = written(&replayed).abs_diff(written(&full));
     assert!(apart < fetched / 100, "{} {}", written(&replayed), written(&full));
+}
+
+#[test]
+fn a_page_that_moves_tells_what_the_shared_cache_had_of_it() {
+    let level = |kib, shared| PoolCache { size: Bytes::kib(kib), ways: 8, shared };
+    let caches = vec![level(8, false), level(32, false), level(128, true)];
+    let sources = || -> Vec<Box<dyn Source>> { vec![Box::new(Sweep { at: 0, op: Op::Write })] };
+    // Of two pages half of the lines each.
+    let filtering = Filtering { warm_up: 64 * 400, instructions: 64 * 400, pages: 10, seed: 1 };
+    let kept = filter(sources(), &caches, None, filtering).unwrap();
+    let mut shared = Shared::new(&kept);
+    let mut all = NodeCaches::new(sources(), &caches, None, filtering).unwrap();
+    all.warm_up(&mut |_| {}, &mut Nothing);
+    for (page, lines) in [(0, u64::MAX >> 32), (1, u64::MAX >> 32), (1, 0), (5, 0)] {
+        assert_eq!(shared.moved(PageId(page)), lines, "{page}");
+        assert_eq!(all.moved(PageId(page)), lines, "{page}");
+    }
 }

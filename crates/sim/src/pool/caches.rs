@@ -4,6 +4,7 @@ use super::counts::PageId;
 use super::filter::{Filtering, Seen, What};
 use super::frames::Frames;
 use super::kept::Keeper;
+use super::lost::Left;
 use pagetide_access::filter::{
     Cache, Entries, Filter, Last, Looked, Private, Tlb, Traffic, Translation,
 };
@@ -199,16 +200,16 @@ impl NodeCaches {
     /// A page moved. DMA, which is coherent, took what of it was dirty out of the caches and wrote over its
     /// frame; so no line of it is in them any more, and none is written back. Tells which of its lines were in the
     /// shared one.
-    pub(super) fn moved(&mut self, page: PageId) -> u64 {
-        let mut there = 0;
+    pub(super) fn moved(&mut self, page: PageId) -> Left {
+        let mut left = Left::default();
         for line in self.frames.renew(page.0) {
-            there |= u64::from(self.shared.cache.holds(line)) << (line & 63);
-            self.shared.cache.invalidate(line);
+            left.lines |= u64::from(self.shared.cache.holds(line)) << (line & 63);
+            left.dirty |= u64::from(self.shared.cache.invalidate(line)) << (line & 63);
             for core in &mut self.cores {
                 core.filter.invalidate(line);
             }
         }
-        there
+        left
     }
 }
 

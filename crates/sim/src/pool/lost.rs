@@ -10,6 +10,15 @@ use super::counts::PageId;
 use super::settings::{Chooser, Migration};
 use pagetide_machine::PoolMachine;
 
+/// Lines of a page that a move took from the caches, a bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    /// Those that were in the shared cache.
+    pub(super) lines: u64,
+    /// Those that were dirty there: they went along, and nobody writes them back.
+    pub(super) dirty: u64,
+}
+
 /// What of a page was in the shared cache when it moved.
 #[derive(Clone, Copy, Debug, Default)]
 struct Gone {

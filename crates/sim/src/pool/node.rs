@@ -11,7 +11,7 @@ use super::hardware::{Times, local};
 use super::kept::Nothing;
 use super::link::Link;
 use super::local::LocalTable;
-use super::lost::Lost;
+use super::lost::{Left, Lost};
 use super::module::Module;
 use super::places::{Place, Places};
 use super::policy::NodeView;
@@ -79,7 +79,7 @@ impl Caches<'_> {
     }
 
     /// A page moved: which of its lines were in the shared one.
-    fn moved(&mut self, page: PageId) -> u64 {
+    fn moved(&mut self, page: PageId) -> Left {
         match self {
             Self::All(caches) => caches.moved(page),
             Self::Shared(shared) => shared.moved(page),
@@ -199,9 +199,13 @@ impl<'m> Node<'m> {
                 governed.moved(page, came_in, now);
             }
             let Some(caches) = &mut self.caches else { continue };
-            let lines = caches.moved(page);
+            let left = caches.moved(page);
             if let Some(lost) = &mut self.lost {
-                lost.moved(page, lines, self.tally.fetched.iter().sum());
+                lost.moved(page, left.lines, self.tally.fetched.iter().sum());
+                // Without moves they would be given back to where the page was at first.
+                if self.places.nearer(page) == i64::from(came_in) {
+                    self.tally.nearer[1] += i64::from(left.dirty.count_ones());
+                }
             }
         }
     }

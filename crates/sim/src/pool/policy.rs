@@ -46,7 +46,8 @@ pub struct NodeView {
     /// Lines fetched from its own memory of pages that were in the pool at first, less those fetched from the
     /// pool of pages that were local, or that are in [`Self::lost_fetches`]: without moves there would be none.
     pub nearer_fetches: i64,
-    /// The same of lines given back.
+    /// The same of lines given back; and those that were dirty in its shared cache when their page moved, which
+    /// nobody gives back.
     pub nearer_write_backs: i64,
     /// Lines fetched that were in its shared cache when their page moved, and would be there still. They are
     /// what moves cost: the time of local memory each, and what the pool takes more, as far as that serves them.

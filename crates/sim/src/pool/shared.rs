@@ -9,6 +9,7 @@ use super::counts::PageId;
 use super::filter::{Seen, What};
 use super::frames::Frames;
 use super::kept::Filtered;
+use super::lost::Left;
 use super::touches::{SLOT, Touches};
 use super::traffic::{Miss, Request};
 use pagetide_access::Kind;
@@ -113,11 +114,11 @@ impl<'k> Shared<'k> {
     }
 
     /// A page moved: which of its lines were in the shared cache.
-    pub(super) fn moved(&mut self, page: PageId) -> u64 {
-        let mut there = 0;
+    pub(super) fn moved(&mut self, page: PageId) -> Left {
+        let mut left = Left::default();
         for line in self.frames.renew(page.0) {
-            there |= u64::from(self.cache.holds(line)) << (line & 63);
-            self.cache.invalidate(line);
+            left.lines |= u64::from(self.cache.holds(line)) << (line & 63);
+            left.dirty |= u64::from(self.cache.invalidate(line)) << (line & 63);
         }
         let number = &mut self.moved[page.0 as usize];
         if *number == 0 {
@@ -126,7 +127,7 @@ impl<'k> Shared<'k> {
         }
         let number = *number as usize - 1;
         self.ways.iter_mut().for_each(|way| way.moved(page, number));
-        there
+        left
     }
 
     /// The number of a line's page, if that has moved.

@@ -67,7 +67,7 @@ mod tests {
     fn a_line_is_lost_once_and_only_as_long_as_it_would_have_stayed() {
         let mut lost = Lost { stays: 100, pages: vec![Gone::default(); 5] };
         lost.moved(PageId(3), 0b1011, 50);
-        let line = |at| 3 << 6 | at;
+        let line = |at: u32| -> u32 { (3 << 6) | at };
         assert!(!lost.fetched(line(2), 60), "it was not there");
         assert!(lost.fetched(line(0), 60));
         assert!(!lost.fetched(line(0), 61), "a second time");

@@ -59,6 +59,8 @@ pub struct Manager<T, K> {
     moved: bool,
     /// The last epoch.
     record: Option<EpochRecord>,
+    /// When it ended, by its clock.
+    decided_s: f64,
     summary: Summary,
 }
 
@@ -115,6 +117,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             assumed: Assumed::default(),
             moved: false,
             record: None,
+            decided_s: 0.0,
             summary,
         }
     }
@@ -394,8 +397,10 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             move_budget: self.settings.budget.per_epoch(line.length_s),
         };
         self.tenant.watched(line.observer_s, Some(VISITED));
-        let decision = self.tenant.decide(heat, line.length_s, places, room, (false, None));
         let now_s = line.start_s + line.length_s;
+        // Programs go on between epochs, too.
+        let passed_s = now_s - std::mem::replace(&mut self.decided_s, now_s);
+        let decision = self.tenant.decide(heat, passed_s, places, room, (false, None));
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);

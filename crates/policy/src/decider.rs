@@ -11,7 +11,7 @@ use pagetide_types::{Bytes, EpochHeat, UnitId};
 /// What a decision is made on, beside the heat of the epoch that just ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Now<'a> {
-    /// How long that epoch was, seconds.
+    /// Seconds since the decision before it; a replay's epochs follow each other.
     pub length_s: f64,
     /// See [`EpochView::free_moves`].
     pub free_moves: bool,

@@ -11,7 +11,7 @@ pub struct EpochView<'a> {
     pub heat: &'a EpochHeat,
     /// Age and history of every unit, this epoch included; kept once for all policies.
     pub history: &'a AccessHistory,
-    /// How long that epoch was, seconds.
+    /// Seconds since the decision before it.
     pub length_s: f64,
     /// The program is only being put in place: what the decision at the end of this epoch moves is
     /// paid by nobody. Never so in a live run.

@@ -134,12 +134,12 @@ impl Tenant {
         self.decider.fast(heat, capacity)
     }
 
-    /// Decides at the end of the epoch that arrived last, `length_s` seconds long. `free_moves` and
-    /// `next` are those of [`Now`], and only a replay has them.
+    /// Decides at the end of the epoch that arrived last, `passed_s` seconds after the decision before
+    /// it. `free_moves` and `next` are those of [`Now`], and only a replay has them.
     pub fn decide(
         &mut self,
         heat: &EpochHeat,
-        length_s: f64,
+        passed_s: f64,
         places: Places<'_>,
         room: Room,
         (free_moves, next): (bool, Option<&EpochHeat>),
@@ -156,7 +156,7 @@ impl Tenant {
                 &ledger
             }
         };
-        let changes = self.processes.judge(heat, fast, length_s, places.process);
+        let changes = self.processes.judge(heat, fast, passed_s, places.process);
         let (migrating, standing_still) = self.processes.standing();
         let may_move = |row: usize| {
             let may_go_up = || !self.processes.stands_still(row);
@@ -168,7 +168,7 @@ impl Tenant {
         let free = places.movable.is_none() && standing_still == 0;
         let movable: Option<Vec<bool>> = (!free).then(|| (0..heat.len()).map(may_move).collect());
         let movable = movable.as_deref();
-        let now = Now { length_s, free_moves, capacity, fast, movable, next };
+        let now = Now { length_s: passed_s, free_moves, capacity, fast, movable, next };
         let moves = self.decider.decide(heat, &now);
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),

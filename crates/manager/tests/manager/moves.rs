@@ -234,6 +234,30 @@ fn the_governor_stands_outside_and_stops_promotions() {
     );
 }
 
+/// Stops by the clock.
+struct AfterTenSeconds;
+
+impl Governor for AfterTenSeconds {
+    fn judge(&mut self, counters: &Counters) -> Verdict {
+        if counters.now_s < 10.0 { Verdict::Migrate } else { Verdict::StandStill }
+    }
+    fn reason(&self) -> String {
+        "ten seconds are over".to_owned()
+    }
+}
+
+#[test]
+fn what_passes_between_epochs_counts_for_the_governor() {
+    for (gap_s, at_s) in [(0.0, 10.0), (2.0, 10.0), (3.0, 13.0)] {
+        let governors = Governors::with("ten-seconds", |_| Box::new(AfterTenSeconds));
+        let mut world = World::governed(24, 64, &upside_down(), settings(EVERYTHING), governors);
+        world.manager.tracker().gap_s = gap_s;
+        (0..12).for_each(|_| drop(world.epoch()));
+        let [turn] = &world.manager.summary().turns[..] else { panic!() };
+        assert_eq!(turn.at_s, at_s, "gaps of {gap_s} s");
+    }
+}
+
 /// Every epoch another half is hot, and changes places with the one before.
 #[expect(clippy::unwrap_used, reason = "of its own making")]
 fn alternating(dry_run: bool) -> World {

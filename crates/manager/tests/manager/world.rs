@@ -40,6 +40,8 @@ pub(crate) struct Truth {
     pub(crate) rates: Vec<f32>,
     pub(crate) epochs: u32,
     pub(crate) length_s: f64,
+    /// Between two epochs.
+    pub(crate) gap_s: f64,
     /// How often it was told that pages had moved.
     pub(crate) told: u32,
     /// How often it was told that the target has changed.
@@ -95,7 +97,7 @@ impl Tracker for Truth {
         meanwhile.begin();
         let epoch = Epoch {
             epoch: EpochId(self.epochs),
-            start_s: f64::from(self.epochs),
+            start_s: f64::from(self.epochs) * (self.length_s + self.gap_s),
             length_s: self.length_s,
             watched_share: 1.0,
             ..Epoch::default()
@@ -188,6 +190,7 @@ impl World {
             rates,
             epochs: 0,
             length_s: 1.0,
+            gap_s: 0.0,
             told: 0,
             changed: 0,
             hurried: 0,

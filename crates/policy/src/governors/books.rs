@@ -161,12 +161,11 @@ impl Books {
     /// least time in which a process may be quiet, and in which all of it was watched. Such moves bring at
     /// most their part of what all those of `account` bring (what is worth most goes first).
     fn settled(&self, now: &Entry, account: &Account, terms: &Terms) -> Option<Account> {
-        let long = |entry: &Entry| now.now_s - entry.now_s >= terms.quiet_s + terms.patience_s;
-        let then = self.latest(|entry| long(entry) && now.watched - entry.watched >= 1.0);
-        let late = now.since(&then);
-        if !long(&then) || now.watched - then.watched < 1.0 {
-            return None;
-        }
+        let least_s = terms.quiet_s + terms.patience_s;
+        let then = self.entries.iter().rev().find(|entry| {
+            now.now_s - entry.now_s >= least_s && now.watched - entry.watched >= 1.0
+        })?;
+        let late = now.since(then);
         let part = if late.moving_s > 0.0 { late.moving_s / account.moving_s } else { 0.0 };
         let late = Account {
             brings_s: account.brings_s * part.min(1.0),

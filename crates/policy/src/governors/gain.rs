@@ -5,9 +5,9 @@
 //! cost: those moves and the watching. They bring it for as long as the horizon, or for as long as the process has
 //! migrated so far, if that is longer: what has lasted is taken to last as long again (as
 //! [`crate::CostBenefit::at_age`] has it). It stops when the gain has stayed at
-//! or below the cost for `patience` seconds, or what moved in the last `quiet` seconds and as many does
-//! not bring what the watching costs: a hot set in place brings what it brings without being watched. Stopped, a process is looked at again when its accesses
-//! change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
+//! or below the cost for `patience` seconds, or what moved in the last `quiet` seconds and as many cost
+//! less than the watching and does not bring what that costs: a hot set in place brings what it brings
+//! without being watched. Stopped, a process is looked at again when its accesses change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
 //! memory, counted anew where much of it went down for room), and after `again` seconds in any case.
 //!
 //! It takes for true that

@@ -16,6 +16,7 @@ mod stale;
 mod streams;
 mod system;
 mod thread;
+mod touches;
 mod translations;
 mod under_way;
 mod walk;
@@ -30,8 +31,9 @@ pub use hierarchy::Hardware;
 use hierarchy::MemoryOnly;
 pub use pages::{HUGE_PAGES, PAGE_SHIFT, Pages, bit};
 pub use system::{Fault, LOOK_AGAIN_NS, System};
+pub use thread::Core;
 use thread::Thread;
-pub use thread::{Core, IN_A_ROW};
+pub use touches::IN_A_ROW;
 pub use walk::{AnySource, WalkProgram};
 pub use world::World;
 

@@ -8,6 +8,7 @@ use super::hierarchy::{Asked, Hierarchy};
 use super::pages::{Pages, bit};
 use super::streams::Streams;
 use super::system::Fault;
+use super::touches::Touches;
 use super::under_way::UnderWay;
 use super::world::World;
 
@@ -53,16 +54,11 @@ pub(super) struct Thread<P, H> {
     streams: Streams,
     /// The access under consideration was asked for by the prefetcher.
     fetched: bool,
-    /// Page of the last access.
-    last_page: usize,
+    touches: Touches,
     last_ns: f64,
     meets: ToBarrier,
     ended: bool,
 }
-
-/// Of pages that are accessed in a row the recorder takes all 64 lines to be accessed, of others eight, for which a
-/// program waits once.
-pub const IN_A_ROW: u32 = 64 / 8;
 
 impl<P: Program, H: Hierarchy> Thread<P, H> {
     /// One that starts at `start_ns`; `seat` is from [`super::Cores::seat`], `meets` from
@@ -90,7 +86,7 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
             place: 0.0,
             streams: Streams::new(),
             fetched: false,
-            last_page: usize::MAX,
+            touches: Touches::new(),
             last_ns: start_ns,
             meets,
             ended: false,
@@ -120,19 +116,6 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
         }
     }
 
-    /// What an access adds for who sees which pages are touched, but not how many lines of them (see
-    /// [`World::count_touches`]): touches of single lines or objects, and of pages that a stream comes to.
-    #[inline]
-    fn touches(&mut self, access: &Access, page: usize) -> [u32; 2] {
-        let before = std::mem::replace(&mut self.last_page, page);
-        let first_line = (access.address >> 6).is_multiple_of(64);
-        match self.fetched {
-            true if first_line => [0, IN_A_ROW],
-            true => [0, 0],
-            false => [u32::from(page != before), 0],
-        }
-    }
-
     /// When it can ask for it.
     #[inline]
     fn ready_ns(&self, access: &Access) -> f64 {
@@ -154,7 +137,9 @@ impl<P: Program, H: Hierarchy> Thread<P, H> {
                 return;
             }
         }
-        let touches = self.touches(&access, page);
+        let counted = world.counts_touches();
+        let touches =
+            if counted { self.touches.access(page, (access.address >> 6) % 64) } else { [0; 2] };
         let asked = Asked { access, page, entry, tenant, now_ns, touches };
         let done = self.hierarchy.access(asked, world);
         self.under_way.put(done, self.place, self.fetched);

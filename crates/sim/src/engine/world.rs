@@ -31,7 +31,7 @@ pub struct World {
     /// By tenant, accesses that each tier served, and that caches did.
     served: Vec<[u64; 4]>,
     hits: Vec<u64>,
-    /// By page, accesses that memory served, and those of pages that a stream came to; empty unless they are
+    /// By page, accesses that memory served, and those of pages that came in order; empty unless they are
     /// asked for.
     counts: Vec<[u32; 2]>,
     /// They are touches of pages, not accesses to lines.
@@ -214,11 +214,16 @@ impl World {
     }
 
     /// Counts the touches of every page from now on, but those of lines that caches serve: who sees pages alone sees
-    /// one however many lines of it a thread accesses without going elsewhere, or a stream on its way through it. A
-    /// touch counts as one access that is waited for, of pages that a stream comes to as eight, as the recorder takes it.
+    /// one however many lines of it a thread accesses without going elsewhere, or line by line on its way through memory. A
+    /// touch counts as one access that is waited for, of pages that come in order as eight, as the recorder takes it.
     pub fn count_touches(&mut self) {
         self.count_pages();
         self.by_touch = true;
+    }
+
+    /// Whether somebody asked for [`Self::count_touches`].
+    pub(super) fn counts_touches(&self) -> bool {
+        self.by_touch
     }
 
     /// Accesses to pages that memory served since this was asked last.
@@ -226,7 +231,7 @@ impl World {
         self.take_touches(pages).iter().sum()
     }
 
-    /// The same: touches of single lines or objects, and those of pages that a stream came to.
+    /// The same: touches of single lines or objects, and those of pages that came in order.
     pub fn take_touches(&mut self, pages: Range<usize>) -> [u64; 2] {
         let counts = self.counts.get_mut(pages).unwrap_or_default();
         counts

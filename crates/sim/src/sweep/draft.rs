@@ -20,9 +20,9 @@ pub struct Draft {
     origin: String,
 }
 
-/// Stands for the rules by which `pagetide run` decides: whoever changes those raises it, and points of
+/// Stands for the rules by which `pagetide run` sees and decides: whoever changes those raises it, and points of
 /// all other systems stay. What the simulated machine does has its own ([`super::MODEL`]).
-const RUN: u32 = 13;
+const RUN: u32 = 14;
 
 /// [`RUN`], if what comes of a scenario hangs on it.
 fn rules_of_run(scenario: &Scenario) -> Option<u32> {

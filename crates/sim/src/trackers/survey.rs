@@ -42,7 +42,7 @@ struct Seen {
     /// Accesses, and for how long they were watched for, ns.
     accesses: f64,
     watched_ns: f64,
-    /// Of the accesses, those of pages that a stream came to.
+    /// Of the accesses, those of pages that came in order.
     in_order: f64,
     /// In this interval: whether it was watched, and seen accessed.
     now: Option<bool>,
@@ -55,7 +55,7 @@ struct Visit {
     /// Bits that it has, and those set again.
     bits: f64,
     set: f64,
-    /// Touches, and those of pages that a stream came to.
+    /// Touches, and those of pages that came in order.
     touches: [f64; 2],
 }
 
@@ -235,7 +235,7 @@ impl Tracker for Survey {
 }
 
 impl Seen {
-    /// Accesses to single lines or objects, and of pages that a stream came to.
+    /// Accesses to single lines or objects, and of pages that came in order.
     fn watched(&mut self, accesses: [f64; 2], for_ns: f64) {
         let [alone, in_order] = accesses;
         self.accesses = KEEP * self.accesses + alone + in_order;

@@ -175,3 +175,23 @@ pub(crate) fn key(root: &Value, programs: &str) -> String {
     };
     streams.filter_map(stamp).fold(text, |text, stamp| text + &stamp)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_of_systems_that_decide_as_run_does_go_by_the_version_of_its_rules_and_no_others() {
+        let of_run = |system: &str| {
+            let text = format!(
+                "seconds = 1\n[system]\n{system}\n[[tenant]]\nmemory = \"1G\"\npattern = {{ kind = \"uniform\" }}"
+            );
+            let key = Draft::new(&text, "x.toml").unwrap().with(&[]).unwrap().key;
+            key.starts_with(&format!("run {RUN} "))
+        };
+        assert!(of_run("name = \"pagetide\""));
+        assert!(of_run("name = \"tpp-mod\"\ngovernor = \"gain:horizon=20\""));
+        assert!(!of_run("name = \"tpp-mod\"\ngovernor = \"adaptive\""));
+        assert!(!of_run("name = \"memtis\""));
+    }
+}

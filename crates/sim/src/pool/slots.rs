@@ -3,7 +3,8 @@
 use super::Ps;
 
 /// So many places; each is taken until its request is done. The place that is free first is at the
-/// root of a binary heap.
+/// root of a binary heap. After the heap comes one that is never free, so that every pair of places that is looked
+/// at is whole.
 #[derive(Clone, Debug)]
 pub struct Slots(Vec<Ps>);
 
@@ -11,7 +12,9 @@ impl Slots {
     /// So many places, all of them free.
     #[must_use]
     pub fn new(count: u32) -> Self {
-        Self(vec![Ps::ZERO; count.max(1) as usize])
+        let mut places = vec![Ps::ZERO; count.max(1) as usize];
+        places.push(Ps::MAX);
+        Self(places)
     }
 
     /// From when on the first place is free.
@@ -24,28 +27,26 @@ impl Slots {
     /// Takes the place that is free first.
     #[inline]
     pub fn take(&mut self, until: Ps) {
-        let heap = &mut self.0[..];
-        let mut at = 0;
-        loop {
-            let mut child = 2 * at + 1;
-            if child >= heap.len() {
+        let count = self.count();
+        let places = &mut self.0[..];
+        let (mut at, mut child) = (0, 1);
+        while child < count {
+            // Which of two is free first cannot be foreseen, so nothing branches there.
+            child += usize::from(places[child + 1] < places[child]);
+            if places[child] >= until {
                 break;
             }
-            if child + 1 < heap.len() && heap[child + 1] < heap[child] {
-                child += 1;
-            }
-            if heap[child] >= until {
-                break;
-            }
-            heap[at] = heap[child];
+            places[at] = places[child];
             at = child;
+            child = 2 * at + 1;
         }
-        heap[at] = until;
+        places[at] = until;
     }
 
     /// Who had taken a place until nobody knew when ([`Ps::MAX`]) gives it up then.
     pub fn give_up(&mut self, until: Ps) {
-        let heap = &mut self.0[..];
+        let count = self.count();
+        let heap = &mut self.0[..count];
         let Some(mut at) = heap.iter().position(|end| *end == Ps::MAX) else { return };
         while at > 0 && heap[(at - 1) / 2] > until {
             heap[at] = heap[(at - 1) / 2];
@@ -57,13 +58,13 @@ impl Slots {
     /// How many places there are.
     #[must_use]
     pub const fn count(&self) -> usize {
-        self.0.len()
+        self.0.len() - 1
     }
 
     /// When all places are free.
     #[must_use]
     pub fn all_free_at(&self) -> Ps {
-        self.0.iter().copied().max().unwrap_or_default()
+        self.0[..self.count()].iter().copied().max().unwrap_or_default()
     }
 }
 

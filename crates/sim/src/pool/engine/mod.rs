@@ -9,11 +9,11 @@
 mod outcome;
 mod place;
 mod requests;
+mod turns;
 
 use super::Ps;
 use super::caches::NodeCaches;
 use super::controller::Controller;
-use super::core::Core;
 use super::governed::Governed;
 use super::hardware::{Times, module, pages_of};
 use super::kept::{Filtered, Nothing};
@@ -28,6 +28,7 @@ use super::settings::{Migration, PoolError};
 use super::shared::Shared;
 use super::traffic::{Misses, Request};
 use pagetide_machine::PoolMachine;
+use turns::Turns;
 
 /// What runs on a node.
 #[derive(Clone, Copy, Debug)]
@@ -53,8 +54,10 @@ fn start(node: usize) -> Ps {
 pub struct Engine<'m> {
     times: Times,
     nodes: Vec<Node<'m>>,
-    /// By core of all nodes, in their order: when it makes its next request.
-    next: Vec<Ps>,
+    /// Of the cores of all nodes, in their order.
+    turns: Turns,
+    /// By core of all nodes: its node, and its number there.
+    seats: Vec<(u32, u32)>,
     cores: usize,
     pool: Vec<Module>,
     modules: u32,
@@ -94,13 +97,13 @@ impl<'m> Engine<'m> {
             })
             .collect::<Result<_, PoolError>>()?;
         let cores = machine.core.count as usize;
-        let next = nodes.iter().flat_map(|node| {
-            (0..cores).map(|core| node.cores.get(core).map_or(Ps::MAX, Core::next))
-        });
         let pages: Vec<u32> = programs.iter().map(|program| program.pages).collect();
-        Ok(Self {
+        let seats = (0..programs.len() as u32)
+            .flat_map(|node| (0..machine.core.count).map(move |core| (node, core)));
+        let mut engine = Self {
             times,
-            next: next.collect(),
+            turns: Turns::new(nodes.len() * cores),
+            seats: seats.collect(),
             cores,
             pool: (0..machine.pool.modules).map(|_| module(&machine.pool)).collect(),
             modules: machine.pool.modules,
@@ -110,7 +113,9 @@ impl<'m> Engine<'m> {
             nodes,
             later: Later::default(),
             requests: 0,
-        })
+        };
+        (0..engine.nodes.len()).for_each(|node| engine.ask_cores(node));
+        Ok(engine)
     }
 
     /// Lets the misses come from caches that are simulated in time, those of a node for each, in place of misses
@@ -139,7 +144,7 @@ impl<'m> Engine<'m> {
             for core in 0..node.cores.len() {
                 node.cores[core].forget(start(number));
                 node.refill(core, start(number), &self.times);
-                self.next[number * self.cores + core] = node.cores[core].next();
+                self.turns.set(number * self.cores + core, node.cores[core].next());
             }
         }
         self
@@ -155,7 +160,7 @@ impl<'m> Engine<'m> {
         let all: u64 = self.nodes.iter().map(|node| of_caches(node) + of_cores(node)).sum();
         let (mut made, mut left) = (0, WATCH);
         loop {
-            let (core, next) = self.first();
+            let (core, next) = self.turns.first();
             let later = self.later.first();
             let now = next.min(later);
             if now == Ps::MAX {
@@ -180,18 +185,6 @@ impl<'m> Engine<'m> {
         Ok(self.outcome())
     }
 
-    /// The core with the next request.
-    #[inline]
-    fn first(&self) -> (usize, Ps) {
-        let mut first = (0, Ps::MAX);
-        for (core, next) in self.next.iter().enumerate() {
-            if *next < first.1 {
-                first = (core, *next);
-            }
-        }
-        first
-    }
-
     /// Ends the epochs that end before a request at `now`; whether there were any.
     #[inline]
     fn end_epochs(&mut self, now: Ps) -> bool {
@@ -208,16 +201,16 @@ impl<'m> Engine<'m> {
 
     /// When the cores of a node make their next requests may have changed.
     fn ask_cores(&mut self, node: usize) {
-        let next = &mut self.next[node * self.cores..];
-        for (core, next) in self.nodes[node].cores.iter().zip(next) {
-            *next = core.next();
+        for (number, core) in self.nodes[node].cores.iter().enumerate() {
+            self.turns.set(node * self.cores + number, core.next());
         }
     }
 
     /// A core makes its next request.
     #[inline]
     fn make(&mut self, number: usize, now: Ps) {
-        let (at, of) = (number / self.cores, number % self.cores);
+        let (at, of) = self.seats[number];
+        let (at, of) = (at as usize, of as usize);
         let node = &mut self.nodes[at];
         let miss = node.cores[of].miss();
         let request = miss.request();
@@ -231,7 +224,7 @@ impl<'m> Engine<'m> {
             {
                 // It asks once it has walked.
                 node.cores[of].waits(now + walk);
-                self.next[number] = node.cores[of].next();
+                self.turns.set(number, node.cores[of].next());
                 return;
             }
         }
@@ -250,6 +243,6 @@ impl<'m> Engine<'m> {
         if core.is_through() {
             node.refill(of, now, &self.times);
         }
-        self.next[number] = node.cores[of].next();
+        self.turns.set(number, node.cores[of].next());
     }
 }

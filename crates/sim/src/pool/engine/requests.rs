@@ -111,7 +111,7 @@ impl Engine<'_> {
         if !asked.write {
             let core = &mut self.nodes[asked.node].cores[asked.core];
             core.learns(done);
-            self.next[asked.node * self.cores + asked.core] = core.next();
+            self.turns.set(asked.node * self.cores + asked.core, core.next());
         }
     }
 

@@ -1,0 +1,73 @@
+//! When each core makes its next request, and whose is the first. It is asked before every request, so it is one
+//! number a core, and the least of all is looked for in lanes, without a branch.
+
+use crate::pool::Ps;
+
+const LANES: usize = 4;
+
+/// By core its time and, in the lowest bits, its number.
+#[derive(Clone, Debug)]
+pub(super) struct Turns {
+    next: Vec<u64>,
+    /// Bits for a core's number.
+    bits: u32,
+}
+
+impl Turns {
+    /// So many cores, of which none makes a request.
+    pub(super) fn new(cores: usize) -> Self {
+        let next = vec![u64::MAX; cores.next_multiple_of(LANES)];
+        Self { next, bits: cores.next_power_of_two().ilog2() }
+    }
+
+    /// A core makes its next request then; never, if [`Ps::MAX`].
+    ///
+    /// # Panics
+    /// It is later than can be told apart: 2^60 ps, 13 days, for 16 cores.
+    #[inline]
+    pub(super) fn set(&mut self, core: usize, at: Ps) {
+        let never = at == Ps::MAX;
+        assert!(never || at.0.leading_zeros() >= self.bits, "more than is simulated: {at:?}");
+        self.next[core] = if never { u64::MAX } else { at.0 << self.bits | core as u64 };
+    }
+
+    /// The core with the first request, the lowest of several, and when; [`Ps::MAX`] if there is none.
+    #[inline]
+    pub(super) fn first(&self) -> (usize, Ps) {
+        let mut least = [u64::MAX; LANES];
+        for some in self.next.chunks_exact(LANES) {
+            for (least, one) in least.iter_mut().zip(some) {
+                *least = (*least).min(*one);
+            }
+        }
+        let [a, b, c, d] = least;
+        let least = a.min(b).min(c.min(d));
+        let at = if least == u64::MAX { Ps::MAX } else { Ps(least >> self.bits) };
+        ((least & ((1 << self.bits) - 1)) as usize, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_lowest_core_of_those_that_are_first_has_its_turn(
+            cores in 1..40_usize,
+            sets in prop::collection::vec((0..40_usize, 0..30_u64), 0..100),
+        ) {
+            let mut turns = Turns::new(cores);
+            let mut plain = vec![Ps::MAX; cores];
+            for (core, at) in sets {
+                let at = if at < 3 { Ps::MAX } else { Ps(at << 40) };
+                turns.set(core % cores, at);
+                plain[core % cores] = at;
+                let first = (0..cores).min_by_key(|core| plain[*core]).filter(|core| plain[*core] < Ps::MAX);
+                let found = turns.first();
+                prop_assert_eq!((found.1 < Ps::MAX).then_some(found), first.map(|core| (core, plain[core])));
+            }
+        }
+    }
+}

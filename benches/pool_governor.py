@@ -20,7 +20,8 @@ MACHINES = {
     "cxl-48": ([*CXL, "pool.core.outstanding=48"], "30000,300000,3000000"),
     "cxl-2": ([*CXL, "pool.core.outstanding=2"], "30000,300000,3000000"),
 }
-GOVERNORS = ["none", "adaptive", "gain:horizon=20"]
+# A second of `gain`'s is 50 us here: it looks ahead for one millisecond, and gives what lasts no longer.
+GOVERNORS = ["none", "adaptive", "gain:horizon=20,credit=0"]
 
 
 def run(pagetide: str, folder: pathlib.Path) -> None:
@@ -28,7 +29,8 @@ def run(pagetide: str, folder: pathlib.Path) -> None:
         for machine, (settings, epochs) in MACHINES.items():
             base = [pagetide, "sweep", SCENARIO, "-q", "--set", f"program.0.kind={program}", *settings]
             moving = ["--vary", f"migration.epoch_cycles={epochs}"]
-            moving += ["--vary", f"migration.governor={','.join(GOVERNORS)}"]
+            governors = ",".join(f'"{governor}"' for governor in GOVERNORS)
+            moving += ["--vary", f"migration.governor={governors}"]
             still = ["--vary", "migration.most=0", "--set", "migration.governor=none"]
             for name, options in [(f"{program}-{machine}", moving), (f"{program}-{machine}-still", still)]:
                 subprocess.run([*base, *options, "-o", str(folder / f"{name}.csv")], check=True)

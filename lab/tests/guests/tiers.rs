@@ -83,7 +83,7 @@ fn promotions_go_up_in_batches_and_wait_for_three_times_as_much_free() {
         free() { awk '/MemFree/ { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo; }
         until_ready() { until grep -q ready "$1"; do sleep 0.2; done; }
         on_fast() { awk '{ for (i = 1; i <= NF; i++) if (sub("^N0=", "", $i)) pages += $i } END { print int(pages / 256) }' /proc/$1/numa_maps; }
-        # Runs until 290 MiB are in DRAM, or for so many seconds.
+        # Runs until 290 MiB are in DRAM, or beside another program for six epochs, or for so many seconds.
         runs() {
             name=$1; seconds=$2; shift 2
             $P workload hot-cold --size 300M --hot 150M --ratio 4 --node 1 --seconds 900 >said & program=$!
@@ -91,6 +91,7 @@ fn promotions_go_up_in_batches_and_wait_for_three_times_as_much_free() {
             $P run --payback 1000s --governor none --budget 50% --epoch 2s --log log.$name "$@" -p $program >/dev/null 2>notes & run=$!
             for i in $(seq $seconds); do
                 [ $(on_fast $program) -lt 290 ] || break
+                [ -z "$hog" ] || [ $(cat log.$name 2>/dev/null | wc -l) -lt 6 ] || break
                 sleep 1
             done
             if [ -n "$hog" ]; then
@@ -117,9 +118,9 @@ fn promotions_go_up_in_batches_and_wait_for_three_times_as_much_free() {
         runs whole 20
         runs batches 120 --promote-batch 40M
         hogs
-        runs short-whole 30
+        runs short-whole 120
         hogs
-        runs short-batches 30 --promote-batch 400M"#;
+        runs short-batches 120 --promote-batch 400M"#;
     let mut run = lab();
     run.args(["-t", "two-tiers", "--env", &program, "--with"]).arg(&pagetide);
     let run = ran(run.args(["--", "sh", "-ec", commands]));

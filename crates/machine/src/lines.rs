@@ -18,6 +18,15 @@ pub(crate) fn named(origin: &str, line: Option<usize>) -> String {
     line.map_or_else(|| origin.to_owned(), |line| format!("{origin}, line {line}"))
 }
 
+/// The key with its table, and the value, that stand at a place of the text of a table.
+pub(crate) fn entry(text: &str, at: usize) -> String {
+    let begin = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    let header = text[..begin].lines().rev().find(|line| line.starts_with('['));
+    let table = header.map(|header| header.trim_matches(['[', ']']));
+    table.map_or_else(|| line.to_owned(), |table| format!("{table}.{line}"))
+}
+
 /// The line of the first such key of a table, or of a list of tables.
 pub(crate) fn of_key(text: &str, table: &str, key: &str) -> Option<usize> {
     only(text, |place| place.table == table && place.key == key, true)
@@ -73,6 +82,15 @@ fn keys<'a>(table: &'a str, entries: &'a DeTable<'_>, places: &mut Vec<Place<'a>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_stands_at_a_place_is_told_with_its_table() {
+        let at = |what: &str| entry(TEXT, TEXT.find(what).unwrap());
+        assert_eq!(
+            [at("\"x\""), at("2\n"), at("3")],
+            ["name = \"x\"", "tier.ns = 2", "kernel.copy = 3"]
+        );
+    }
 
     const TEXT: &str = "name = \"x\"\n\n[[tier]]\nname = \"a\"\nns = 1\n[[tier]]\nname = \"b\"\nns = 2\n\
                         [kernel]\ncopy = 3\n[[cache]]\nways = 1\n[[cache]]\nways = 2\n";

@@ -148,6 +148,23 @@ fn text<M: Model>(name_or_path: &str) -> Result<(Cow<'static, str>, String), Mod
     }
 }
 
+/// Reads a model from a table that nobody wrote as a text: errors name keys, not lines.
+///
+/// # Errors
+/// As [`parse`].
+pub fn of_table<M: Model>(table: &toml::Table, origin: &str) -> Result<M, ModelError> {
+    let text = table.to_string();
+    parse(&text, origin).map_err(|error| match error {
+        ModelError::Syntax { origin, source } => {
+            let line = source.span().map(|span| lines::entry(&text, span.start));
+            let line = line.filter(|line| !line.is_empty()).map(|line| format!("{line}: "));
+            let problem = format!("{}{}", line.unwrap_or_default(), source.message());
+            ModelError::Value { origin, problem }
+        }
+        other => other,
+    })
+}
+
 /// Reads a model from TOML; `origin` names it in errors.
 ///
 /// # Errors

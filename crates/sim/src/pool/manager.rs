@@ -5,7 +5,7 @@
 use super::Ps;
 use super::controller::Controller;
 use super::counts::Hot;
-use super::dma::Pair;
+use super::dma::{LINES, Pair};
 use super::hardware::Times;
 use super::later::Later;
 use super::load::Load;
@@ -119,6 +119,7 @@ impl Manager {
                 } else {
                     Ps::ZERO
                 },
+                swap_lines: if self.migration.dma_in_banks { LINES } else { 0 },
                 ..own
             };
             let Node { governed, tally, .. } = &mut *node;

@@ -179,6 +179,7 @@ impl<'m> Node<'m> {
                 written as f64 / ((fetched + written) as f64).max(1.0)
             },
             local_idle: self.local_idle,
+            stalled,
             waited: (1.0 - executed.ns() / time.ns().max(1e-3)).clamp(0.0, 1.0),
             ..NodeView::default()
         }

@@ -66,8 +66,12 @@ pub struct NodeView {
     pub waited: f64,
     /// What a shootdown takes.
     pub shootdown: Ps,
-    /// What a swap adds to that: nothing, where the node does not wait for swaps.
+    /// What a swap adds to that, as the settings have it: nothing, where the node does not wait for swaps.
     pub swap: Ps,
+    /// For how long it stood still.
+    pub stalled: Ps,
+    /// Lines that a swap reads in the pool's banks, and as many that it writes there: none, where swaps take no turn.
+    pub swap_lines: u32,
 }
 
 impl NodeView {

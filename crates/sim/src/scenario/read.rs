@@ -31,7 +31,7 @@ pub(super) fn machine(scenario: &Scenario, origin: &str) -> Result<Machine, Scen
     let wrong = |source| ScenarioError::Machine { origin: origin.to_owned(), source };
     match &scenario.machine {
         toml::Value::String(name) => Machine::load(name).map_err(wrong),
-        toml::Value::Table(table) => model::parse(&table.to_string(), "the table").map_err(wrong),
+        toml::Value::Table(table) => model::of_table(table, "the table").map_err(wrong),
         other => {
             let problem = format!("machine must be a name, a path or a table, not {other}");
             Err(ScenarioError::Value { origin: origin.to_owned(), problem })

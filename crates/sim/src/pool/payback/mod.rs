@@ -44,6 +44,10 @@ struct Books {
     /// Pages that moved, and lines that were fetched again since they had been in caches.
     moved: f64,
     lost: f64,
+    /// Pages of the last move, and for how long the node was taken to stand still for it.
+    last: (u64, Ps),
+    /// For how long it stood still for each of the pages of a move at last, where swaps take turns in the banks.
+    swap: Ps,
 }
 
 /// What things bring and cost all cores, ns.
@@ -86,7 +90,8 @@ impl Books {
         let local = self.local_delay.unwrap_or(node.local_idle);
         let own = node.saves_ns(node.pool_delay?, local);
         let lost = node.saves_ns(local, Ps::ZERO) * (1.0 - node.prices.ahead).max(0.0);
-        let swap = node.prices.standing * node.swap.ns();
+        let lines = f64::from(node.swap_lines) * (node.prices.read_ns + node.prices.write_back_ns);
+        let swap = node.prices.standing * node.swap.max(self.swap).ns() + lines;
         let (fetch, write_back) = (node.prices.fetch_ns(own), node.prices.write_back_ns);
         Some(Worth {
             fetch,
@@ -105,6 +110,15 @@ impl Books {
         self.debt -= node.nearer_write_backs as f64 * worth.write_back;
         self.debt += node.lost_fetches as f64 * worth.lost;
         self.lost += node.lost_fetches as f64;
+    }
+
+    /// Writes down for how much longer the node stood still than it was taken to.
+    fn stood(&mut self, node: &NodeView) {
+        let (pages, taken) = std::mem::take(&mut self.last);
+        self.debt += node.prices.standing * node.stalled.minus(taken).ns();
+        if pages > 0 && node.swap_lines > 0 {
+            self.swap = Ps(node.stalled.minus(node.shootdown).0 / pages);
+        }
     }
 
     /// Takes hot pages among the candidates if they pay for their swap; what accesses to all hot candidates have
@@ -154,6 +168,7 @@ impl SwapPolicy for Payback {
     fn choose(&mut self, node: &NodeView, hot: &mut Vec<Hot>, most: usize) {
         let books = &mut self.nodes[node.node];
         books.learner.learn(node.now);
+        books.stood(node);
         let Some(worth) = books.worth(node) else {
             hot.clear();
             return;
@@ -180,6 +195,8 @@ impl SwapPolicy for Payback {
         }
         books.debt += worth.shootdown + wanted.len() as f64 * worth.swap;
         books.moved += wanted.len() as f64;
+        let pages = wanted.len() as u64;
+        books.last = (pages, node.shootdown + node.swap.max(books.swap).times(pages));
         for (_, hot_page) in wanted {
             books.candidates.remove(&hot_page.page);
             hot.push(hot_page);

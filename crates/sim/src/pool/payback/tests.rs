@@ -181,3 +181,25 @@ fn watched_pages_stay() {
     taught().choose(&view(400_000_000, 9660.0), &mut hot, 500);
     assert!(hot.is_empty());
 }
+
+#[test]
+fn a_swap_costs_what_the_node_stood_still_for_the_one_before_and_lines_in_the_banks() {
+    let moved = |stalled_us: f64| {
+        let mut policy = Payback { most_debt: 0.05, ..taught() };
+        [(0.0, 0), (stalled_us, 520)].map(|(stalled_us, nearer_fetches)| {
+            let hot = of(false).take(100).map(|page| Hot { page, count: 16 });
+            let mut hot: Vec<Hot> = hot.collect();
+            let prices = Prices { standing: 2.0, write_back_ns: 10.0, ..Prices::default() };
+            let stalled = Ps::from_ns(1e3 * stalled_us);
+            let view = view(400_000_000, 9660.0);
+            let view = NodeView { stalled, nearer_fetches, swap_lines: 64, prices, ..view };
+            policy.choose(&view, &mut hot, 500);
+            hot.len()
+        })
+    };
+    // Of two cores 40 us may be owed: a shootdown is 16, a swap 2 and its lines 0.64. If it stood still for as long as it was
+    // taken to, 156 us that fetches brought are for 53 more.
+    assert_eq!(moved(17.0), [9, 53]);
+    // For 5 us a page, 36 in all more: 72 of two cores are owed in addition, and a page is 10.64.
+    assert_eq!(moved(53.0), [9, 6]);
+}

@@ -20,6 +20,8 @@ const MODEL: u32 = 1;
 /// Is added for what runs under [`Payback`](crate::pool::Payback) with pages that may move, or that may not.
 const PAYBACK_MODEL: u32 = 32;
 const PAYBACK_STILL_MODEL: u32 = 4;
+/// Is added for it where DMA takes its turn in the banks, which its books know.
+const PAYBACK_IN_BANKS_MODEL: u32 = 64;
 /// Is added where requests wait for their page or its count, or DMA takes its turn in the banks.
 const WAITING_MODEL: u32 = 2;
 /// Is added for [`ProgramSpec::Simplemoc`], since regions are structures that are read, too.
@@ -46,6 +48,7 @@ pub fn model_of(scenario: &PoolScenario) -> u32 {
         || migration.swap_stall == SwapStall::Page
         || migration.accounting == Accounting::Within;
     let policy = match migration.policy {
+        Chooser::Payback if migration.most > 0 && migration.dma_in_banks => PAYBACK_IN_BANKS_MODEL,
         Chooser::Payback if migration.most > 0 => PAYBACK_MODEL,
         Chooser::Payback => PAYBACK_STILL_MODEL,
         Chooser::Hottest => 0,

@@ -48,9 +48,7 @@ pub(super) fn machine(scenario: &PoolScenario, origin: &str) -> Result<PoolMachi
     let wrong = |problem| PoolError::Machine { origin: origin.to_owned(), problem };
     let machine = match &scenario.pool {
         toml::Value::String(name) => PoolMachine::load(name).map_err(wrong)?,
-        toml::Value::Table(table) => {
-            model::parse(&table.to_string(), "the table").map_err(wrong)?
-        }
+        toml::Value::Table(table) => model::of_table(table, "the table").map_err(wrong)?,
         other => return refuse("pool", other, "give a name, a path or a table"),
     };
     let nodes = scenario.nodes.unwrap_or(machine.nodes);

@@ -85,14 +85,15 @@ def fixed(pagetide: str, folder: pathlib.Path, programs: list[str], seeds: list[
             sweep(pagetide, folder / f"{stem}.csv", name, machine, [*hottest, *of, *cells])
 
 
-def ipcs(file: pathlib.Path) -> list[float]:
+def column(file: pathlib.Path, name: str) -> list[float]:
     with file.open(encoding="utf-8") as text:
-        return [float(row["ipc"]) for row in csv.DictReader(text)]
+        return [float(row[name]) for row in csv.DictReader(text)]
 
 
 class Cell:
-    """A program on a machine, with its length and seed: gains with the default and without a bound, and of the
-    best fixed cell, which may be to move nothing."""
+    """A program on a machine, with its length and seed: gains with the default and without a bound, in instructions
+    per cycle, which are the mean of all cores, and in time, for which the last core decides; and that of the best
+    fixed cell, which may be to move nothing."""
 
     def __init__(self, still: pathlib.Path) -> None:
         stem = still.name.removesuffix("-still.csv")
@@ -101,10 +102,11 @@ class Cell:
             sys.exit(f"{still}: not a table of this script's")
         self.name, self.machine = found[1], found[2]
         self.length, self.seed = int(found[3]), int(found[4])
-        base = ipcs(still)[0]
-        self.gains = [ipc / base for ipc in ipcs(still.with_name(f"{stem}.csv"))]
+        base, moving = column(still, "ipc")[0], still.with_name(f"{stem}.csv")
+        self.gains = [ipc / base for ipc in column(moving, "ipc")]
+        self.in_time = column(still, "seconds")[0] / column(moving, "seconds")[0]
         cells = still.with_name(f"{stem}-fixed.csv")
-        self.best = max(1.0, max(ipcs(cells)) / base) if cells.exists() else None
+        self.best = max(1.0, max(column(cells, "ipc")) / base) if cells.exists() else None
 
 
 def cells_of(folder: pathlib.Path) -> list[Cell]:
@@ -137,6 +139,10 @@ def worst(folder: pathlib.Path) -> None:
     print(f"{len(cells)} cells, {sum(cell.gains[0] < 0.98 for cell in cells)} more than 2 % behind no migration")
     for cell in behind[:8]:
         print(f"  {cell.gains[0]:.3f}  {cell.name}, {cell.machine}, {cell.length} M, seed {cell.seed}")
+    in_time = sorted(cells, key=lambda cell: cell.in_time)
+    print(f"in time {sum(cell.in_time < 0.98 for cell in cells)} more than 2 % behind")
+    for cell in in_time[:4]:
+        print(f"  {cell.in_time:.3f}  {cell.name}, {cell.machine}, {cell.length} M, seed {cell.seed}")
     beside = [(cell.gains[0] / cell.best, cell) for cell in cells if cell.best]
     beside.sort(key=lambda pair: pair[0])
     print(f"{len(beside)} beside fixed cells, {sum(of < 0.9 for of, _ in beside)} below 90 % of the best of them")

@@ -81,11 +81,18 @@ fn promotions_go_up_in_batches_and_wait_for_three_times_as_much_free() {
     let commands = r#"
         echo 0 >/proc/sys/kernel/numa_balancing
         free() { awk '/MemFree/ { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo; }
-        until_ready() { until grep -q ready "$1"; do sleep 0.2; done; }
+        until_ready() {
+            for i in $(seq 600); do
+                if grep -qs ready "$1"; then return; fi
+                sleep 0.2
+            done
+            cat "$1"; exit 8
+        }
         on_fast() { awk '{ for (i = 1; i <= NF; i++) if (sub("^N0=", "", $i)) pages += $i } END { print int(pages / 256) }' /proc/$1/numa_maps; }
         # Runs until 290 MiB are in DRAM, or beside another program for six epochs, or for so many seconds.
         runs() {
             name=$1; seconds=$2; shift 2
+            rm -f said
             $P workload hot-cold --size 300M --hot 150M --ratio 4 --node 1 --seconds 900 >said & program=$!
             until_ready said
             $P run --payback 1000s --governor none --budget 50% --epoch 2s --log log.$name "$@" -p $program >/dev/null 2>notes & run=$!
@@ -111,11 +118,12 @@ fn promotions_go_up_in_batches_and_wait_for_three_times_as_much_free() {
             kill $program; wait $program || true
         }
         hogs() {
-            $P workload hot-cold --size $(($(free) - 220))M --node 0 --hot 64M --seconds 900 >full & hog=$!
+            rm -f full
+            $P workload hot-cold --size $((($(free) - 220) / 2 * 2))M --node 0 --hot 64M --seconds 900 >full & hog=$!
             until_ready full; kill -STOP $hog
         }
         hog=
-        runs whole 20
+        runs whole 120
         runs batches 120 --promote-batch 40M
         hogs
         runs short-whole 120

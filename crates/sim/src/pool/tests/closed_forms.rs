@@ -3,6 +3,7 @@
 //! 1 % below.
 
 use super::*;
+use pagetide_access::generators::Rng;
 
 const COUNT: u32 = 40_000;
 
@@ -115,6 +116,32 @@ fn instructions_take_their_cycles() {
     let cores = [misses(1000, 100_000, Kind::Read, |i| i)];
     let outcome = replay(&machine, &cores, Placement::Pool, None).unwrap();
     close(outcome.ipc, 2.0, 0.1);
+}
+
+#[test]
+fn who_comes_at_random_waits_for_as_long_as_pollaczek_and_khinchine_say() {
+    let mut machine = machine(1);
+    (machine.core.outstanding, machine.pool.outstanding) = (4096, 65_536);
+    machine.network.bandwidth_gb_s = None;
+    for busy in [0.3, 0.5, 0.7] {
+        // Two cores, 16 banks of 300 ns, four instructions a nanosecond; lines anywhere, after exponential times.
+        let mean = 4.0 * 2.0 * 300.0 / (16.0 * busy);
+        let core = |core| {
+            let mut rng = Rng::new(7, core);
+            let mut misses = Misses::default();
+            for _ in 0..COUNT {
+                let unit = (rng.word() >> 11) as f64 / (1_u64 << 53) as f64;
+                let after = (-(1.0 - unit).ln() * mean).round() as u32;
+                misses.push(rng.below(u64::from(COUNT)) as u32, Kind::Read, after);
+            }
+            misses
+        };
+        let cores = [core(0), core(1)];
+        let outcome = replay(&machine, &cores, Placement::Pool, None).unwrap();
+        // Each bank is an M/D/1 queue: half of what its load over its rest is, in services.
+        let waits = 300.0 * busy / (2.0 * (1.0 - busy));
+        close(outcome.delay_ns() - 380.0, waits, 5.0);
+    }
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn who_comes_at_random_waits_for_as_long_as_pollaczek_and_khinchine_say() {
             let mut misses = Misses::default();
             for _ in 0..COUNT {
                 let unit = (rng.word() >> 11) as f64 / (1_u64 << 53) as f64;
-                let after = (-(1.0 - unit).ln() * mean).round() as u32;
+                let after = (-(1.0 - unit).ln() * mean).round() as u64;
                 misses.push(rng.below(u64::from(COUNT)) as u32, Kind::Read, after);
             }
             misses

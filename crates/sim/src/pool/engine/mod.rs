@@ -57,7 +57,7 @@ pub struct Engine<'m> {
     /// Of the cores of all nodes, in their order.
     turns: Turns,
     /// By core of all nodes: its node, and its number there.
-    seats: Vec<(u32, u32)>,
+    seats: Vec<(usize, usize)>,
     cores: usize,
     pool: Vec<Module>,
     modules: u32,
@@ -98,8 +98,7 @@ impl<'m> Engine<'m> {
             .collect::<Result<_, PoolError>>()?;
         let cores = machine.core.count as usize;
         let pages: Vec<u32> = programs.iter().map(|program| program.pages).collect();
-        let seats = (0..programs.len() as u32)
-            .flat_map(|node| (0..machine.core.count).map(move |core| (node, core)));
+        let seats = (0..programs.len()).flat_map(|node| (0..cores).map(move |core| (node, core)));
         let mut engine = Self {
             times,
             turns: Turns::new(nodes.len() * cores),
@@ -210,7 +209,6 @@ impl<'m> Engine<'m> {
     #[inline]
     fn make(&mut self, number: usize, now: Ps) {
         let (at, of) = self.seats[number];
-        let (at, of) = (at as usize, of as usize);
         let node = &mut self.nodes[at];
         let miss = node.cores[of].miss();
         let request = miss.request();

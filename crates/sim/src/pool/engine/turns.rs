@@ -43,7 +43,9 @@ impl Turns {
         let [a, b, c, d] = least;
         let least = a.min(b).min(c.min(d));
         let at = if least == u64::MAX { Ps::MAX } else { Ps(least >> self.bits) };
-        ((least & ((1 << self.bits) - 1)) as usize, at)
+        #[expect(clippy::cast_possible_truncation, reason = "a core's number")]
+        let core = (least & ((1 << self.bits) - 1)) as usize;
+        (core, at)
     }
 }
 

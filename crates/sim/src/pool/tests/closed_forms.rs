@@ -119,6 +119,7 @@ fn instructions_take_their_cycles() {
 }
 
 #[test]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small numbers")]
 fn who_comes_at_random_waits_for_as_long_as_pollaczek_and_khinchine_say() {
     let mut machine = machine(1);
     (machine.core.outstanding, machine.pool.outstanding) = (4096, 65_536);

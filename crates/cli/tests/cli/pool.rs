@@ -234,6 +234,16 @@ fn a_program_that_does_not_fit_names_key_and_remedy() {
         (stream(&two), "--set program.0.reapet=true", ["reapet", "did you mean 'repeat'?"]),
         (pattern("64", "kind = 'gups'"), "", ["program.memory = 64", "has no unit"]),
         (pattern("20G", "kind = 'gups'"), "", ["nodes = 2", "the pool holds 4194304 pages"]),
+        // The second one is found before the first one's accesses are filtered, which would take days.
+        (
+            format!(
+                "{}\n[[program]]\n{}",
+                pattern("1M", "kind = 'gups'"),
+                pattern("20G", "kind = 'gups'")
+            ),
+            "--set warm_up=1000000000000",
+            ["nodes = 2", "the pool holds 4194304 pages"],
+        ),
         (pattern("1T", "kind = 'gups'"), "", ["pattern", "larger than 256 GiB"]),
         (
             pattern("4K", "kind = 'zpif'"),

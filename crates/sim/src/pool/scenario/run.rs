@@ -4,6 +4,7 @@ use super::super::engine::{Engine, Program};
 use super::super::outcome::PoolOutcome;
 use super::super::settings::PoolError;
 use super::PoolScenario;
+use super::program::ProgramSpec;
 use super::read::machine;
 use super::traces::{Traced, Traces};
 
@@ -33,15 +34,20 @@ fn simulate(
     }
     let nodes = machine.nodes as usize;
     let length = (scenario.warm_up, scenario.instructions);
-    let fits = |pages: u32| {
-        // Too many pages are told before caches are filled for minutes.
-        let programs = vec![Program { misses: &[], pages }; nodes];
+    // Too many pages are told before caches are filled for minutes.
+    let fit = |pages: &[u32]| {
+        let program = |node: usize| Program { misses: &[], pages: pages[node % pages.len()] };
+        let programs: Vec<Program<'_>> = (0..nodes).map(program).collect();
         let placement = (scenario.placement.parse()?, scenario.seed);
         Engine::new(&machine, &programs, placement, scenario.migration.as_ref()).map(|_| ())
     };
-    // Of several programs each is there on some nodes only.
     let alone = scenario.programs.len() == 1;
-    let fits = |pages: u32| if alone { fits(pages) } else { Ok(()) };
+    if !alone {
+        let of = |program: &ProgramSpec| program.threads(machine.core.count, scenario.seed);
+        let pages = scenario.programs.iter().map(|program| of(program).map(|of| of.pages));
+        fit(&pages.collect::<Result<Vec<u32>, _>>()?)?;
+    }
+    let fits = |pages: u32| if alone { fit(&[pages]) } else { Ok(()) };
     let traced: Vec<Traced> = scenario
         .programs
         .iter()

@@ -1,6 +1,6 @@
 //! `pagetide sim` and `pagetide sweep` of scenarios of pools: nodes that share a slow memory.
 
-use crate::commands::sim::Shown;
+use crate::commands::sim::{Shown, can_write};
 use crate::commands::sweep::POINTS;
 use crate::commands::{out, print_json};
 use crate::sim_args::{SimArgs, Simulated, SweepArgs};
@@ -65,6 +65,7 @@ pub(crate) fn sim(scenario: &Path, text: &str, arguments: &SimArgs) -> Result<Ex
 pub(crate) fn sweep(text: &str, arguments: &SweepArgs) -> Result<ExitCode> {
     refuse(&arguments.simulated)?;
     let (scenario, table) = (&arguments.scenario, &arguments.out);
+    can_write("--out", table)?;
     let origin = scenario.display().to_string();
     let plan = PoolPlan::new(text, &origin, &arguments.simulated.set, &arguments.vary)?;
     if table.metadata().is_ok_and(|there| !there.is_file()) {

@@ -57,7 +57,7 @@ fn list(json: bool) -> Result<ExitCode> {
 fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
     let plan = plan(scenario, &[], &arguments.simulated)?;
     if let Some(path) = &arguments.timeline {
-        can_write(path)?;
+        can_write("--timeline", path)?;
     }
     let start = Instant::now();
     let shown = Shown::new("simulating", &arguments.simulated);
@@ -104,10 +104,10 @@ fn print(scenario: &Path, outcomes: &[Outcome], json: bool) -> Result<()> {
 }
 
 /// Whether a file can be made: better known before an hour of simulating than after it.
-fn can_write(path: &Path) -> Result<()> {
+pub(crate) fn can_write(option: &str, path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
-        bail!("--timeline {}: there is no folder {}; make it", path.display(), folder.display());
+        bail!("{option} {}: there is no folder {}; make it", path.display(), folder.display());
     }
     Ok(())
 }

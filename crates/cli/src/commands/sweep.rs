@@ -1,7 +1,7 @@
 //! `pagetide sweep`: a scenario at every combination of some values.
 
 use crate::commands::pool;
-use crate::commands::sim::{Shown, plan, threads};
+use crate::commands::sim::{Shown, can_write, plan, threads};
 use crate::exit;
 use crate::sim_args::SweepArgs;
 use crate::tell::tell;
@@ -25,6 +25,7 @@ pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
         return pool::sweep(&text, arguments);
     }
     let table = &arguments.out;
+    can_write("--out", table)?;
     let plan = plan(&arguments.scenario, &arguments.vary, &arguments.simulated)?;
     if table.metadata().is_ok_and(|there| !there.is_file()) {
         bail!("{} is no file; a table replaces what is there as a whole", table.display());

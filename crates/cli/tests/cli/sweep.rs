@@ -135,6 +135,8 @@ fn what_cannot_be_swept_is_told() {
     sweep("--vary tenant.fast_share=0.1,2").fails(1, &["fast_share must be from 0 to 1"]);
     sweep("--vary system.name=lru,lur").fails(1, &["there is no system 'lur'"]);
     sweep("--vary tenant=1").fails(2, &["vary keys of tenant"]);
+    let nowhere = format!("sweep {} --out /no/such/x.csv --vary seed=1", scenario.display());
+    pagetide(&nowhere).fails(1, &["--out /no/such/x.csv", "there is no folder /no/such; make it"]);
     sweep("--vary seed").fails(2, &["system.interval=1,5,10"]);
     let many: Vec<String> = (0..400).map(|number| number.to_string()).collect();
     let many = many.join(",");

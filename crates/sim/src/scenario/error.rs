@@ -105,8 +105,8 @@ pub(crate) fn hint(message: &str) -> String {
 
 /// What a parser expects, in its words and in ours.
 const KINDS: [(&str, &str); 7] = [
-    ("expected u32", "a whole number, without quotes"),
-    ("expected u64", "a whole number, without quotes"),
+    ("expected u32", "a whole number from 0 to 4294967295, without quotes"),
+    ("expected u64", "a whole number from 0 on, without quotes"),
     ("expected f32", "a number, without quotes or unit"),
     ("expected f64", "a number, without quotes or unit"),
     ("expected a string", "a text in quotes, as \"64G\""),

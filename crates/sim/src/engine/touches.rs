@@ -47,20 +47,14 @@ impl Touches {
         if comes {
             self.at = self.ways.iter().position(|way| way.page == page);
         }
-        if let Some(at) = self.at
-            && line > 0
-        {
-            let way = &mut self.ways[at];
-            way.met = self.accesses;
-            if way.next == line {
-                way.next += 1;
-            }
-            return [u32::from(comes && !way.goes_on), 0];
+        if line == 0 {
+            return self.begin(page, comes);
         }
-        if line > 0 {
-            return [u32::from(comes), 0];
-        }
-        self.begin(page, comes)
+        let Some(at) = self.at else { return [u32::from(comes), 0] };
+        let way = &mut self.ways[at];
+        way.met = self.accesses;
+        way.next += u64::from(way.next == line);
+        [u32::from(comes && !way.goes_on), 0]
     }
 
     /// A page's first line.

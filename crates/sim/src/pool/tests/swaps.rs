@@ -132,3 +132,15 @@ fn a_swap_that_no_node_stands_still_for_has_no_price() {
     assert_eq!(moved(SwapStall::Node), 0);
     assert!(moved(SwapStall::None) > 100);
 }
+
+#[test]
+fn payback_knows_what_swaps_take_that_wait_for_their_turn_in_the_banks() {
+    // Three times through 1,024 pages of a core: one that comes in saves less of the banks than its swap takes.
+    let cores: Vec<Misses> = (0..2)
+        .map(|core| misses(200_000, 40, Kind::Read, |i| core * 65_536 + i % 65_536))
+        .collect();
+    let payback = Migration { dma_in_banks: true, ..payback() };
+    let still = replay(&machine(8), &cores, Placement::Pool, None).unwrap();
+    let moving = replay(&machine(8), &cores, Placement::Pool, Some(&payback)).unwrap();
+    assert!(moving.ipc > 0.98 * still.ipc, "{} for {}", moving.ipc, still.ipc);
+}

@@ -55,6 +55,9 @@ def program(name: str) -> str:
 
 
 def sweep(pagetide: str, file: pathlib.Path, name: str, machine: str, options: list[str]) -> None:
+    # A table that is whole has no points beside it.
+    if file.exists() and not file.with_name(f"{file.name}.points.jsonl").exists():
+        return
     base = [pagetide, "sweep", SCENARIO, "-q", "--set", program(name), *MACHINES[machine]]
     subprocess.run([*base, "--set", "warm_up=100000000", *options, "-o", str(file)], check=True)
 

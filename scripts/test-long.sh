@@ -6,12 +6,14 @@
 # Usage: test-long.sh [postgres|kills|TARGET...]
 source "$(dirname "$0")/lib.sh"
 
-# Ten at a time, with a reboot after each.
+# Ten at a time, with a reboot after each; what they said is kept in .cache/kills.
 kills() {
     local left=${KILLS:-100}
+    mkdir -p .cache/kills
     while [ "$left" -gt 0 ]; do
         say "kills: $left left"
         PAGETIDE_KILLS=$((left < 10 ? left : 10)) scripts/test-lab.sh killed_at_random_points
+        cp .cache/lab/test.log ".cache/kills/$(date +%F-%H%M%S).txt"
         left=$((left - 10))
     done
 }

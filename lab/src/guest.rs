@@ -42,6 +42,9 @@ pub(crate) enum GuestError {
     /// The guest ended without a word.
     #[error("the guest ended without an exit code ({0}); its last lines:\n{1}")]
     Lost(String, String),
+    /// Its kernel ended before it ran anything of ours.
+    #[error("the guest's kernel ended before its first process ran; its last lines:\n{0}")]
+    NeverRan(String),
     /// The guest's first process gave up.
     #[error("the guest gave up: {0}; its last lines:\n{1}")]
     Failed(String, String),
@@ -69,6 +72,7 @@ pub(crate) struct Guest {
     qemu: Child,
     words: mpsc::Receiver<Word>,
     answer: Option<UnixStream>,
+    up: bool,
     said: Vec<String>,
     readers: Vec<JoinHandle<io::Result<()>>>,
     console: PathBuf,
@@ -108,6 +112,7 @@ impl Guest {
             qemu,
             words,
             answer: None,
+            up: false,
             said: Vec::new(),
             readers,
             console,
@@ -204,6 +209,9 @@ impl Guest {
                         return Ok(Some(word));
                     }
                 }
+                if status.success() && !self.up {
+                    return Err(GuestError::NeverRan(self.last_lines()));
+                }
                 let why = format!("QEMU ended with {status}");
                 return Err(GuestError::Lost(why, self.last_lines()));
             }
@@ -217,6 +225,7 @@ impl Guest {
     fn hear(&mut self, word: Word) -> Result<Option<Word>, GuestError> {
         match word {
             Word::Connected(stream) => self.answer = Some(stream),
+            Word::Up => self.up = true,
             Word::Said(line) => self.said.push(line),
             Word::Failed(why) => return Err(GuestError::Failed(why, self.last_lines())),
             word => return Ok(Some(word)),

@@ -25,6 +25,7 @@ port() {
 }
 control=$(port control)
 exec 9<>"$control"
+echo up >&9
 end() {
     echo "$*" >&9
     exec 9>&-

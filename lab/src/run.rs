@@ -4,7 +4,7 @@ use crate::{
     args::Run,
     cache::{Cache, Kernel},
     felt::{self, Felt, Times},
-    guest::{Guest, Sink, Sinks},
+    guest::{Guest, GuestError, Sink, Sinks},
     meter::{self, Meter},
     pack::{Load, pack},
     prefix::Prefixed,
@@ -29,6 +29,10 @@ use std::{
 const MEASURE: &str = "pagetide-lab probe times";
 /// How long the meter may take to read a file.
 const METER_READS: Duration = Duration::from_secs(30);
+
+/// How often a guest may try to boot: a kernel with several emulated CPUs that patches its own code now and then runs
+/// into a breakpoint that is gone already ("Oops: int3"), and ends.
+const BOOTS: u32 = 3;
 
 /// All that the guests of one run share.
 struct Lab<'a> {
@@ -115,10 +119,24 @@ impl Lab<'_> {
         })
     }
 
-    /// Boots guest `number` until it is ready for the command.
+    /// Boots guest `number` until it is ready for the command; again, if its kernel ended before it had run anything.
     fn boot(&self, number: u32) -> anyhow::Result<Running> {
         let home = self.folder.path().join(number.to_string());
-        fs::create_dir(&home)?;
+        let mut left = BOOTS;
+        loop {
+            fs::create_dir(&home)?;
+            left -= 1;
+            match self.boot_once(number, home.clone()) {
+                Err(error) if left > 0 && never_ran(&error) => {
+                    eprintln!("note: {error}it boots again");
+                    fs::remove_dir_all(&home)?;
+                }
+                booted => return booted,
+            }
+        }
+    }
+
+    fn boot_once(&self, number: u32, home: PathBuf) -> anyhow::Result<Running> {
         let paths = Paths {
             kernel: self.kernel.image.clone(),
             initrd: self.initrd(),
@@ -244,6 +262,10 @@ impl Lab<'_> {
             eprintln!("{what}");
         }
     }
+}
+
+fn never_ran(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(GuestError::NeverRan(_)))
 }
 
 fn unpack(archive: &Path, to: &Path) -> anyhow::Result<()> {

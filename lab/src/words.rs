@@ -11,6 +11,8 @@ use std::{
 pub(crate) enum Word {
     /// It can be answered from now on.
     Connected(UnixStream),
+    /// Its first process runs.
+    Up,
     /// A line that a measurement wrote.
     Said(String),
     /// A measurement has ended.
@@ -38,6 +40,7 @@ pub(crate) fn listen(listener: &UnixListener, words: &Sender<Word>) -> io::Resul
 fn word(line: &str) -> Word {
     match line.split_once(' ').unwrap_or((line, "")) {
         ("said", line) => Word::Said(line.to_owned()),
+        ("up", _) => Word::Up,
         ("measured", _) => Word::Measured,
         ("ready", _) => Word::Ready,
         ("failed", why) => Word::Failed(why.to_owned()),

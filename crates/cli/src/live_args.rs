@@ -56,8 +56,8 @@ pub(crate) struct RunArgs {
     #[arg(long, value_delimiter = ',', value_name = "NODE", value_parser = node,
         allow_hyphen_values = true)]
     pub(crate) slow_nodes: Vec<u16>,
-    /// A move must have brought what it costs within this time at first, and within half of the time for
-    /// which the target has migrated once that is more, up to ten times this; `0` moves whatever the
+    /// A move must have brought what it costs within this time at first, and within the time for
+    /// which the target has migrated so far once that is more, up to ten times this; `0` moves whatever the
     /// policy wants.
     #[arg(long, default_value = "30s", value_parser = seconds_or_0, value_name = "TIME",
         allow_hyphen_values = true)]

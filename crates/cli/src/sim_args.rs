@@ -53,7 +53,7 @@ pub(crate) struct SweepArgs {
     #[command(flatten)]
     pub(crate) simulated: Simulated,
     /// Write one row for each point and tenant into this file, .parquet or .csv. What is computed is
-    /// kept in FILE.points.jsonl.
+    /// kept in FILE.points.jsonl. A table that is there is replaced, also one of other values.
     #[arg(short, long, value_name = "FILE", value_parser = table)]
     pub(crate) out: PathBuf,
 }

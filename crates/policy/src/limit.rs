@@ -26,9 +26,7 @@ pub struct CostBenefit {
     pub within_s: f64,
 }
 
-/// What has lasted for some time is taken to last for this part of it again, on the safe side; for so many times the
-/// usual time to pay at most.
-const LASTS: f64 = 0.5;
+/// What has lasted is taken to last as long again; for so many times the usual time to pay at most.
 const LONGEST: f64 = 10.0;
 
 impl CostBenefit {
@@ -37,7 +35,7 @@ impl CostBenefit {
     #[must_use]
     pub fn at_age(&self, age_s: f64) -> Self {
         let most_s = LONGEST * self.within_s;
-        Self { within_s: (LASTS * age_s).min(most_s).max(self.within_s), ..*self }
+        Self { within_s: age_s.min(most_s).max(self.within_s), ..*self }
     }
 
     /// How often a second a base page must be accessed so that its move, and that of another one which makes room
@@ -370,10 +368,10 @@ mod tests {
     }
 
     #[test]
-    fn what_has_lasted_is_taken_to_last_for_half_as_long_again() {
+    fn what_has_lasted_is_taken_to_last_as_long_again() {
         let terms = CostBenefit { within_s: 30.0, ..TERMS };
         let within = |age_s| terms.at_age(age_s).within_s;
-        assert_eq!([0.0, 59.0, 100.0, 1e4].map(within), [30.0, 30.0, 50.0, 300.0]);
+        assert_eq!([0.0, 29.0, 100.0, 1e4].map(within), [30.0, 30.0, 100.0, 300.0]);
         assert_eq!(CostBenefit { within_s: 0.0, ..terms }.at_age(1e4).within_s, 0.0);
     }
 

@@ -80,6 +80,35 @@ fn a_kernel_that_panics_is_quoted() {
     assert!(run.err.contains("sysrq triggered crash"), "{run:?}");
 }
 
+/// A guest that finds nothing to run.
+const NO_INIT: &str = r#"
+name = "no-init"
+title = "A kernel that finds nothing to run"
+kernel = "rdinit=/nothing"
+
+[[node]]
+name = "DRAM"
+cpus = 1
+memory = "512M"
+latency_ns = 100
+bandwidth_gb_s = 100
+"#;
+
+#[test]
+fn a_kernel_that_ends_before_anything_ran_is_booted_twice_more() {
+    if !can_boot("a_kernel_that_ends_before_anything_ran_is_booted_twice_more") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let topology = folder.path().join("no-init.toml");
+    fs::write(&topology, NO_INIT).unwrap();
+    let run = ran(lab().arg("--topology").arg(topology).args(["--", "true"]));
+    assert_eq!(run.code, 125, "{run:?}");
+    assert_eq!(run.err.matches("note: the guest's kernel ended before").count(), 2, "{run:?}");
+    assert_eq!(run.err.matches("error: the guest's kernel ended before").count(), 1, "{run:?}");
+    assert!(run.err.contains("Kernel panic"), "{run:?}");
+}
+
 #[test]
 fn a_killed_lab_leaves_no_guest() {
     if !can_boot("a_killed_lab_leaves_no_guest") {

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use pagetide_privilege::{Paths, without_privileges};
 use pagetide_report::Style;
 use pagetide_sim::scenario::Outcome;
-use pagetide_sim::sweep::{Draft, Journal, Now, Plan, SweepError, Vary, timeline, write};
+use pagetide_sim::sweep::{Draft, Journal, Now, Plan, SweepError, Vary, timeline, writable, write};
 use pagetide_sim::systems::REGISTRY;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -103,13 +103,13 @@ fn print(scenario: &Path, outcomes: &[Outcome], json: bool) -> Result<()> {
     out(&pagetide_report::sim(&scenario, outcomes, Style::of_stdout()))
 }
 
-/// Whether a file can be made: better known before an hour of simulating than after it.
+/// Whether a file can be made, as [`writable`] has it; what is missing, if that is its folder.
 pub(crate) fn can_write(option: &str, path: &Path) -> Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         bail!("{option} {}: there is no folder {}; make it", path.display(), folder.display());
     }
-    Ok(())
+    writable(path).with_context(|| option.to_owned())
 }
 
 /// All points; the systems of the command line vary last.

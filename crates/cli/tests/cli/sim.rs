@@ -116,6 +116,25 @@ fn what_this_machine_has_no_memory_for_is_refused_at_once() {
 }
 
 #[test]
+fn what_cannot_be_done_is_known_before_anything_is_simulated() {
+    pagetide("sim no-such.toml").fails(1, &["no-such.toml", "no such file", "docs/sim.md"]);
+    let scratch = scratch();
+    let path = small(&scratch);
+    // A folder stands where the file is to be.
+    let taken = scratch.path().join("taken.csv.tmp");
+    fs::create_dir(&taken).unwrap();
+    let timeline = scratch.path().join("taken.csv");
+    let line = format!("sim {} --timeline {}", path.display(), timeline.display());
+    let failed = pagetide(&line);
+    failed.fails(1, &["--timeline: ", "taken.csv: "]);
+    assert!(failed.out.is_empty(), "{}", failed.out);
+    let pool = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/pool-pcm.toml");
+    pagetide(&format!("sim {pool} --set scale=3")).fails(1, &["'scale' is a key of scenarios of tiers"]);
+    let line = format!("sim {} --set placement=\"pool\"", path.display());
+    pagetide(&line).fails(1, &["'placement' is a key of scenarios of a pool"]);
+}
+
+#[test]
 fn every_decision_is_a_line_of_the_timeline() {
     let scratch = scratch();
     let path = small(&scratch);

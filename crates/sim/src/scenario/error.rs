@@ -94,13 +94,33 @@ pub(crate) fn hint(message: &str) -> String {
     let mut quoted = message.split('`').skip(1).step_by(2);
     match quoted.next() {
         Some(wrong) if message.contains("unknown field") || message.contains("unknown variant") => {
-            nearest(wrong, quoted).trim_end().to_owned()
+            let known: Vec<&str> = quoted.collect();
+            of_the_other_kind(wrong, &known)
+                .unwrap_or_else(|| nearest(wrong, known).trim_end().to_owned())
         }
         _ => KINDS
             .iter()
             .find(|(kind, _)| message.contains("invalid") && message.contains(kind))
             .map_or_else(String::new, |(_, words)| format!("give {words}")),
     }
+}
+
+/// Keys of a scenario of tiers that one of a pool has not, and the other way round.
+const OF_TIERS: [&str; 8] =
+    ["machine", "scale", "seconds", "huge_pages", "caches", "spare_cores", "system", "tenant"];
+const OF_POOLS: [&str; 6] =
+    ["pool", "nodes", "placement", "instructions", "migration", "program"];
+
+/// Where a key belongs that is none of those that are known here, if that is in a scenario of the other kind.
+fn of_the_other_kind(key: &str, known: &[&str]) -> Option<String> {
+    let other = |ours: &[&str], others: &[&str]| {
+        others.contains(&key) && ours.iter().all(|one| known.contains(one))
+    };
+    let says = |kind, docs| format!("'{key}' is a key of scenarios of {kind} ({docs})");
+    if other(&OF_TIERS, &OF_POOLS) {
+        return Some(says("a pool", "docs/pool.md"));
+    }
+    other(&OF_POOLS, &OF_TIERS).then(|| says("tiers", "docs/sim.md"))
 }
 
 /// What a parser expects, in its words and in ours.

@@ -194,6 +194,7 @@ fn what_is_wrong_is_named_with_a_remedy() {
         ("\"nimble-xeon\"", "7", "must be a name, a path or a table, not 7"),
         ("memory = \"64M\"", "memory = \"64\"", "has no unit"),
         ("memory = \"64M\"", "memory = \"1T\"\nscale = 1", "unknown field `scale`"),
+        ("seconds = 0.02", "seconds = 1\nplacement = 1", "scenarios of a pool (docs/pool.md)"),
         ("seconds = 0.02", "seconds = nan", "seconds must be a number"),
         ("seconds = 0.02", "seconds = \"1\"", "give a number, without quotes"),
         ("memory = \"64M\"", "memory = 64", "give a text in quotes"),

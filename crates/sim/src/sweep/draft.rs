@@ -5,7 +5,7 @@ use super::vary::{Setting, set};
 use crate::scenario::{self, Scenario, ScenarioError};
 use pagetide_machine::{Machine, model};
 use std::fs::{self, File};
-use std::io::{Error, Read};
+use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 use toml::{Table, Value};
 
@@ -22,7 +22,7 @@ pub struct Draft {
 
 /// Stands for the rules by which `pagetide run` sees and decides: whoever changes those raises it, and points of
 /// all other systems stay. What the simulated machine does has its own ([`super::MODEL`]).
-const RUN: u32 = 14;
+const RUN: u32 = 15;
 
 /// [`RUN`], if what comes of a scenario hangs on it.
 fn rules_of_run(scenario: &Scenario) -> Option<u32> {
@@ -49,7 +49,14 @@ pub struct Resolved {
 /// It cannot be read, or is too long.
 pub fn text_of(path: &Path) -> Result<String, SweepError> {
     let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
+    let open = File::open(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => Error::new(
+            ErrorKind::NotFound,
+            "there is no such file; docs/sim.md says what a scenario holds, and scenarios/ has examples",
+        ),
+        _ => error,
+    });
+    let read = open.and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
     let long = || Error::other(format!("longer than {LONGEST} bytes; that is no scenario"));
     let read = read.and_then(|_| if text.len() as u64 > LONGEST { Err(long()) } else { Ok(()) });
     read.map_err(SweepError::file(path))?;

@@ -21,4 +21,4 @@ pub use plan::{MODEL, Now, Plan, Point};
 pub(crate) use plan::{combinations, values};
 pub(crate) use vary::set;
 pub use vary::{Setting, Vary};
-pub use write::{beside, write};
+pub use write::{beside, writable, write};

@@ -30,6 +30,25 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), SweepError> {
     written.map_err(SweepError::file(path))
 }
 
+/// Whether [`write`] can make the file, or replace it: better known before an hour of simulating than after it.
+/// Nothing is left behind, and what is there stays.
+///
+/// # Errors
+/// It cannot.
+pub fn writable(path: &Path) -> Result<(), SweepError> {
+    no_link_of_a_stranger(path).map_err(SweepError::file(path))?;
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let can = match fs::metadata(&target) {
+        Ok(there) if !there.is_file() => fs::OpenOptions::new().write(true).open(&target).map(drop),
+        _ => {
+            let beside = beside(&target, ".tmp");
+            let _ = fs::remove_file(&beside);
+            File::create_new(&beside).and_then(|_| fs::remove_file(&beside))
+        }
+    };
+    can.map_err(SweepError::file(path))
+}
+
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let beside = beside(path, ".tmp");
     // What a killed program left. Nothing that is there is written into: it may be a link.
@@ -82,8 +101,11 @@ mod tests {
         write(&path, "first").unwrap();
         write(&path, "second").unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "second");
+        writable(&path).unwrap();
+        assert!(path.exists() && !beside(&path, ".tmp").exists());
         // Where the new one cannot be made.
         fs::create_dir(beside(&path, ".tmp")).unwrap();
+        writable(&path).unwrap_err();
         let error = write(&path, "third").unwrap_err().to_string();
         assert!(error.contains("x.csv: "), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "second");

@@ -67,12 +67,46 @@ fn thresholds_of_70_and_100_move_nothing_in_short_epochs() {
     assert!(low.iter().any(|row| row.ours > 0.0), "{low:?}");
 }
 
+/// A table of the figures as they were run, whole, for all five programs; lines with these words.
+fn as_run(table: &str, words: &[&str]) -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/results/reproduce");
+    let text = std::fs::read_to_string(folder.join(table)).unwrap();
+    let wanted = |line: &&str| words.iter().all(|word| line.contains(word));
+    text.lines().filter(wanted).map(str::to_owned).collect()
+}
+
+/// What stands at the end of a line of a series.
+fn value_of(line: &str) -> f64 {
+    line.rsplit(',').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn signs_hold_for_all_five_programs_as_the_figures_were_run() {
+    let nothing = as_run("disaggregated-5.csv", &["in which something moves", "threshold "]);
+    let (at_50, above): (Vec<_>, Vec<_>) =
+        nothing.iter().partition(|line| line.contains("threshold 50,"));
+    assert_eq!((at_50.len(), above.len()), (5, 10));
+    assert!(above.iter().all(|line| line.contains(",,0,0,,")), "{above:?}");
+    for program in ["LULESH", "SimpleMOC", "PENNANT", "miniFE", "IS"] {
+        let name = format!(",{program},");
+        let nodes = |nodes: &str| {
+            let lines = as_run("disaggregated-3-series.csv", &["Instructions per", nodes, &name]);
+            value_of(&lines[0])
+        };
+        let ipc = [",1 node,", ",2 nodes,", ",4 nodes,", ",8 nodes,"].map(nodes);
+        assert!(ipc.is_sorted_by(|fewer, more| fewer > more), "{program}: {ipc:?}");
+        let gains = as_run(
+            "disaggregated-7-series.csv",
+            &[&format!("{program},"), ",over no migration,"],
+        );
+        let gains: Vec<f64> = gains.iter().map(|line| value_of(line)).collect();
+        assert!(gains.len() == 5 && gains[0] < gains[4], "{program}: {gains:?}");
+    }
+}
+
 #[test]
 fn payback_stands_beside_the_best_cell_of_figure_5_as_that_was_run() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/results/reproduce");
-    let text = std::fs::read_to_string(folder.join("disaggregated-5.csv")).unwrap();
-    let best: Vec<&str> =
-        text.lines().filter(|line| line.contains(": best of all cells (")).collect();
+    let best = as_run("disaggregated-5.csv", &[": best of all cells ("]);
     for ((program, (epoch, most, threshold)), line) in figure_5::BEST.iter().zip(&best) {
         let (_, name) = figure_5::EPOCHS.iter().find(|(cycles, _)| cycles == epoch).unwrap();
         let cell = format!(

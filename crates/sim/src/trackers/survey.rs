@@ -29,7 +29,7 @@ const LOOKS: u32 = 14;
 const LAST: f64 = 0.9;
 /// Looking at an entry, over clearing it: a row of 512 takes about a microsecond.
 const LOOK: f64 = 1.0 / 30.0;
-/// How much of what was seen counts on, from visit to visit.
+/// How much of what was seen counts on, from one interval with visits to the next, as the recorder has it.
 const KEEP: f64 = 0.8;
 /// A visit ends once this share of the bits is set: with more of them set less is learned.
 const ENOUGH: f64 = 0.5;
@@ -238,9 +238,10 @@ impl Seen {
     /// Accesses to single lines or objects, and of pages that came in order.
     fn watched(&mut self, accesses: [f64; 2], for_ns: f64) {
         let [alone, in_order] = accesses;
-        self.accesses = KEEP * self.accesses + alone + in_order;
-        self.in_order = KEEP * self.in_order + in_order;
-        self.watched_ns = KEEP * self.watched_ns + for_ns;
+        let keep = if self.now.is_none() { KEEP } else { 1.0 };
+        self.accesses = keep * self.accesses + alone + in_order;
+        self.in_order = keep * self.in_order + in_order;
+        self.watched_ns = keep * self.watched_ns + for_ns;
         self.now = Some(self.now == Some(true) || alone + in_order > 0.0);
     }
 

@@ -164,11 +164,19 @@ fn watched_sparsely_the_same_tenth_is_seen_for_a_tenth() {
 }
 
 #[test]
-fn what_is_no_longer_accessed_cools_down() {
+fn what_is_no_longer_accessed_cools_down_from_interval_to_interval() {
     let mut seen = Seen::default();
-    (0..40).for_each(|_| seen.watched([75.0, 25.0], 1e9));
+    let interval = |seen: &mut Seen, accesses| {
+        seen.now = None;
+        seen.watched(accesses, 1e9);
+    };
+    (0..40).for_each(|_| interval(&mut seen, [75.0, 25.0]));
     assert!((seen.rate() - 100.0).abs() < 1.0);
     assert!((seen.in_order() - 25.0).abs() < 0.3, "{}", seen.in_order());
-    (0..10).for_each(|_| seen.watched([0.0; 2], 1e9));
+    (0..10).for_each(|_| interval(&mut seen, [0.0; 2]));
     assert!((5.0..15.0).contains(&seen.rate()), "{}", seen.rate());
+    // Visits of one interval count alike.
+    let mut seen = Seen::default();
+    (0..4).for_each(|at| seen.watched([if at == 0 { 100.0 } else { 0.0 }, 0.0], 1e9));
+    assert!((seen.rate() - 25.0).abs() < 0.1, "{}", seen.rate());
 }

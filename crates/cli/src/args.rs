@@ -146,7 +146,7 @@ pub(crate) struct RecordOptions {
     pub(crate) unit: UnitSize,
     /// Stop after this time (60s, 2min; a number alone is seconds); a command that was started is
     /// then ended, with all its descendants.
-    #[arg(long = "for", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
+    #[arg(long = "for", alias = "duration", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) limit: Option<Duration>,
     /// Share of one core that observing may cost, in percent.
     #[arg(long, default_value = "1%", value_parser = percent, value_name = "PERCENT",
@@ -237,8 +237,8 @@ pub(crate) struct PlanArgs {
 #[derive(Args, Debug)]
 pub(crate) struct AskedArgs {
     /// The slowdown to stay below, in percent.
-    #[arg(long, default_value = "5%", value_parser = percent, value_name = "PERCENT",
-        allow_hyphen_values = true)]
+    #[arg(long, alias = "slowdown", default_value = "5%", value_parser = percent,
+        value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) target_slowdown: f64,
     /// Policies to consider (default: all), with options as in lru,rate:interval=8,steps=4.
     #[arg(long, value_delimiter = ',', value_name = "NAME")]

@@ -13,9 +13,9 @@ pub(crate) fn too_short(options: &RecordOptions) -> Option<String> {
     if fit + 0.2 >= least {
         return None;
     }
-    // One more than needed: the program has to fill its memory, too.
-    let longer = epoch.mul_f64(least + 1.0);
-    let most = limit.as_secs_f64() / (least + 1.0);
+    // Two more than needed: a plan leaves out the epoch in which a program fills its memory, and the next one.
+    let longer = epoch.mul_f64(least + 2.0);
+    let most = limit.as_secs_f64() / (least + 2.0);
     let shorter = (-3..=6)
         .rev()
         .flat_map(|power| [5.0, 2.0, 1.0].map(|digit| digit * 10f64.powi(power)))
@@ -72,9 +72,9 @@ mod tests {
         assert_eq!(
             text,
             "--for 12s is 2 epochs of 5s, and a plan needs at least 3 after the program has filled \
-             its memory: --for 20s, or --epoch 2s"
+             its memory: --for 25s, or --epoch 2s"
         );
         let text = note(Some(2_000), 5000).unwrap();
-        assert!(text.contains("less than one epoch of 5s") && text.contains("--epoch 500ms"));
+        assert!(text.contains("less than one epoch of 5s") && text.contains("--epoch 200ms"));
     }
 }

@@ -43,6 +43,11 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
             "recorded {epochs} epoch{plural} to {path}, too few for a plan: that takes \
              {LEAST_EPOCHS} at least; pagetide trace info {path} shows what is there"
         );
+    } else if epochs < LEAST_EPOCHS + 2 {
+        tell!(
+            "recorded {epochs} epochs to {path}; next: pagetide plan {path} (it needs {LEAST_EPOCHS} after those in \
+             which a program fills its memory, so it may ask for more)"
+        );
     } else {
         tell!("recorded {epochs} epochs to {path}; next: pagetide plan {path}");
     }

@@ -135,10 +135,10 @@ impl Plan {
     pub fn nothing_to_compare(&self) -> Option<&'static str> {
         let facts = &self.recording;
         match () {
-            () if facts.footprint_bytes.0 == 0 => Some("no memory of the target was resident"),
-            () if facts.evaluated_epochs == 0 => {
+            () if facts.evaluated_epochs == 0 && facts.epochs > 0 => {
                 Some("no epoch could be evaluated: record for longer")
             }
+            () if facts.footprint_bytes.0 == 0 => Some("no memory of the target was resident"),
             () if facts.accesses_per_s <= 0.0 => Some("no access was seen"),
             () if facts.cached_share >= 1.0 => Some("the CPU caches serve every access"),
             () if self.policies.is_empty() => Some("no policy was replayed"),

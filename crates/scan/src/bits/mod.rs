@@ -1,5 +1,6 @@
-//! Clearing accessed bits and reading them: the live kernel, behind a trait that a simulated process
-//! fulfils as well.
+//! Clearing accessed bits and reading them: the live kernel, behind a trait (`eyes`) that a simulated process
+//! fulfils as well. `live` clears by `MADV_COLD` and reads by the walk; `clear_refs` clears what that passes over, where
+//! `--clear-shared` asks for it.
 
 pub(crate) mod clear_refs;
 pub(crate) mod eyes;

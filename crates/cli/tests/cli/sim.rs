@@ -101,7 +101,7 @@ fn what_leads_nowhere_is_told_with_the_nearest_known() {
     }
     pagetide(&format!("sim --set seconds {}", path.display())).fails(2, &["system.interval=5"]);
     pagetide("sim").fails(2, &["SCENARIO"]);
-    pagetide("sim /no/such.toml").fails(1, &["/no/such.toml", "No such file"]);
+    pagetide("sim /no/such.toml").fails(1, &["/no/such.toml", "there is no such file"]);
     pagetide("sim /dev/zero").fails(1, &["/dev/zero", "that is no scenario"]);
     fs::write(&path, "seconds = = 1").unwrap();
     pagetide(&format!("sim {}", path.display())).fails(1, &["small.toml", "line 1"]);

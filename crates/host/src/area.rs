@@ -102,10 +102,12 @@ impl Area {
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
-    /// The file or shared memory behind it: the same for all processes that map it.
+    /// The file or shared memory behind it: the same for all processes that map it. The first System V segment since
+    /// boot has inode 0, but a device.
     #[must_use]
     pub fn backing(&self) -> Option<(Dev, u64)> {
-        (self.inode != 0).then_some((self.dev, self.inode))
+        let nothing = self.inode == 0 && self.dev == Dev::default();
+        (!nothing).then_some((self.dev, self.inode))
     }
 }
 

@@ -58,7 +58,7 @@ impl Maps {
     /// Marks areas on these devices as hugetlb (see [`Host::hugetlb_devices`]): a path alone
     /// does not show where a hugetlbfs is mounted.
     pub fn mark_hugetlb(&mut self, devices: &[Dev]) {
-        for area in self.areas.iter_mut().filter(|area| area.inode != 0) {
+        for area in self.areas.iter_mut().filter(|area| area.backing().is_some()) {
             if devices.contains(&area.dev) {
                 area.skip = Some(Skip::Hugetlb);
             }
@@ -85,7 +85,7 @@ impl Maps {
             if area.start.0 < last_end {
                 let cut = last_end.min(area.end.0) - area.start.0;
                 area.start.0 += cut;
-                if area.inode != 0 {
+                if area.backing().is_some() {
                     area.offset = area.offset.saturating_add(cut);
                 }
                 if area.is_empty() {

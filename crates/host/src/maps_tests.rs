@@ -104,6 +104,9 @@ fn numbers() {
     let maps = parse("ffffffffff600000-ffffffffffffffff --xp 00000000 00:00 0 [vsyscall]").unwrap();
     assert_eq!(maps.areas()[0].end, VirtAddr(u64::MAX));
     assert_eq!(maps.areas()[0].backing(), None);
+    // The first System V segment since boot has the number 0.
+    let (area, _) = one("rw-s", "00000000 00:01 0 /SYSV00000000 (deleted)");
+    assert_eq!(area.backing(), Some((Dev { major: 0, minor: 1 }, 0)));
 }
 
 #[test]

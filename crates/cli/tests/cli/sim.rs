@@ -129,7 +129,8 @@ fn what_cannot_be_done_is_known_before_anything_is_simulated() {
     failed.fails(1, &["--timeline: ", "taken.csv: "]);
     assert!(failed.out.is_empty(), "{}", failed.out);
     let pool = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/pool-pcm.toml");
-    pagetide(&format!("sim {pool} --set scale=3")).fails(1, &["'scale' is a key of scenarios of tiers"]);
+    pagetide(&format!("sim {pool} --set scale=3"))
+        .fails(1, &["'scale' is a key of scenarios of tiers"]);
     let line = format!("sim {} --set placement=\"pool\"", path.display());
     pagetide(&line).fails(1, &["'placement' is a key of scenarios of a pool"]);
 }

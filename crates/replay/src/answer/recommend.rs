@@ -289,7 +289,7 @@ fn choose<'a, 'b>(
         ));
     }
     if any.curve().accesses <= 0.0 {
-        return Err("no access was seen: the target was idle, or nothing of it was watched".into());
+        return Err("no access was seen that passes the CPU caches: the target was idle, what it uses fits them, or nothing of it was watched".into());
     }
     let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
     let Some(least) = needs.iter().flatten().min() else {

@@ -95,10 +95,8 @@ fn signs_hold_for_all_five_programs_as_the_figures_were_run() {
         };
         let ipc = [",1 node,", ",2 nodes,", ",4 nodes,", ",8 nodes,"].map(nodes);
         assert!(ipc.is_sorted_by(|fewer, more| fewer > more), "{program}: {ipc:?}");
-        let gains = as_run(
-            "disaggregated-7-series.csv",
-            &[&format!("{program},"), ",over no migration,"],
-        );
+        let gains =
+            as_run("disaggregated-7-series.csv", &[&format!("{program},"), ",over no migration,"]);
         let gains: Vec<f64> = gains.iter().map(|line| value_of(line)).collect();
         assert!(gains.len() == 5 && gains[0] < gains[4], "{program}: {gains:?}");
     }

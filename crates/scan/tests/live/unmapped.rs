@@ -22,10 +22,12 @@ fn of_file(file: &File) -> Area {
     Area::map(UNITS * HUGE, libc::MAP_SHARED, file.as_raw_fd()).unwrap()
 }
 
-/// Shared memory of every kind, as it is called.
+/// Shared memory of every kind, as it is called. The System V segment is the first of a namespace of its own where we
+/// may make one, as on a machine that was just booted: its number is 0, and so is its inode's.
 fn kinds() -> Vec<(&'static str, Area)> {
     // SAFETY: plain system calls; the segment goes with its last user.
     let system_v = unsafe {
+        libc::unshare(libc::CLONE_NEWIPC);
         let id = libc::shmget(libc::IPC_PRIVATE, UNITS * HUGE, 0o600);
         let start = libc::shmat(id, std::ptr::null(), 0).cast();
         libc::shmctl(id, libc::IPC_RMID, std::ptr::null_mut());

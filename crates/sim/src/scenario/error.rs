@@ -108,8 +108,7 @@ pub(crate) fn hint(message: &str) -> String {
 /// Keys of a scenario of tiers that one of a pool has not, and the other way round.
 const OF_TIERS: [&str; 8] =
     ["machine", "scale", "seconds", "huge_pages", "caches", "spare_cores", "system", "tenant"];
-const OF_POOLS: [&str; 6] =
-    ["pool", "nodes", "placement", "instructions", "migration", "program"];
+const OF_POOLS: [&str; 6] = ["pool", "nodes", "placement", "instructions", "migration", "program"];
 
 /// Where a key belongs that is none of those that are known here, if that is in a scenario of the other kind.
 fn of_the_other_kind(key: &str, known: &[&str]) -> Option<String> {

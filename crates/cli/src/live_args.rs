@@ -57,7 +57,7 @@ pub(crate) struct RunArgs {
         allow_hyphen_values = true)]
     pub(crate) slow_nodes: Vec<u16>,
     /// A move must have brought what it costs within this time at first, and within the time for
-    /// which the target has migrated so far once that is more, up to ten times this; `0` moves whatever the
+    /// which the target has migrated so far once that is more, up to five times this; `0` moves whatever the
     /// policy wants.
     #[arg(long, default_value = "30s", value_parser = seconds_or_0, value_name = "TIME",
         allow_hyphen_values = true)]

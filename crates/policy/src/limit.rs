@@ -27,7 +27,7 @@ pub struct CostBenefit {
 }
 
 /// What has lasted is taken to last as long again; for so many times the usual time to pay at most.
-const LONGEST: f64 = 10.0;
+const LONGEST: f64 = 5.0;
 
 impl CostBenefit {
     /// What holds where the same has been watched for so many seconds: moves have the longer to pay, the longer a program
@@ -371,7 +371,7 @@ mod tests {
     fn what_has_lasted_is_taken_to_last_as_long_again() {
         let terms = CostBenefit { within_s: 30.0, ..TERMS };
         let within = |age_s| terms.at_age(age_s).within_s;
-        assert_eq!([0.0, 29.0, 100.0, 1e4].map(within), [30.0, 30.0, 100.0, 300.0]);
+        assert_eq!([0.0, 29.0, 100.0, 1e4].map(within), [30.0, 30.0, 100.0, 150.0]);
         assert_eq!(CostBenefit { within_s: 0.0, ..terms }.at_age(1e4).within_s, 0.0);
     }
 

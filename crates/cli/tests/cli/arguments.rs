@@ -30,9 +30,9 @@ fn a_command_without_its_dashes_is_told_where_they_go() {
     outcome.fails(2, &["'ruby'", "a command that is to be started goes after --"]);
     pagetide("plan ruby app.rb").fails(1, &["no recording ruby", "pagetide plan -- ruby app.rb"]);
     // Of an option that is none nobody is told to write it after them.
-    let outcome = pagetide("plan x.heat --slowdown 2%");
-    outcome.fails(2, &["unexpected argument '--slowdown'"]);
-    assert!(!outcome.err.contains("'-- --slowdown'"), "{}", outcome.err);
+    let outcome = pagetide("plan x.heat --slowness 2%");
+    outcome.fails(2, &["unexpected argument '--slowness'"]);
+    assert!(!outcome.err.contains("'-- --slowness'"), "{}", outcome.err);
     let outcome = pagetide("record -o x.heat --pids 7");
     outcome.fails(2, &["'--pids'", "'--pid'"]);
     assert!(!outcome.err.contains("'-- --pids'"), "{}", outcome.err);

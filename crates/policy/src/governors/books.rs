@@ -17,7 +17,7 @@ pub(crate) struct Terms {
 }
 
 /// So many times the horizon at most.
-const MOST_CREDIT: f64 = 10.0;
+const MOST_CREDIT: f64 = 5.0;
 
 /// A process that migrates.
 pub(crate) struct Books {

@@ -38,7 +38,7 @@ const OPTIONS: [OptionInfo; 11] = [
     OptionInfo {
         name: "credit",
         summary: "part of the time for which it has migrated that moves have to bring what they cost, if that is \
-                  more than the horizon; ten times that at most",
+                  more than the horizon; five times that at most",
         default: 1.0,
         range: (0.0, 100.0),
         whole: false,

@@ -45,12 +45,12 @@ fn what_has_lasted_has_as_long_again_to_pay() {
     assert!(turns("gain", 3600, 1, |_, migrates| brings(0.9, migrates)).is_empty());
     let (stops, _) = times(&turns("gain:credit=0", 600, 1, |_, migrates| brings(0.9, migrates)));
     assert_eq!(stops, [70.0]);
-    // Ten minutes later a tenth of the cost each minute is enough, and at any time less is not.
+    // Ten minutes later a fifth of the cost each minute is enough, and at any time less is not.
     let later = |part: f64| {
         move |second: u32, migrates| brings(if second < 600 { 2.0 } else { part }, migrates)
     };
-    assert!(turns("gain", 1800, 1, later(0.11)).is_empty());
-    assert_eq!(times(&turns("gain", 1800, 1, later(0.09))).0.len(), 1);
+    assert!(turns("gain", 1800, 1, later(0.21)).is_empty());
+    assert_eq!(times(&turns("gain", 1800, 1, later(0.19))).0.len(), 1);
 }
 
 #[test]

@@ -27,7 +27,7 @@ pub struct CostBenefit {
 }
 
 /// What has lasted is taken to last as long again; for so many times the usual time to pay at most.
-const LONGEST: f64 = 5.0;
+pub(crate) const LONGEST: f64 = 5.0;
 
 impl CostBenefit {
     /// What holds where the same has been watched for so many seconds: moves have the longer to pay, the longer a program

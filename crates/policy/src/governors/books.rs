@@ -1,6 +1,7 @@
 //! What the moves of the last seconds bring and cost a process: the books of `gain`.
 
 use super::{Balance, Counters};
+use crate::limit::LONGEST;
 use std::collections::VecDeque;
 
 /// What moves are judged by.
@@ -15,9 +16,6 @@ pub(crate) struct Terms {
     /// What moves in so many seconds must be worth the watching.
     pub(crate) quiet_s: f64,
 }
-
-/// So many times the horizon at most.
-const MOST_CREDIT: f64 = 5.0;
 
 /// A process that migrates.
 pub(crate) struct Books {
@@ -118,8 +116,7 @@ impl Books {
         let then = self.latest(|entry| now.now_s - entry.now_s >= terms.horizon_s);
         let within_s = now.now_s - then.now_s;
         let so_far_s = terms.credit * (now.now_s - self.begun_s);
-        let credit_s =
-            so_far_s.min(MOST_CREDIT * terms.horizon_s).max(within_s.max(terms.horizon_s));
+        let credit_s = so_far_s.min(LONGEST * terms.horizon_s).max(within_s.max(terms.horizon_s));
         let account = Account { brings_s: balance.gained * credit_s, credit_s, ..now.since(&then) };
         self.paid |= account.pays();
         if let Some(settled) = self.settled(&now, &account, terms) {

@@ -23,20 +23,29 @@ pub(crate) const INTERRUPTED: u8 = 130;
 
 /// What the usage of those that start a command has.
 const COMMAND: &str = "[-- <COMMAND>...]";
+/// What a plan is made for, as its usage has it.
+const RECORDINGS: &str = "[RECORDING]";
 
 /// Puts our advice in the place of the parser's, which for whatever it does not know is to write it after `--`: that is
 /// for words that are no options, where there may be a command.
 fn advise(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
-    if error.kind() != ErrorKind::UnknownArgument {
-        return;
-    }
-    let option = word.starts_with('-');
-    error.remove(ContextKind::Suggested);
-    if !option && error.render().to_string().contains(COMMAND) {
-        let advice = "a command that is to be started goes after --".to_owned();
-        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.into()]));
-    }
+    let advice = match error.kind() {
+        ErrorKind::UnknownArgument => {
+            let option = word.starts_with('-');
+            error.remove(ContextKind::Suggested);
+            if option || !error.render().to_string().contains(COMMAND) {
+                return;
+            }
+            "a command that is to be started goes after --"
+        }
+        ErrorKind::ArgumentConflict if word.contains(RECORDINGS) => {
+            "plan for what was recorded, or for what is recorded now: what is about the second has no meaning for the \
+             first"
+        }
+        _ => return,
+    };
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.to_owned().into()]));
 }
 
 /// Says what of the command line was not understood, or shows the help that was asked for.

@@ -6,7 +6,7 @@ use pagetide_types::nearest;
 use serde::de::DeserializeOwned;
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
 /// Something that a TOML file describes.
@@ -132,9 +132,17 @@ fn limited(path: &Path) -> io::Result<String> {
 /// Its text, and what names it in errors.
 fn text<M: Model>(name_or_path: &str) -> Result<(Cow<'static, str>, String), ModelError> {
     let kind = M::KIND;
+    let known = || names::<M>().collect::<Vec<_>>().join(", ");
     if name_or_path.contains('/') || name_or_path.ends_with(".toml") {
         let path = PathBuf::from(name_or_path);
-        let text = limited(&path).map_err(|source| ModelError::Read { kind, path, source })?;
+        let text = limited(&path).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => {
+                let problem = format!("there is no such file; by name there are {}", known());
+                io::Error::new(ErrorKind::NotFound, problem)
+            }
+            _ => error,
+        });
+        let text = text.map_err(|source| ModelError::Read { kind, path, source })?;
         return Ok((text.into(), name_or_path.to_owned()));
     }
     match M::BUILT_IN.iter().find(|(name, _)| *name == name_or_path) {
@@ -143,7 +151,7 @@ fn text<M: Model>(name_or_path: &str) -> Result<(Cow<'static, str>, String), Mod
             kind,
             name: name_or_path.to_owned(),
             hint: nearest(name_or_path, names::<M>()),
-            known: names::<M>().collect::<Vec<_>>().join(", "),
+            known: known(),
         }),
     }
 }

@@ -9,7 +9,7 @@ use pagetide_replay::{AreaHeat, Heatmap};
 /// Shades from cool to hot, and their terminal colours when colour is welcome.
 const SHADES: [char; 4] = ['░', '▒', '▓', '█'];
 const COLOURS: [u8; 4] = [60, 132, 209, 220];
-/// Resident and not accessed; not resident is a space.
+/// Resident, and no access was seen; not resident is a space.
 const UNTOUCHED: char = '·';
 /// Nobody knows: accessed bits that cannot be cleared.
 const UNKNOWN: char = '╱';
@@ -137,7 +137,7 @@ impl Scale {
             let unknown = if any_unknown { format!(" {unknown}.") } else { String::new() };
             return style.paragraph("  ", &format!("No access was seen.{unknown}"));
         }
-        let mut text = format!("accesses/s per MiB: {UNTOUCHED} none");
+        let mut text = format!("accesses/s per MiB: {UNTOUCHED} none seen");
         if any_unknown {
             text += &format!("  {unknown}");
         }

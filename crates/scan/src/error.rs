@@ -39,7 +39,9 @@ pub enum ScanError {
     #[error("the page-table scan knows the page tables of x86-64 only")]
     Architecture,
     /// The target is gone.
-    #[error("process {0} does not exist (any more)")]
+    #[error(
+        "process {0} does not exist (any more); `pgrep NAME` prints the numbers of those that do"
+    )]
     Gone(Pid),
     /// The target has no user memory.
     #[error("process {0} is a kernel thread or exiting: it has no memory of its own to watch")]

@@ -74,14 +74,21 @@ impl fmt::Display for Bytes {
 
 /// Why a text is no amount of memory.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("'{0}' is not an amount of memory; write for example 512M, 64G, 1.5GiB or 4096B")]
-pub struct ParseBytesError(String);
+pub enum ParseBytesError {
+    /// It is none.
+    #[error("'{0}' is not an amount of memory; write for example 512M, 64G, 1.5GiB or 4096B")]
+    NoAmount(String),
+    /// 64 bits cannot count its bytes.
+    #[error("'{0}' is more than any machine's memory, which is below 16777216T")]
+    TooMuch(String),
+}
 
 impl FromStr for Bytes {
     type Err = ParseBytesError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let error = || ParseBytesError(text.to_owned());
+        let error = || ParseBytesError::NoAmount(text.to_owned());
+        let too_much = || ParseBytesError::TooMuch(text.to_owned());
         let upper = text.trim().to_ascii_uppercase();
         let number_end =
             upper.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(upper.len());
@@ -89,12 +96,12 @@ impl FromStr for Bytes {
         let suffix = suffix.trim().trim_end_matches('B').trim_end_matches('I');
         let (_, shift) = SUFFIXES.iter().find(|(s, _)| *s == suffix).ok_or_else(error)?;
         if let Ok(whole) = number.parse::<u64>() {
-            return whole.checked_mul(1 << shift).map(Self).ok_or_else(error);
+            return whole.checked_mul(1 << shift).map(Self).ok_or_else(too_much);
         }
         let value: f64 = number.parse().map_err(|_| error())?;
         let bytes = value * (1u64 << shift) as f64;
         if !(0.0..1.8e19).contains(&bytes) {
-            return Err(error());
+            return Err(too_much());
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -139,8 +146,13 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(bytes), "{text}");
         }
-        for text in ["", "G", "-1G", "1.2.3G", "64X", "99999999999T", "1e400G"] {
-            assert!(text.parse::<Bytes>().is_err(), "{text}");
+        for text in ["", "G", "-1G", "1.2.3G", "64X", "1e400G"] {
+            let error = text.parse::<Bytes>().unwrap_err().to_string();
+            assert!(error.contains("not an amount of memory"), "{error}");
+        }
+        for text in ["16777216T", "99999999999T", "99999999999.5T"] {
+            let error = text.parse::<Bytes>().unwrap_err().to_string();
+            assert!(error.contains("more than any machine's memory"), "{error}");
         }
     }
 

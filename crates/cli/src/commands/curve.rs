@@ -3,14 +3,14 @@
 use crate::available::available;
 use crate::commands::{out, print_json};
 use crate::curve_args::{ByArg, CurveArgs};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use pagetide_access::{Accesses, Block, OracleReader, StreamReader, open};
 use pagetide_privilege::{Paths, without_privileges};
 use pagetide_report::{CurveOf, CurvePoint, CurveSample, CurveTable, Style};
 use pagetide_sim::curve::{Curves, Misses, Point, Policy, Simulation, Sizes};
 use pagetide_types::{Bytes, PageSize};
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::process::ExitCode;
 
@@ -42,7 +42,12 @@ pub(crate) fn run(arguments: &CurveArgs) -> Result<ExitCode> {
 }
 
 fn simulate(arguments: &CurveArgs, mut simulation: Simulation) -> Result<CurveTable> {
-    let file = File::open(&arguments.stream)?;
+    let file = File::open(&arguments.stream).map_err(|error| match error.kind() {
+        ErrorKind::NotFound => anyhow!(
+            "there is no such file; `pagetide record --exact --stream FILE` writes the accesses of a program"
+        ),
+        _ => error.into(),
+    })?;
     let kind = file.metadata()?.file_type();
     if kind.is_dir() {
         bail!(

@@ -2,6 +2,7 @@
 
 use crate::args::DoctorArgs;
 use crate::commands::{out, print_json};
+use crate::progress::Progress;
 use anyhow::Result;
 use pagetide_host::{Host, Status};
 use pagetide_report::{FindingRow, Mark, Style};
@@ -24,7 +25,11 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<ExitCode> {
     let tested = if arguments.no_self_test {
         Ok(Vec::new())
     } else {
-        pagetide_scan::self_test(&host, &features)
+        let doing = vec!["whether accesses are seen; it takes up to a minute".to_owned()];
+        let progress = Progress::new("testing", None, arguments.json.json, doing);
+        let tested = pagetide_scan::self_test(&host, &features);
+        progress.finish();
+        tested
     };
     let (self_test, problem) = match tested {
         Ok(tests) => {

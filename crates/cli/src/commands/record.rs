@@ -37,21 +37,27 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     };
     let Recorded { end, epochs } = record(what, &arguments.options, cache, output, false)?;
     let path = shell::shown(&arguments.output.to_string_lossy());
+    tell!("{}", next_step(epochs, &path));
+    Ok(code(end))
+}
+
+/// What was recorded, and what can be done with it.
+fn next_step(epochs: u32, path: &str) -> String {
     if epochs < LEAST_EPOCHS {
         let plural = if epochs == 1 { "" } else { "s" };
-        tell!(
+        return format!(
             "recorded {epochs} epoch{plural} to {path}, too few for a plan: that takes \
              {LEAST_EPOCHS} at least; pagetide trace info {path} shows what is there"
         );
-    } else if epochs < LEAST_EPOCHS + 2 {
-        tell!(
-            "recorded {epochs} epochs to {path}; next: pagetide plan {path} (it needs {LEAST_EPOCHS} after those in \
-             which a program fills its memory, so it may ask for more)"
-        );
-    } else {
-        tell!("recorded {epochs} epochs to {path}; next: pagetide plan {path}");
     }
-    Ok(code(end))
+    let few = if epochs < LEAST_EPOCHS + 2 {
+        format!(
+            " (it needs {LEAST_EPOCHS} after those in which a program fills its memory, so it may ask for more)"
+        )
+    } else {
+        String::new()
+    };
+    format!("recorded {epochs} epochs to {path}; next: pagetide plan {path}{few}")
 }
 
 /// The exit code of a recording that was made: that of the command, as far as there is one.
@@ -297,5 +303,25 @@ pub(crate) fn plain_header(
         began_with_target: false,
         cache_per_core: None,
         machine,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_next_depends_on_how_many_epochs_there_are() {
+        let said = |epochs| next_step(epochs, "x.heat");
+        assert!(said(1).starts_with("recorded 1 epoch to x.heat, too few"), "{}", said(1));
+        assert!(said(LEAST_EPOCHS - 1).contains("too few for a plan"));
+        for epochs in [LEAST_EPOCHS, LEAST_EPOCHS + 1] {
+            assert!(
+                said(epochs).contains("next: pagetide plan x.heat (it needs 3 after those"),
+                "{}",
+                said(epochs)
+            );
+        }
+        assert!(said(LEAST_EPOCHS + 2).ends_with("next: pagetide plan x.heat"));
     }
 }

@@ -43,7 +43,10 @@ fn two_targets_are_one_too_many() {
     let outcome = pagetide("record -o x.heat --pid 1 --cgroup /x");
     outcome.fails(2, &["--pid", "--cgroup", "cannot be used with"]);
     pagetide("record -o x.heat --pid 1 -- true").fails(2, &["--pid", "cannot be used with"]);
-    pagetide("plan x.heat -- true").fails(2, &["RECORDING", "cannot be used with"]);
+    for more in ["-- true", "--pid 1", "--epoch 1s", "-o y.heat"] {
+        let outcome = pagetide(&format!("plan x.heat {more}"));
+        outcome.fails(2, &["RECORDING", "cannot be used with", "or for what is recorded now"]);
+    }
 }
 
 #[test]
@@ -112,6 +115,12 @@ fn values_below_zero_are_values_and_no_options() {
         outcome.fails(2, &[said]);
         assert!(!outcome.err.contains("tip:"), "{line}: {}", outcome.err);
     }
+}
+
+#[test]
+fn options_go_by_the_names_that_other_tools_have_for_them() {
+    pagetide("plan x --slowdown 0").fails(2, &["--target-slowdown", "more than 0%"]);
+    pagetide("record -o x --duration soon -- true").fails(2, &["--for", "'soon' is not a time"]);
 }
 
 #[test]

@@ -133,6 +133,13 @@ fn what_cannot_be_done_is_known_before_anything_is_simulated() {
         .fails(1, &["'scale' is a key of scenarios of tiers"]);
     let line = format!("sim {} --set placement=\"pool\"", path.display());
     pagetide(&line).fails(1, &["'placement' is a key of scenarios of a pool"]);
+    // One that stands in the file is blamed itself, not the others.
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, format!("pool = \"pcm\"\n{text}")).unwrap();
+    pagetide(&format!("sim {}", path.display())).fails(
+        1,
+        &["small.toml", "unknown field `pool`", "'pool' is a key of scenarios of a pool"],
+    );
 }
 
 #[test]

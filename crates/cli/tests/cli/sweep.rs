@@ -132,6 +132,8 @@ fn what_cannot_be_swept_is_told() {
         pagetide(&format!("sweep {} --out {} {options}", scenario.display(), table.display()))
     };
     sweep("--vary tenant.fst_share=0.1,0.2").fails(1, &["did you mean 'fast_share'?"]);
+    sweep("--vary fast_share=0.1,0.2")
+        .fails(1, &["unknown field", "did you mean 'tenant.fast_share'?"]);
     sweep("--vary tenant.fast_share=0.1,2").fails(1, &["fast_share must be from 0 to 1"]);
     sweep("--vary system.name=lru,lur").fails(1, &["there is no system 'lur'"]);
     sweep("--vary tenant=1").fails(2, &["vary keys of tenant"]);

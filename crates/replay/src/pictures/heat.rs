@@ -49,7 +49,7 @@ pub struct PictureRow {
     pub first: u64,
     /// One past its last; none where it holds parts of several address spaces or files.
     pub end: Option<u64>,
-    /// Accesses per second and MiB in every column; none where nothing was resident.
+    /// Accesses per second and MiB in every column, as in a [`crate::HeatmapRow`].
     pub rate_per_mib: Vec<Option<f32>>,
     /// Columns in which the heat of most of it is unknown.
     pub unknown: Vec<bool>,
@@ -117,8 +117,7 @@ fn mean_bytes(cells: &[Cell], column_s: &[f64]) -> Option<Bytes> {
 /// To three digits: the recording itself has little more, and a page is read over a wire.
 #[expect(clippy::cast_possible_truncation, reason = "for a picture")]
 fn rate(cell: &Cell) -> Option<f32> {
-    let mib = f64::from(1 << 20);
-    let value = (cell.byte_s > 0.0).then(|| cell.accesses / cell.byte_s * mib)?;
+    let value = cell.rate_per_mib()?;
     let digit = 10f64.powf((value.max(1e-9).log10() - 2.0).floor());
     Some(((value / digit).round() * digit) as f32)
 }

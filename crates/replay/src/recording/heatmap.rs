@@ -31,7 +31,8 @@ pub struct HeatmapRow {
     pub area: usize,
     /// Resident bytes, mean over the time in which any of it was resident.
     pub bytes: Bytes,
-    /// Accesses per second and MiB in every column; none where nothing was resident.
+    /// Accesses per second and MiB in every column; 0 where no access was seen though all of it was looked at, none
+    /// where nothing was resident.
     pub rate_per_mib: Vec<Option<f32>>,
     /// Columns in which the heat of most of it is unknown: its accessed bits cannot be cleared. A
     /// rate there says nothing.
@@ -64,6 +65,8 @@ pub(crate) struct Cell {
     pub(crate) byte_s: f64,
     /// The part of them whose heat is unknown.
     pub(crate) unknown_byte_s: f64,
+    /// The part of them that was not looked at and found without an access.
+    pub(crate) not_unseen_byte_s: f64,
 }
 
 impl Cell {
@@ -71,6 +74,14 @@ impl Cell {
         self.accesses += other.accesses;
         self.byte_s += other.byte_s;
         self.unknown_byte_s += other.unknown_byte_s;
+        self.not_unseen_byte_s += other.not_unseen_byte_s;
+    }
+
+    /// Accesses per second and MiB, none if nothing was resident. What is to be expected of memory without an access that
+    /// was seen is not 0, but a picture is of what was seen.
+    pub(crate) fn rate_per_mib(&self) -> Option<f64> {
+        let seen = if self.not_unseen_byte_s > 0.0 { self.accesses } else { 0.0 };
+        (self.byte_s > 0.0).then(|| seen / self.byte_s * f64::from(1 << 20))
     }
 
     /// Whether the heat of most of it is unknown.
@@ -97,6 +108,8 @@ pub struct HeatmapBuilder {
     names: AreaNames,
     keys: Vec<UnitKey>,
     unit_bin: Vec<u32>,
+    /// Of every unit whether no access was seen when it was looked at last.
+    unseen: Vec<bool>,
     bins: Vec<(BinKey, Vec<Cell>)>,
     by_key: BTreeMap<BinKey, u32>,
     /// log2 of the units in a bin.
@@ -126,6 +139,7 @@ impl HeatmapBuilder {
             self.keys.push(*key);
             let bin = self.bin_of(key);
             self.unit_bin.push(bin);
+            self.unseen.push(false);
             if self.bins.len() > BINS && self.shift < MAX_SHIFT {
                 self.merge_bins();
             }
@@ -140,18 +154,24 @@ impl HeatmapBuilder {
             self.column_s[column] += length;
             let heat = &record.heat;
             for i in 0..heat.len() {
-                let Some(bin) = self.unit_bin.get(heat.unit[i].index()) else { continue };
+                let unit = heat.unit[i].index();
+                let Some(bin) = self.unit_bin.get(unit) else { continue };
                 let cells = &mut self.bins[*bin as usize].1;
                 if cells.len() <= column {
                     cells.resize(column + 1, Cell::default());
                 }
                 let flags = heat.flags[i];
                 let unknown = flags.has(HeatFlags::UNCLEARED) && !flags.has(HeatFlags::ACCESSED);
+                if flags.has(HeatFlags::SAMPLED) {
+                    self.unseen[unit] = flags.has(HeatFlags::UNSEEN);
+                }
                 let byte_s = heat.bytes(i).as_f64() * length;
+                let part = |of: bool| if of { byte_s } else { 0.0 };
                 cells[column].add(Cell {
                     accesses: f64::from(heat.rate[i]) * length,
                     byte_s,
-                    unknown_byte_s: if unknown { byte_s } else { 0.0 },
+                    unknown_byte_s: part(unknown),
+                    not_unseen_byte_s: part(!self.unseen[unit]),
                 });
             }
             if self.column_s.len() > self.most_columns {
@@ -273,9 +293,8 @@ impl HeatmapBuilder {
         let resident = std::iter::zip(cells, &self.column_s).filter(|(c, _)| c.byte_s > 0.0);
         let (byte_s, seconds) =
             resident.fold((0.0, 0.0), |(b, s), (cell, length)| (b + cell.byte_s, s + length));
-        let mib = f64::from(1 << 20);
         #[expect(clippy::cast_possible_truncation, reason = "for a picture")]
-        let rate = |c: &Cell| (c.byte_s > 0.0).then(|| (c.accesses / c.byte_s * mib) as f32);
+        let rate = |c: &Cell| c.rate_per_mib().map(|rate| rate as f32);
         (seconds > 0.0).then(|| HeatmapRow {
             area,
             bytes: whole_bytes(byte_s / seconds),

@@ -124,6 +124,27 @@ fn what_cannot_be_cleared_is_unknown_and_not_cold() {
     assert!(map.rows.iter().all(|row| !row.unknown.contains(&true)));
 }
 
+/// What is to be expected of them is not 0, since an access may have been missed.
+#[test]
+fn memory_in_which_no_access_was_seen_looks_so() {
+    let areas = [area("idle", AreaKind::Heap, 0, 0, 10), area("rare", AreaKind::Heap, 0, 10, 20)];
+    let looked = |flag| HeatFlags::SAMPLED | flag;
+    // Of the second area only one unit was seen accessed; the last one was not looked at.
+    let flags = |i| match i {
+        10 => looked(HeatFlags::ACCESSED),
+        19 => HeatFlags::default(),
+        _ => looked(HeatFlags::UNSEEN),
+    };
+    let (heatmap, named) = build_flagged(4, 20, &areas, |_, _| 5.0, flags).finish(2, 0);
+    let rates = |name: &str| {
+        let row = heatmap.rows.iter().find(|row| named[row.area].name == name).unwrap();
+        row.rate_per_mib.clone()
+    };
+    assert_eq!(rates("idle"), [Some(0.0); 4]);
+    assert_eq!(rates("rare"), [Some(2.5); 4]);
+    assert!(named.iter().all(|area| area.accesses_per_s > 0.0), "the figures are what is expected");
+}
+
 #[test]
 fn nothing_recorded_gives_an_empty_picture() {
     let (map, areas) = HeatmapBuilder::new().finish(20, 3);

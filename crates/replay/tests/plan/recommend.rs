@@ -1,7 +1,7 @@
 //! Recommendations whose right answer is known, and the cases in which there is none.
 
 use crate::build::{Unit, bound, candidate, curve, cxl, hot_cold, input, near, plan_units};
-use pagetide_replay::{Certainty, PlanOptions, percent_exactly, plan};
+use pagetide_replay::{Certainty, Plan, PlanOptions, percent_exactly, plan};
 use pagetide_types::Bytes;
 use proptest::prelude::*;
 
@@ -262,6 +262,21 @@ fn what_is_too_little_to_plan_on_is_answered_in_words() {
     let bounds = input(vec![bound(curve("clairvoyant", &hot_cold(5, 10, 1000.0, 100.0)))]);
     let why_not = plan(bounds, &cxl(), &PlanOptions::default()).why_not.unwrap();
     assert!(why_not.contains("is a bound") && why_not.contains("rate"), "{why_not}");
+}
+
+/// A recording without an evaluated epoch has no accesses in any: that it is too short is why.
+#[test]
+fn of_several_reasons_that_nothing_can_be_compared_the_first_cause_is_told() {
+    let mut empty = input(vec![candidate(curve("rate", &[]))]);
+    (empty.facts.epochs, empty.facts.evaluated_epochs) = (1, 0);
+    let planned = |input| plan(input, &cxl(), &PlanOptions::default());
+    let why = |plan: Plan| plan.nothing_to_compare().unwrap_or_default();
+    assert!(why(planned(empty)).contains("record for longer"));
+    assert!(why(planned(input(vec![candidate(curve("rate", &[]))]))).contains("no memory"));
+    let idle = input(vec![candidate(curve("rate", &[Unit::default()]))]);
+    assert!(why(planned(idle)).contains("no access was seen"));
+    let told = planned(input(vec![candidate(curve("rate", &hot_cold(5, 10, 1000.0, 100.0)))]));
+    assert_eq!(told.nothing_to_compare(), None);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A scenario's text of which values can still be changed.
 
 use super::SweepError;
-use super::vary::{Setting, set};
+use super::vary::{Setting, longer, set};
 use crate::scenario::{self, Scenario, ScenarioError};
 use pagetide_machine::{Machine, model};
 use std::fs::{self, File};
@@ -130,9 +130,12 @@ impl Draft {
         }
         let found = (1..=settings.len()).find_map(|some| match reads(&settings[..some])? {
             ScenarioError::Syntax { source, hint, .. } => {
+                let setting = &settings[some - 1];
+                let hint = longer(&self.table, &setting.path)
+                    .map_or(hint, |path| format!("did you mean '{path}'?"));
                 let problem = format!("{}; {hint}", source.message());
                 let problem = problem.trim_end_matches("; ").to_owned();
-                Some(self.wrong(&settings[some - 1], problem))
+                Some(self.wrong(setting, problem))
             }
             _ => None,
         });

@@ -153,6 +153,15 @@ pub(crate) fn set(at: &mut Value, path: &[&str], value: &Value) -> Result<(), St
     }
 }
 
+/// The path of a key that was given alone, but stands in a table, or in the tables of a list, of that scenario.
+pub(crate) fn longer(scenario: &Table, key: &str) -> Option<String> {
+    let holds = |value: &Value| match value {
+        Value::Array(entries) => entries.iter().any(|entry| entry.get(key).is_some()),
+        other => other.get(key).is_some(),
+    };
+    scenario.iter().find(|(_, value)| holds(value)).map(|(above, _)| format!("{above}.{key}"))
+}
+
 /// Which entry of a list a key means; none: it is a key of all of them.
 fn chosen(entries: &[Value], key: &str, rest: &[&str]) -> Result<Option<usize>, String> {
     if let Ok(number) = key.parse::<usize>() {
@@ -230,6 +239,15 @@ mod tests {
         ] {
             assert!(changed(text).is_err_and(|error| error.contains(said)), "{:?}", changed(text));
         }
+    }
+
+    #[test]
+    fn a_key_that_stands_in_a_table_is_told_with_the_table() {
+        let Value::Table(scenario) = scenario() else { panic!("a table") };
+        assert_eq!(longer(&scenario, "fast").as_deref(), Some("tenant.fast"));
+        assert_eq!(longer(&scenario, "bind").as_deref(), Some("system.bind"));
+        assert_eq!(longer(&scenario, "0"), None);
+        assert_eq!(longer(&scenario, "slow"), None);
     }
 
     #[test]

@@ -16,17 +16,13 @@ const SHARED_FOLDER: u32 = 0o1002;
 /// It cannot be written; what was there is left as it was.
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), SweepError> {
     let content = content.as_ref();
-    no_link_of_a_stranger(path).map_err(SweepError::file(path))?;
-    // Of a link, where it leads.
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let there = fs::metadata(&target).ok();
-    let written = match there {
-        Some(there) if !there.is_file() => fs::OpenOptions::new()
+    let written = target(path).and_then(|(target, what)| match what {
+        What::Device => fs::OpenOptions::new()
             .write(true)
             .open(&target)
             .and_then(|mut to| to.write_all(content)),
-        _ => replace(&target, content),
-    };
+        What::File => replace(&target, content),
+    });
     written.map_err(SweepError::file(path))
 }
 
@@ -36,17 +32,31 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), SweepError> {
 /// # Errors
 /// It cannot.
 pub fn writable(path: &Path) -> Result<(), SweepError> {
-    no_link_of_a_stranger(path).map_err(SweepError::file(path))?;
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let can = match fs::metadata(&target) {
-        Ok(there) if !there.is_file() => fs::OpenOptions::new().write(true).open(&target).map(drop),
-        _ => {
+    let can = target(path).and_then(|(target, what)| match what {
+        What::Device => fs::OpenOptions::new().write(true).open(&target).map(drop),
+        What::File => {
             let beside = beside(&target, ".tmp");
             let _ = fs::remove_file(&beside);
             File::create_new(&beside).and_then(|_| fs::remove_file(&beside))
         }
-    };
+    });
     can.map_err(SweepError::file(path))
+}
+
+/// How something is written to.
+enum What {
+    /// As it is there: a device, a pipe.
+    Device,
+    /// By putting another in its place.
+    File,
+}
+
+/// What is to be written, of a link where it leads, and how.
+fn target(path: &Path) -> io::Result<(PathBuf, What)> {
+    no_link_of_a_stranger(path)?;
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let device = fs::metadata(&target).is_ok_and(|there| !there.is_file());
+    Ok((target, if device { What::Device } else { What::File }))
 }
 
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {

@@ -57,11 +57,12 @@ pub fn model_of(scenario: &PoolScenario) -> u32 {
     programs + policy + moving + if waits { WAITING_MODEL } else { 0 }
 }
 
-/// Whether a file's text is a scenario of a pool: it has a key `program`, or `pool`.
+/// Whether a file's text is a scenario of a pool: it has a `[[program]]`, or names a `pool` and has no `[[tenant]]`.
 #[must_use]
 pub fn is_pool(text: &str) -> bool {
-    let table = text.parse::<Table>().ok();
-    table.is_some_and(|table| table.contains_key("pool") || table.contains_key("program"))
+    let Ok(table) = text.parse::<Table>() else { return false };
+    let has = |key| table.contains_key(key);
+    has("program") || (has("pool") && !has("tenant"))
 }
 
 /// See the module.

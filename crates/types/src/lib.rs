@@ -1,9 +1,10 @@
 //! The words of Pagetide as types (docs/design.md, "Words"): bytes, page and unit sizes,
-//! unit identity, nodes, epochs and heat; and what foreign text becomes before it is shown. No I/O, and no dependency on any other crate of ours.
+//! unit identity, nodes, epochs, heat, and how long it counts; and what foreign text becomes before it is shown. No I/O, and no dependency on any other crate of ours.
 
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod fading;
 mod heat;
 mod ids;
 mod nearest;
@@ -12,6 +13,7 @@ pub mod shell;
 mod units;
 
 pub use bytes::{Bytes, ParseBytesError};
+pub use fading::{KEEP, Patience, surprising};
 pub use heat::{EpochHeat, HeatFlags, HeatRow};
 pub use ids::{EpochId, NodeId, ObjectId, Pid, TierId, UnitId};
 pub use nearest::nearest;

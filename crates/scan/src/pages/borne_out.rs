@@ -6,8 +6,8 @@
 //! them as far as it has not shown otherwise.
 
 use super::{REGION, has};
-use crate::survey::history::KEEP;
 use crate::survey::visit::{LATER, Visit};
+use pagetide_types::KEEP;
 
 /// A look tells most that saw about so many of the pages, and nothing that saw all but so many of them or less.
 const MIDDLE: f64 = 0.4;

@@ -9,9 +9,9 @@
 
 use super::borne_out::BorneOut;
 use super::{OfRegion, REGION};
-use crate::survey::history::KEEP;
 use crate::survey::mixture::{RATES, Weights, counts, rate};
 use crate::survey::visit::{LATER, Visit};
+use pagetide_types::KEEP;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 

@@ -4,14 +4,13 @@
 use super::alike::{self, VisitError};
 use super::cache_gap::{Huge, WorkingSet};
 use super::glimpse;
-use super::history::KEEP;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::{Measured, OfProcess};
 use super::mixture::{Brackets, Weights, counts, flat, mean_rate};
 use super::visit::{Slope, Visit};
 use crate::pages::{BorneOut, OfRegion};
 use crate::target::region::Region;
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, KEEP};
 use std::collections::HashMap;
 
 /// Traffic is measured between half and twice the cache gap: half of it must be long enough to be

@@ -2,22 +2,15 @@
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
-use super::patience::Patience;
 use super::visit::{Slope, Visit};
+use pagetide_types::{KEEP, Patience, surprising};
 use std::cmp::Ordering;
 
-/// What was seen counts for so much one epoch with visits later.
-pub(crate) const KEEP: f32 = 0.8;
 /// What is usual counts as so many base pages, 512 of which a visit sees.
 const PRIOR_PAGES: f32 = 20.0;
 /// Steps of the fit: it goes on from where it was.
 const STEPS: usize = 6;
 const FIRST_STEPS: usize = 30;
-/// A change: so many times as many pages seen as expected, or as few, and so many standard
-/// deviations and pages off.
-const CHANGED: f64 = 2.0;
-const DEVIATIONS: f64 = 4.0;
-const FEW: f64 = 8.0;
 /// A region is uneven where the hottest of its pages, so many of them, are accessed so often a second that
 /// it may be worth a move, and many times as often as half of them. The more times, the less sure it must
 /// be that they are not all alike: the logarithm of how much likelier that is (a likelihood ratio), times
@@ -276,12 +269,6 @@ impl History {
     }
 }
 
-/// Whether a count is no plausible outcome of what was known.
-fn surprising(seen: f64, expected: f64) -> bool {
-    let times = seen > CHANGED * expected || expected > CHANGED * seen;
-    times && (seen - expected).abs() > DEVIATIONS * expected.sqrt() + FEW
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::mixture::{counts, mean_rate};
@@ -345,9 +332,10 @@ mod tests {
         assert!(history.learn(&visit(true), &flat(), true), "twice is not");
         assert!(rate(&history) > 1e4, "{}", rate(&history));
         history.learn(&visit(true), &flat(), true);
+        let hot = rate(&history);
         // Unseen for 0.2 s says more than seen at once.
         history.learn(&visit(false), &flat(), true);
-        assert!(rate(&history) < 100.0, "{}", rate(&history));
+        assert!(rate(&history) < 0.05 * hot, "{} {hot}", rate(&history));
     }
 
     #[test]

@@ -13,7 +13,6 @@ pub(crate) mod ladder;
 pub(crate) mod lines;
 pub(crate) mod measured;
 pub(crate) mod mixture;
-pub(crate) mod patience;
 pub(crate) mod visit;
 mod wave;
 

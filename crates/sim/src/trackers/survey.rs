@@ -8,6 +8,8 @@
 //! visit sees some hundred; where memory is scaled down one of them stands for many, so that accesses
 //! are counted, up to as many as those would have bits.
 //!
+//! What was seen fades as it does in the recorder, and is forgotten where a unit changed.
+//!
 //! Simpler than the recorder: the waves of an interval follow each other, what is expected of a unit is
 //! what its own visits saw, not a mixture of rates, and a page that is touched again counts again.
 
@@ -16,6 +18,7 @@ use crate::engine::{HUGE_PAGES, World, bit};
 use crate::kernel::Units;
 use pagetide_machine::Kernel;
 use pagetide_policy::Watch;
+use pagetide_types::{KEEP, Patience, surprising};
 use std::ops::Range;
 
 /// The recorder's share of each core of the tenant in `pagetide run`, and the most of one core that it takes.
@@ -29,8 +32,6 @@ const LOOKS: u32 = 14;
 const LAST: f64 = 0.9;
 /// Looking at an entry, over clearing it: a row of 512 takes about a microsecond.
 const LOOK: f64 = 1.0 / 30.0;
-/// How much of what was seen counts on, from one interval with visits to the next, as the recorder has it.
-const KEEP: f64 = 0.8;
 /// A visit ends once this share of the bits is set: with more of them set less is learned.
 const ENOUGH: f64 = 0.5;
 /// The normal quantile of 90 %.
@@ -44,8 +45,9 @@ struct Seen {
     watched_ns: f64,
     /// Of the accesses, those of pages that came in order.
     in_order: f64,
-    /// In this interval: whether it was watched, and seen accessed.
-    now: Option<bool>,
+    /// The same of this interval, if it was watched in it.
+    now: Option<[f64; 3]>,
+    patience: Patience,
 }
 
 /// A unit whose bits were cleared.
@@ -199,7 +201,10 @@ impl Tracker for Survey {
     fn look(&mut self, interval: &Interval<'_>, world: &mut World) -> Looked {
         let seen = &mut self.seen;
         seen.resize(interval.units.len(), Seen::default());
-        let mut heat = heat(interval, world, |unit, _| (seen[unit].now.take(), seen[unit].rate()));
+        let mut heat = heat(interval, world, |unit, _| {
+            let accessed = seen[unit].learn();
+            (accessed, seen[unit].rate())
+        });
         let least = heat.unit.iter().map(|unit| seen[unit.index()].least()).collect();
         heat.least = least;
         heat.in_order = heat.unit.iter().map(|unit| seen[unit.index()].in_order()).collect();
@@ -236,13 +241,21 @@ impl Tracker for Survey {
 
 impl Seen {
     /// Accesses to single lines or objects, and of pages that came in order.
-    fn watched(&mut self, accesses: [f64; 2], for_ns: f64) {
-        let [alone, in_order] = accesses;
-        let keep = if self.now.is_none() { KEEP } else { 1.0 };
-        self.accesses = keep * self.accesses + alone + in_order;
+    fn watched(&mut self, [alone, in_order]: [f64; 2], for_ns: f64) {
+        let now = self.now.get_or_insert_default();
+        *now = [now[0] + alone + in_order, now[1] + in_order, now[2] + for_ns];
+    }
+
+    /// Takes an interval in; whether it was watched in it, and seen accessed.
+    fn learn(&mut self) -> Option<bool> {
+        let [accesses, in_order, watched_ns] = self.now.take()?;
+        let expected = f64::from(self.rate()) * watched_ns / 1e9;
+        let differs = self.watched_ns > 0.0 && surprising(accesses, expected);
+        let keep = if self.patience.believes(differs) { 0.0 } else { f64::from(KEEP) };
+        self.accesses = keep * self.accesses + accesses;
         self.in_order = keep * self.in_order + in_order;
-        self.watched_ns = keep * self.watched_ns + for_ns;
-        self.now = Some(self.now == Some(true) || alone + in_order > 0.0);
+        self.watched_ns = keep * self.watched_ns + watched_ns;
+        Some(accesses > 0.0)
     }
 
     /// Accesses a second.

@@ -164,19 +164,24 @@ fn watched_sparsely_the_same_tenth_is_seen_for_a_tenth() {
 }
 
 #[test]
-fn what_is_no_longer_accessed_cools_down_from_interval_to_interval() {
+fn what_was_seen_evens_chance_out_until_the_unit_changes() {
     let mut seen = Seen::default();
-    let interval = |seen: &mut Seen, accesses| {
-        seen.now = None;
-        seen.watched(accesses, 1e9);
+    let mut learn = |accesses: [f64; 2]| {
+        seen.watched(accesses, 5e8);
+        seen.watched([0.0; 2], 5e8);
+        assert_eq!(seen.learn(), Some(accesses != [0.0; 2]));
+        assert_eq!(seen.learn(), None, "it was not watched");
+        [seen.rate(), seen.in_order()]
     };
-    (0..40).for_each(|_| interval(&mut seen, [75.0, 25.0]));
-    assert!((seen.rate() - 100.0).abs() < 1.0);
-    assert!((seen.in_order() - 25.0).abs() < 0.3, "{}", seen.in_order());
-    (0..10).for_each(|_| interval(&mut seen, [0.0; 2]));
-    assert!((5.0..15.0).contains(&seen.rate()), "{}", seen.rate());
-    // Visits of one interval count alike.
-    let mut seen = Seen::default();
-    (0..4).for_each(|at| seen.watched([if at == 0 { 100.0 } else { 0.0 }, 0.0], 1e9));
-    assert!((seen.rate() - 25.0).abs() < 0.1, "{}", seen.rate());
+    let rounds: Vec<[f32; 2]> =
+        (0..60).map(|round| learn([if round % 2 == 0 { 65.0 } else { 85.0 }, 25.0])).collect();
+    for [rate, in_order] in &rounds[20..] {
+        assert!((rate - 100.0).abs() < 1.0, "of looks that are 10 off {rate} remains");
+        assert!((in_order - 25.0).abs() < 0.1, "{in_order}");
+    }
+    // Slowly, where it may be chance; at once, where it cannot be.
+    let slowly: Vec<f32> = (0..10).map(|_| learn([60.0, 0.0])[0]).collect();
+    assert!(slowly.is_sorted_by(|one, next| one > next) && slowly[9] > 80.0, "{slowly:?}");
+    assert!((learn([400.0, 0.0])[0] - 400.0).abs() < 1e-3);
+    assert_eq!(learn([0.0; 2])[0], 0.0);
 }

@@ -53,6 +53,8 @@ pub(crate) struct Regions {
     size: UnitSize,
     by_place: HashMap<(ObjectId, u64), usize>,
     regions: Vec<((ObjectId, u64), Region)>,
+    /// So many of them were met before the epoch under way.
+    before: usize,
     units: u32,
     pub(crate) new_units: Vec<UnitKey>,
 }
@@ -63,6 +65,7 @@ impl Regions {
             size,
             by_place: HashMap::new(),
             regions: Vec::new(),
+            before: 0,
             units: 0,
             new_units: Vec::new(),
         }
@@ -111,8 +114,19 @@ impl Regions {
         region.resident.set(page);
     }
 
+    /// Puts regions that were met in the epoch in order of address, for what is first seen in one epoch is numbered in it:
+    /// that is how most programs fill memory, and counts come in no order.
+    fn in_order(&mut self) {
+        let met = &mut self.regions[self.before..];
+        met.sort_unstable_by_key(|(place, _)| *place);
+        let places = met.iter().zip(self.before..).map(|((place, _), at)| (*place, at));
+        self.by_place.extend(places);
+        self.before = self.regions.len();
+    }
+
     /// The heat of an epoch that took `seconds` of the program's own time; the next begins.
     pub(crate) fn heat(&mut self, epoch: EpochId, seconds: f64) -> EpochHeat {
+        self.in_order();
         let per_unit = self.size.pages();
         let mut rows = Vec::new();
         for (place, region) in &mut self.regions {
@@ -236,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn single_pages_are_units_of_their_own() {
+    fn single_pages_are_units_of_their_own_numbered_by_address_within_an_epoch() {
         let mut regions = Regions::new(UnitSize::Base);
         let object = ObjectId(0);
         regions.count(object, 513, &counts(4, 4));
@@ -244,8 +258,19 @@ mod tests {
         let heat = regions.heat(EpochId(0), 1.0);
         assert_eq!(heat.len(), 2);
         let index: Vec<u64> = regions.new_units.iter().map(|key| key.index).collect();
-        assert_eq!(index, [513, 5]);
-        assert_eq!((heat.row(0).rate, heat.row(0).pages), (4.0, 1));
-        assert_eq!((heat.row(1).rate, heat.row(1).touched), (0.0, 0));
+        assert_eq!(index, [5, 513]);
+        assert_eq!((heat.row(0).rate, heat.row(0).touched), (0.0, 0));
+        assert_eq!((heat.row(1).rate, heat.row(1).pages), (4.0, 1));
+        // What was met before keeps its number.
+        regions.count(object, 513, &counts(8, 8));
+        regions.reside(ObjectId(1), 600);
+        regions.reside(object, 2000);
+        let heat = regions.heat(EpochId(1), 1.0);
+        let rows: Vec<u32> = heat.unit.iter().map(|unit| unit.0).collect();
+        assert_eq!((rows, heat.rate[0] > 4.0), (vec![1, 2, 3], true));
+        assert_eq!(
+            regions.new_units[2..],
+            [(object, 2000), (ObjectId(1), 600)].map(|(object, index)| UnitKey { object, index })
+        );
     }
 }

@@ -85,9 +85,13 @@ impl Process {
         counters.resident += heat.bytes(row);
         if observed(heat.flags[row]) {
             let pages = |pages: u16| Bytes(u64::from(pages) << 12);
-            counters.watched += pages(heat.watched[row]);
-            counters.accessed += pages(heat.touched[row]);
-            counters.accessed_fast += if fast { pages(heat.touched[row]) } else { Bytes(0) };
+            let (watched, accessed) = (pages(heat.watched[row]), pages(heat.touched[row]));
+            counters.watched += watched;
+            counters.accessed += accessed;
+            if fast {
+                counters.watched_fast += watched;
+                counters.accessed_fast += accessed;
+            }
         }
     }
 }

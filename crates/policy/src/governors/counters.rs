@@ -27,7 +27,9 @@ pub struct Counters {
     pub resident: Bytes,
     /// Bytes of pages that were watched for accesses, and whose accessed bits can be cleared.
     pub watched: Bytes,
-    /// Of those, bytes of pages seen accessed.
+    /// Of those, what lies in fast memory.
+    pub watched_fast: Bytes,
+    /// Of those that were watched, bytes of pages seen accessed.
     pub accessed: Bytes,
     /// Of those, what lies in fast memory.
     pub accessed_fast: Bytes,
@@ -81,6 +83,12 @@ impl Counters {
     #[must_use]
     pub fn accessed_fast_entries(&self) -> Option<Entries> {
         self.entries(self.accessed_fast)
+    }
+
+    /// All in fast memory, accessed or not.
+    #[must_use]
+    pub fn fast_entries(&self) -> Option<Entries> {
+        self.entries(self.watched_fast)
     }
 
     /// Part of its memory that was watched in this epoch.

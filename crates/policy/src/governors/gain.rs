@@ -121,8 +121,9 @@ enum State {
 struct Watched {
     accessed: AccessChange,
     accessed_fast: AccessChange,
-    /// What of it had moved.
+    /// What of it had moved, and how many entries were in fast memory, since those that are accessed there are counted.
     moved: Bytes,
+    in_fast: Option<f64>,
     until_s: f64,
 }
 
@@ -171,6 +172,7 @@ impl Gain {
             accessed: AccessChange::new(&self.change),
             accessed_fast: AccessChange::new(&self.change),
             moved: moved(counters),
+            in_fast: None,
             until_s: counters.now_s + self.waits_s,
         }));
     }
@@ -186,10 +188,17 @@ impl Watched {
     /// Why to migrate again, if it is time to.
     fn look(&mut self, rule: &ChangeRule, counters: &Counters) -> Option<String> {
         let (entries, fast) = (counters.accessed_entries(), counters.accessed_fast_entries());
-        // Where much went down for room other entries are in fast memory now, whatever it accesses.
+        // Where much went down for room other entries are in fast memory now, whatever it accesses; and where little did, of
+        // many entries whose pages lay on either side.
         let since = moved(counters).saturating_sub(self.moved).as_f64() / Watch::STRIDE.as_f64();
-        if fast.is_some_and(|fast| since > rule.settle() * fast.count) {
-            (self.moved, self.accessed_fast) = (moved(counters), AccessChange::new(rule));
+        let in_fast = counters.fast_entries().map(|entries| entries.count);
+        let others = in_fast
+            .zip(self.in_fast)
+            .is_some_and(|(now, then)| (now - then).abs() > rule.settle() * then);
+        self.in_fast = self.in_fast.or(in_fast);
+        if others || fast.is_some_and(|fast| since > rule.settle() * fast.count) {
+            (self.moved, self.in_fast) = (moved(counters), in_fast);
+            self.accessed_fast = AccessChange::new(rule);
         }
         let accessed = self.accessed.look(rule, entries, counters.length_s);
         let accessed_fast = self.accessed_fast.look(rule, fast, counters.length_s);

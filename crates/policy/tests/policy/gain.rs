@@ -118,6 +118,12 @@ fn memory_of_a_stopped_process_that_goes_down_for_room_is_no_change_of_its_acces
         Second { accessed_fast, again, ..brings(0.0, migrates) }
     };
     assert_eq!(times(&turns("gain", 400, 1, program)).1, []);
+    // Little moved, but all regions have less than half of their pages there now.
+    let majority = |second: u32, _: bool| {
+        let part = if second < 300 { 0.3 } else { 0.0 };
+        Second { accessed_fast: part, watched_fast: part, ..brings(0.0, false) }
+    };
+    assert_eq!(times(&turns("gain", 400, 1, majority)).1, []);
     let trickle =
         |second: u32, migrates: bool| Second { again: 1.0, ..program(second + 1, migrates) };
     let restarts = times(&turns("gain", 400, 1, trickle)).1;

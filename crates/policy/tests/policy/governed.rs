@@ -13,6 +13,8 @@ pub(crate) struct Second {
     pub(crate) accessed: f64,
     /// And of its memory, what is accessed and fast.
     pub(crate) accessed_fast: f64,
+    /// And what is fast, accessed or not.
+    pub(crate) watched_fast: f64,
     /// Seconds by which it waits less for what moved lately.
     pub(crate) gained: f64,
     /// Seconds that moving and watching take.
@@ -49,6 +51,7 @@ pub(crate) fn turns(
     let mut turns = Vec::new();
     for epoch in 1..=seconds / epoch_s {
         let (mut accessed, mut accessed_fast, mut gained, mut pieces) = (0.0, 0.0, 0.0, None);
+        let mut watched_fast = 0.0;
         let part = 1.0 / f64::from(epoch_s);
         for second in (epoch - 1) * epoch_s..epoch * epoch_s {
             let does = does(second, migrates);
@@ -56,6 +59,7 @@ pub(crate) fn turns(
             (moving_s, watching_s) = (moving_s + does.moving, watching_s + does.watching);
             accessed += does.accessed * part;
             accessed_fast += does.accessed_fast * part;
+            watched_fast += does.watched_fast * part;
             gained += does.gained * part;
             pieces = does.pieces;
         }
@@ -67,6 +71,7 @@ pub(crate) fn turns(
             promoted_then_demoted: mib(again),
             resident: RESIDENT,
             watched: RESIDENT,
+            watched_fast: mib(watched_fast * RESIDENT.as_f64() / 1048576.0),
             accessed: mib(accessed * RESIDENT.as_f64() / 1048576.0),
             accessed_fast: mib(accessed_fast * RESIDENT.as_f64() / 1048576.0),
             watching_s,

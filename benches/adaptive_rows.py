@@ -22,6 +22,7 @@ RESULTS = pathlib.Path(__file__).parent / "results"
 NONE = RESULTS / "2026-11-26-amdepyc-2cores/adaptive-rows/accesses-per-s.csv"
 REPRODUCED = RESULTS / "reproduce"
 SERIES = REPRODUCED / "adaptive-all-series.csv"
+PAGE = pathlib.Path(__file__).parent.parent / "docs/reproduction/adaptive.md"
 FIGURES = {"all": "programs.rs", "unseen": "unseen.rs"}
 # As runs.rs has them.
 THREADS, SCALE = 24, 1024
@@ -175,12 +176,19 @@ def put(name, lines):
     """Lines of a table by what they say, or by what they begin with where which system is best has changed."""
     table = REPRODUCED / name
     rows = list(csv.DictReader(table.open(encoding="utf-8")))
+    page = PAGE.read_text(encoding="utf-8")
+    # The part of the page that has this table.
+    start = page.index("### Figure " + name.removeprefix("adaptive-").removesuffix(".csv") + ":")
+    before, part = page[:start], page[start:]
     for row in rows:
         start = row["what"].split(": best is ")[0] + ": best is "
         what = next((what for what in lines if what == row["what"] or what.startswith(start)), None)
         if what:
+            shown = f"{lines[what]:.3g} {row['unit']}".strip()
+            part = re.sub(rf"(?m)^\| {re.escape(row['what'])} \|  \| [^|]*\|", f"| {what} |  | {shown} |", part, count=1)
             row["what"], row["ours"] = what, lines[what]
     write(table, list(rows[0]), rows)
+    PAGE.write_text(before + part, encoding="utf-8")
 
 
 def main():

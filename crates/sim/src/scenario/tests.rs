@@ -1,6 +1,7 @@
 //! Scenarios as their writers see them.
 
 use super::*;
+use crate::systems;
 use pagetide_policy::Verdict;
 
 const SMALL: &str = r#"
@@ -178,6 +179,32 @@ fn two_tenants_of_one_name_are_refused() {
     let tenant = &SMALL[SMALL.find("[[tenant]]").unwrap()..];
     let error = parse(&format!("{SMALL}{tenant}"), "x").unwrap_err().to_string();
     assert!(error.contains("two tenants are called 'table'"), "{error}");
+}
+
+#[test]
+fn a_scenario_that_ends_before_the_first_decision_is_refused() {
+    let of = |seconds: &str, system: &str| {
+        let text = SMALL
+            .replace("seconds = 0.02", &format!("seconds = {seconds}"))
+            .replace("interval = 0.002", "interval = 0.01")
+            .replace("all-fast", system);
+        let scenario = parse(&text, "x.toml").unwrap();
+        let checked = super::check(&scenario, "x.toml").map_err(|error| error.to_string());
+        let ran = run(&scenario, None, "x.toml").map_err(|error| error.to_string());
+        assert_eq!(checked, ran.map(drop), "{system}");
+        checked
+    };
+    for system in ["lru", "amp", "nimble-base", "pagetide"] {
+        let error = of("0.009", system).unwrap_err();
+        assert!(error.contains("seconds = 0.009: system") && error.contains(system), "{error}");
+        assert!(error.contains("after 0.01 s") && error.contains("system.interval"), "{error}");
+        of("0.011", system).unwrap();
+    }
+    for system in ["no-migration", "all-slow", "memtis", "linux-tiering", "nomad"] {
+        of("0.009", system).unwrap();
+    }
+    // It opens with shorter intervals.
+    assert_eq!(systems::find("pagetide").unwrap().decides_after_s(5.0), Some(1.0));
 }
 
 #[test]

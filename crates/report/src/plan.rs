@@ -143,7 +143,13 @@ fn recorded(plan: &Plan, style: Style) -> String {
 pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     let facts = &plan.recording;
     let told = plan.warm_up.epochs > 0 || plan.warm_up.warning().is_some();
-    let left_out = if told { format!("; {}", plan.warm_up.note) } else { String::new() };
+    let mut left_out = if told { format!("; {}", plan.warm_up.note) } else { String::new() };
+    if plan.warm_up.epochs == 0 && facts.evaluated_epochs < facts.epochs {
+        left_out += "; the first is not judged, for nothing was decided before it";
+        if plan.warm_up.ended && !told {
+            left_out += ", nor the last, in which the program ended";
+        }
+    }
     let part = facts.window.map_or_else(String::new, |window| format!("{window}: "));
     let time = format!(
         "{part}{}, {} of {} epochs of {}{left_out}",

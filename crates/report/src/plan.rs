@@ -185,7 +185,8 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     if !exact {
         let of_the_rest = if past_caches { "" } else { "of the rest " };
         accesses += &format!(
-            "; {of_the_rest}{} to units too hot to measure; {} of the memory never seen accessed",
+            "; {of_the_rest}{} to units too hot to measure; on average {} of the memory not seen \
+             accessed in an epoch",
             percent(facts.saturated_share),
             percent(facts.unseen_share)
         );

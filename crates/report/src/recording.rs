@@ -48,8 +48,8 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
         "every access was counted".to_owned()
     } else {
         format!(
-            "{} of the pages watched; of the units watched {} too hot to measure, {} never seen \
-             accessed",
+            "{} of the pages watched; of the units watched {} too hot to measure, {} not seen \
+             accessed, on average over all epochs",
             percent(info.watched_share),
             percent(info.saturated_share),
             percent(info.unseen_share)

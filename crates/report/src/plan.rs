@@ -38,8 +38,8 @@ pub fn plan(plan: &Plan, style: Style) -> String {
             }
         }
         if plan.advice.iter().any(|advice| !advice.commands.is_empty()) {
-            let nodes =
-                "Fast memory is node 0 and slow memory node 1 here; numactl -H shows yours.";
+            let nodes = "The line takes node 0 for fast memory and node 1 for slow; numactl -H \
+                         shows yours.";
             out += &style.dim(&style.paragraph("  ", nodes));
         }
     }

@@ -21,7 +21,10 @@ pub fn trace_info(info: &Info, overview: &Overview, style: Style) -> String {
     for (key, value) in &info.machine {
         out += &style.field(&shortened(key, 11), value);
     }
-    out += &style.heading("Areas");
+    out += &style.heading(match overview.warm_up.epochs {
+        0 => "Areas, means over all epochs",
+        _ => "Areas, means over the epochs after those left out",
+    });
     out += &areas(&overview.areas, style);
     out += &style.heading("Heat over address and time");
     out + &heatmap::heatmap(&overview.heatmap, &overview.areas, style)

@@ -119,15 +119,15 @@ impl HotColdKeys {
         let whole = |bytes: Bytes| bytes.0.is_multiple_of(granule.bytes().0);
         if !whole(size) {
             let remedy = format!(
-                "over `scale`, no whole number of units of {granule}; give another `memory` or \
-                 `scale`"
+                "no whole number of units of {granule}; give another `memory`, or another `scale` \
+                 where it is divided by one"
             );
             return refuse("memory", size, remedy);
         }
         if !whole(hot) {
             let remedy = format!(
-                "{hot} of {size}, which is `memory` over `scale`, no whole number of units of \
-                 {granule}; give another `hot`, `memory` or `scale`"
+                "{hot} of {size}, no whole number of units of {granule}; give another `hot` or \
+                 `memory`, or another `scale` where it is divided by one"
             );
             return refuse("hot", self.hot, remedy);
         }

@@ -145,7 +145,8 @@ pub(crate) struct RecordOptions {
     #[arg(long, default_value = "2M", value_name = "2M|4K")]
     pub(crate) unit: UnitSize,
     /// Stop after this time (60s, 2min; a number alone is seconds); a command that was started is
-    /// then ended, with all its descendants.
+    /// then ended, with all its descendants. With --exact it is the program's own time, of which QEMU
+    /// takes several times as long.
     #[arg(long = "for", alias = "duration", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) limit: Option<Duration>,
     /// Share of one core that observing may cost, in percent.

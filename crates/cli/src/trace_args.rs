@@ -30,8 +30,8 @@ pub(crate) enum TraceCommand {
         first: PathBuf,
         /// The second recording.
         second: PathBuf,
-        /// Also say how well the rates of single units agree, for example of an estimate and the
-        /// truth.
+        /// Also say how well single units agree: whether the same ones are hot, the order and the
+        /// ratio of their rates, and which are in one recording only.
         #[arg(short, long)]
         verbose: bool,
         #[command(flatten)]

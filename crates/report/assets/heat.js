@@ -2,6 +2,9 @@
 // plans of the page share. Heights follow memory, but no area is thinner than its name.
 const HEIGHT = 480;
 const DECADES = [2, 4];
+// The scale ends no lower, in accesses per second and MiB: a program that does next to nothing is
+// not to look hot. As in the terminal.
+const HOT = 100;
 
 class Heat {
   // What all maps of the page have in common.
@@ -17,6 +20,7 @@ class Heat {
       }
     }
     if (!(high > 0)) return null;
+    high = Math.max(high, HOT);
     // Noise is not to look like structure, nor one cold cell to take all colours.
     const floor = high / 10 ** DECADES[1];
     return { low: Math.min(Math.max(low, floor), high / 10 ** DECADES[0]), high, floored: low < floor };

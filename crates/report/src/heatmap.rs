@@ -20,6 +20,9 @@ const WIDEST: usize = 60;
 /// Decades of rates that the shades cover: at most, anything cooler having the coolest, and at
 /// least, so that noise does not look like structure.
 const DECADES: (f64, f64) = (2.0, 4.0);
+/// The scale ends no lower, in accesses per second and MiB: a program that does next to nothing is
+/// not to look hot. As on the page.
+const HOT: f64 = 100.0;
 
 /// The heatmap with its axis and legend, or a sentence where nothing was recorded.
 pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String {
@@ -34,16 +37,7 @@ pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String
     let repeat = (room / shown).max(1);
     let rows: Vec<Vec<Option<f64>>> =
         map.rows.iter().map(|row| merged(&row.rate_per_mib, merge, shown)).collect();
-    let hottest = rows.iter().flatten().flatten().copied().fold(0.0, f64::max);
-    let coolest = rows
-        .iter()
-        .flatten()
-        .flatten()
-        .copied()
-        .filter(|rate| *rate > 0.0)
-        .fold(hottest, f64::min)
-        .clamp(hottest / 10f64.powf(DECADES.1), hottest / 10f64.powf(DECADES.0));
-    let scale = Scale { coolest, hottest };
+    let scale = Scale::of(rows.iter().flatten().flatten().copied());
     let mut out = String::new();
     let mut last = usize::MAX;
     let mut any_unknown = false;
@@ -103,12 +97,27 @@ fn merged(rates: &[Option<f32>], merge: usize, shown: usize) -> Vec<Option<f64>>
     cells
 }
 
+/// Where the shades begin and end; both are 0 where no access was seen.
 struct Scale {
     coolest: f64,
     hottest: f64,
 }
 
 impl Scale {
+    fn of(rates: impl Iterator<Item = f64>) -> Self {
+        let seen: Vec<f64> = rates.filter(|rate| *rate > 0.0).collect();
+        if seen.is_empty() {
+            return Self { coolest: 0.0, hottest: 0.0 };
+        }
+        let hottest = seen.iter().copied().fold(HOT, f64::max);
+        let coolest = seen
+            .iter()
+            .copied()
+            .fold(hottest, f64::min)
+            .clamp(hottest / 10f64.powf(DECADES.1), hottest / 10f64.powf(DECADES.0));
+        Self { coolest, hottest }
+    }
+
     fn steps(&self) -> f64 {
         (self.hottest / self.coolest).log10()
     }
@@ -117,7 +126,6 @@ impl Scale {
         match rate {
             None => (' ', None),
             Some(rate) if rate <= 0.0 => (UNTOUCHED, None),
-            Some(_) if self.steps() <= 0.0 => (SHADES[3], Some(COLOURS[3])),
             Some(rate) => {
                 let part = (rate / self.coolest).log10() / self.steps();
                 #[expect(
@@ -143,11 +151,32 @@ impl Scale {
         }
         for (i, shade) in SHADES.iter().enumerate() {
             let upto = self.coolest * 10f64.powf(self.steps() * (i + 1) as f64 / 4.0);
-            if self.steps() > 0.0 || i == 3 {
-                text += &format!("  {shade} to {}", count(upto).replace(' ', "\u{a0}"));
-            }
+            text += &format!("  {shade} to {}", count(upto).replace(' ', "\u{a0}"));
         }
         text += "; sizes are means over time";
         style.dim(style.paragraph("  ", &text).trim_end()) + "\n"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shades(rates: &[f64]) -> String {
+        let scale = Scale::of(rates.iter().copied());
+        rates.iter().map(|rate| scale.shade(Some(*rate)).0).collect()
+    }
+
+    #[test]
+    fn a_program_that_does_next_to_nothing_does_not_look_hot() {
+        assert_eq!(shades(&[0.0, 0.01, 0.01]), "·░░");
+        assert_eq!(shades(&[0.0, 0.01, 5.0, 90.0]), "·░▓█");
+        assert_eq!(shades(&[0.0, 0.0]), "··");
+    }
+
+    #[test]
+    fn the_scale_ends_with_what_is_hottest() {
+        assert_eq!(shades(&[0.01, 20.0, 200.0, 2e3, 3e4]), "░░▒▓█");
+        assert_eq!(shades(&[5e4, 5e4]), "██");
     }
 }

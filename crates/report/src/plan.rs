@@ -38,8 +38,8 @@ pub fn plan(plan: &Plan, style: Style) -> String {
             }
         }
         if plan.advice.iter().any(|advice| !advice.commands.is_empty()) {
-            let nodes =
-                "Fast memory is node 0 and slow memory node 1 here; numactl -H shows yours.";
+            let nodes = "The line takes node 0 for fast memory and node 1 for slow; numactl -H \
+                         shows yours.";
             out += &style.dim(&style.paragraph("  ", nodes));
         }
     }
@@ -143,7 +143,13 @@ fn recorded(plan: &Plan, style: Style) -> String {
 pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     let facts = &plan.recording;
     let told = plan.warm_up.epochs > 0 || plan.warm_up.warning().is_some();
-    let left_out = if told { format!("; {}", plan.warm_up.note) } else { String::new() };
+    let mut left_out = if told { format!("; {}", plan.warm_up.note) } else { String::new() };
+    if plan.warm_up.epochs == 0 && facts.evaluated_epochs < facts.epochs {
+        left_out += "; the first is not judged, for nothing was decided before it";
+        if plan.warm_up.ended && !told {
+            left_out += ", nor the last, in which the program ended";
+        }
+    }
     let part = facts.window.map_or_else(String::new, |window| format!("{window}: "));
     let time = format!(
         "{part}{}, {} of {} epochs of {}{left_out}",
@@ -179,7 +185,8 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
     if !exact {
         let of_the_rest = if past_caches { "" } else { "of the rest " };
         accesses += &format!(
-            "; {of_the_rest}{} to units too hot to measure; {} of the memory never seen accessed",
+            "; {of_the_rest}{} to units too hot to measure; on average {} of the memory not seen \
+             accessed in an epoch",
             percent(facts.saturated_share),
             percent(facts.unseen_share)
         );

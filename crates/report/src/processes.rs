@@ -18,7 +18,7 @@ pub fn trace_processes(by: &ByProcess, name: &str, target: &str, style: Style) -
     let mut out = format!("{}\n\n", style.bold(&shortened(&title, style.width())));
     out += &style.field("Target", target);
     out += &style.field("Time", &duration(by.seconds));
-    out += &style.heading("Processes");
+    out += &style.heading("Processes, means over all epochs");
     if by.processes.is_empty() {
         return out + &style.paragraph("  ", "No memory of the target was resident.");
     }

@@ -21,7 +21,10 @@ pub fn trace_info(info: &Info, overview: &Overview, style: Style) -> String {
     for (key, value) in &info.machine {
         out += &style.field(&shortened(key, 11), value);
     }
-    out += &style.heading("Areas");
+    out += &style.heading(match overview.warm_up.epochs {
+        0 => "Areas, means over all epochs",
+        _ => "Areas, means over the epochs after those left out",
+    });
     out += &areas(&overview.areas, style);
     out += &style.heading("Heat over address and time");
     out + &heatmap::heatmap(&overview.heatmap, &overview.areas, style)
@@ -48,8 +51,8 @@ fn fields(info: &Info) -> Vec<(&'static str, String)> {
         "every access was counted".to_owned()
     } else {
         format!(
-            "{} of the pages watched; of the units watched {} too hot to measure, {} never seen \
-             accessed",
+            "{} of the pages watched; of the units watched {} too hot to measure, {} not seen \
+             accessed, on average over all epochs",
             percent(info.watched_share),
             percent(info.saturated_share),
             percent(info.unseen_share)

@@ -21,8 +21,11 @@ pub fn trace_diff(diff: &Diff, names: [&str; 2], verbose: bool, style: Style) ->
     out += &style.field("second", names[1]);
     out.push('\n');
     out += &sides(diff, verbose, style);
-    out += &style.heading("Areas, what changed most first");
+    out += &style.heading("Areas, means over all epochs, what changed most first");
     out += &areas(&diff.areas, style);
+    if let Some(common) = in_common(diff).filter(|_| !verbose) {
+        out += &style.paragraph("  ", &common);
+    }
     if verbose {
         out += &style.heading("Agreement of single units");
         out += &agreement(diff, style);
@@ -130,6 +133,16 @@ fn agreement(diff: &Diff, style: Style) -> String {
         }
     }
     out
+}
+
+/// How much of what is hot stayed where it is: areas with the same figures may hold other hot parts.
+fn in_common(diff: &Diff) -> Option<String> {
+    let jaccard = diff.hot.as_ref()?.jaccard?;
+    Some(format!(
+        "Hot in both: {} of the units that are hot in either, that is among its hottest, which get \
+         90 % of the accesses. -v tells more of single units.",
+        percent(jaccard)
+    ))
 }
 
 /// Why units were not compared, where they were not.

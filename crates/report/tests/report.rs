@@ -91,7 +91,7 @@ fn exact_counts_have_no_budget_no_looks_and_no_stalls() {
     plan.recording.leads_per_s = Some(1e5);
     let text = pagetide_report::plan(&plan, plain(80));
     assert!(text.contains("every access was counted"), "{text}");
-    for wrong in ["recorder", "never seen accessed", "in huge pages"] {
+    for wrong in ["recorder", "not seen accessed", "in huge pages"] {
         assert!(!text.contains(wrong), "'{wrong}' in {text}");
     }
 }
@@ -201,6 +201,21 @@ fn without_an_evaluated_epoch_the_reason_is_all_that_is_said() {
     let text = pagetide_report::plan(&plan, plain(80));
     assert!(text.ends_with("No recommendation: the recording is too short to tell.\n"), "{text}");
     assert_eq!(text.lines().count(), 3, "{text}");
+}
+
+#[test]
+fn that_the_first_epoch_is_not_judged_has_a_reason() {
+    let mut plan = plan_of(&made::zipf(), &PlanOptions::default());
+    let (first, last) =
+        ("the first is not judged, for nothing was decided before it", "nor the last");
+    assert!(!unwrapped(&pagetide_report::plan(&plan, plain(80))).contains(first));
+    plan.warm_up.epochs = 0;
+    (plan.recording.epochs, plan.recording.evaluated_epochs) = (12, 11);
+    let text = unwrapped(&pagetide_report::plan(&plan, plain(80)));
+    assert!(text.contains(first) && !text.contains(last), "{text}");
+    (plan.warm_up.ended, plan.recording.evaluated_epochs) = (true, 10);
+    let text = unwrapped(&pagetide_report::plan(&plan, plain(80)));
+    assert!(text.contains(&format!("{first}, {last}, in which the program ended")), "{text}");
 }
 
 #[test]

@@ -30,8 +30,8 @@ pub enum Error {
     },
     /// It is somebody else's, and recordings are for their owners only.
     #[error(
-        "{} cannot be read: it belongs to {}, and a recording is for its owner only; read it as \
-         that user (sudo), or make it yours: sudo chown -R \"$USER\" {}",
+        "{} cannot be read ({cause}): it belongs to {}, and a recording is for its owner only; read \
+         it as that user (sudo), or make it yours: sudo chown -R \"$USER\" {}",
         .path.display(), user(*.owner), pagetide_types::shell::shown(&.path.to_string_lossy())
     )]
     NotYours {
@@ -39,8 +39,8 @@ pub enum Error {
         path: PathBuf,
         /// The number of the user whose it is.
         owner: u32,
-        /// What the system said.
-        source: io::Error,
+        /// What the system said. No source, which would stand behind the line to copy.
+        cause: io::Error,
     },
     /// Any other failed call to the operating system.
     #[error("{}: {source}", .path.display())]
@@ -176,7 +176,7 @@ impl Error {
         let found = [file, recording].into_iter().find_map(|path| path.metadata().ok());
         match found {
             Some(found) => {
-                Self::NotYours { path: recording.to_owned(), owner: found.uid(), source }
+                Self::NotYours { path: recording.to_owned(), owner: found.uid(), cause: source }
             }
             None => Self::io(file, source),
         }

@@ -223,7 +223,8 @@ impl RecordingWriter {
             sums.insert(part, &bytes);
             tables.push((path, bytes));
         }
-        put_json(&self.directory, sums_path(self.path(), self.spans), &sums)?;
+        let path = sums_path(self.path(), self.spans);
+        self.directory.put(&path, &json(&path, &sums)?)?;
         for (path, bytes) in tables {
             self.directory.put(&path, &bytes)?;
         }
@@ -253,7 +254,7 @@ fn reason(error: &Error) -> String {
     reason.chars().take(RESERVED / 16).collect()
 }
 
-fn put_json(directory: &Directory, name: impl AsRef<Path>, value: &impl Serialize) -> Result<()> {
+fn put_json(directory: &Directory, name: &str, value: &impl Serialize) -> Result<()> {
     let path = directory.path().join(name);
     directory.put(&path, &json(&path, value)?)
 }

@@ -1,7 +1,7 @@
 //! Where pages go: the subjects of one, and writing it so that it is there whole or not at all.
 
 use crate::tell::tell;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use pagetide_replay::{Pictures, Plan, Split};
 use pagetide_report::{Subject, Together};
 use pagetide_trace::{Diff, Owner, Recording};
@@ -38,7 +38,7 @@ impl Subjects {
         let together = Together { diff: self.diff.as_ref(), split };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |past| past.as_secs());
         let page = pagetide_report::html(&self.plans, together, now)?;
-        write(path, &page).with_context(|| format!("writing {}", path.display()))?;
+        write(path, &page).map_err(|error| anyhow!(unwritten(path, &error)))?;
         tell!("report: {} (open it in a browser)", path.display());
         Ok(())
     }
@@ -70,7 +70,7 @@ pub(crate) fn check(path: &Path) -> Result<()> {
 /// Addresses and command lines are nobody else's business: only the owner can read the page. Under
 /// sudo that is who called it, not root: the page is for their browser. A link in its place is
 /// replaced and not followed.
-fn write(path: &Path, text: &str) -> Result<()> {
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!(".{}.tmp", std::process::id()));
     let temporary = path.with_file_name(name);
@@ -87,5 +87,33 @@ fn write(path: &Path, text: &str) -> Result<()> {
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }
-    Ok(written?)
+    written
+}
+
+/// Why a page could not be written, and what helps.
+fn unwritten(path: &Path, error: &std::io::Error) -> String {
+    use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+    let free = match error.kind() {
+        StorageFull | QuotaExceeded => "free some space, or ",
+        _ => "",
+    };
+    format!(
+        "writing {}: {error}; {free}name another place for the page (report -o, plan --report)",
+        path.display()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+
+    #[test]
+    fn a_page_that_cannot_be_written_is_said_with_what_helps() {
+        let said = |kind: ErrorKind| unwritten(Path::new("m.html"), &Error::from(kind));
+        let denied = said(ErrorKind::PermissionDenied);
+        assert!(denied.starts_with("writing m.html: permission denied; name another"), "{denied}");
+        let full = said(ErrorKind::StorageFull);
+        assert!(full.contains("; free some space, or name another place"), "{full}");
+    }
 }

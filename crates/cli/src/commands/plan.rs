@@ -177,7 +177,7 @@ fn from_recordings(
         );
     }
     if arguments.recordings.len() > 1 && arguments.fast.is_none() {
-        bail!("several recordings share fast memory: say how much there is with --fast SIZE");
+        bail!(several(&arguments.recordings));
     }
     check_weights(&arguments.weights, arguments.recordings.len())?;
     // Before minutes of replay: whether all of them can be read at all.
@@ -222,6 +222,21 @@ fn from_recordings(
     Ok(ExitCode::SUCCESS)
 }
 
+/// What can be done with several recordings, of which a plan needs a size.
+fn several(recordings: &[PathBuf]) -> String {
+    let names: Vec<_> =
+        recordings.iter().map(|path| shell::shown(&path.to_string_lossy())).collect();
+    let names = names.join(" ");
+    let diff = match recordings {
+        [_, _] => format!(", and what changed: pagetide trace diff {names}"),
+        _ => String::new(),
+    };
+    format!(
+        "several recordings share fast memory: say how much there is with --fast SIZE; side by \
+         side: pagetide report {names}{diff}"
+    )
+}
+
 /// One weight for each of several recordings, or none at all.
 fn check_weights(weights: &[f64], recordings: usize) -> Result<()> {
     if !weights.is_empty() && recordings == 1 {
@@ -258,6 +273,16 @@ fn show(plan: &Plan, json: bool) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn several_recordings_may_be_meant_to_be_compared() {
+        let said = |names: &[&str]| several(&names.iter().map(PathBuf::from).collect::<Vec<_>>());
+        let two = said(&["a.heat", "b c.heat"]);
+        assert!(two.contains("--fast SIZE"), "{two}");
+        assert!(two.contains("pagetide report a.heat 'b c.heat', and what changed"), "{two}");
+        assert!(two.ends_with("pagetide trace diff a.heat 'b c.heat'"), "{two}");
+        assert!(said(&["a", "b", "c"]).ends_with("pagetide report a b c"));
+    }
 
     #[test]
     fn commas_part_policies_and_the_options_of_one() {

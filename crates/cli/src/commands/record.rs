@@ -35,29 +35,48 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
         then: Capabilities::NONE,
         planned: false,
     };
-    let Recorded { end, epochs } = record(what, &arguments.options, cache, output, false)?;
+    let recorded = record(what, &arguments.options, cache, output, false)?;
     let path = shell::shown(&arguments.output.to_string_lossy());
-    tell!("{}", next_step(epochs, &path));
-    Ok(code(end))
+    let began = matches!(target, Target::Command(_));
+    tell!("{}", next_step(recorded, began, arguments.options.limit, &path));
+    Ok(code(recorded.end))
 }
 
-/// What was recorded, and what can be done with it.
-fn next_step(epochs: u32, path: &str) -> String {
+/// What was recorded, and what can be done with it. `began`: the target began with the recording.
+fn next_step(
+    Recorded { end, epochs }: Recorded,
+    began: bool,
+    limit: Option<Duration>,
+    path: &str,
+) -> String {
+    let ended = matches!(end, End::TargetEnded(_));
+    let early = match limit {
+        Some(limit) if ended => {
+            format!("the target ended before --for {} was over; ", time(limit))
+        }
+        _ => String::new(),
+    };
     if epochs < LEAST_EPOCHS {
         let plural = if epochs == 1 { "" } else { "s" };
         return format!(
-            "recorded {epochs} epoch{plural} to {path}, too few for a plan: that takes \
+            "{early}recorded {epochs} epoch{plural} to {path}, too few for a plan: that takes \
              {LEAST_EPOCHS} at least; pagetide trace info {path} shows what is there"
         );
     }
-    let few = if epochs < LEAST_EPOCHS + 2 {
-        format!(
-            " (it needs {LEAST_EPOCHS} after those in which a program fills its memory, so it may ask for more)"
-        )
+    // What a plan leaves out at the start, and at the end of a target that ended.
+    let left_out = if began { 2 } else { (epochs / 2).max(2) } + u32::from(ended);
+    let few = if epochs < LEAST_EPOCHS + left_out {
+        let after = if began {
+            "those in which a program fills its memory"
+        } else {
+            "the first half of what ran before"
+        };
+        let but = if ended { ", without the last, in which it ended" } else { "" };
+        format!(" (it needs {LEAST_EPOCHS} after {after}{but}, so it may ask for more)")
     } else {
         String::new()
     };
-    format!("recorded {epochs} epochs to {path}; next: pagetide plan {path}{few}")
+    format!("{early}recorded {epochs} epochs to {path}; next: pagetide plan {path}{few}")
 }
 
 /// The exit code of a recording that was made: that of the command, as far as there is one.
@@ -96,6 +115,7 @@ pub(crate) struct What<'a> {
 }
 
 /// How a recording went.
+#[derive(Clone, Copy)]
 pub(crate) struct Recorded {
     pub(crate) end: End,
     /// Epochs that it holds.
@@ -312,7 +332,9 @@ mod tests {
 
     #[test]
     fn what_comes_next_depends_on_how_many_epochs_there_are() {
-        let said = |epochs| next_step(epochs, "x.heat");
+        let said = |epochs| {
+            next_step(Recorded { end: End::Limit, epochs }, true, Some(Duration::ZERO), "x.heat")
+        };
         assert!(said(1).starts_with("recorded 1 epoch to x.heat, too few"), "{}", said(1));
         assert!(said(LEAST_EPOCHS - 1).contains("too few for a plan"));
         for epochs in [LEAST_EPOCHS, LEAST_EPOCHS + 1] {
@@ -323,5 +345,26 @@ mod tests {
             );
         }
         assert!(said(LEAST_EPOCHS + 2).ends_with("next: pagetide plan x.heat"));
+    }
+
+    #[test]
+    fn a_target_that_ended_or_ran_before_may_have_too_few() {
+        let said = |began, end, epochs| {
+            next_step(Recorded { end, epochs }, began, Some(Duration::from_secs(60)), "x.heat")
+        };
+        let ended = End::TargetEnded(None);
+        let five = said(false, ended, 5);
+        assert_eq!(
+            five,
+            "the target ended before --for 60s was over; recorded 5 epochs to x.heat; next: \
+             pagetide plan x.heat (it needs 3 after the first half of what ran before, without \
+             the last, in which it ended, so it may ask for more)"
+        );
+        assert!(said(false, ended, 1).starts_with("the target ended before --for 60s was over; "));
+        // Of six half are not judged, nor is the last; of seven three are.
+        for (began, end, least) in [(false, ended, 7), (false, End::Limit, 5), (true, ended, 6)] {
+            assert!(said(began, end, least - 1).ends_with("ask for more)"), "{least}");
+            assert!(said(began, end, least).ends_with("plan x.heat"), "{least}");
+        }
     }
 }

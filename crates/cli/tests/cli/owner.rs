@@ -85,6 +85,7 @@ fn somebody_elses_recording_is_said_to_be_theirs_with_the_remedy() {
         let remedy = format!("sudo chown -R \"$USER\" {}", roots.display());
         outcome.fails(1, &["roots.heat", "belongs to root", "sudo", &remedy]);
         assert_eq!(outcome.err.lines().count(), 1, "{}", outcome.err);
+        assert!(outcome.err.trim_end().ends_with(&remedy), "{}", outcome.err);
     }
     // 65534 is who the other one was made for.
     as_nobody(&scratch, &format!("trace info {}", theirs.display())).succeeds();

@@ -252,7 +252,11 @@ fn a_program_that_does_not_fit_names_key_and_remedy() {
             ["program.pattern = zpif: unknown", "did you mean 'zipf'?"],
         ),
         (pattern("1M", "hot = 2.0"), "", ["pattern = of no kind", "missing field `kind`"]),
-        (pattern("1M", "kind = 'hot-cold', hot = 2.0"), "", ["hot = 2.00 MiB", "at most `size`"]),
+        (
+            pattern("1M", "kind = 'hot-cold', hot = 2.0"),
+            "",
+            ["hot must be a share of the memory", "from 0 to 1, not 2.0"],
+        ),
         (
             pattern("1M", "kind = 'gups'"),
             "--set program.0.instructions=0",

@@ -312,6 +312,11 @@ fn what_is_short(facts: &RecordingFacts) -> (String, &'static str) {
         Some(window) => {
             (format!("part {window} of the recording"), "ask for more of it, or record for longer")
         }
+        None if facts.source == Source::Exact => (
+            "recording".to_owned(),
+            "record for longer: times are the program's own, and in QEMU one that stops by the \
+             clock gets little of it",
+        ),
         None => ("recording".to_owned(), "record for longer"),
     }
 }

@@ -21,6 +21,10 @@ const PHASE: f64 = 0.02;
 /// can tell that from one that still fills its memory.
 const TELLS_GROWTH: usize = 8;
 
+/// How a note ends where nothing is left out. Plans do not judge the first epoch all the same:
+/// nothing was decided before it.
+const NONE: &str = "no start-up is left out";
+
 /// Which epochs at the start were left out, and why.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WarmUp {
@@ -37,9 +41,8 @@ pub struct WarmUp {
 impl WarmUp {
     /// The program ended in the last epoch, which is left out, too.
     pub(crate) fn ended(self) -> Self {
-        const ALL: &str = "all epochs are used";
-        let note = match self.note.strip_suffix(ALL) {
-            Some(why) => format!("{why}all epochs but the last, in which it ended, are used"),
+        let note = match self.note.strip_suffix(NONE) {
+            Some(why) => format!("{why}{NONE}; the last epoch is, in which it ended"),
             None if self.epochs > 0 => format!("{}; so is the last, in which it ended", self.note),
             None => format!("{}; the last, in which it ended, is left out", self.note),
         };
@@ -121,15 +124,18 @@ pub(crate) fn ended_in_the_last(epochs: &[Epoch], warm_up: &WarmUp) -> bool {
 #[must_use]
 pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     let n = resident.len();
-    let all = |note: &str| WarmUp { note: note.to_owned(), ..WarmUp::default() };
+    let all = |why: &str| WarmUp { note: format!("{why}; {NONE}"), ..WarmUp::default() };
     if n < 2 {
-        return all("too few epochs to look for a warm-up");
+        return WarmUp {
+            note: "too few epochs to look for a warm-up".to_owned(),
+            ..WarmUp::default()
+        };
     }
     let mut later = resident[n / 2..].to_vec();
     later.sort_unstable();
     let level = later[later.len() / 2].as_f64();
     if level <= 0.0 {
-        return all("no memory was resident in the second half; all epochs are used");
+        return all("no memory was resident in the second half");
     }
     let phase = |i: usize| {
         let (first, last) = (resident[i].as_f64(), resident.get(i + PHASE_EPOCHS - 1));
@@ -158,11 +164,11 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     if grows {
         return WarmUp {
             still_growing: true,
-            ..all("the footprint grows throughout the recording; all epochs are used")
+            ..all("the footprint grows throughout the recording")
         };
     }
     if epochs == 0 {
-        return all("the footprint is steady from the first epoch; all epochs are used");
+        return all("the footprint is steady from the first epoch");
     }
     WarmUp {
         epochs,
@@ -284,8 +290,8 @@ mod tests {
         let said = |mib: &[u64]| warm_up(mib).ended().note;
         assert_eq!(
             said(&[100; 9]),
-            "the footprint is steady from the first epoch; all epochs but the last, in which it \
-             ended, are used"
+            "the footprint is steady from the first epoch; no start-up is left out; the last \
+             epoch is, in which it ended"
         );
         let filled = said(&[10, 50, 100, 100, 100, 100, 100, 100, 100]);
         assert!(

@@ -243,6 +243,12 @@ fn what_is_too_little_to_plan_on_is_answered_in_words() {
         let why_not = plan.why_not.unwrap();
         assert!(why_not.contains(words), "{why_not}");
     }
+    let mut exact = curve("rate", &hot_cold(5, 10, 1000.0, 100.0));
+    exact.epochs = 1;
+    let mut exact = input(vec![candidate(exact)]);
+    exact.facts.source = pagetide_trace::Source::Exact;
+    let why_not = plan(exact, &cxl(), &PlanOptions::default()).why_not.unwrap();
+    assert!(why_not.contains("record for longer: times are the program's own"), "{why_not}");
     let one = plan_units(&[Unit { rate: 1e4, ..Unit::default() }]).recommendation.unwrap();
     assert_eq!(one.fast_bytes, Bytes::mib(2));
     let mut uncleared = input(vec![candidate(curve("rate", &hot_cold(5, 10, 1000.0, 100.0)))]);

@@ -190,7 +190,8 @@ pub(super) fn rates(subject: &Subject) -> Words {
     Words {
         shows: format!(
             "Accesses per second and MiB, the hottest memory first: {} at the hottest, {} in the \
-             middle. Of {} units {} too hot to measure and {} never seen accessed.",
+             middle. Of {} units {} too hot to measure and {} seen accessed in no epoch of the \
+             recording.",
             count(hottest),
             count(middle.map_or(0.0, |step| step.rate_per_mib)),
             count(rates.units as f64),
@@ -205,8 +206,10 @@ pub(super) fn rates(subject: &Subject) -> Words {
             rates.steps.len(),
             match rates.untouched_units {
                 0 => String::new(),
-                n =>
-                    format!(" {} units never seen accessed lie right of the end.", count(n as f64)),
+                n => format!(
+                    " {} units seen accessed in no epoch lie right of the end.",
+                    count(n as f64)
+                ),
             }
         ),
     }

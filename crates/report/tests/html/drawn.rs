@@ -112,6 +112,25 @@ fn what_nobody_knows_is_hatched_in_the_page_and_not_drawn_as_cold() {
 }
 
 #[test]
+fn a_program_that_does_next_to_nothing_does_not_look_hot_in_the_page() {
+    let test = "a_program_that_does_next_to_nothing_does_not_look_hot_in_the_page";
+    let mut idle = subject(&made::zipf());
+    for row in idle.pictures.heat.areas.iter_mut().flat_map(|area| &mut area.rows) {
+        row.rate_per_mib.fill(Some(0.01));
+    }
+    let Some(mut opened) = opened(test, &[idle]) else { return };
+    let file = opened.file.clone();
+    opened.browser.open(&file, 1280, "light");
+    let key = opened.browser.value("document.querySelector('#heat-0 .scale').textContent");
+    let key = key.as_str().unwrap();
+    assert!(key.contains("accesses per second and MiB: 0.010100r"), "{key}");
+    let coolest = "(() => { const heat = Figures.find((f) => f instanceof Heat); \
+         return heat.colour(0.01) === Theme.heat(0); })()";
+    assert_eq!(opened.browser.value(coolest), true);
+    opened.is_well();
+}
+
+#[test]
 fn zooming_choosing_and_printing_change_what_they_should() {
     let test = "zooming_choosing_and_printing_change_what_they_should";
     let Some(mut opened) = opened(test, &[subject(&made::zipf())]) else { return };

@@ -1,6 +1,6 @@
 //! Runs a scenario: lays the tenants' memory out, has it touched, starts their threads, and counts.
 
-use super::check::{fits, sizes};
+use super::check::{decides, fits, sizes};
 use super::error::ScenarioError;
 use super::hardware::hardware;
 use super::layout::{INSTRUCTION_NS, Laid, Layout, failed};
@@ -40,6 +40,8 @@ pub fn run_watched(
     let name = system.unwrap_or(&scenario.system.name);
     let info = systems::find(name)
         .map_err(|source| ScenarioError::System { origin: origin.to_owned(), source })?;
+    decides(scenario, info)
+        .map_err(|problem| ScenarioError::Value { origin: origin.to_owned(), problem })?;
     let layout = Layout::of(scenario, origin)?;
     let laid = layout.tenants.iter().zip(&scenario.tenants).map(|(laid, tenant)| {
         let touched = Bytes((laid.setup.pages.len() as u64) << 12);

@@ -4,7 +4,7 @@
 use super::error::ScenarioError;
 use super::read::machine;
 use super::spec::{Scenario, TenantSpec};
-use crate::systems;
+use crate::systems::{self, SystemInfo};
 use pagetide_machine::Machine;
 use pagetide_policy::PolicySpec;
 use pagetide_types::Bytes;
@@ -19,11 +19,26 @@ pub fn check(scenario: &Scenario, origin: &str) -> Result<(), ScenarioError> {
     let patterns = scenario.tenants.iter().filter(|tenant| tenant.pattern.is_some());
     fits(patterns.map(|tenant| sizes(tenant, tenant.memory.unwrap_or_default())), &machine)
         .map_err(|problem| ScenarioError::Value { origin: origin(), problem })?;
-    systems::find(&scenario.system.name)
+    let info = systems::find(&scenario.system.name)
         .map_err(|source| ScenarioError::System { origin: origin(), source })?;
+    decides(scenario, info)
+        .map_err(|problem| ScenarioError::Value { origin: origin(), problem })?;
     let policy = scenario.system.policy.as_deref().map(str::parse::<PolicySpec>).transpose();
     policy.map_err(|source| ScenarioError::Policy { origin: origin(), source })?;
     Ok(())
+}
+
+/// Whether a system comes to a decision before a scenario ends, if it decides in intervals at all.
+pub(super) fn decides(scenario: &Scenario, info: &SystemInfo) -> Result<(), String> {
+    let Scenario { seconds, system, .. } = scenario;
+    match info.decides_after_s(system.interval) {
+        Some(first) if *seconds <= first => Err(format!(
+            "seconds = {seconds}: system '{}' decides for the first time after {first} s; give more \
+             seconds, or a shorter system.interval (it is {})",
+            info.name, system.interval
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Whether the system that a scenario names listens to all keys that it gives.

@@ -3,12 +3,13 @@
 
 use super::spec::bytes;
 use pagetide_access::Choice;
-use pagetide_access::parameter::Result;
+use pagetide_access::parameter::{Result, refuse};
 use pagetide_access::patterns::{
     Amp, Favour, Gups, HotCold, Keys, Origin, Pattern, Phases, Place, PointerChase, Regions, Setup,
     Source, Strided, Uniform, Within, Zipf,
 };
 use pagetide_types::{Bytes, UnitSize};
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 /// See the module.
@@ -56,7 +57,7 @@ impl PatternSpec {
             Self::Zipf(ZipfKeys { exponent, object, keys }) => {
                 built(&Zipf { exponent: *exponent, object: *object, keys: *keys }, setup)
             }
-            Self::HotCold(keys) => built(&keys.pattern(setup), setup),
+            Self::HotCold(keys) => built(&keys.pattern(setup)?, setup),
             Self::Phases(keys) => built(&keys.pattern(), setup),
             Self::PointerChase(keys) => built(&PointerChase { slot: keys.slot }, setup),
             Self::Amp(keys) => built(&keys.pattern(), setup),
@@ -102,7 +103,7 @@ pub struct ZipfKeys {
 #[serde(deny_unknown_fields)]
 pub struct HotColdKeys {
     /// Share of the memory that is hot.
-    #[serde(default = "quarter")]
+    #[serde(default = "quarter", deserialize_with = "hot_share")]
     hot: f64,
     #[serde(default = "hundred")]
     ratio: f64,
@@ -112,9 +113,25 @@ pub struct HotColdKeys {
 
 impl HotColdKeys {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share")]
-    fn pattern(&self, setup: &Setup) -> HotCold {
-        let hot = Bytes((setup.size().as_f64() * self.hot) as u64);
-        HotCold { hot, ratio: self.ratio, place: self.place, granule: UnitSize::Huge }
+    fn pattern(&self, setup: &Setup) -> Result<HotCold> {
+        let (size, granule) = (setup.size(), UnitSize::Huge);
+        let hot = Bytes((size.as_f64() * self.hot) as u64);
+        let whole = |bytes: Bytes| bytes.0.is_multiple_of(granule.bytes().0);
+        if !whole(size) {
+            let remedy = format!(
+                "no whole number of units of {granule}; give another `memory`, or another `scale` \
+                 where it is divided by one"
+            );
+            return refuse("memory", size, remedy);
+        }
+        if !whole(hot) {
+            let remedy = format!(
+                "{hot} of {size}, no whole number of units of {granule}; give another `hot` or \
+                 `memory`, or another `scale` where it is divided by one"
+            );
+            return refuse("hot", self.hot, remedy);
+        }
+        Ok(HotCold { hot, ratio: self.ratio, place: self.place, granule })
     }
 }
 
@@ -180,6 +197,15 @@ fn named<E: serde::de::Error, C: Choice>(word: &str) -> std::result::Result<C, E
 
 fn word<'de, D: Deserializer<'de>, C: Choice>(from: D) -> std::result::Result<C, D::Error> {
     named(&String::deserialize(from)?)
+}
+
+/// A workload has a size in its place: what is given is named.
+fn hot_share<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<f64, D::Error> {
+    let value = toml::Value::deserialize(from)?;
+    let number = value.as_float().or_else(|| value.as_integer().map(|whole| whole as f64));
+    number.filter(|share| (0.0..=1.0).contains(share)).ok_or_else(|| {
+        D::Error::custom(format!("hot must be a share of the memory, from 0 to 1, not {value}"))
+    })
 }
 
 fn words<'de, D: Deserializer<'de>, C: Choice>(from: D) -> std::result::Result<Vec<C>, D::Error> {

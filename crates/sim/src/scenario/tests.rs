@@ -1,6 +1,7 @@
 //! Scenarios as their writers see them.
 
 use super::*;
+use crate::systems;
 use pagetide_policy::Verdict;
 
 const SMALL: &str = r#"
@@ -181,6 +182,32 @@ fn two_tenants_of_one_name_are_refused() {
 }
 
 #[test]
+fn a_scenario_that_ends_before_the_first_decision_is_refused() {
+    let of = |seconds: &str, system: &str| {
+        let text = SMALL
+            .replace("seconds = 0.02", &format!("seconds = {seconds}"))
+            .replace("interval = 0.002", "interval = 0.01")
+            .replace("all-fast", system);
+        let scenario = parse(&text, "x.toml").unwrap();
+        let checked = super::check(&scenario, "x.toml").map_err(|error| error.to_string());
+        let ran = run(&scenario, None, "x.toml").map_err(|error| error.to_string());
+        assert_eq!(checked, ran.map(drop), "{system}");
+        checked
+    };
+    for system in ["lru", "amp", "nimble-base", "pagetide"] {
+        let error = of("0.009", system).unwrap_err();
+        assert!(error.contains("seconds = 0.009: system") && error.contains(system), "{error}");
+        assert!(error.contains("after 0.01 s") && error.contains("system.interval"), "{error}");
+        of("0.011", system).unwrap();
+    }
+    for system in ["no-migration", "all-slow", "memtis", "linux-tiering", "nomad"] {
+        of("0.009", system).unwrap();
+    }
+    // It opens with shorter intervals.
+    assert_eq!(systems::find("pagetide").unwrap().decides_after_s(5.0), Some(1.0));
+}
+
+#[test]
 fn what_is_wrong_is_named_with_a_remedy() {
     for (from, to, part) in [
         ("seconds = 0.02", "secnds = 0.02", "did you mean 'seconds'?"),
@@ -190,6 +217,13 @@ fn what_is_wrong_is_named_with_a_remedy() {
         ("kind = \"uniform\"", "kind = \"zipf\", keys = \"scatered\"", "did you mean 'scattered'?"),
         ("kind = \"uniform\"", "kind = \"zipf\", exponent = -1.0", "tenant 'table': exponent -1"),
         ("name = \"all-fast\"", "name = \"nimble-bse\"", "did you mean 'nimble-base'?"),
+        (
+            "\"uniform\"",
+            "\"hot-cold\", hot = \"6M\"",
+            "hot must be a share of the memory, from 0 to 1",
+        ),
+        ("\"uniform\"", "\"hot-cold\", hot = 60000000", "from 0 to 1, not 60000000"),
+        ("\"uniform\"", "\"hot-cold\", hot = 0.3", "19.2 MiB of 64.0 MiB, no whole number"),
         ("\"nimble-xeon\"", "\"nimble-xenon\"", "did you mean 'nimble-xeon'?"),
         ("\"nimble-xeon\"", "7", "must be a name, a path or a table, not 7"),
         ("memory = \"64M\"", "memory = \"64\"", "has no unit"),
@@ -222,6 +256,19 @@ fn what_is_wrong_is_named_with_a_remedy() {
             .unwrap_err()
             .to_string();
         assert!(error.contains(part) && error.contains("x.toml"), "{to}: {error}");
+    }
+}
+
+#[test]
+fn a_scale_that_leaves_no_whole_units_is_blamed_itself() {
+    let hot = SMALL.replace("\"uniform\"", "\"hot-cold\"");
+    for (scale, part) in
+        [("7", "memory 9.14 MiB: no whole number"), ("16", "hot 0.25: 1.00 MiB of 4.00 MiB")]
+    {
+        let text = hot.replace("[system]", &format!("scale = {scale}\n[system]"));
+        let error = run(&parse(&text, "x").unwrap(), None, "x").unwrap_err().to_string();
+        assert!(error.contains(part) && error.contains("another `scale`"), "{error}");
+        assert!(!error.contains("granule"), "{error}");
     }
 }
 

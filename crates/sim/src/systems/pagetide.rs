@@ -7,7 +7,7 @@ use super::setup::Tracking;
 use crate::movers::{Exchange, Mechanism};
 
 /// Its defaults; demotions and promotions overlap.
-const LIVE: Live = Live { movers: 2, opening_s: 1.0 };
+pub(super) const LIVE: Live = Live { movers: 2, opening_s: 1.0 };
 const MECHANISM: Mechanism = Mechanism { exchange: Exchange::Paired, ..Mechanism::HUGE };
 
 pub(super) const PAGETIDE: SystemInfo = SystemInfo {

@@ -23,6 +23,15 @@ pub struct SystemInfo {
     pub(crate) build: fn(&Given) -> Result<Box<dyn System>, SpecError>,
 }
 
+impl SystemInfo {
+    /// After so many seconds it decides for the first time; none where it does not decide in intervals.
+    pub(crate) fn decides_after_s(&self, interval_s: f64) -> Option<f64> {
+        let live = self.name == pagetide::PAGETIDE.name;
+        let opening_s = if live { pagetide::LIVE.opening_s } else { interval_s };
+        self.keys.contains(&"policy").then(|| interval_s.min(opening_s))
+    }
+}
+
 /// What systems have in common of [`SystemInfo::keys`].
 pub(super) mod keys {
     /// Of all that move pages.

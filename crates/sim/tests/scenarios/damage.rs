@@ -15,10 +15,11 @@ const ROUNDS: u64 = 3000;
 /// No input takes so long.
 const HANGS: Duration = Duration::from_secs(60);
 /// What makes any scenario small, whatever it was.
-const SMALL: [&str; 6] = [
+const SMALL: [&str; 7] = [
     "scale=1.0",
     "seconds=0.0003",
     "warm_up=0.0001",
+    "system.interval=0.0001",
     "tenant.start=0",
     "tenant.threads=2",
     "tenant.memory=8M",

@@ -273,3 +273,20 @@ fn a_directory_that_disappears_is_an_error_with_its_path() {
     assert!(matches!(error, Error::Io { .. }), "{error:?}");
     assert!(error.to_string().contains("sums-00000.json"), "{error}");
 }
+
+#[test]
+fn a_path_from_the_current_directory_stands_once_in_an_error() {
+    let directory = tempfile::tempdir().unwrap();
+    // The same place, from the root on.
+    let here = std::env::current_dir().unwrap();
+    let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
+    let path = up.join(directory.path().strip_prefix("/").unwrap()).join("a.heat");
+    assert!(path.is_relative());
+    let mut writer =
+        RecordingWriter::create(&path, &header(), None).unwrap().with_span(1, usize::MAX);
+    writer.append(record(0, 0, 3)).unwrap();
+    fs::remove_dir_all(&path).unwrap();
+    let error = writer.append(record(1, 3, 3)).unwrap_err().to_string();
+    assert_eq!(error.matches("a.heat").count(), 1, "{error}");
+    assert!(error.contains("a.heat/sums-00001.json"), "{error}");
+}

@@ -194,7 +194,7 @@ mod tests {
     fn points_of_systems_that_decide_as_run_does_go_by_the_version_of_its_rules_and_no_others() {
         let of_run = |system: &str| {
             let text = format!(
-                "seconds = 1\n[system]\n{system}\n[[tenant]]\nmemory = \"1G\"\npattern = {{ kind = \"uniform\" }}"
+                "seconds = 10\n[system]\n{system}\n[[tenant]]\nmemory = \"1G\"\npattern = {{ kind = \"uniform\" }}"
             );
             let key = Draft::new(&text, "x.toml").unwrap().with(&[]).unwrap().key;
             key.starts_with(&format!("run {RUN} "))

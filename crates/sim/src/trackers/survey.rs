@@ -8,7 +8,9 @@
 //! visit sees some hundred; where memory is scaled down one of them stands for many, so that accesses
 //! are counted, up to as many as those would have bits.
 //!
-//! What was seen fades as it does in the recorder, and is forgotten where a unit changed.
+//! What was seen fades as it does in the recorder, and is forgotten where a unit changed: where two intervals in a row run
+//! counter to it the same way, as the recorder asks of a huge page. Of base pages it asks 512 together, and believes
+//! one epoch; a page alone that threads sweep over now and then seems to change with each sweep.
 //!
 //! Simpler than the recorder: the waves of an interval follow each other, what is expected of a unit is
 //! what its own visits saw, not a mixture of rates, and a page that is touched again counts again.
@@ -48,6 +50,8 @@ struct Seen {
     /// The same of this interval, if it was watched in it.
     now: Option<[f64; 3]>,
     patience: Patience,
+    /// Above 0 where the last interval had more accesses than chance explains, below where it had fewer.
+    odd: f64,
 }
 
 /// A unit whose bits were cleared.
@@ -251,7 +255,9 @@ impl Seen {
         let [accesses, in_order, watched_ns] = self.now.take()?;
         let expected = f64::from(self.rate()) * watched_ns / 1e9;
         let differs = self.watched_ns > 0.0 && surprising(accesses, expected);
-        let keep = if self.patience.believes(differs) { 0.0 } else { f64::from(KEEP) };
+        let odd = if differs { (accesses - expected).signum() } else { 0.0 };
+        let twice = odd * std::mem::replace(&mut self.odd, odd) > 0.0;
+        let keep = if self.patience.believes(twice) { 0.0 } else { f64::from(KEEP) };
         self.accesses = keep * self.accesses + accesses;
         self.in_order = keep * self.in_order + in_order;
         self.watched_ns = keep * self.watched_ns + watched_ns;

@@ -179,9 +179,13 @@ fn what_was_seen_evens_chance_out_until_the_unit_changes() {
         assert!((rate - 100.0).abs() < 1.0, "of looks that are 10 off {rate} remains");
         assert!((in_order - 25.0).abs() < 0.1, "{in_order}");
     }
-    // Slowly, where it may be chance; at once, where it cannot be.
+    // Slowly, where it may be chance; at the second interval, where it cannot be; and no sweep is a change.
     let slowly: Vec<f32> = (0..10).map(|_| learn([60.0, 0.0])[0]).collect();
     assert!(slowly.is_sorted_by(|one, next| one > next) && slowly[9] > 80.0, "{slowly:?}");
+    assert!(learn([400.0, 0.0])[0] < 150.0);
     assert!((learn([400.0, 0.0])[0] - 400.0).abs() < 1e-3);
-    assert_eq!(learn([0.0; 2])[0], 0.0);
+    for _ in 0..20 {
+        assert!(learn([0.0; 2])[0] > 150.0);
+        assert!(learn([400.0, 0.0])[0] < 400.0);
+    }
 }

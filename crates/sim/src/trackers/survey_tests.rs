@@ -181,7 +181,7 @@ fn what_was_seen_evens_chance_out_until_the_unit_changes() {
     }
     // Slowly, where it may be chance; at the second interval, where it cannot be; and no sweep is a change.
     let slowly: Vec<f32> = (0..10).map(|_| learn([60.0, 0.0])[0]).collect();
-    assert!(slowly.is_sorted_by(|one, next| one > next) && slowly[9] > 80.0, "{slowly:?}");
+    assert!(slowly.is_sorted_by(|one, next| one > next) && slowly[9] > 70.0, "{slowly:?}");
     assert!(learn([400.0, 0.0])[0] < 150.0);
     assert!((learn([400.0, 0.0])[0] - 400.0).abs() < 1e-3);
     for _ in 0..20 {

@@ -26,7 +26,7 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), SweepError> {
     written.map_err(SweepError::file(path))
 }
 
-/// Whether [`write`] can make the file, or replace it: better known before an hour of simulating than after it.
+/// Whether [`write()`] can make the file, or replace it: better known before an hour of simulating than after it.
 /// Nothing is left behind, and what is there stays.
 ///
 /// # Errors

@@ -27,7 +27,7 @@ const COMMAND: &str = "[-- <COMMAND>...]";
 const RECORDINGS: &str = "[RECORDING]";
 
 /// Puts our advice in the place of the parser's, which for whatever it does not know is to write it after `--`: that is
-/// for words that are no options, where there may be a command.
+/// for words that are no options, where there may be a command. And adds some where a plan is asked of two things.
 fn advise(error: &mut clap::Error) {
     let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
     let advice = match error.kind() {

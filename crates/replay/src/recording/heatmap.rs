@@ -65,8 +65,8 @@ pub(crate) struct Cell {
     pub(crate) byte_s: f64,
     /// The part of them whose heat is unknown.
     pub(crate) unknown_byte_s: f64,
-    /// The part of them that was not looked at and found without an access.
-    pub(crate) not_unseen_byte_s: f64,
+    /// The part of them that was seen accessed, or not looked at: all but what was found without an access.
+    pub(crate) maybe_accessed_byte_s: f64,
 }
 
 impl Cell {
@@ -74,13 +74,13 @@ impl Cell {
         self.accesses += other.accesses;
         self.byte_s += other.byte_s;
         self.unknown_byte_s += other.unknown_byte_s;
-        self.not_unseen_byte_s += other.not_unseen_byte_s;
+        self.maybe_accessed_byte_s += other.maybe_accessed_byte_s;
     }
 
     /// Accesses per second and MiB, none if nothing was resident. What is to be expected of memory without an access that
     /// was seen is not 0, but a picture is of what was seen.
     pub(crate) fn rate_per_mib(&self) -> Option<f64> {
-        let seen = if self.not_unseen_byte_s > 0.0 { self.accesses } else { 0.0 };
+        let seen = if self.maybe_accessed_byte_s > 0.0 { self.accesses } else { 0.0 };
         (self.byte_s > 0.0).then(|| seen / self.byte_s * f64::from(1 << 20))
     }
 
@@ -171,7 +171,7 @@ impl HeatmapBuilder {
                     accesses: f64::from(heat.rate[i]) * length,
                     byte_s,
                     unknown_byte_s: part(unknown),
-                    not_unseen_byte_s: part(!self.unseen[unit]),
+                    maybe_accessed_byte_s: part(!self.unseen[unit]),
                 });
             }
             if self.column_s.len() > self.most_columns {

@@ -5,6 +5,7 @@ use pagetide_trace::EpochRecord;
 use pagetide_types::Pid;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One epoch, as it was observed.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +39,11 @@ pub trait Tracker {
         None
     }
 
+    /// CPU time that the process has used so far; none: nobody knows.
+    fn cpu(&self, _process: Pid) -> Option<Duration> {
+        None
+    }
+
     /// The next epoch is to be a short one: what was decided is not done yet.
     fn hurry(&mut self) {}
 
@@ -65,6 +71,10 @@ impl Tracker for Recorder {
 
     fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {
         Some(Self::held(self))
+    }
+
+    fn cpu(&self, process: Pid) -> Option<Duration> {
+        Self::cpu(self, process)
     }
 
     fn hurry(&mut self) {

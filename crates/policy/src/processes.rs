@@ -37,6 +37,8 @@ pub(crate) struct Processes {
     watching_s: f64,
     /// Memory that is watched together, if somebody says so.
     piece: Option<Bytes>,
+    /// CPU seconds that processes used until the end of the epoch, by number.
+    ran_s: BTreeMap<u32, f64>,
 }
 
 /// Whose a row is.
@@ -51,6 +53,8 @@ struct Process {
     since_s: f64,
     counters: Counters,
     recent: RecentMoves,
+    /// CPU seconds that it used until the last epoch's end, if somebody says so.
+    ran_s: Option<f64>,
 }
 
 impl Process {
@@ -58,7 +62,8 @@ impl Process {
         let recent = RecentMoves::new(governor.recent_s());
         let balance = priced.then(Balance::default);
         let counters = Counters { balance, ..Counters::default() };
-        Self { governor, verdict: Verdict::default(), since_s: now_s, counters, recent }
+        let verdict = Verdict::default();
+        Self { governor, verdict, since_s: now_s, counters, recent, ran_s: None }
     }
 
     /// What counts for one epoch begins anew.
@@ -77,6 +82,13 @@ impl Process {
             balance: balance.map(|balance| Balance { gained: 0.0, ..balance }),
             ..Counters::default()
         };
+    }
+
+    /// By the end of the epoch it had used so many CPU seconds.
+    fn ran(&mut self, cpu_s: Option<f64>) {
+        let before = std::mem::replace(&mut self.ran_s, cpu_s);
+        let used_s = cpu_s.zip(before).map(|(now, before)| (now - before).max(0.0));
+        self.counters.cores = used_s.map(|used_s| used_s / self.counters.length_s);
     }
 
     /// One of its units.
@@ -108,6 +120,7 @@ impl Processes {
             now_s: 0.0,
             watching_s: 0.0,
             piece: None,
+            ran_s: BTreeMap::new(),
         }
     }
 
@@ -121,6 +134,11 @@ impl Processes {
     pub(crate) fn watched(&mut self, cpu_s: f64, piece: Option<Bytes>) {
         self.watching_s += cpu_s;
         self.piece = piece;
+    }
+
+    /// A process has used so many CPU seconds so far.
+    pub(crate) fn ran(&mut self, process: u32, cpu_s: f64) {
+        self.ran_s.insert(process, cpu_s);
     }
 
     /// Asks the governor once for every process that has memory; what of it is new. `process`: by
@@ -140,8 +158,10 @@ impl Processes {
         self.count(heat, fast, length_s, lives);
         self.count_gains(heat, fast);
         self.share_watching();
+        let mut ran_s = std::mem::take(&mut self.ran_s);
         let mut changes = Vec::new();
         for (number, process) in &mut self.by_number {
+            process.ran(ran_s.remove(number));
             let verdict = process.governor.judge(&process.counters);
             if verdict != process.verdict {
                 process.since_s = self.now_s;

@@ -123,6 +123,12 @@ impl Tenant {
         self.processes.watched(cpu_s, piece);
     }
 
+    /// By the end of the epoch that ends a process has used so many CPU seconds; before [`Self::decide`], for those of which
+    /// somebody says so. One that ran for less of the time than before is not taken for one that accesses less.
+    pub fn ran(&mut self, process: u32, cpu_s: f64) {
+        self.processes.ran(process, cpu_s);
+    }
+
     /// Lives through an epoch; once for each, in order.
     pub fn arrive(&mut self, heat: &EpochHeat) {
         self.decider.arrive(heat);

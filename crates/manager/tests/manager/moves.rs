@@ -234,6 +234,32 @@ fn the_governor_stands_outside_and_stops_promotions() {
     );
 }
 
+/// Stops after the first epoch, and goes on when it knows how long the process runs.
+struct UntilItRan(Option<f64>, u32);
+
+impl Governor for UntilItRan {
+    fn judge(&mut self, counters: &Counters) -> Verdict {
+        self.0 = self.0.or(counters.cores);
+        self.1 += 1;
+        if self.1 == 1 || self.0.is_some() { Verdict::Migrate } else { Verdict::StandStill }
+    }
+    fn reason(&self) -> String {
+        format!("{:?} cores", self.0)
+    }
+}
+
+#[test]
+fn a_governor_that_stopped_a_process_knows_how_many_cores_it_keeps_busy() {
+    let governors = Governors::with("until-it-ran", |_| Box::new(UntilItRan(None, 0)));
+    let mut world = World::governed(24, 64, &upside_down(), settings(EVERYTHING), governors);
+    (world.manager.tracker().gap_s, world.manager.tracker().cores) = (0.5, 1.5);
+    (0..5).for_each(|_| drop(world.epoch()));
+    let turns = &world.manager.summary().turns;
+    let told: Vec<_> = turns.iter().map(|turn| (turn.stopped, turn.reason.as_str())).collect();
+    // From one decision to the next, whatever lies between epochs.
+    assert_eq!(told, [(true, "None cores"), (false, "Some(1.5) cores")]);
+}
+
 /// Stops by the clock.
 struct AfterTenSeconds;
 

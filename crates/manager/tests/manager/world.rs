@@ -12,6 +12,7 @@ use pagetide_types::{
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 
 pub(crate) const FAST: NodeId = NodeId(0);
@@ -42,6 +43,8 @@ pub(crate) struct Truth {
     pub(crate) length_s: f64,
     /// Between two epochs.
     pub(crate) gap_s: f64,
+    /// Cores that the process keeps busy.
+    pub(crate) cores: f64,
     /// How often it was told that pages had moved.
     pub(crate) told: u32,
     /// How often it was told that the target has changed.
@@ -105,6 +108,11 @@ impl Tracker for Truth {
         self.epochs += 1;
         let record = EpochRecord { epoch, heat, ..EpochRecord::default() };
         Ok(Watched { record: Some(record), places, end: None })
+    }
+
+    fn cpu(&self, process: Pid) -> Option<Duration> {
+        let passed_s = f64::from(self.epochs) * (self.length_s + self.gap_s);
+        (process == PID).then(|| Duration::from_secs_f64(passed_s * self.cores))
     }
 
     fn hurry(&mut self) {
@@ -191,6 +199,7 @@ impl World {
             epochs: 0,
             length_s: 1.0,
             gap_s: 0.0,
+            cores: 0.0,
             told: 0,
             changed: 0,
             hurried: 0,

@@ -6,6 +6,10 @@
 //! row are a change. A count that stands on few pieces of memory is off the mean by chance, which is not
 //! counted: that of counts like those before it, or of so few pieces if that is less (ours: the paper
 //! looks at an entry of every 2 MiB, a live watch at a tenth of memory at most).
+//!
+//! A process that has less of the CPUs than before accesses less in the same time, which is no change either (ours). Of
+//! accesses that stay as they are, entries seen accessed grow with the time for which it runs, and ever more slowly: in half
+//! of the time they are at least half as many, and at most as many.
 
 use super::Entries;
 use super::ticks::Ticks;
@@ -61,6 +65,9 @@ pub(crate) const OPTIONS: [OptionInfo; 6] = [
 /// freedom: 2.57, times the root of 7/6).
 const SPREAD: f64 = 2.8;
 
+/// A process that runs for more than so many times as long as before does something else.
+const LONGER: f64 = 2.0;
+
 /// After restarts that brought nothing, at most so many times the counts in a row.
 const LONGEST: f64 = 16.0;
 
@@ -111,12 +118,13 @@ impl ChangeRule {
 /// Counts since a process was stopped.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessChange {
-    /// Of the seconds in which it was watched, the sums of count, of all entries, and of pieces, times
+    /// Of the seconds in which it was watched, the sums of count, of all entries, of pieces, and of cores, times
     /// seconds.
-    ticks: Ticks<3>,
+    ticks: Ticks<4>,
     watched_s: f64,
-    sums: [f64; 3],
-    window: VecDeque<f64>,
+    sums: [f64; 4],
+    /// Counts, and the cores that it kept busy meanwhile.
+    window: VecDeque<(f64, f64)>,
     /// The mean has levelled out.
     stabilized: bool,
     /// Counts in a row that were off the mean, and whether the last one was above it.
@@ -135,9 +143,9 @@ impl AccessChange {
     /// The process was stopped just now.
     pub(crate) fn new(rule: &ChangeRule) -> Self {
         Self {
-            ticks: Ticks::new(rule.every_s, 0.0, [0.0; 3]),
+            ticks: Ticks::new(rule.every_s, 0.0, [0.0; 4]),
             watched_s: 0.0,
-            sums: [0.0; 3],
+            sums: [0.0; 4],
             window: VecDeque::new(),
             stabilized: false,
             deviating: 0,
@@ -152,14 +160,15 @@ impl AccessChange {
         entries: Option<Entries>,
         length_s: f64,
     ) -> Option<Changed> {
-        let Entries { count, all, pieces } = entries?;
+        let Entries { count, all, pieces, cores } = entries?;
         self.watched_s += length_s;
-        let now = [count, all, pieces.unwrap_or(0.0)];
+        let now = [count, all, pieces.unwrap_or(0.0), cores.unwrap_or(0.0)];
         self.sums.iter_mut().zip(now).for_each(|(sum, of)| *sum += of * length_s);
         let counts = self.ticks.advance(self.watched_s, self.sums);
         let changed = counts.into_iter().map(|sums| {
-            let [count, all, of] = sums.map(|sum| sum / rule.every_s);
-            self.sample(rule, &Entries { count, all, pieces: pieces.map(|_| of) })
+            let [count, all, of, ran] = sums.map(|sum| sum / rule.every_s);
+            let (pieces, cores) = (pieces.map(|_| of), cores.map(|_| ran));
+            self.sample(rule, &Entries { count, all, pieces, cores })
         });
         changed.fold(None, Option::or)
     }
@@ -168,16 +177,18 @@ impl AccessChange {
     fn sample(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         // Without the newest one: it is what is judged.
         let counts = self.window.len() as f64;
-        let mean = self.window.iter().sum::<f64>() / counts.max(1.0);
-        let squares: f64 = self.window.iter().map(|count| (count - mean).powi(2)).sum();
+        let mean = self.window.iter().map(|(count, _)| count).sum::<f64>() / counts.max(1.0);
+        let squares: f64 = self.window.iter().map(|(count, _)| (count - mean).powi(2)).sum();
         // The same pieces each time differ by less than pieces that are drawn anew would.
         let spread = SPREAD * (squares / (counts - 1.0).max(1.0)).sqrt();
         let (count, chance) = (entries.count, entries.chance(mean).min(spread));
-        let off = (count - mean).abs();
+        let longer = self.longer(entries);
+        let (least, most) = (mean * longer.min(1.0), mean * longer.clamp(1.0, LONGER));
+        let (off, of) = if count < mean { (least - count, least) } else { (count - most, most) };
         if !self.stabilized {
-            let level = off <= (rule.settle * mean).max(chance);
+            let level = off <= (rule.settle * of).max(chance);
             self.stabilized = self.window.len() == rule.window && level;
-        } else if off > (rule.deviate * mean).max(chance) {
+        } else if off > (rule.deviate * of).max(chance) {
             // The mean stays as it was, or it would follow the change. What few pieces show by chance lies on either
             // side of it.
             let turned = std::mem::replace(&mut self.above, count > mean) != self.above;
@@ -187,10 +198,21 @@ impl AccessChange {
             return changed.then_some(Changed { mean, count });
         }
         self.deviating = 0;
-        self.window.push_back(count);
+        if longer * LONGER < 1.0 {
+            // What goes on as before after a pause is held against what was before the pause.
+            return None;
+        }
+        self.window.push_back((count, entries.cores.unwrap_or(0.0)));
         if self.window.len() > rule.window {
             self.window.pop_front();
         }
         None
+    }
+
+    /// How many times as long as for the counts before it the process ran.
+    fn longer(&self, entries: &Entries) -> f64 {
+        let before: f64 = self.window.iter().map(|(_, cores)| cores).sum();
+        let mean = before / (self.window.len() as f64).max(1.0);
+        entries.cores.filter(|_| mean > 0.0).map_or(1.0, |cores| cores / mean)
     }
 }

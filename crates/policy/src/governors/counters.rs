@@ -35,6 +35,8 @@ pub struct Counters {
     pub accessed_fast: Bytes,
     /// In how many pieces that lie apart it was watched; none: in as many as anybody would want.
     pub pieces: Option<f64>,
+    /// Cores that it kept busy; none: nobody says.
+    pub cores: Option<f64>,
     /// What moves brought and cost; none where nobody knows what an access and a move take.
     pub balance: Option<Balance>,
 }
@@ -59,6 +61,8 @@ pub struct Entries {
     pub all: f64,
     /// As [`Counters::pieces`].
     pub pieces: Option<f64>,
+    /// As [`Counters::cores`].
+    pub cores: Option<f64>,
 }
 
 impl Entries {
@@ -100,6 +104,7 @@ impl Counters {
     fn entries(&self, seen: Bytes) -> Option<Entries> {
         let all = self.resident.as_f64() / Watch::STRIDE.as_f64();
         let count = || all * seen.as_f64() / self.watched.as_f64();
-        (self.watched > Bytes(0)).then(|| Entries { count: count(), all, pieces: self.pieces })
+        let Self { pieces, cores, .. } = *self;
+        (self.watched > Bytes(0)).then(|| Entries { count: count(), all, pieces, cores })
     }
 }

@@ -131,6 +131,45 @@ fn memory_of_a_stopped_process_that_goes_down_for_room_is_no_change_of_its_acces
 }
 
 #[test]
+fn a_process_that_has_less_of_the_cpus_accesses_no_other_memory() {
+    // From the 300th second on.
+    let then = |cores: Option<f64>, accessed: f64| {
+        move |second: u32, migrates: bool| {
+            let was = Second { cores: cores.map(|_| 2.0), ..brings(0.0, migrates) };
+            let is = Second { accessed, accessed_fast: accessed * 0.4, cores, ..was };
+            if second < 300 { was } else { is }
+        }
+    };
+    let restarts = |cores, accessed| times(&turns("gain", 1800, 5, then(cores, accessed))).1;
+    // Half of it is accessed before. In half of the time a part of that is seen that lies in between.
+    assert_eq!(restarts(Some(1.0), 0.27), []);
+    assert_eq!(restarts(Some(1.0), 0.5), []);
+    assert_eq!(restarts(Some(3.0), 0.7), []);
+    assert_eq!(restarts(None, 0.27).len(), 1);
+    // Less than in proportion, or more than before, is another pattern.
+    for (cores, accessed) in [(1.0, 0.18), (1.0, 0.65), (2.0, 0.27), (3.0, 0.95), (0.2, 0.03)] {
+        let found = restarts(Some(cores), accessed);
+        assert!(found.len() == 1 && found[0] <= 330.0, "{cores} {accessed}: {found:?}");
+    }
+}
+
+#[test]
+fn a_process_that_slept_goes_on_as_before_and_one_that_woke_up_is_another() {
+    let sleeps = |from: u32, to: u32| {
+        move |second: u32, migrates: bool| {
+            let asleep = (from..to).contains(&second);
+            let share = if asleep { 0.01 } else { 1.0 };
+            let (accessed, accessed_fast) = (0.5 * share, 0.2 * share);
+            Second { accessed, accessed_fast, cores: Some(2.0 * share), ..brings(0.0, migrates) }
+        }
+    };
+    assert_eq!(times(&turns("gain", 1800, 5, sleeps(300, 900))).1, []);
+    // Nothing is known of it but its sleep.
+    let found = times(&turns("gain", 1800, 5, sleeps(0, 900))).1;
+    assert!(found.len() == 1 && (915.0..=930.0).contains(&found[0]), "{found:?}");
+}
+
+#[test]
 fn what_few_pieces_show_by_chance_is_no_change_and_what_they_all_show_is() {
     const PIECES: u32 = 20;
     // Two in five pieces are accessed, in fast memory, and others are looked at each time: the worst case.

@@ -22,6 +22,8 @@ pub(crate) struct Second {
     pub(crate) watching: f64,
     /// In how many pieces it was watched, if not in as many as anybody would want.
     pub(crate) pieces: Option<f64>,
+    /// Cores that it keeps busy, if somebody says so.
+    pub(crate) cores: Option<f64>,
 }
 
 /// Memory of the process.
@@ -51,7 +53,7 @@ pub(crate) fn turns(
     let mut turns = Vec::new();
     for epoch in 1..=seconds / epoch_s {
         let (mut accessed, mut accessed_fast, mut gained, mut pieces) = (0.0, 0.0, 0.0, None);
-        let mut watched_fast = 0.0;
+        let (mut watched_fast, mut cores) = (0.0, None);
         let part = 1.0 / f64::from(epoch_s);
         for second in (epoch - 1) * epoch_s..epoch * epoch_s {
             let does = does(second, migrates);
@@ -61,7 +63,7 @@ pub(crate) fn turns(
             accessed_fast += does.accessed_fast * part;
             watched_fast += does.watched_fast * part;
             gained += does.gained * part;
-            pieces = does.pieces;
+            (pieces, cores) = (does.pieces, does.cores);
         }
         let counters = Counters {
             now_s: f64::from(epoch * epoch_s),
@@ -76,6 +78,7 @@ pub(crate) fn turns(
             accessed_fast: mib(accessed_fast * RESIDENT.as_f64() / 1048576.0),
             watching_s,
             pieces,
+            cores,
             balance: Some(Balance { gained, moving_s }),
             ..Counters::default()
         };

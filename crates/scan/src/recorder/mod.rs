@@ -351,6 +351,12 @@ impl Recorder {
         alive.filter_map(|(followed, _)| Some((followed.pid(), followed.pidfd()?))).collect()
     }
 
+    /// CPU time that a process has used so far; none: it is gone.
+    #[must_use]
+    pub fn cpu(&self, process: Pid) -> Option<Duration> {
+        self.host.process(process).ok().map(|process| process.cpu)
+    }
+
     /// Whether in most epochs more than half of the budget went into writing heat down, so that
     /// little was left for watching. The first one, in which all is new, may well be such.
     #[must_use]

@@ -1,7 +1,8 @@
 //! Finds the part at the start of a recording that policies live through and that is not judged:
 //! in which the program still fills its memory, for what is placed and touched then says little
-//! about the time after; and of a program that ran before the recording, the first half, in which
-//! policies learn what they would have known. Our own rules, meant to need no tuning.
+//! about the time after, and the epoch from which policies learn what it does then; and of a program that ran before
+//! the recording, the first half, in which policies learn what they would have known. Our own rules, meant to need
+//! no tuning.
 
 use pagetide_trace::Epoch;
 use pagetide_types::Bytes;
@@ -11,6 +12,8 @@ use serde::Serialize;
 const LEVEL: f64 = 0.95;
 /// An epoch that adds more than this share of the level was spent filling.
 const FILLING: f64 = 0.05;
+/// So many epochs after it policies know what the program does when it is not filling its memory.
+const LEARNT_FROM: usize = 1;
 /// After start-up the memory may grow by this share of the level; more is growth throughout.
 const FLAT: f64 = 0.15;
 /// So many epochs that together grow by no more than [`PHASE`] of the level, at no less than a
@@ -67,8 +70,12 @@ impl WarmUp {
 /// that was not recorded: what is judged must not have been seen.
 #[must_use]
 pub fn not_judged(resident: &[Bytes], began_with_target: bool) -> WarmUp {
-    let (warm_up, n) = (find_warm_up(resident), resident.len());
-    if began_with_target || warm_up.epochs >= n / 2 {
+    let n = resident.len();
+    if began_with_target {
+        return find_warm_up(resident, Bytes(0));
+    }
+    let warm_up = find_warm_up(resident, resident.first().copied().unwrap_or_default());
+    if warm_up.epochs >= n / 2 {
         return warm_up;
     }
     let many = match n / 2 {
@@ -89,7 +96,8 @@ pub fn not_judged(resident: &[Bytes], began_with_target: bool) -> WarmUp {
 /// `first`: all before it, in which policies learn, and the filling at its own beginning.
 #[must_use]
 pub(crate) fn not_judged_before(resident: &[Bytes], first: usize) -> WarmUp {
-    let own = find_warm_up(resident.get(first..).unwrap_or_default());
+    let before = first.checked_sub(1).and_then(|last| resident.get(last)).copied();
+    let own = find_warm_up(resident.get(first..).unwrap_or_default(), before.unwrap_or_default());
     let before = match first {
         1 => "the first epoch is".to_owned(),
         n => format!("the first {n} epochs are"),
@@ -113,16 +121,18 @@ pub(crate) fn ended_in_the_last(epochs: &[Epoch], warm_up: &WarmUp) -> bool {
     epochs.len() > warm_up.epochs + 1 && epochs.last().is_some_and(|last| last.processes == 0)
 }
 
-/// Finds the warm-up from the resident memory at the end of every epoch.
+/// Finds the warm-up from the resident memory `before` the first epoch and at the end of each.
 ///
-/// The level is the median of the second half. Warm-up ends with the first epoch that reaches
+/// The level is the median of the second half. Filling ends with the first epoch that reaches
 /// 95 % of it, or with an earlier steady phase of four epochs at a quarter of it or more; that
-/// epoch too is left out when it added more than 5 %. How many remain is not asked: a recording of
+/// epoch too is left out when it added more than 5 %, and those that follow it and do. So is then the first whole epoch
+/// after the filling: what was decided before its end was decided on what filling looks like. How many remain is not
+/// asked: a recording of
 /// which too few do is too short, and the plan says so. Where memory grows by more than 15 %
 /// afterwards the program grows throughout, and nothing is left out; but of fewer than eight epochs
 /// all are, for it may as well be filling its memory. The note says which.
 #[must_use]
-pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
+pub fn find_warm_up(resident: &[Bytes], before: Bytes) -> WarmUp {
     let n = resident.len();
     let all = |why: &str| WarmUp { note: format!("{why}; {NONE}"), ..WarmUp::default() };
     if n < 2 {
@@ -143,14 +153,17 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     };
     let full = |i: usize| resident[i].as_f64() >= LEVEL * level;
     let reached = (0..n).find(|i| full(*i) || phase(*i)).unwrap_or(n - 1);
-    let grew = |i: usize| resident[i].as_f64() - resident[i - 1].as_f64() > FILLING * level;
-    let filling = reached > 0 && grew(reached);
-    let epochs = reached + usize::from(filling);
+    let before = |i: usize| if i == 0 { before } else { resident[i - 1] };
+    let grew = |i: &usize| resident[*i].as_f64() - before(*i).as_f64() > FILLING * level;
+    let filling = reached + (reached..n).take_while(grew).count();
+    let epochs = if filling > 0 { (filling + LEARNT_FROM).min(n) } else { 0 };
     let rest = &resident[epochs.min(n - 1)..];
     let start = rest[0].as_f64();
     let growth = rest.iter().map(|r| r.as_f64()).fold(start, f64::max) - start;
     let grows = growth > FLAT * level && !phase(reached);
-    if (grows || n - epochs < 2 && epochs > 0) && n < TELLS_GROWTH {
+    // One epoch without growth is no sign that it is over.
+    let fills_on = filling > 0 && n - filling < 2;
+    if (grows || fills_on) && n < TELLS_GROWTH {
         return WarmUp {
             epochs: n,
             still_growing: true,
@@ -173,11 +186,9 @@ pub fn find_warm_up(resident: &[Bytes]) -> WarmUp {
     WarmUp {
         epochs,
         note: format!(
-            "the first {} left out: the program was filling its memory",
-            if epochs == 1 { "epoch is".to_owned() } else { format!("{epochs} epochs are") }
+            "the first {epochs} epochs are left out: the program was filling its memory, and policies learn it",
         ),
-        // One epoch without growth is no sign that it is over.
-        still_growing: n - epochs < 2,
+        still_growing: fills_on,
         ..WarmUp::default()
     }
 }
@@ -187,22 +198,37 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Of one that had as much before.
     fn warm_up(mib: &[u64]) -> WarmUp {
-        find_warm_up(&mib.iter().map(|m| Bytes::mib(*m)).collect::<Vec<_>>())
+        let resident: Vec<Bytes> = mib.iter().map(|m| Bytes::mib(*m)).collect();
+        find_warm_up(&resident, resident.first().copied().unwrap_or_default())
     }
 
     #[test]
-    fn a_fill_is_left_out_and_a_steady_program_is_not() {
-        assert_eq!(warm_up(&[100, 400, 800, 1000, 1000, 1001, 1000, 1002, 1000]).epochs, 4);
-        assert_eq!(warm_up(&[100, 980, 1000, 1000, 1000, 1001]).epochs, 2);
+    fn a_fill_is_left_out_with_the_epoch_that_teaches_and_a_steady_program_is_not() {
+        assert_eq!(warm_up(&[100, 400, 800, 1000, 1000, 1001, 1000, 1002, 1000]).epochs, 5);
+        assert_eq!(warm_up(&[100, 980, 1000, 1000, 1000, 1001]).epochs, 3);
+        // What fills on beyond 95 % is no time to learn from.
+        assert_eq!(warm_up(&[100, 400, 955, 1010, 1010, 1010, 1010, 1010, 1010]).epochs, 5);
         assert_eq!(warm_up(&[1000, 999, 1000, 1001, 1000, 1002, 1000]).epochs, 0);
         // A fill that takes more than half of the recording, with a plateau after it.
-        assert_eq!(warm_up(&[1, 200, 300, 400, 500, 1000, 1000, 1000, 1000, 1000]).epochs, 6);
+        assert_eq!(warm_up(&[1, 200, 300, 400, 500, 1000, 1000, 1000, 1000, 1000]).epochs, 7);
         // A second phase with twice the memory: the first is no start-up.
         let two = [vec![300], vec![1000; 11], vec![2000; 8]].concat();
-        assert_eq!(warm_up(&two).epochs, 2);
+        assert_eq!(warm_up(&two).epochs, 3);
         // A start-up peak is no warm-up: the memory was there.
         assert_eq!(warm_up(&[2000, 1000, 1000, 1000, 1000, 1000]).epochs, 0);
+    }
+
+    #[test]
+    fn a_program_that_began_with_the_recording_fills_its_memory_in_the_first_epoch() {
+        let began = |mib: &[u64]| {
+            not_judged(&mib.iter().map(|m| Bytes::mib(*m)).collect::<Vec<_>>(), true)
+        };
+        let found = began(&[1000, 1001, 1000, 1002, 1000]);
+        assert_eq!((found.epochs, found.still_growing), (2, false), "{found:?}");
+        assert_eq!(began(&[400, 1000, 1000, 1000, 1000]).epochs, 3);
+        assert_eq!(began(&[400, 410, 420, 1000, 1000, 1000, 1000, 1000]).epochs, 5);
     }
 
     #[test]
@@ -213,14 +239,14 @@ mod tests {
 
     #[test]
     fn a_short_recording_leaves_out_its_filling_whatever_remains() {
-        // The program was full after two epochs: two more of it are too few, and the plan says so.
-        for (mib, filling) in [
-            (&[100, 800, 1000, 1000, 1000][..], 3),
-            (&[300, 1000, 1000, 1001, 1000], 2),
+        // What remains is too little to judge by, and the plan says so.
+        for (mib, left_out) in [
+            (&[100, 800, 1000, 1000, 1000][..], 4),
+            (&[300, 1000, 1000, 1001, 1000], 3),
             (&[300, 1000, 1000], 3),
-            (&[100, 1000, 1000, 1000], 2),
+            (&[100, 1000, 1000, 1000], 3),
         ] {
-            assert_eq!(warm_up(mib).epochs, filling, "{mib:?}");
+            assert_eq!(warm_up(mib).epochs, left_out, "{mib:?}");
         }
     }
 
@@ -239,9 +265,9 @@ mod tests {
         let of = |mib: &[u64], began| {
             not_judged(&mib.iter().map(|m| Bytes::mib(*m)).collect::<Vec<_>>(), began)
         };
-        assert_eq!((of(&[9; 11], true).epochs, of(&[9; 11], false).epochs), (0, 5));
+        assert_eq!((of(&[9; 11], true).epochs, of(&[9; 11], false).epochs), (2, 5));
         let filled = [[1, 2, 4, 6, 8].as_slice(), &[10; 5]].concat();
-        assert_eq!((of(&filled, true).epochs, of(&filled, false).epochs), (6, 6));
+        assert_eq!((of(&filled, true).epochs, of(&filled, false).epochs), (7, 7));
         let growing = of(&(1..40).collect::<Vec<_>>(), false);
         assert!(growing.still_growing && growing.epochs == 19, "{growing:?}");
         assert!(growing.note.starts_with("the footprint grows"), "{growing:?}");
@@ -258,8 +284,8 @@ mod tests {
         assert!(steady.note.contains("the first 4 epochs are left out, as asked"), "{steady:?}");
         let filling = [[10; 4].as_slice(), &[100, 400, 800, 1000], &[1001; 8]].concat();
         let filling = of(&filling, 4);
-        assert_eq!(filling.epochs, 8);
-        assert!(filling.note.contains("in the part asked for the first 4 epochs"), "{filling:?}");
+        assert_eq!(filling.epochs, 9);
+        assert!(filling.note.contains("in the part asked for the first 5 epochs"), "{filling:?}");
         // Nothing of it may be left to judge: the plan says so.
         assert_eq!(of(&[9, 9, 1, 9], 2).epochs, 4);
     }
@@ -295,7 +321,7 @@ mod tests {
         );
         let filled = said(&[10, 50, 100, 100, 100, 100, 100, 100, 100]);
         assert!(
-            filled.ends_with("filling its memory; so is the last, in which it ended"),
+            filled.ends_with("policies learn it; so is the last, in which it ended"),
             "{filled}"
         );
         assert!(said(&[5]).ends_with("; the last, in which it ended, is left out"));
@@ -313,8 +339,8 @@ mod tests {
                 .chain(noise.iter().take(steady).map(|n| 1000 + n))
                 .collect();
             let found = warm_up(&mib);
-            prop_assert!(mib.len() - found.epochs >= 5);
-            prop_assert_eq!(found.epochs, if fill == 0 { 0 } else { fill + 1 });
+            prop_assert!(mib.len() - found.epochs >= 4);
+            prop_assert_eq!(found.epochs, if fill == 0 { 0 } else { fill + 2 });
         }
     }
 }

@@ -118,7 +118,7 @@ mod tests {
         let first_seen: [u8; REGION] =
             std::array::from_fn(|page| if seen(page) { 0 } else { NEVER });
         let count = first_seen.iter().filter(|mark| **mark == 0).count();
-        let look = Look { gap_ns: 1e9, seen: u16::try_from(count).unwrap(), streamed: 0.0 };
+        let look = Look { gap_ns: 1e9, seen: u16::try_from(count).unwrap(), ..Look::default() };
         Visit {
             pages: 512,
             own: [u64::MAX; 8],

@@ -135,7 +135,7 @@ fn recorded(worlds: &[Vec<f64>; 2], seed: u64) -> Vec<(Vec<f64>, Vec<f64>)> {
         let measured = estimator.learn(&mut regions, &visits, &[1.0]);
         let rates = regions.iter().map(|region| f64::from(region.rate.unwrap_or(0.0))).collect();
         let traffic =
-            measured.iter().map(|seen| seen.map_or(0.0, |seen| seen.traffic.lines)).collect();
+            measured.iter().map(|seen| seen.map_or(0.0, |seen| seen.traffic.charged)).collect();
         epochs.push((rates, traffic));
     }
     epochs

@@ -170,7 +170,7 @@ impl Estimator {
                 self.came_in.lines += seen.traffic.lines;
             }
         }
-        let Slope { pages, lines } = self.came_in;
+        let Slope { pages, lines, .. } = self.came_in;
         if pages > 0.0 { (lines / pages).max(1.0) } else { 1.0 }
     }
 

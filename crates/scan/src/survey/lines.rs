@@ -3,7 +3,7 @@
 //! row and takes all their lines, and pages in a row can be seen: of pages touched at random few lie
 //! in runs, and how few is known.
 
-use crate::pages::Mask;
+use crate::pages::{Mask, both};
 
 /// Lines of a page.
 const ALL: f64 = 64.0;
@@ -21,6 +21,12 @@ pub(crate) fn lines_of_huge(touches: f64) -> f64 {
 /// Lines taken from `seen` pages, of which so many were read in order.
 pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
     TOUCH * seen + (ALL - TOUCH) * streamed
+}
+
+/// Lines taken from `seen` pages, of which so many were read in order and so many borders lie [`within`] objects: right on
+/// average, and of a few visits too rough to rank by.
+pub(crate) fn charged(seen: f64, streamed: f64, within: f64) -> f64 {
+    lines(seen, streamed + within)
 }
 
 /// Of the lines that come in with a page, `lines` on average, the part that comes with pages that are read in order.
@@ -46,6 +52,24 @@ pub(crate) fn streamed(new: &Mask, left: &Mask) -> f64 {
         of_word(new, left, runs, by_chance(new, left, may_run, windows))
     };
     (0..new.len()).map(of).sum()
+}
+
+/// How many borders between two pages lie within what one access took, an object that begins anywhere: the longer it is the
+/// likelier a border lies within, and on average there are as many borders as there are pages' worth of lines.
+///
+/// Pages that were touched side by side, less what chance puts there, and hot pages that lie together: these put about
+/// as many at a distance of two to eight pages, on a line that is drawn through their numbers to a distance of one. A run
+/// of eight pages or more lies on that line: what is read in order counts nothing here.
+pub(crate) fn within(new: &Mask, left: &Mask) -> f64 {
+    let pairs = |of: &Mask, by| count(&both(of, &down(of, by)));
+    // By least squares, from distances of which the middle is 5.
+    let weight = |by: u32| if by == 1 { 1.0 } else { (f64::from(by) - 6.0) / 7.0 };
+    let of = |by| weight(by) * pairs(new, by) / pairs(left, by).max(1.0);
+    pairs(left, 1) * (1..=8).map(of).sum::<f64>()
+}
+
+fn count(pages: &Mask) -> f64 {
+    f64::from(pages.iter().map(|word| word.count_ones()).sum::<u32>())
 }
 
 /// Of one word: `new` of the pages that were `left`, `runs` of them in runs, so many `by_chance`.
@@ -125,17 +149,13 @@ mod tests {
 
     const ALL_LEFT: Mask = [u64::MAX; 8];
 
-    fn count(pages: &Mask) -> u32 {
-        pages.iter().map(|word| word.count_ones()).sum()
-    }
-
     #[test]
     fn pages_in_order_are_told_from_pages_at_random() {
         // 40 pages in a row, across the border of a word; then 200.
         let few: Mask = [u64::MAX << 50, (1 << 26) - 1, 0, 0, 0, 0, 0, 0];
         let many: Mask = [u64::MAX << 28, u64::MAX, u64::MAX, (1 << 36) - 1, 0, 0, 0, 0];
         for row in [few, many] {
-            let found = streamed(&row, &ALL_LEFT) / f64::from(count(&row));
+            let found = streamed(&row, &ALL_LEFT) / count(&row);
             assert!((found - 1.0).abs() < 0.1, "{found}");
         }
         let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
@@ -148,9 +168,55 @@ mod tests {
                 _ => random() & random() & random() & random(),
             });
             sum += streamed(&seen, &ALL_LEFT);
-            all += f64::from(count(&seen));
+            all += count(&seen);
         }
         assert!((sum / all).abs() < 0.03, "{}", sum / all);
+    }
+
+    /// Borders within objects of so many bytes that begin at random places of `hot` pages, by page touched; so many of
+    /// them a visit.
+    fn borders(bytes: u64, objects: usize, hot: impl Fn(u64) -> bool) -> f64 {
+        let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
+        for _ in 0..2000 {
+            let mut seen = Mask::default();
+            let starts = std::iter::repeat_with(|| words() % (512 << 12));
+            for start in starts.filter(|start| hot(start >> 12)).take(objects) {
+                for page in start >> 12..=((start + bytes - 1) >> 12).min(511) {
+                    seen[usize::try_from(page / 64).unwrap()] |= 1 << (page % 64);
+                }
+            }
+            sum += within(&seen, &ALL_LEFT);
+            all += count(&seen);
+        }
+        sum / all
+    }
+
+    #[test]
+    fn long_objects_are_told_from_short_ones_by_the_borders_within_them() {
+        for bytes in [8, 64, 200, 500, 1000, 1600, 3000] {
+            for objects in [5, 20, 60] {
+                let part = bytes as f64 / 4096.0;
+                let (found, right) = (borders(bytes, objects, |_| true), part / (1.0 + part));
+                // Of many objects some touch the same pages.
+                let off = 0.02 + right * objects as f64 / 256.0;
+                assert!((found - right).abs() < off, "{bytes} B, {objects}: {found} for {right}");
+            }
+        }
+    }
+
+    #[test]
+    fn hot_pages_that_lie_together_are_no_long_objects_nor_are_pages_in_order() {
+        for (together, every) in [(8, 64), (16, 64), (64, 512), (1, 4)] {
+            let found = borders(8, 20, |page| page % every < together);
+            assert!(found.abs() < 0.1, "{together} of {every}: {found}");
+        }
+        for run in [8, 20, 200] {
+            let row: Mask = std::array::from_fn(|word| {
+                let set = |page: &usize| (100..100 + run).contains(&(word * 64 + page));
+                (0..64).filter(set).map(|page| 1u64 << page).sum()
+            });
+            assert!(within(&row, &ALL_LEFT).abs() < 1.0, "{run}: {}", within(&row, &ALL_LEFT));
+        }
     }
 
     #[test]
@@ -161,7 +227,7 @@ mod tests {
             for _ in 0..4000 {
                 let new: Mask = [words().rotate_left(32) & left, 0, 0, 0, 0, 0, 0, 0];
                 sum += streamed(&new, &[left, 0, 0, 0, 0, 0, 0, 0]);
-                all += f64::from(count(&new));
+                all += count(&new);
             }
             assert!((sum / all).abs() < 0.1, "{left:x}: {}", sum / all);
         }
@@ -173,7 +239,7 @@ mod tests {
         let left: Mask = [!0 << 30, !0, 0, 0, 0, 0, 0, 0];
         for unseen in [0, 1 << 20, 1 << 45] {
             let new: Mask = [left[0] & !unseen, 0, 0, 0, 0, 0, 0, 0];
-            let found = streamed(&new, &left) / f64::from(count(&new));
+            let found = streamed(&new, &left) / count(&new);
             assert!(found > 0.95, "{found}");
         }
     }

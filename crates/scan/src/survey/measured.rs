@@ -56,6 +56,7 @@ impl Measured {
                 let times = busy * visit.stands_for(resident);
                 sum.pages += times * slope.pages;
                 sum.lines += times * slope.lines;
+                sum.charged += times * slope.charged;
                 measured += 1.0;
                 ran |= visit.reach_ns() > 0.0;
             }
@@ -79,7 +80,12 @@ impl Measured {
             pages,
             touched: if last.huge { resident * u16::from(accessed) } else { touched },
             accessed,
-            traffic: Slope { pages: sum.pages * each, lines: sum.lines.max(0.0) * each },
+            traffic: Slope {
+                pages: sum.pages * each,
+                lines: sum.lines.max(0.0) * each,
+                // A page that comes in brings a line: every other page in order looks like fewer.
+                charged: sum.charged.max(sum.pages) * each,
+            },
             saturated: first_looks > 0.0 && seen_at_once >= SATURATED * first_looks,
         })
     }

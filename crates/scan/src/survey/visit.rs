@@ -1,7 +1,7 @@
 //! What one visit to a region saw: its accessed bits were cleared once, and looked at some times
 //! after. Of single pages, at which look each was first seen.
 
-use super::lines::{lines, streamed};
+use super::lines::{charged, lines, streamed, within};
 use crate::pages::{Mask, both, has};
 use crate::walk::row::{Range, RowBits};
 
@@ -11,7 +11,7 @@ pub(crate) const NEVER: u8 = u8::MAX;
 pub(crate) const LATER: u8 = NEVER - 1;
 
 /// A look after a clearing.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Look {
     /// CPU time of the target since the clearing, ns.
     pub(crate) gap_ns: f64,
@@ -20,6 +20,8 @@ pub(crate) struct Look {
     /// Of those that the first look did not see, pages that were read in order; an estimate, below 0
     /// by chance.
     pub(crate) streamed: f64,
+    /// And borders between two of them that lie within objects; likewise.
+    pub(crate) within: f64,
 }
 
 /// See the module.
@@ -74,8 +76,8 @@ impl Visit {
         let at = u8::try_from(self.looks.len()).unwrap_or(LATER);
         // Pages that were seen and are gone since were accessed all the same.
         let seen = seen.max(self.looks.last().map_or(0, |look| look.seen));
-        let streamed = bits.map_or(0.0, |bits| self.streamed(bits));
-        self.looks.push(Look { gap_ns, seen, streamed });
+        let (streamed, within) = bits.map_or((0.0, 0.0), |bits| self.rows(bits));
+        self.looks.push(Look { gap_ns, seen, streamed, within });
         self.mark(at, bits);
     }
 
@@ -87,7 +89,7 @@ impl Visit {
         let longer = gap_ns.filter(|gap_ns| *gap_ns > last.gap_ns);
         if let Some(gap_ns) = longer.filter(|_| !self.late && !self.refused) {
             let seen = seen.min(self.pages).max(last.seen);
-            self.end = Some(Look { gap_ns, seen, streamed: 0.0 });
+            self.end = Some(Look { gap_ns, seen, ..Look::default() });
         }
     }
 
@@ -110,16 +112,17 @@ impl Visit {
         }
     }
 
-    /// Pages first seen since the first look that were read in order.
-    fn streamed(&mut self, bits: &RowBits) -> f64 {
+    /// Pages first seen since the first look that were read in order, and borders within objects.
+    fn rows(&mut self, bits: &RowBits) -> (f64, f64) {
         let now = both(&bits.accessed, &self.own);
         if self.looks.is_empty() {
             self.seen_first = now;
-            return 0.0;
+            return (0.0, 0.0);
         }
         let resident = both(&bits.present, &self.own);
         let left: Mask = std::array::from_fn(|i| resident[i] & !self.seen_first[i]);
-        streamed(&both(&now, &left), &left)
+        let new = both(&now, &left);
+        (streamed(&new, &left), within(&new, &left))
     }
 
     /// CPU time of the target from the clearing to the last look, ns.
@@ -140,18 +143,18 @@ impl Visit {
 
     /// Pages seen within a gap, by straight lines between the looks; None beyond the last.
     pub(crate) fn seen_within(&self, gap_ns: f64) -> Option<f64> {
-        self.within(gap_ns).map(|(seen, _)| seen)
+        self.until(gap_ns).map(|[seen, ..]| seen)
     }
 
-    /// Pages seen within a gap, and of them those that were read in order.
-    fn within(&self, gap_ns: f64) -> Option<(f64, f64)> {
-        let mut before = Look { gap_ns: 0.0, seen: 0, streamed: 0.0 };
+    /// Pages seen within a gap, of them those that were read in order, and borders within objects.
+    fn until(&self, gap_ns: f64) -> Option<[f64; 3]> {
+        let mut before = Look::default();
+        let of = |look: &Look| [f64::from(look.seen), look.streamed, look.within];
         for look in &self.looks {
             if gap_ns <= look.gap_ns {
                 let part = (gap_ns - before.gap_ns) / (look.gap_ns - before.gap_ns);
-                let (from, to) = (f64::from(before.seen), f64::from(look.seen));
-                let streamed = before.streamed + part * (look.streamed - before.streamed);
-                return Some((from + part * (to - from), streamed));
+                let (from, to) = (of(&before), of(look));
+                return Some(std::array::from_fn(|i| from[i] + part * (to[i] - from[i])));
             }
             before = *look;
         }
@@ -171,14 +174,15 @@ impl Visit {
     /// working-set model", CACM 1972): the rate at which pages come in that were not touched for
     /// that long. With the gap in which what is touched fills a cache, that is the traffic past it.
     pub(crate) fn slope(&self, gap_ns: f64) -> Option<Slope> {
-        let per_second = |seen: f64, streamed: f64, ns: f64| Slope {
-            pages: seen / ns * 1e9,
-            lines: lines(seen, streamed) / ns * 1e9,
-        };
         let (from, to) = self.window(gap_ns);
-        let ((seen, streamed), before) = (self.within(to)?, self.within(from)?);
-        (to >= gap_ns && to > from)
-            .then(|| per_second(seen - before.0, streamed - before.1, to - from))
+        let (until, before) = (self.until(to)?, self.until(from)?);
+        let [seen, streamed, within] = std::array::from_fn(|i| until[i] - before[i]);
+        let per_second = |of: f64| of / (to - from) * 1e9;
+        (to >= gap_ns && to > from).then(|| Slope {
+            pages: per_second(seen),
+            lines: per_second(lines(seen, streamed)),
+            charged: per_second(charged(seen, streamed, within)),
+        })
     }
 }
 
@@ -187,8 +191,10 @@ impl Visit {
 pub(crate) struct Slope {
     /// Pages; of huge pages how often one is touched.
     pub(crate) pages: f64,
-    /// Cache lines of base pages, as far as they can be told.
+    /// Cache lines of base pages, as far as pages in a row tell: what ranks.
     pub(crate) lines: f64,
+    /// Those that a plan charges.
+    pub(crate) charged: f64,
 }
 
 #[cfg(test)]

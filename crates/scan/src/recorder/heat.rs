@@ -83,7 +83,7 @@ impl HeatTable {
                 flags |= HeatFlags::SATURATED;
             }
             if !region.charged_as_expected() {
-                sum.traffic += measured.traffic.charged * f64::from(cores);
+                sum.traffic += measured.charged * f64::from(cores);
             }
             sum.watched = (sum.watched + measured.pages).min(512);
             sum.touched = (sum.touched + measured.touched.min(measured.pages)).min(512);

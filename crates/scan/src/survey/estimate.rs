@@ -3,6 +3,7 @@
 
 use super::alike::{self, VisitError};
 use super::cache_gap::{Huge, WorkingSet};
+use super::charge::Charge;
 use super::glimpse;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::{Measured, OfProcess};
@@ -39,6 +40,7 @@ pub(crate) struct Estimator {
     cache_pages: f64,
     /// What usually comes in: pages, and their lines.
     came_in: Slope,
+    charge: Charge,
     processes: Vec<Process>,
     /// By process, how far one visit is off.
     errors: Vec<VisitError>,
@@ -73,6 +75,7 @@ impl Estimator {
             alike: HashMap::new(),
             cache_pages,
             came_in: Slope::default(),
+            charge: Charge::default(),
             processes: Vec::new(),
             errors: Vec::new(),
         }
@@ -118,7 +121,7 @@ impl Estimator {
         // With what this epoch saw of huge pages: without, the first one would take all of them for cached.
         self.learn_gaps(regions, visits, cores);
         self.learn_cores(regions, visits);
-        let measured: Vec<Option<Measured>> = regions
+        let mut measured: Vec<Option<Measured>> = regions
             .iter()
             .zip(visits)
             .map(|(region, Visits { visits, chance })| {
@@ -133,7 +136,7 @@ impl Estimator {
         {
             let gap_s = self.gap_s(region.process);
             if let Some(seen) = seen {
-                region.history.add_lines(seen.traffic);
+                region.history.add_lines(seen.traffic, visits.len());
             }
             let lines = region.history.lines_per_page(usual, PRIOR_PAGES / (1.5 * gap_s));
             if let Some(pages) = &mut region.pages {
@@ -150,6 +153,7 @@ impl Estimator {
             }
             lines_of_page.push(lines);
         }
+        self.charge.learn(&mut measured, regions);
         find_alike(regions, &measured);
         glimpse::judge(regions, visits);
         for (region, lines) in regions.iter_mut().zip(lines_of_page) {

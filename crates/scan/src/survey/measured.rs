@@ -19,6 +19,8 @@ pub(crate) struct Measured {
     pub(crate) accessed: bool,
     /// What went past the caches per second of CPU time of the process, in this epoch alone.
     pub(crate) traffic: Slope,
+    /// The lines of it that a plan charges (see charge.rs).
+    pub(crate) charged: f64,
     /// A huge page that was nearly always seen at once, or pages that were cleared together with
     /// much else and nearly all seen at the first look: it is hotter than was measured.
     pub(crate) saturated: bool,
@@ -56,7 +58,7 @@ impl Measured {
                 let times = busy * visit.stands_for(resident);
                 sum.pages += times * slope.pages;
                 sum.lines += times * slope.lines;
-                sum.charged += times * slope.charged;
+                sum.within += times * slope.within;
                 measured += 1.0;
                 ran |= visit.reach_ns() > 0.0;
             }
@@ -83,9 +85,9 @@ impl Measured {
             traffic: Slope {
                 pages: sum.pages * each,
                 lines: sum.lines.max(0.0) * each,
-                // A page that comes in brings a line: every other page in order looks like fewer.
-                charged: sum.charged.max(sum.pages) * each,
+                within: sum.within * each,
             },
+            charged: 0.0,
             saturated: first_looks > 0.0 && seen_at_once >= SATURATED * first_looks,
         })
     }

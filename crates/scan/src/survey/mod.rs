@@ -4,6 +4,7 @@
 
 mod alike;
 pub(crate) mod cache_gap;
+mod charge;
 pub(crate) mod clock;
 pub(crate) mod draw;
 pub(crate) mod estimate;

@@ -18,6 +18,8 @@ pub(crate) struct Simulated {
     pub(crate) cpu: u64,
     /// Rate, accessed bit and time by page (512 numbers for a huge page).
     pages: Vec<(f64, bool, u64)>,
+    /// By page, how often both it and the next one are accessed together, and until when that was looked up.
+    together: Vec<(f64, u64)>,
     huge: bool,
     /// What going to sleep and waking up costs, a flush of the translations, and how far clocks
     /// may be off, ns; at most, each.
@@ -54,6 +56,7 @@ impl Simulated {
             now: 1,
             cpu: 0,
             pages: rates.into_iter().map(|rate| (rate, true, 0)).collect(),
+            together: Vec::new(),
             huge,
             wake_ns: 5_000,
             flush_ns: 0,
@@ -71,6 +74,11 @@ impl Simulated {
         if let Some(state) = self.state(page) {
             state.0 = rate;
         }
+    }
+
+    /// By page, how often something is accessed that begins on it and ends on the next one.
+    pub(crate) fn set_together(&mut self, rates: impl IntoIterator<Item = f64>) {
+        self.together = rates.into_iter().map(|rate| (rate, 0)).collect();
     }
 
     /// Another course of chance.
@@ -103,8 +111,29 @@ impl Simulated {
         ((slices.floor() * self.running + (slices.fract()).min(self.running)) * SLICE_NS) as u64
     }
 
+    /// Brings what begins on a page and ends on the next one up to date.
+    fn advance_together(&mut self, page: u64) {
+        let Some((rate, since)) = self.together.get(page as usize).copied() else { return };
+        let passed = (self.now - since) as f64 * 1e-9;
+        // How long ago it was accessed last.
+        let last_s = -self.uniform().ln() / rate.max(1e-12);
+        self.together[page as usize].1 = self.now;
+        if last_s < passed {
+            let at = self.now - (last_s * 1e9) as u64;
+            for page in [page, page + 1] {
+                if let Some(state) = self.state(page).filter(|(_, _, cleared)| *cleared < at) {
+                    state.1 = true;
+                }
+            }
+        }
+    }
+
     /// Brings the bit of a page up to date.
     fn advance(&mut self, page: u64) -> Option<bool> {
+        if let Some(before) = page.checked_sub(1) {
+            self.advance_together(before);
+        }
+        self.advance_together(page);
         let (rate, bit, since) = *self.state(page)?;
         if bit {
             return Some(true);

@@ -1,7 +1,7 @@
 //! What one visit to a region saw: its accessed bits were cleared once, and looked at some times
 //! after. Of single pages, at which look each was first seen.
 
-use super::lines::{charged, lines, streamed, within};
+use super::lines::{lines, streamed, within};
 use crate::pages::{Mask, both, has};
 use crate::walk::row::{Range, RowBits};
 
@@ -175,13 +175,18 @@ impl Visit {
     /// that long. With the gap in which what is touched fills a cache, that is the traffic past it.
     pub(crate) fn slope(&self, gap_ns: f64) -> Option<Slope> {
         let (from, to) = self.window(gap_ns);
-        let (until, before) = (self.until(to)?, self.until(from)?);
-        let [seen, streamed, within] = std::array::from_fn(|i| until[i] - before[i]);
-        let per_second = |of: f64| of / (to - from) * 1e9;
+        // Rows are told since the first look, which may have come late.
+        let told = self.looks.first().map_or(from, |look| look.gap_ns.clamp(from, to));
+        let (until, before) = (self.until(to)?, [self.until(from)?, self.until(told)?]);
+        let per_second = |i: usize, from: f64, before: &[f64; 3]| {
+            if to > from { (until[i] - before[i]) / (to - from) * 1e9 } else { 0.0 }
+        };
+        let seen = per_second(0, from, &before[0]);
+        let [streamed, within] = [1, 2].map(|i| per_second(i, told, &before[1]));
         (to >= gap_ns && to > from).then(|| Slope {
-            pages: per_second(seen),
-            lines: per_second(lines(seen, streamed)),
-            charged: per_second(charged(seen, streamed, within)),
+            pages: seen,
+            lines: lines(seen, streamed),
+            within,
         })
     }
 }
@@ -191,10 +196,10 @@ impl Visit {
 pub(crate) struct Slope {
     /// Pages; of huge pages how often one is touched.
     pub(crate) pages: f64,
-    /// Cache lines of base pages, as far as pages in a row tell: what ranks.
+    /// Cache lines of base pages, as far as pages in a row tell.
     pub(crate) lines: f64,
-    /// Those that a plan charges.
-    pub(crate) charged: f64,
+    /// Borders between two of the pages that lie within objects; an estimate, below 0 by chance.
+    pub(crate) within: f64,
 }
 
 #[cfg(test)]

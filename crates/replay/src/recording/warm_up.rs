@@ -222,9 +222,8 @@ mod tests {
 
     #[test]
     fn a_program_that_began_with_the_recording_fills_its_memory_in_the_first_epoch() {
-        let began = |mib: &[u64]| {
-            not_judged(&mib.iter().map(|m| Bytes::mib(*m)).collect::<Vec<_>>(), true)
-        };
+        let began =
+            |mib: &[u64]| not_judged(&mib.iter().map(|m| Bytes::mib(*m)).collect::<Vec<_>>(), true);
         let found = began(&[1000, 1001, 1000, 1002, 1000]);
         assert_eq!((found.epochs, found.still_growing), (2, false), "{found:?}");
         assert_eq!(began(&[400, 1000, 1000, 1000, 1000]).epochs, 3);

@@ -70,7 +70,7 @@ impl Memory {
 
     /// Adds an epoch's visits.
     pub(super) fn learn(&mut self, visits: &[&Visit], of_region: &OfRegion<'_>) {
-        let OfRegion { weights, gap_s, cores, chance, lines, .. } = *of_region;
+        let OfRegion { weights, gap_s, cores, chance, lines, charged, .. } = *of_region;
         self.borne_out.fade();
         for visit in visits {
             self.borne_out.learn(&self.rates, lines, visit);
@@ -82,7 +82,7 @@ impl Memory {
         let measured = visits.iter().filter(|visit| visit.measures(gap_s * 1e9)).count();
         for visit in visits {
             let busy = if cores > 0.0 { visit.cores() / cores } else { 1.0 };
-            self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (lines * busy));
+            self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (charged * busy));
         }
         let counts = counts(gap_s);
         let mut known: HashMap<[u16; 4], f64> = HashMap::new();

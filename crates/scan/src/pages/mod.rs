@@ -53,8 +53,9 @@ pub(crate) struct OfRegion<'a> {
     pub(crate) cores: f64,
     /// How likely a visit was.
     pub(crate) chance: f64,
-    /// Cache lines that come in with a page.
+    /// Cache lines that are expected with a page, and that one which came in is charged with.
     pub(crate) lines: f64,
+    pub(crate) charged: f64,
     /// It has changed: what was is no help any more.
     pub(crate) changed: bool,
 }

@@ -18,9 +18,10 @@ impl Charge {
     pub(crate) fn learn(&mut self, measured: &mut [Option<Measured>], regions: &[Region]) {
         self.expected *= f64::from(KEEP);
         self.charged *= f64::from(KEEP);
-        let seen = || regions.iter().zip(0..).filter(|(region, _)| !region.huge);
-        for (region, i) in seen() {
-            if let Some(Some(Measured { traffic, charged: of, .. })) = measured.get_mut(i) {
+        for (seen, region) in measured.iter_mut().zip(regions) {
+            let Some(Measured { traffic, charged: of, .. }) = seen else { continue };
+            // A huge page is charged with what is expected of it.
+            if !region.huge {
                 *of = charged(traffic.pages, traffic.lines, region.history.borders());
                 self.expected += traffic.lines;
                 self.charged += *of;

@@ -129,31 +129,38 @@ impl Estimator {
             })
             .collect();
         let usual = self.learn_lines(&measured, regions);
+        for ((region, Visits { visits, .. }), seen) in regions.iter_mut().zip(visits).zip(&measured)
+        {
+            if let Some(seen) = seen {
+                region.history.add_lines(seen.traffic, visits.len());
+            }
+        }
+        self.charge.learn(&mut measured, regions);
         let counts: Vec<_> = (0..cores.len()).map(|process| counts(self.gap_s(process))).collect();
         let mut lines_of_page = Vec::with_capacity(regions.len());
         for (((region, Visits { visits, chance }), changed), seen) in
             regions.iter_mut().zip(visits).zip(changed).zip(&measured)
         {
             let gap_s = self.gap_s(region.process);
-            if let Some(seen) = seen {
-                region.history.add_lines(seen.traffic, visits.len());
-            }
             let lines = region.history.lines_per_page(usual, PRIOR_PAGES / (1.5 * gap_s));
             if let Some(pages) = &mut region.pages {
                 pages.begin();
                 // Of what was glimpsed at, pages are not told apart.
                 let whole = visits.iter().any(|visit| !visit.glimpse);
-                if seen.is_some() && !region.huge && whole {
+                if let Some(seen) = seen.filter(|_| !region.huge && whole) {
                     let weights = region.history.weights();
                     let cores = self.of_process(region.process).cores;
-                    let of_region =
-                        OfRegion { weights, gap_s, cores, chance: *chance, lines, changed };
-                    pages.learn(visits, &of_region);
+                    let came_in = seen.traffic.pages;
+                    let charged = if came_in > 0.0 { seen.charged / came_in } else { lines };
+                    let chance = *chance;
+                    pages.learn(
+                        visits,
+                        &OfRegion { weights, gap_s, cores, chance, lines, charged, changed },
+                    );
                 }
             }
             lines_of_page.push(lines);
         }
-        self.charge.learn(&mut measured, regions);
         find_alike(regions, &measured);
         glimpse::judge(regions, visits);
         for (region, lines) in regions.iter_mut().zip(lines_of_page) {

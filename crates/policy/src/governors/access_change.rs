@@ -65,8 +65,12 @@ pub(crate) const OPTIONS: [OptionInfo; 6] = [
 /// freedom: 2.57, times the root of 7/6).
 const SPREAD: f64 = 2.8;
 
-/// A process that runs for more than so many times as long as before does something else.
+/// Of a process that runs for longer than before so many times as much is the most that is no change; and one that runs
+/// for less than one part in so many pauses.
 const LONGER: f64 = 2.0;
+
+/// What goes on for so many windows is no pause, but how it is now.
+const PAUSE: usize = 10;
 
 /// After restarts that brought nothing, at most so many times the counts in a row.
 const LONGEST: f64 = 16.0;
@@ -123,8 +127,10 @@ pub(crate) struct AccessChange {
     ticks: Ticks<4>,
     watched_s: f64,
     sums: [f64; 4],
-    /// Counts, and the cores that it kept busy meanwhile.
-    window: VecDeque<(f64, f64)>,
+    /// Counts, and the cores that it kept busy meanwhile, if somebody says so.
+    window: VecDeque<(f64, Option<f64>)>,
+    /// Counts in a row that are of a pause.
+    paused: usize,
     /// The mean has levelled out.
     stabilized: bool,
     /// Counts in a row that were off the mean, and whether the last one was above it.
@@ -147,6 +153,7 @@ impl AccessChange {
             watched_s: 0.0,
             sums: [0.0; 4],
             window: VecDeque::new(),
+            paused: 0,
             stabilized: false,
             deviating: 0,
             above: false,
@@ -198,11 +205,17 @@ impl AccessChange {
             return changed.then_some(Changed { mean, count });
         }
         self.deviating = 0;
-        if longer * LONGER < 1.0 {
+        let pauses = self.stabilized && longer * LONGER < 1.0;
+        self.paused = if pauses { self.paused + 1 } else { 0 };
+        if pauses && self.paused < PAUSE * rule.window {
             // What goes on as before after a pause is held against what was before the pause.
             return None;
         }
-        self.window.push_back((count, entries.cores.unwrap_or(0.0)));
+        if pauses {
+            self.window.clear();
+            (self.stabilized, self.paused) = (false, 0);
+        }
+        self.window.push_back((count, entries.cores));
         if self.window.len() > rule.window {
             self.window.pop_front();
         }
@@ -211,8 +224,8 @@ impl AccessChange {
 
     /// How many times as long as for the counts before it the process ran.
     fn longer(&self, entries: &Entries) -> f64 {
-        let before: f64 = self.window.iter().map(|(_, cores)| cores).sum();
-        let mean = before / (self.window.len() as f64).max(1.0);
-        entries.cores.filter(|_| mean > 0.0).map_or(1.0, |cores| cores / mean)
+        let known = self.window.iter().filter_map(|(_, cores)| *cores);
+        let (before, counts) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
+        entries.cores.filter(|_| before > 0.0).map_or(1.0, |cores| cores * counts / before)
     }
 }

@@ -163,10 +163,28 @@ fn a_process_that_slept_goes_on_as_before_and_one_that_woke_up_is_another() {
             Second { accessed, accessed_fast, cores: Some(2.0 * share), ..brings(0.0, migrates) }
         }
     };
-    assert_eq!(times(&turns("gain", 1800, 5, sleeps(300, 900))).1, []);
+    assert_eq!(times(&turns("gain", 1800, 5, sleeps(300, 540))).1, []);
+    // What has gone on for ten windows is how it is, and to wake up is a change.
+    let found = times(&turns("gain", 1800, 5, sleeps(300, 900))).1;
+    assert!(found.len() == 1 && (915.0..=930.0).contains(&found[0]), "{found:?}");
     // Nothing is known of it but its sleep.
     let found = times(&turns("gain", 1800, 5, sleeps(0, 900))).1;
     assert!(found.len() == 1 && (915.0..=930.0).contains(&found[0]), "{found:?}");
+}
+
+#[test]
+fn a_process_that_goes_on_with_less_of_the_cpus_is_watched_for_changes_all_the_same() {
+    // Before its counts have levelled out, or later.
+    for from in [85, 300] {
+        let program = |second: u32, migrates: bool| {
+            let (cores, share) = if second < from { (2.0, 1.0) } else { (0.8, 0.5) };
+            let share = if second < 1000 { share } else { 0.1 };
+            let (accessed, accessed_fast) = (0.5 * share, 0.2 * share);
+            Second { accessed, accessed_fast, cores: Some(cores), ..brings(0.0, migrates) }
+        };
+        let found = times(&turns("gain", 1800, 5, program)).1;
+        assert!(found.len() == 1 && (1000.0..1040.0).contains(&found[0]), "{from}: {found:?}");
+    }
 }
 
 #[test]

@@ -151,14 +151,15 @@ pub fn find_warm_up(resident: &[Bytes], before: Bytes) -> WarmUp {
         let (first, last) = (resident[i].as_f64(), resident.get(i + PHASE_EPOCHS - 1));
         first >= 0.25 * level && last.is_some_and(|l| (l.as_f64() - first).abs() <= PHASE * level)
     };
-    let full = |i: usize| resident[i].as_f64() >= LEVEL * level;
-    let reached = (0..n).find(|i| full(*i) || phase(*i)).unwrap_or(n - 1);
+    let has = |i: usize| resident[i].as_f64() >= LEVEL * level;
+    let reached = (0..n).find(|i| has(*i) || phase(*i)).unwrap_or(n - 1);
     let before = |i: usize| if i == 0 { before } else { resident[i - 1] };
     let grew = |i: usize| (resident[i].as_f64() - before(i).as_f64()) / level;
-    let filling = reached + (reached..n).take_while(|i| grew(*i) > FILLING).count();
+    let full = reached + usize::from(grew(reached) > FILLING);
+    let filling = full + (full..n).take_while(|i| grew(*i) > FILLING).count();
     let unlike = usize::from(filling < n && grew(filling) > STILL_FILLING);
     let epochs = if filling > 0 { (filling + unlike + 1).min(n) } else { 0 };
-    let rest = &resident[epochs.min(n - 1)..];
+    let rest = &resident[full.min(n - 1)..];
     let start = rest[0].as_f64();
     let growth = rest.iter().map(|r| r.as_f64()).fold(start, f64::max) - start;
     let grows = growth > FLAT * level && !phase(reached);
@@ -234,8 +235,13 @@ mod tests {
 
     #[test]
     fn growth_throughout_is_said_and_nothing_is_left_out() {
-        let leak = warm_up(&(1..=40).map(|i| i * 100).collect::<Vec<_>>());
-        assert!(leak.still_growing && leak.epochs == 0, "{leak:?}");
+        for n in [16, 20, 24, 40] {
+            let grown: Vec<Bytes> = (1..=n).map(|i| Bytes::mib(i * 100)).collect();
+            for before in [0, 100] {
+                let leak = find_warm_up(&grown, Bytes::mib(before));
+                assert!(leak.still_growing && leak.epochs == 0, "{n}: {leak:?}");
+            }
+        }
     }
 
     #[test]

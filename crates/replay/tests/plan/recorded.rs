@@ -117,7 +117,7 @@ fn the_hot_set_is_found_behind_a_warm_up() {
     let recording = record(&folder.path().join("a.heat"), 16, live, rate);
     let plan = plan_recording(&recording, &all_policies(), &cxl(), &PlanOptions::default());
     let plan = plan.unwrap();
-    assert_eq!((plan.warm_up.epochs, plan.recording.evaluated_epochs), (4, 12));
+    assert_eq!((plan.warm_up.epochs, plan.recording.evaluated_epochs), (5, 11));
     let answer = plan.recommendation.clone().unwrap();
     // All slow accesses of the cold are 0.6 % of all: nothing but the hot set is needed, and up
     // to 2.8 % of that may be slow.

@@ -4,33 +4,23 @@
 use super::lines::charged;
 use super::measured::Measured;
 use crate::target::region::Region;
-use pagetide_types::KEEP;
 
-/// Lines of all regions, fading from epoch to epoch.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Charge {
-    expected: f64,
-    charged: f64,
-}
-
-impl Charge {
-    /// Says what is charged of what an epoch measured. The regions have taken it in.
-    pub(crate) fn learn(&mut self, measured: &mut [Option<Measured>], regions: &[Region]) {
-        self.expected *= f64::from(KEEP);
-        self.charged *= f64::from(KEEP);
-        for (seen, region) in measured.iter_mut().zip(regions) {
-            let Some(Measured { traffic, charged: of, .. }) = seen else { continue };
-            // A huge page is charged with what is expected of it.
-            if !region.huge {
-                *of = charged(traffic.pages, traffic.lines, region.history.borders());
-                self.expected += traffic.lines;
-                self.charged += *of;
-            }
+/// Says what is charged of what an epoch measured. The regions have taken it in. `cores`: by process, CPU seconds used per
+/// second.
+pub(crate) fn charge(measured: &mut [Option<Measured>], regions: &[Region], cores: &[f32]) {
+    let (mut expected, mut all) = (0.0, 0.0);
+    for (seen, region) in measured.iter_mut().zip(regions) {
+        let Some(Measured { traffic, charged: of, .. }) = seen else { continue };
+        // A huge page is charged with what is expected of it.
+        if !region.huge {
+            *of = charged(traffic.pages, traffic.lines, region.history.borders());
+            let cores = cores.get(region.process).copied().map_or(1.0, f64::from);
+            expected += cores * traffic.lines;
+            all += cores * *of;
         }
-        // All together as much as is expected of them: only whose lines they are is told better.
-        if self.charged > 0.0 {
-            let each = self.expected / self.charged;
-            measured.iter_mut().flatten().for_each(|seen| seen.charged *= each);
-        }
+    }
+    // All together as much as by pages in a row alone: only whose lines they are is told better.
+    if all > 0.0 {
+        measured.iter_mut().flatten().for_each(|seen| seen.charged *= expected / all);
     }
 }

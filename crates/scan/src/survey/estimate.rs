@@ -3,7 +3,7 @@
 
 use super::alike::{self, VisitError};
 use super::cache_gap::{Huge, WorkingSet};
-use super::charge::Charge;
+use super::charge;
 use super::glimpse;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::{Measured, OfProcess};
@@ -40,7 +40,6 @@ pub(crate) struct Estimator {
     cache_pages: f64,
     /// What usually comes in: pages, and their lines.
     came_in: Slope,
-    charge: Charge,
     processes: Vec<Process>,
     /// By process, how far one visit is off.
     errors: Vec<VisitError>,
@@ -75,7 +74,6 @@ impl Estimator {
             alike: HashMap::new(),
             cache_pages,
             came_in: Slope::default(),
-            charge: Charge::default(),
             processes: Vec::new(),
             errors: Vec::new(),
         }
@@ -129,13 +127,12 @@ impl Estimator {
             })
             .collect();
         let usual = self.learn_lines(&measured, regions);
-        for ((region, Visits { visits, .. }), seen) in regions.iter_mut().zip(visits).zip(&measured)
-        {
+        for (region, seen) in regions.iter_mut().zip(&measured) {
             if let Some(seen) = seen {
-                region.history.add_lines(seen.traffic, visits.len());
+                region.history.add_lines(seen.traffic, seen.visited);
             }
         }
-        self.charge.learn(&mut measured, regions);
+        charge::charge(&mut measured, regions, cores);
         let counts: Vec<_> = (0..cores.len()).map(|process| counts(self.gap_s(process))).collect();
         let mut lines_of_page = Vec::with_capacity(regions.len());
         for (((region, Visits { visits, chance }), changed), seen) in

@@ -59,9 +59,10 @@ struct Spread {
 pub(crate) struct History {
     brackets: Brackets,
     weights: Weights,
-    /// Pages that came in about the cache gap, and their lines, and of how many visits that is.
+    /// Pages that came in about the cache gap, and their lines; and of how many pages that were looked at, each once in
+    /// every visit.
     came_in: Slope,
-    came_in_of: f64,
+    visited: f64,
     patience: Patience,
     /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
     odd: f32,
@@ -83,7 +84,7 @@ impl Default for History {
             brackets: Brackets::default(),
             weights: flat(),
             came_in: Slope::default(),
-            came_in_of: 0.0,
+            visited: 0.0,
             patience: Patience::default(),
             odd: 0.0,
             pace: None,
@@ -117,7 +118,7 @@ impl History {
         let changed = self.patience.believes(differs);
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
-            self.came_in_of = 0.0;
+            self.visited = 0.0;
             (self.odd, self.judged, self.alike_for) = (0.0, 0.0, 0);
         }
         self.brackets.fade(KEEP);
@@ -177,17 +178,17 @@ impl History {
     }
 
     /// Adds what came in during an epoch.
-    pub(crate) fn add_lines(&mut self, epoch: Slope, visits: usize) {
+    pub(crate) fn add_lines(&mut self, epoch: Slope, visited: f64) {
         let keep = f64::from(KEEP);
         self.came_in.pages = keep * self.came_in.pages + epoch.pages;
         self.came_in.lines = keep * self.came_in.lines + epoch.lines;
         self.came_in.within = keep * self.came_in.within + epoch.within;
-        self.came_in_of = keep * self.came_in_of + visits as f64;
+        self.visited = keep * self.visited + visited;
     }
 
     /// Borders within objects, by page that came in.
     pub(crate) fn borders(&self) -> f64 {
-        borders(self.came_in.pages, self.came_in.within, self.came_in_of)
+        borders(self.came_in.pages, self.came_in.within, self.visited)
     }
 
     /// Lines that come in with a page; `usual`: with one of the process, which counts as so much

@@ -21,6 +21,8 @@ pub(crate) struct Measured {
     pub(crate) traffic: Slope,
     /// The lines of it that a plan charges (see charge.rs).
     pub(crate) charged: f64,
+    /// Pages that were looked at for it, each once in every visit.
+    pub(crate) visited: f64,
     /// A huge page that was nearly always seen at once, or pages that were cleared together with
     /// much else and nearly all seen at the first look: it is hotter than was measured.
     pub(crate) saturated: bool,
@@ -49,6 +51,7 @@ impl Measured {
         let valid = || visits.iter().filter(|visit| !visit.refused && visit.pages > 0);
         let last = valid().next_back()?;
         let (mut sum, mut measured, mut ran) = (Slope::default(), 0.0, false);
+        let mut visited = 0.0;
         let (mut first_looks, mut seen_at_once) = (0.0, 0.0);
         for visit in valid() {
             if visit.measures(gap_ns) {
@@ -60,6 +63,7 @@ impl Measured {
                 sum.lines += times * slope.lines;
                 sum.within += times * slope.within;
                 measured += 1.0;
+                visited += f64::from(visit.pages);
                 ran |= visit.reach_ns() > 0.0;
             }
             let at_once = |first: &&Look| visit.late || (visit.huge && first.gap_ns <= AT_ONCE_NS);
@@ -88,6 +92,7 @@ impl Measured {
                 within: sum.within * each,
             },
             charged: 0.0,
+            visited,
             saturated: first_looks > 0.0 && seen_at_once >= SATURATED * first_looks,
         })
     }

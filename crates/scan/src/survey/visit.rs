@@ -225,6 +225,21 @@ mod tests {
     }
 
     #[test]
+    fn pages_in_order_are_told_since_the_first_look_however_late_it_came() {
+        let mut visit = Visit { pages: 512, own: [!0; 8], ..Visit::default() };
+        let bits = |accessed: [u64; 2]| RowBits {
+            present: [!0; 8],
+            accessed: [accessed[0], accessed[1], 0, 0, 0, 0, 0, 0],
+            ..RowBits::default()
+        };
+        // A page every 2.5 us, one after the other.
+        visit.take(150e3, 60, Some(&bits([(1 << 60) - 1, 0])));
+        visit.take(200e3, 80, Some(&bits([!0, (1 << 16) - 1])));
+        let slope = visit.slope(100e3).unwrap();
+        assert!((slope.lines / slope.pages / 64.0 - 1.0).abs() < 0.1, "{slope:?}");
+    }
+
+    #[test]
     fn a_look_before_which_the_target_did_not_run_is_no_trial() {
         let mut idle = visit(&[(0.0, 0), (0.0, 0)]);
         assert_eq!((idle.looks.len(), idle.slope(100e3)), (0, None));

@@ -1,5 +1,6 @@
 //! What a plan charges a region of base pages with: the cache lines that came in with its pages in an epoch. One visit says
-//! too roughly how many a touch brings (lines.rs, `within`): that is learned from all visits to the region.
+//! too roughly how many a touch brings (lines.rs): that is learned from all visits to the region, and only how many pages came
+//! in is of the epoch.
 
 use super::lines::charged;
 use super::measured::Measured;
@@ -13,7 +14,8 @@ pub(crate) fn charge(measured: &mut [Option<Measured>], regions: &[Region], core
         let Some(Measured { traffic, charged: of, .. }) = seen else { continue };
         // A huge page is charged with what is expected of it.
         if !region.huge {
-            *of = charged(traffic.pages, traffic.lines, region.history.borders());
+            let each = charged(region.history.lines_seen(), region.history.borders());
+            *of = each * traffic.pages;
             let cores = cores.get(region.process).copied().map_or(1.0, f64::from);
             expected += cores * traffic.lines;
             all += cores * *of;

@@ -1,7 +1,7 @@
 //! What is known of a region from all visits so far: pages by the looks between which they were
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
-use super::lines::borders;
+use super::lines::{TOUCH, borders};
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
 use super::visit::{Slope, Visit};
 use pagetide_types::{KEEP, Patience, surprising};
@@ -184,6 +184,12 @@ impl History {
         self.came_in.lines = keep * self.came_in.lines + epoch.lines;
         self.came_in.within = keep * self.came_in.within + epoch.within;
         self.visited = keep * self.visited + visited;
+    }
+
+    /// Lines that came in with a page, as far as pages in a row tell.
+    pub(crate) fn lines_seen(&self) -> f64 {
+        let Slope { pages, lines, .. } = self.came_in;
+        if pages > 0.0 { lines / pages } else { TOUCH }
     }
 
     /// Borders within objects, by page that came in.

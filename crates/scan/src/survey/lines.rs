@@ -13,6 +13,9 @@ pub const TOUCH: f64 = 8.0;
 /// The same where long objects show by the borders within them: of fourteen real programs a touch brought 1 to 6 lines, by
 /// exact counts, which miss what system calls read (docs/measurements.md).
 const ALONE: f64 = 2.0;
+/// So small a part of the pages in rows may be chance, and counts as none: of hot pages, many of which are touched, the
+/// sign is rough, and never below none.
+const ROWS_BY_CHANCE: f64 = 0.05;
 /// Pages in a row that are read in order.
 const RUN: u32 = 4;
 
@@ -26,14 +29,13 @@ pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
     TOUCH * seen + (ALL - TOUCH) * streamed
 }
 
-/// Lines taken from `seen` pages where it is known how many borders lie [`within`] objects, by page seen; `lines` are those
-/// that pages in a row tell.
-pub(crate) fn charged(seen: f64, lines: f64, borders: f64) -> f64 {
-    let streamed = (lines - TOUCH * seen) / (ALL - TOUCH);
-    // No more than all lines of a page, of which objects of four to seven pages show as runs and by their borders; and one at
-    // least: of two pages in turn that are accessed and not, chance would put more in runs.
-    let whole = (streamed + borders * seen).min(seen);
-    (ALONE * seen + (ALL - ALONE) * whole).max(seen)
+/// Lines that a page which comes in brings where so many [`borders`] lie [`within`] objects; `lines` are those that pages in
+/// a row tell.
+pub(crate) fn charged(lines: f64, borders: f64) -> f64 {
+    let streamed = (lines - TOUCH) / (ALL - TOUCH);
+    let streamed = if streamed > ROWS_BY_CHANCE { streamed } else { 0.0 };
+    // No more than all lines of a page, of which objects of four to seven pages show as runs and by their borders.
+    ALONE + (ALL - ALONE) * (streamed + borders).min(1.0)
 }
 
 /// Borders within objects, by page seen, of which visits to so many pages, one after the other, showed `pages` and `within`:
@@ -290,11 +292,16 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_charged_with_one_line_at_least_and_all_at_most() {
-        assert_eq!(charged(10.0, 80.0, 0.0), 20.0);
-        assert_eq!(charged(10.0, 80.0, 0.5), 330.0);
-        assert_eq!(charged(10.0, 640.0, 0.3), 640.0, "a run that also has borders");
-        assert_eq!(charged(10.0, 0.0, 0.0), 10.0, "every other page in order");
+    fn a_page_is_charged_with_two_lines_at_least_and_all_at_most() {
+        assert_eq!(charged(8.0, 0.0), 2.0);
+        assert_eq!(charged(8.0, 0.5), 33.0);
+        assert_eq!(charged(64.0, 0.0), 64.0);
+        assert_eq!(charged(64.0, 0.3), 64.0, "a run that also has borders");
+        assert_eq!(
+            charged(1.0, 0.0),
+            2.0,
+            "every other page in order: chance would put more in runs"
+        );
     }
 
     #[test]

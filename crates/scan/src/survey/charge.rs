@@ -14,8 +14,7 @@ pub(crate) fn charge(measured: &mut [Option<Measured>], regions: &[Region], core
         let Some(Measured { traffic, charged: of, .. }) = seen else { continue };
         // A huge page is charged with what is expected of it.
         if !region.huge {
-            let each = charged(region.history.lines_seen(), region.history.borders());
-            *of = each * traffic.pages;
+            *of = charged(region.history.whole_pages()) * traffic.pages;
             let cores = cores.get(region.process).copied().map_or(1.0, f64::from);
             expected += cores * traffic.lines;
             all += cores * *of;

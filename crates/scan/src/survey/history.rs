@@ -1,7 +1,7 @@
 //! What is known of a region from all visits so far: pages by the looks between which they were
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
-use super::lines::{TOUCH, borders};
+use super::lines::whole_pages;
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
 use super::visit::{Slope, Visit};
 use pagetide_types::{KEEP, Patience, surprising};
@@ -182,19 +182,13 @@ impl History {
         let keep = f64::from(KEEP);
         self.came_in.pages = keep * self.came_in.pages + epoch.pages;
         self.came_in.lines = keep * self.came_in.lines + epoch.lines;
-        self.came_in.within = keep * self.came_in.within + epoch.within;
+        self.came_in.whole = keep * self.came_in.whole + epoch.whole;
         self.visited = keep * self.visited + visited;
     }
 
-    /// Lines that came in with a page, as far as pages in a row tell.
-    pub(crate) fn lines_seen(&self) -> f64 {
-        let Slope { pages, lines, .. } = self.came_in;
-        if pages > 0.0 { lines / pages } else { TOUCH }
-    }
-
-    /// Borders within objects, by page that came in.
-    pub(crate) fn borders(&self) -> f64 {
-        borders(self.came_in.pages, self.came_in.within, self.visited)
+    /// Of a page that came in, the part that came in whole: in order, or within objects.
+    pub(crate) fn whole_pages(&self) -> f64 {
+        whole_pages(self.came_in.pages, self.came_in.whole, self.visited)
     }
 
     /// Lines that come in with a page; `usual`: with one of the process, which counts as so much

@@ -13,9 +13,6 @@ pub const TOUCH: f64 = 8.0;
 /// The same where long objects show by the borders within them: of fourteen real programs a touch brought 1 to 6 lines, by
 /// exact counts, which miss what system calls read (docs/measurements.md).
 const ALONE: f64 = 2.0;
-/// So small a part of the pages in rows may be chance, and counts as none: of hot pages, many of which are touched, the
-/// sign is rough, and never below none.
-const ROWS_BY_CHANCE: f64 = 0.05;
 /// Pages in a row that are read in order.
 const RUN: u32 = 4;
 
@@ -29,23 +26,19 @@ pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
     TOUCH * seen + (ALL - TOUCH) * streamed
 }
 
-/// Lines that a page which comes in brings where so many [`borders`] lie [`within`] objects; `lines` are those that pages in
-/// a row tell.
-pub(crate) fn charged(lines: f64, borders: f64) -> f64 {
-    let streamed = (lines - TOUCH) / (ALL - TOUCH);
-    let streamed = if streamed > ROWS_BY_CHANCE { streamed } else { 0.0 };
-    // No more than all lines of a page, of which objects of four to seven pages show as runs and by their borders.
-    ALONE + (ALL - ALONE) * (streamed + borders).min(1.0)
+/// Lines that a page which comes in brings, of which this part is read whole, in order or [`within`] objects.
+pub(crate) fn charged(whole: f64) -> f64 {
+    ALONE + (ALL - ALONE) * whole
 }
 
-/// Borders within objects, by page seen, of which visits to so many pages, one after the other, showed `pages` and `within`:
-/// at least so many, but for one chance in fifty, for where there are none more would come out half of the time, and never
-/// less.
-pub(crate) fn borders(pages: f64, within: f64, visited: f64) -> f64 {
+/// Of pages that came in the part that did so whole, by what visits to so many pages, one after the other, showed: at least
+/// so much, but for one chance in fifty, for where there are none more would come out half of the time, and never less. Objects
+/// of four to seven pages show in both ways.
+pub(crate) fn whole_pages(pages: f64, whole: f64, visited: f64) -> f64 {
     // Of a visit to m single pages spread evenly that saw n, chance puts n^2 / m pairs at any distance; by the weights of
     // `within` that is one standard deviation, by page seen, whatever n.
     let deviation = (12.0 / 7.0 / visited.max(1.0)).sqrt();
-    if pages > 0.0 { (within / pages - 2.0 * deviation).clamp(0.0, 1.0) } else { 0.0 }
+    if pages > 0.0 { (whole / pages - 2.0 * deviation).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 /// Of the lines that come in with a page, `lines` on average, the part that comes with pages that are read in order.
@@ -293,23 +286,15 @@ mod tests {
 
     #[test]
     fn a_page_is_charged_with_two_lines_at_least_and_all_at_most() {
-        assert_eq!(charged(8.0, 0.0), 2.0);
-        assert_eq!(charged(8.0, 0.5), 33.0);
-        assert_eq!(charged(64.0, 0.0), 64.0);
-        assert_eq!(charged(64.0, 0.3), 64.0, "a run that also has borders");
-        assert_eq!(
-            charged(1.0, 0.0),
-            2.0,
-            "every other page in order: chance would put more in runs"
-        );
+        assert_eq!([0.0, 0.5, 1.0].map(charged), [2.0, 33.0, 64.0]);
+        assert_eq!([-3.0, 30.0].map(|whole| whole_pages(10.0, whole, 1e9)), [0.0, 1.0]);
     }
 
     #[test]
     fn a_few_borders_are_chance_until_many_visits_show_them() {
-        let of = |visits: f64| super::borders(10.0, 0.3, visits * 512.0);
+        let of = |visits: f64| whole_pages(10.0, 0.3, visits * 512.0);
         assert_eq!(of(1.0), 0.0);
         assert!(of(20.0) > 0.0 && of(100.0) > 0.015 && of(1e6) < 0.03);
-        assert_eq!(super::borders(10.0, -3.0, 1e6), 0.0);
     }
 
     #[test]

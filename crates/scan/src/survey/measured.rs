@@ -61,7 +61,7 @@ impl Measured {
                 let times = busy * visit.stands_for(resident);
                 sum.pages += times * slope.pages;
                 sum.lines += times * slope.lines;
-                sum.within += times * slope.within;
+                sum.whole += times * slope.whole;
                 measured += 1.0;
                 visited += f64::from(visit.pages);
                 ran |= visit.reach_ns() > 0.0;
@@ -89,7 +89,7 @@ impl Measured {
             traffic: Slope {
                 pages: sum.pages * each,
                 lines: sum.lines.max(0.0) * each,
-                within: sum.within * each,
+                whole: sum.whole * each,
             },
             charged: 0.0,
             visited,

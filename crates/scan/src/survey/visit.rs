@@ -186,7 +186,7 @@ impl Visit {
         (to >= gap_ns && to > from).then(|| Slope {
             pages: seen,
             lines: lines(seen, streamed),
-            within,
+            whole: streamed + within,
         })
     }
 }
@@ -198,8 +198,8 @@ pub(crate) struct Slope {
     pub(crate) pages: f64,
     /// Cache lines of base pages, as far as pages in a row tell.
     pub(crate) lines: f64,
-    /// Borders between two of the pages that lie within objects; an estimate, below 0 by chance.
-    pub(crate) within: f64,
+    /// Pages' worth of lines that came in order or within objects; an estimate, below 0 by chance.
+    pub(crate) whole: f64,
 }
 
 #[cfg(test)]

@@ -19,9 +19,9 @@ fn a_workload_is_counted_and_planned_for_without_root() {
     }
     let scratch = scratch();
     let (seen, stream) = (heat(&scratch, "seen"), scratch.path().join("stream"));
-    let mut recording = command(["record", "-q", "--exact", "--epoch", "50ms", "-o"]);
+    let mut recording = command(["record", "-q", "--exact", "--epoch", "20ms", "-o"]);
     recording.arg(&seen).args(["--dilation", "5", "--stream"]).arg(&stream);
-    let program = "workload hot-cold --size 64M --hot 16M --page-size 4K --accesses 8000000";
+    let program = "workload hot-cold --size 64M --hot 16M --page-size 4K --accesses 16000000";
     recording.args(["--", PAGETIDE]).args(program.split(' '));
     let told = finish(recording).succeeds();
     assert!(told.err.contains("pagetide plan"), "{told:?}");

@@ -397,10 +397,11 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             move_budget: self.settings.budget.per_epoch(line.length_s),
         };
         self.tenant.watched(line.observer_s, Some(VISITED));
-        let held_still = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
-        for pid in held_still.map(Pid) {
-            if let Some(cpu) = self.tracker.cpu(pid) {
-                self.tenant.ran(pid.0.unsigned_abs(), cpu.as_secs_f64());
+        // Only of what stands still it is asked whether it accesses other memory.
+        for number in &self.sparse {
+            let cpu = i32::try_from(*number).ok().and_then(|pid| self.tracker.cpu(Pid(pid)));
+            if let Some(cpu) = cpu {
+                self.tenant.ran(*number, cpu.as_secs_f64());
             }
         }
         let now_s = line.start_s + line.length_s;

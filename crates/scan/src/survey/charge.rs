@@ -1,20 +1,18 @@
-//! What a plan charges a region of base pages with: the cache lines that came in with its pages in an epoch. One visit says
-//! too roughly how many a touch brings (lines.rs): that is learned from all visits to the region, and only how many pages came
-//! in is of the epoch.
+//! What a plan charges a region of base pages with: the cache lines that came in with its pages in an epoch, by that epoch's
+//! visits, and what earlier ones owe ([`super::history::History::charge`]).
 
-use super::lines::charged;
 use super::measured::Measured;
 use crate::target::region::Region;
 
-/// Says what is charged of what an epoch measured. The regions have taken it in. `cores`: by process, CPU seconds used per
+/// Says what is charged of what an epoch measured, which the regions have taken in. `cores`: by process, CPU seconds used per
 /// second.
-pub(crate) fn charge(measured: &mut [Option<Measured>], regions: &[Region], cores: &[f32]) {
+pub(crate) fn charge(measured: &mut [Option<Measured>], regions: &mut [Region], cores: &[f32]) {
     let (mut expected, mut all) = (0.0, 0.0);
     for (seen, region) in measured.iter_mut().zip(regions) {
         let Some(Measured { traffic, charged: of, .. }) = seen else { continue };
         // A huge page is charged with what is expected of it.
         if !region.huge {
-            *of = charged(region.history.whole_pages()) * traffic.pages;
+            *of = region.history.charge(traffic);
             let cores = cores.get(region.process).copied().map_or(1.0, f64::from);
             expected += cores * traffic.lines;
             all += cores * *of;

@@ -1,7 +1,7 @@
 //! What is known of a region from all visits so far: pages by the looks between which they were
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
-use super::lines::whole_pages;
+use super::lines::{are_long, charged};
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
 use super::visit::{Slope, Visit};
 use pagetide_types::{KEEP, Patience, surprising};
@@ -59,10 +59,11 @@ struct Spread {
 pub(crate) struct History {
     brackets: Brackets,
     weights: Weights,
-    /// Pages that came in about the cache gap, and their lines; and of how many pages that were looked at, each once in
-    /// every visit.
+    /// What came in about the cache gap; and of how many pages that were looked at, each once in every visit.
     came_in: Slope,
     visited: f64,
+    /// See [`Self::charge`].
+    owed: f64,
     patience: Patience,
     /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
     odd: f32,
@@ -85,6 +86,7 @@ impl Default for History {
             weights: flat(),
             came_in: Slope::default(),
             visited: 0.0,
+            owed: 0.0,
             patience: Patience::default(),
             odd: 0.0,
             pace: None,
@@ -118,7 +120,7 @@ impl History {
         let changed = self.patience.believes(differs);
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
-            self.visited = 0.0;
+            (self.visited, self.owed) = (0.0, 0.0);
             (self.odd, self.judged, self.alike_for) = (0.0, 0.0, 0);
         }
         self.brackets.fade(KEEP);
@@ -177,18 +179,29 @@ impl History {
         self.pace.take()
     }
 
-    /// Adds what came in during an epoch.
+    /// Adds what came in during an epoch, on so many pages that were looked at.
     pub(crate) fn add_lines(&mut self, epoch: Slope, visited: f64) {
         let keep = f64::from(KEEP);
-        self.came_in.pages = keep * self.came_in.pages + epoch.pages;
-        self.came_in.lines = keep * self.came_in.lines + epoch.lines;
-        self.came_in.whole = keep * self.came_in.whole + epoch.whole;
+        let all = &mut self.came_in;
+        all.pages = keep * all.pages + epoch.pages;
+        all.lines = keep * all.lines + epoch.lines;
+        for (all, within) in all.within.iter_mut().zip(epoch.within) {
+            *all = keep * *all + within;
+        }
         self.visited = keep * self.visited + visited;
     }
 
-    /// Of a page that came in, the part that came in whole: in order, or within objects.
-    pub(crate) fn whole_pages(&self) -> f64 {
-        whole_pages(self.came_in.pages, self.came_in.whole, self.visited)
+    /// The lines that a plan charges for what came in during an epoch: by that epoch alone, for a rank by what was seen
+    /// before must not be judged by it; only whether objects are long all visits say together. Where the lines are below none,
+    /// by chance, that is owed, and later epochs are charged with less.
+    pub(crate) fn charge(&mut self, epoch: &Slope) -> f64 {
+        let Slope { pages, within: [line, two], .. } = self.came_in;
+        let way = usize::from(two < line);
+        let long = are_long(pages, self.came_in.within[way], self.visited);
+        let within = if long { epoch.within[way] } else { 0.0 };
+        let lines = self.owed + charged(epoch.pages, epoch.streamed + within);
+        self.owed = lines.min(0.0);
+        lines.max(0.0)
     }
 
     /// Lines that come in with a page; `usual`: with one of the process, which counts as so much

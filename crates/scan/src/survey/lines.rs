@@ -26,19 +26,18 @@ pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
     TOUCH * seen + (ALL - TOUCH) * streamed
 }
 
-/// Lines that a page which comes in brings, of which this part is read whole, in order or [`within`] objects.
-pub(crate) fn charged(whole: f64) -> f64 {
-    ALONE + (ALL - ALONE) * whole
+/// Lines that so many pages bring which came in, of which so many were read whole, in order or [`within`] objects; both are
+/// estimates, so it may be below none.
+pub(crate) fn charged(pages: f64, whole: f64) -> f64 {
+    ALONE * pages + (ALL - ALONE) * whole
 }
 
-/// Of pages that came in the part that did so whole, by what visits to so many pages, one after the other, showed: at least
-/// so much, but for one chance in fifty, for where there are none more would come out half of the time, and never less. Objects
-/// of four to seven pages show in both ways.
-pub(crate) fn whole_pages(pages: f64, whole: f64, visited: f64) -> f64 {
+/// Whether borders [`within`] objects are more than chance, by what visits to so many pages, one after the other, showed of
+/// `pages` that came in: but for one chance in fifty.
+pub(crate) fn are_long(pages: f64, within: f64, visited: f64) -> bool {
     // Of a visit to m single pages spread evenly that saw n, chance puts n^2 / m pairs at any distance; by the weights of
     // `within` that is one standard deviation, by page seen, whatever n.
-    let deviation = (12.0 / 7.0 / visited.max(1.0)).sqrt();
-    if pages > 0.0 { (whole / pages - 2.0 * deviation).clamp(0.0, 1.0) } else { 0.0 }
+    within > 2.0 * (12.0 / 7.0 / visited.max(1.0)).sqrt() * pages
 }
 
 /// Of the lines that come in with a page, `lines` on average, the part that comes with pages that are read in order.
@@ -69,22 +68,26 @@ pub(crate) fn streamed(new: &Mask, left: &Mask) -> f64 {
 /// How many borders between two pages lie within what one access took, an object that begins anywhere: the longer it is the
 /// likelier a border lies within, and on average there are as many borders as there are pages' worth of lines.
 ///
-/// Pages that were touched side by side, less what chance puts there, and hot pages that lie together: these put about
-/// as many at a distance of two to eight pages, on a line that is drawn through their numbers to a distance of one. A run
-/// of eight pages or more lies on that line: what is read in order counts nothing here. Where many of the pages are touched
-/// too few borders are found, for other objects touch the same pages; what mends that makes more of chance, too.
-pub(crate) fn within(new: &Mask, left: &Mask) -> f64 {
+/// Pages that were touched side by side, less what is there besides, told in two ways of which the lesser holds, over many visits:
+/// - Chance, and hot pages that lie together, put about as many at a distance of two to eight pages, on a line that is drawn
+///   through their numbers to a distance of one. A run of eight pages or more lies on that line: what is read in order counts
+///   nothing here.
+/// - Searches that close in on a place, by halves or otherwise, touch about as many at a distance of two as of one.
+///
+/// Where many of the pages are touched too few borders are found, for other objects touch the same pages; what mends that makes
+/// more of chance, too.
+pub(crate) fn within(new: &Mask, left: &Mask) -> [f64; 2] {
     let pairs = |of: &Mask, by| count(&both(of, &down(of, by)));
     if pairs(left, FARTHEST) < FEW_PAIRS {
-        return 0.0;
+        return [0.0; 2];
     }
+    let (beside, may_be) = (pairs(new, 1), pairs(left, 1));
+    let besides = |by| may_be * pairs(new, by) / pairs(left, by).max(1.0);
     // By least squares, from distances of which the middle is 5.
-    let weight = |by: u32| (f64::from(by) - 6.0) / 7.0;
-    let by_chance = |by| -weight(by) * pairs(new, by) / pairs(left, by).max(1.0);
-    let beside = pairs(new, 1);
-    let chance = pairs(left, 1) * (2..=FARTHEST).map(by_chance).sum::<f64>();
+    let weight = |by: u32| (6.0 - f64::from(by)) / 7.0;
+    let on_the_line = (2..=FARTHEST).map(|by| weight(by) * besides(by)).sum::<f64>();
     // No more than there are: pages in order at a distance of eight are no objects.
-    (beside - chance).min(beside)
+    [on_the_line, besides(2)].map(|others| (beside - others).min(beside))
 }
 
 /// The farthest pages that tell how many pairs chance puts side by side, and the fewest pairs so far apart that do.
@@ -196,11 +199,21 @@ mod tests {
         assert!((sum / all).abs() < 0.03, "{}", sum / all);
     }
 
+    /// What `within` says, over many visits, by page touched.
+    fn found(mut visit: impl FnMut() -> Mask) -> f64 {
+        let (mut sums, mut all) = ([0.0; 2], 0.0);
+        for seen in std::iter::repeat_with(&mut visit).take(2000) {
+            sums.iter_mut().zip(within(&seen, &ALL_LEFT)).for_each(|(sum, found)| *sum += found);
+            all += count(&seen);
+        }
+        sums[0].min(sums[1]) / all
+    }
+
     /// Borders within objects of so many bytes that begin at random places of `hot` pages, by page touched; so many of
     /// them a visit.
     fn borders(bytes: u64, objects: usize, hot: impl Fn(u64) -> bool) -> f64 {
-        let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
-        for _ in 0..2000 {
+        let mut words = words(1);
+        found(|| {
             let mut seen = Mask::default();
             let starts = std::iter::repeat_with(|| words() % (512 << 12));
             for start in starts.filter(|start| hot(start >> 12)).take(objects) {
@@ -208,10 +221,8 @@ mod tests {
                     seen[usize::try_from(page / 64).unwrap()] |= 1 << (page % 64);
                 }
             }
-            sum += within(&seen, &ALL_LEFT);
-            all += count(&seen);
-        }
-        sum / all
+            seen
+        })
     }
 
     #[test]
@@ -224,8 +235,9 @@ mod tests {
                 assert!(shown.contains(&found), "{bytes} B, {objects}: {found} for {right}");
             }
         }
-        // Of two pages: a third of the borders is missed.
-        assert!((0.4..0.7).contains(&borders(8192, 20, |_| true)));
+        // Of two pages: half of the borders is missed, or more.
+        let two = borders(8192, 20, |_| true);
+        assert!((0.25..0.7).contains(&two), "{two}");
     }
 
     #[test]
@@ -234,23 +246,50 @@ mod tests {
             let found = borders(8, 20, |page| page % every < together);
             assert!(found.abs() < 0.1, "{together} of {every}: {found}");
         }
+        let least = |set: &dyn Fn(usize) -> bool| {
+            let of_word = |word: usize| {
+                (0..64).filter(|page| set(word * 64 + page)).map(|page| 1u64 << page).sum()
+            };
+            let found = within(&std::array::from_fn(of_word), &ALL_LEFT);
+            found[0].min(found[1])
+        };
         for stride in 2..20 {
-            let found = within(
-                &std::array::from_fn(|word| {
-                    let set = |page: &usize| (word * 64 + page).is_multiple_of(stride);
-                    (0..64).filter(set).map(|page| 1u64 << page).sum()
-                }),
-                &ALL_LEFT,
-            );
+            let found = least(&|page| page.is_multiple_of(stride));
             assert!(found <= 0.0, "every {stride}th page: {found}");
         }
         for run in [8, 20, 200] {
-            let row: Mask = std::array::from_fn(|word| {
-                let set = |page: &usize| (100..100 + run).contains(&(word * 64 + page));
-                (0..64).filter(set).map(|page| 1u64 << page).sum()
-            });
-            assert!(within(&row, &ALL_LEFT).abs() < 1.0, "{run}: {}", within(&row, &ALL_LEFT));
+            let found = least(&|page| (100..100 + run).contains(&page));
+            assert!(found < 1.0, "{run}: {found}");
         }
+    }
+
+    #[test]
+    fn searches_that_close_in_on_a_place_are_no_long_objects() {
+        let mut words = words(1);
+        let set = |seen: &mut Mask, page: u64| {
+            seen[usize::try_from(page / 64).unwrap()] |= 1 << (page % 64);
+        };
+        // By halves, as far as pages go; and two ends of a range that shrinks.
+        let halves = found(|| {
+            let mut seen = Mask::default();
+            for goal in std::iter::repeat_with(|| words() % 512).take(20) {
+                for half in [1, 2, 4, 8, 16] {
+                    set(&mut seen, goal / (2 * half) * (2 * half) + half);
+                }
+            }
+            seen
+        });
+        let ends = found(|| {
+            let mut seen = Mask::default();
+            for _ in 0..20 {
+                let goal = words() % 448;
+                for page in [goal, goal + words() % 64, goal + words() % 8] {
+                    set(&mut seen, page);
+                }
+            }
+            seen
+        });
+        assert!(halves < 0.05 && ends < 0.05, "{halves}, {ends}");
     }
 
     #[test]
@@ -285,16 +324,14 @@ mod tests {
     }
 
     #[test]
-    fn a_page_is_charged_with_two_lines_at_least_and_all_at_most() {
-        assert_eq!([0.0, 0.5, 1.0].map(charged), [2.0, 33.0, 64.0]);
-        assert_eq!([-3.0, 30.0].map(|whole| whole_pages(10.0, whole, 1e9)), [0.0, 1.0]);
+    fn a_page_is_charged_with_two_lines_and_with_all_where_it_came_in_whole() {
+        assert_eq!([0.0, 0.5, 1.0].map(|whole| charged(1.0, whole)), [2.0, 33.0, 64.0]);
     }
 
     #[test]
     fn a_few_borders_are_chance_until_many_visits_show_them() {
-        let of = |visits: f64| whole_pages(10.0, 0.3, visits * 512.0);
-        assert_eq!(of(1.0), 0.0);
-        assert!(of(20.0) > 0.0 && of(100.0) > 0.015 && of(1e6) < 0.03);
+        let of = |visits: f64| are_long(10.0, 0.3, visits * 512.0);
+        assert_eq!([1.0, 10.0, 100.0].map(of), [false, false, true]);
     }
 
     #[test]

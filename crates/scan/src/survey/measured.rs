@@ -61,7 +61,10 @@ impl Measured {
                 let times = busy * visit.stands_for(resident);
                 sum.pages += times * slope.pages;
                 sum.lines += times * slope.lines;
-                sum.whole += times * slope.whole;
+                sum.streamed += times * slope.streamed;
+                for (sum, within) in sum.within.iter_mut().zip(slope.within) {
+                    *sum += times * within;
+                }
                 measured += 1.0;
                 visited += f64::from(visit.pages);
                 ran |= visit.reach_ns() > 0.0;
@@ -89,7 +92,8 @@ impl Measured {
             traffic: Slope {
                 pages: sum.pages * each,
                 lines: sum.lines.max(0.0) * each,
-                whole: sum.whole * each,
+                streamed: sum.streamed * each,
+                within: sum.within.map(|within| within * each),
             },
             charged: 0.0,
             visited,

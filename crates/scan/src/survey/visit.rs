@@ -20,8 +20,8 @@ pub(crate) struct Look {
     /// Of those that the first look did not see, pages that were read in order; an estimate, below 0
     /// by chance.
     pub(crate) streamed: f64,
-    /// And borders between two of them that lie within objects; likewise.
-    pub(crate) within: f64,
+    /// And borders between two of them that lie within objects, told in two ways; likewise.
+    pub(crate) within: [f64; 2],
 }
 
 /// See the module.
@@ -76,7 +76,7 @@ impl Visit {
         let at = u8::try_from(self.looks.len()).unwrap_or(LATER);
         // Pages that were seen and are gone since were accessed all the same.
         let seen = seen.max(self.looks.last().map_or(0, |look| look.seen));
-        let (streamed, within) = bits.map_or((0.0, 0.0), |bits| self.rows(bits));
+        let (streamed, within) = bits.map_or_else(Default::default, |bits| self.rows(bits));
         self.looks.push(Look { gap_ns, seen, streamed, within });
         self.mark(at, bits);
     }
@@ -113,11 +113,11 @@ impl Visit {
     }
 
     /// Pages first seen since the first look that were read in order, and borders within objects.
-    fn rows(&mut self, bits: &RowBits) -> (f64, f64) {
+    fn rows(&mut self, bits: &RowBits) -> (f64, [f64; 2]) {
         let now = both(&bits.accessed, &self.own);
         if self.looks.is_empty() {
             self.seen_first = now;
-            return (0.0, 0.0);
+            return Default::default();
         }
         let resident = both(&bits.present, &self.own);
         let left: Mask = std::array::from_fn(|i| resident[i] & !self.seen_first[i]);
@@ -147,9 +147,12 @@ impl Visit {
     }
 
     /// Pages seen within a gap, of them those that were read in order, and borders within objects.
-    fn until(&self, gap_ns: f64) -> Option<[f64; 3]> {
+    fn until(&self, gap_ns: f64) -> Option<[f64; 4]> {
         let mut before = Look::default();
-        let of = |look: &Look| [f64::from(look.seen), look.streamed, look.within];
+        let of = |look: &Look| {
+            let [line, two] = look.within;
+            [f64::from(look.seen), look.streamed, line, two]
+        };
         for look in &self.looks {
             if gap_ns <= look.gap_ns {
                 let part = (gap_ns - before.gap_ns) / (look.gap_ns - before.gap_ns);
@@ -178,15 +181,16 @@ impl Visit {
         // Rows are told since the first look, which may have come late.
         let told = self.looks.first().map_or(from, |look| look.gap_ns.clamp(from, to));
         let (until, before) = (self.until(to)?, [self.until(from)?, self.until(told)?]);
-        let per_second = |i: usize, from: f64, before: &[f64; 3]| {
+        let per_second = |i: usize, from: f64, before: &[f64; 4]| {
             if to > from { (until[i] - before[i]) / (to - from) * 1e9 } else { 0.0 }
         };
         let seen = per_second(0, from, &before[0]);
-        let [streamed, within] = [1, 2].map(|i| per_second(i, told, &before[1]));
+        let [streamed, within @ ..] = [1, 2, 3].map(|i| per_second(i, told, &before[1]));
         (to >= gap_ns && to > from).then(|| Slope {
             pages: seen,
             lines: lines(seen, streamed),
-            whole: streamed + within,
+            streamed,
+            within,
         })
     }
 }
@@ -198,8 +202,9 @@ pub(crate) struct Slope {
     pub(crate) pages: f64,
     /// Cache lines of base pages, as far as pages in a row tell.
     pub(crate) lines: f64,
-    /// Pages' worth of lines that came in order or within objects; an estimate, below 0 by chance.
-    pub(crate) whole: f64,
+    /// Pages that were read in order, and borders within objects, told in two ways; estimates, below 0 by chance.
+    pub(crate) streamed: f64,
+    pub(crate) within: [f64; 2],
 }
 
 #[cfg(test)]

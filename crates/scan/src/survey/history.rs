@@ -383,6 +383,39 @@ mod tests {
     }
 
     #[test]
+    fn an_epoch_is_charged_with_what_it_brought_and_with_less_after_one_below_none() {
+        let mut history = History::default();
+        let mut charge = |pages: f64, streamed: f64, within: [f64; 2]| {
+            let epoch = Slope { pages, lines: 0.0, streamed, within };
+            history.add_lines(epoch, 512.0);
+            history.charge(&epoch)
+        };
+        let touched = charge(10.0, 0.0, [0.0; 2]);
+        assert_eq!(touched, 20.0);
+        // A sweep, and pages at random after it.
+        assert_eq!(charge(10.0, 10.0, [0.0; 2]), 640.0);
+        assert_eq!(charge(10.0, 0.0, [0.0; 2]), touched);
+        // By chance below none: -42 lines.
+        assert_eq!(
+            [-1.0, 0.0, 0.0, 0.0].map(|chance| charge(10.0, chance, [0.0; 2])),
+            [0.0, 0.0, 0.0, 18.0]
+        );
+    }
+
+    #[test]
+    fn borders_within_objects_count_once_all_visits_show_them_in_both_ways() {
+        let charged = |within: [f64; 2], visits: u32| {
+            let mut history = History::default();
+            let epoch = Slope { pages: 10.0, lines: 0.0, streamed: 0.0, within };
+            (0..visits).for_each(|_| history.add_lines(epoch, 512.0));
+            history.charge(&epoch)
+        };
+        assert_eq!([1, 40].map(|visits| charged([1.0; 2], visits)), [20.0, 82.0]);
+        assert_eq!([[2.0, 1.0], [1.0, 2.0]].map(|within| charged(within, 40)), [82.0; 2]);
+        assert_eq!(charged([2.0, 0.0], 40), 20.0, "a search that closes in on a place");
+    }
+
+    #[test]
     fn visits_add_up_until_the_program_changes() {
         let mut history = History::default();
         assert!(!history.known());

@@ -1,12 +1,12 @@
 //! What a plan charges a region of base pages with: the cache lines that came in with its pages in an epoch, by that epoch's
-//! visits, and what earlier ones owe ([`super::history::History::charge`]).
+//! visits (`History::charge`).
 
 use super::measured::Measured;
 use crate::target::region::Region;
 
 /// Says what is charged of what an epoch measured, which the regions have taken in. `cores`: by process, CPU seconds used per
 /// second.
-pub(crate) fn charge(measured: &mut [Option<Measured>], regions: &mut [Region], cores: &[f32]) {
+pub(crate) fn charge(measured: &mut [Option<Measured>], regions: &[Region], cores: &[f32]) {
     let (mut expected, mut all) = (0.0, 0.0);
     for (seen, region) in measured.iter_mut().zip(regions) {
         let Some(Measured { traffic, charged: of, .. }) = seen else { continue };

@@ -129,7 +129,7 @@ impl Estimator {
         let usual = self.learn_lines(&measured, regions);
         for (region, seen) in regions.iter_mut().zip(&measured) {
             if let Some(seen) = seen {
-                region.history.add_lines(seen.traffic, seen.visited);
+                region.history.add_lines(seen.traffic);
             }
         }
         charge::charge(&mut measured, regions, cores);

@@ -1,7 +1,7 @@
 //! What is known of a region from all visits so far: pages by the looks between which they were
 //! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
 
-use super::lines::{are_long, charged};
+use super::lines::charged;
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
 use super::visit::{Slope, Visit};
 use pagetide_types::{KEEP, Patience, surprising};
@@ -59,11 +59,8 @@ struct Spread {
 pub(crate) struct History {
     brackets: Brackets,
     weights: Weights,
-    /// What came in about the cache gap; and of how many pages that were looked at, each once in every visit.
+    /// What came in about the cache gap.
     came_in: Slope,
-    visited: f64,
-    /// See [`Self::charge`].
-    owed: f64,
     patience: Patience,
     /// Of a huge page, [odd](Brackets::odd) visits of the last epoch.
     odd: f32,
@@ -85,8 +82,6 @@ impl Default for History {
             brackets: Brackets::default(),
             weights: flat(),
             came_in: Slope::default(),
-            visited: 0.0,
-            owed: 0.0,
             patience: Patience::default(),
             odd: 0.0,
             pace: None,
@@ -120,7 +115,6 @@ impl History {
         let changed = self.patience.believes(differs);
         if changed {
             (self.brackets, self.came_in) = (Brackets::default(), Slope::default());
-            (self.visited, self.owed) = (0.0, 0.0);
             (self.odd, self.judged, self.alike_for) = (0.0, 0.0, 0);
         }
         self.brackets.fade(KEEP);
@@ -179,29 +173,20 @@ impl History {
         self.pace.take()
     }
 
-    /// Adds what came in during an epoch, on so many pages that were looked at.
-    pub(crate) fn add_lines(&mut self, epoch: Slope, visited: f64) {
-        let keep = f64::from(KEEP);
-        let all = &mut self.came_in;
-        all.pages = keep * all.pages + epoch.pages;
-        all.lines = keep * all.lines + epoch.lines;
-        for (all, within) in all.within.iter_mut().zip(epoch.within) {
-            *all = keep * *all + within;
-        }
-        self.visited = keep * self.visited + visited;
+    /// Adds what came in during an epoch.
+    pub(crate) fn add_lines(&mut self, epoch: Slope) {
+        self.came_in = self.came_in.times(f64::from(KEEP));
+        self.came_in += epoch;
     }
 
-    /// The lines that a plan charges for what came in during an epoch: by that epoch alone, for a rank by what was seen
-    /// before must not be judged by it; only whether objects are long all visits say together. Where the lines are below none,
-    /// by chance, that is owed, and later epochs are charged with less.
-    pub(crate) fn charge(&mut self, epoch: &Slope) -> f64 {
-        let Slope { pages, within: [line, two], .. } = self.came_in;
+    /// The lines that a plan charges for what came in during an epoch, which is added already: by that epoch alone, for a rank by
+    /// what was seen before must not be judged by it. Only whether pages are read whole at all is by all visits, where it is
+    /// more than chance, but for one chance in fifty.
+    pub(crate) fn charge(&self, epoch: &Slope) -> f64 {
+        let Slope { whole: [line, two], noise, .. } = self.came_in;
         let way = usize::from(two < line);
-        let long = are_long(pages, self.came_in.within[way], self.visited);
-        let within = if long { epoch.within[way] } else { 0.0 };
-        let lines = self.owed + charged(epoch.pages, epoch.streamed + within);
-        self.owed = lines.min(0.0);
-        lines.max(0.0)
+        let whole = self.came_in.whole[way] > 2.0 * noise.sqrt();
+        charged(epoch.pages, if whole { epoch.whole[way] } else { 0.0 })
     }
 
     /// Lines that come in with a page; `usual`: with one of the process, which counts as so much
@@ -383,36 +368,29 @@ mod tests {
     }
 
     #[test]
-    fn an_epoch_is_charged_with_what_it_brought_and_with_less_after_one_below_none() {
+    fn an_epoch_is_charged_with_what_it_brought_whatever_was_seen_before() {
         let mut history = History::default();
-        let mut charge = |pages: f64, streamed: f64, within: [f64; 2]| {
-            let epoch = Slope { pages, lines: 0.0, streamed, within };
-            history.add_lines(epoch, 512.0);
+        let mut charge = |whole: f64| {
+            let epoch = Slope { pages: 10.0, whole: [whole; 2], noise: 1.0, ..Slope::default() };
+            history.add_lines(epoch);
             history.charge(&epoch)
         };
-        let touched = charge(10.0, 0.0, [0.0; 2]);
-        assert_eq!(touched, 20.0);
-        // A sweep, and pages at random after it.
-        assert_eq!(charge(10.0, 10.0, [0.0; 2]), 640.0);
-        assert_eq!(charge(10.0, 0.0, [0.0; 2]), touched);
-        // By chance below none: -42 lines.
-        assert_eq!(
-            [-1.0, 0.0, 0.0, 0.0].map(|chance| charge(10.0, chance, [0.0; 2])),
-            [0.0, 0.0, 0.0, 18.0]
-        );
+        assert_eq!([0.0, 1.5, -1.0].map(&mut charge), [20.0; 3], "chance");
+        // A sweep, and pages at random after it; no more than all lines, nor fewer than those of touches.
+        assert_eq!([10.0, 0.0, 30.0, -5.0].map(charge), [640.0, 20.0, 640.0, 20.0]);
     }
 
     #[test]
-    fn borders_within_objects_count_once_all_visits_show_them_in_both_ways() {
-        let charged = |within: [f64; 2], visits: u32| {
+    fn pages_are_read_whole_once_all_visits_show_it_in_both_ways() {
+        let charged = |whole: [f64; 2], visits: u32| {
             let mut history = History::default();
-            let epoch = Slope { pages: 10.0, lines: 0.0, streamed: 0.0, within };
-            (0..visits).for_each(|_| history.add_lines(epoch, 512.0));
+            let epoch = Slope { pages: 10.0, lines: 0.0, whole, noise: 2.0 };
+            (0..visits).for_each(|_| history.add_lines(epoch));
             history.charge(&epoch)
         };
-        assert_eq!([1, 40].map(|visits| charged([1.0; 2], visits)), [20.0, 82.0]);
-        assert_eq!([[2.0, 1.0], [1.0, 2.0]].map(|within| charged(within, 40)), [82.0; 2]);
-        assert_eq!(charged([2.0, 0.0], 40), 20.0, "a search that closes in on a place");
+        assert_eq!([1, 40].map(|visits| charged([2.0; 2], visits)), [20.0, 144.0]);
+        assert_eq!([[3.0, 2.0], [2.0, 3.0]].map(|whole| charged(whole, 40)), [144.0; 2]);
+        assert_eq!(charged([3.0, 0.0], 40), 20.0, "a search that closes in on a place");
     }
 
     #[test]

@@ -26,18 +26,9 @@ pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
     TOUCH * seen + (ALL - TOUCH) * streamed
 }
 
-/// Lines that so many pages bring which came in, of which so many were read whole, in order or [`within`] objects; both are
-/// estimates, so it may be below none.
+/// Lines that so many pages bring which came in, of which so many were read whole, in order or [`Rows::within`] objects.
 pub(crate) fn charged(pages: f64, whole: f64) -> f64 {
-    ALONE * pages + (ALL - ALONE) * whole
-}
-
-/// Whether borders [`within`] objects are more than chance, by what visits to so many pages, one after the other, showed of
-/// `pages` that came in: but for one chance in fifty.
-pub(crate) fn are_long(pages: f64, within: f64, visited: f64) -> bool {
-    // Of a visit to m single pages spread evenly that saw n, chance puts n^2 / m pairs at any distance; by the weights of
-    // `within` that is one standard deviation, by page seen, whatever n.
-    within > 2.0 * (12.0 / 7.0 / visited.max(1.0)).sqrt() * pages
+    ALONE * pages + (ALL - ALONE) * whole.clamp(0.0, pages)
 }
 
 /// Of the lines that come in with a page, `lines` on average, the part that comes with pages that are read in order.
@@ -46,37 +37,59 @@ pub(crate) fn in_order(lines: f64) -> f64 {
     ALL * pages / lines.max(1.0)
 }
 
-/// Pages of `new`, first seen since another look at which `left` were still unseen, that were read in
-/// order: those that lie in runs, less what chance puts there. Below 0 where chance put fewer
-/// there.
-///
-/// Hot pages lie together in many programs: how much is put in runs by chance is judged by 64 pages
-/// at a time. Those seen before lie between them, and end runs.
-pub(crate) fn streamed(new: &Mask, left: &Mask) -> f64 {
-    let (runs, starts) = (runs_of(&starts(new)), starts(left));
-    let may_run = runs_of(&starts);
-    let windows: Vec<Mask> = (0..RUN).map(|by| up(&starts, by)).collect();
-    let of = |i: usize| {
-        let windows = windows.iter().map(|windows| windows[i].count_ones()).sum();
-        let [new, left, runs, may_run] =
-            [new[i], left[i], runs[i], may_run[i]].map(u64::count_ones);
-        of_word(new, left, runs, by_chance(new, left, may_run, windows))
-    };
-    (0..new.len()).map(of).sum()
+/// How the pages lie that were first seen since another look. Estimates: below 0 where chance put fewer there.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Rows {
+    /// Pages that were read in order: those in runs, less what chance puts there.
+    pub(crate) streamed: f64,
+    /// Borders between two pages, not of a run, that lie within what one access took, an object that begins anywhere: the longer
+    /// it is the likelier a border lies within, and on average there are as many borders as there are pages' worth of lines.
+    /// Told in two ways, of which the lesser holds over many visits.
+    pub(crate) within: [f64; 2],
+    /// What chance adds to both together: the variance.
+    pub(crate) noise: f64,
 }
 
-/// How many borders between two pages lie within what one access took, an object that begins anywhere: the longer it is the
-/// likelier a border lies within, and on average there are as many borders as there are pages' worth of lines.
-///
-/// Pages that were touched side by side, less what is there besides, told in two ways of which the lesser holds, over many visits:
+impl Rows {
+    /// Of `new` pages that were `left` at the look before.
+    ///
+    /// Hot pages lie together in many programs: how much is put in runs by chance is judged by 64 pages
+    /// at a time. Those seen before lie between them, and end runs.
+    pub(crate) fn of(new: &Mask, left: &Mask) -> Self {
+        let (runs, starts) = (runs_of(&starts(new)), starts(left));
+        let may_run = runs_of(&starts);
+        let windows: Vec<Mask> = (0..RUN).map(|by| up(&starts, by)).collect();
+        let mut rows = Self::default();
+        for i in 0..new.len() {
+            let windows = windows.iter().map(|windows| windows[i].count_ones()).sum();
+            let [new, left, runs, may_run] =
+                [new[i], left[i], runs[i], may_run[i]].map(u64::count_ones);
+            let (streamed, noise) =
+                of_word(new, left, runs, by_chance(new, left, may_run, windows));
+            rows.streamed += streamed;
+            rows.noise += noise;
+        }
+        let alone = std::array::from_fn(|i| new[i] & !runs[i]);
+        rows.within = within(&alone, left);
+        // Of m pages chance puts n^2 / m pairs of n at any distance; by the weights of `within` and those side by side.
+        rows.noise += 2.0 * count(&alone).powi(2) / count(left).max(1.0);
+        rows
+    }
+
+    /// What was read whole, in two ways.
+    pub(crate) fn whole(&self) -> [f64; 2] {
+        self.within.map(|within| self.streamed + within)
+    }
+}
+
+/// See [`Rows::within`]. Pages that were touched side by side, less what is there besides:
 /// - Chance, and hot pages that lie together, put about as many at a distance of two to eight pages, on a line that is drawn
-///   through their numbers to a distance of one. A run of eight pages or more lies on that line: what is read in order counts
-///   nothing here.
+///   through their numbers to a distance of one.
 /// - Searches that close in on a place, by halves or otherwise, touch about as many at a distance of two as of one.
 ///
 /// Where many of the pages are touched too few borders are found, for other objects touch the same pages; what mends that makes
 /// more of chance, too.
-pub(crate) fn within(new: &Mask, left: &Mask) -> [f64; 2] {
+fn within(new: &Mask, left: &Mask) -> [f64; 2] {
     let pairs = |of: &Mask, by| count(&both(of, &down(of, by)));
     if pairs(left, FARTHEST) < FEW_PAIRS {
         return [0.0; 2];
@@ -98,14 +111,19 @@ fn count(pages: &Mask) -> f64 {
     f64::from(pages.iter().map(|word| word.count_ones()).sum::<u32>())
 }
 
-/// Of one word: `new` of the pages that were `left`, `runs` of them in runs, so many `by_chance`.
-fn of_word(new: u32, left: u32, runs: u32, by_chance: f64) -> f64 {
+/// Of one word: `new` of the pages that were `left`, `runs` of them in runs, so many `by_chance`. And how far chance is off, the
+/// variance: it puts whole runs there, of somewhat more than [`RUN`] pages.
+fn of_word(new: u32, left: u32, runs: u32, by_chance: f64) -> (f64, f64) {
     if new == left && left >= FLIPPED {
         // None seen before and all since: no pages touched at random come so.
-        return f64::from(new);
+        return (f64::from(new), 0.0);
     }
     let share = by_chance / f64::from(new.max(1));
-    if share > MOST_BY_CHANCE { 0.0 } else { (f64::from(runs) - by_chance) / (1.0 - share) }
+    if share > MOST_BY_CHANCE {
+        return (0.0, 0.0);
+    }
+    let runs_by_chance = f64::from(RUN + 1) * by_chance;
+    ((f64::from(runs) - by_chance) / (1.0 - share), runs_by_chance / (1.0 - share).powi(2))
 }
 
 /// How many of `new` pages chance puts in runs. `may_run` of those left lie where runs can be, in so
@@ -181,7 +199,7 @@ mod tests {
         let few: Mask = [u64::MAX << 50, (1 << 26) - 1, 0, 0, 0, 0, 0, 0];
         let many: Mask = [u64::MAX << 28, u64::MAX, u64::MAX, (1 << 36) - 1, 0, 0, 0, 0];
         for row in [few, many] {
-            let found = streamed(&row, &ALL_LEFT) / count(&row);
+            let found = Rows::of(&row, &ALL_LEFT).streamed / count(&row);
             assert!((found - 1.0).abs() < 0.1, "{found}");
         }
         let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
@@ -193,7 +211,7 @@ mod tests {
                 1 => random() & random(),
                 _ => random() & random() & random() & random(),
             });
-            sum += streamed(&seen, &ALL_LEFT);
+            sum += Rows::of(&seen, &ALL_LEFT).streamed;
             all += count(&seen);
         }
         assert!((sum / all).abs() < 0.03, "{}", sum / all);
@@ -203,7 +221,9 @@ mod tests {
     fn found(mut visit: impl FnMut() -> Mask) -> f64 {
         let (mut sums, mut all) = ([0.0; 2], 0.0);
         for seen in std::iter::repeat_with(&mut visit).take(2000) {
-            sums.iter_mut().zip(within(&seen, &ALL_LEFT)).for_each(|(sum, found)| *sum += found);
+            sums.iter_mut()
+                .zip(Rows::of(&seen, &ALL_LEFT).within)
+                .for_each(|(sum, found)| *sum += found);
             all += count(&seen);
         }
         sums[0].min(sums[1]) / all
@@ -250,7 +270,7 @@ mod tests {
             let of_word = |word: usize| {
                 (0..64).filter(|page| set(word * 64 + page)).map(|page| 1u64 << page).sum()
             };
-            let found = within(&std::array::from_fn(of_word), &ALL_LEFT);
+            let found = Rows::of(&std::array::from_fn(of_word), &ALL_LEFT).within;
             found[0].min(found[1])
         };
         for stride in 2..20 {
@@ -299,7 +319,7 @@ mod tests {
             let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
             for _ in 0..4000 {
                 let new: Mask = [words().rotate_left(32) & left, 0, 0, 0, 0, 0, 0, 0];
-                sum += streamed(&new, &[left, 0, 0, 0, 0, 0, 0, 0]);
+                sum += Rows::of(&new, &[left, 0, 0, 0, 0, 0, 0, 0]).streamed;
                 all += count(&new);
             }
             assert!((sum / all).abs() < 0.1, "{left:x}: {}", sum / all);
@@ -312,7 +332,7 @@ mod tests {
         let left: Mask = [!0 << 30, !0, 0, 0, 0, 0, 0, 0];
         for unseen in [0, 1 << 20, 1 << 45] {
             let new: Mask = [left[0] & !unseen, 0, 0, 0, 0, 0, 0, 0];
-            let found = streamed(&new, &left) / count(&new);
+            let found = Rows::of(&new, &left).streamed / count(&new);
             assert!(found > 0.95, "{found}");
         }
     }
@@ -326,12 +346,6 @@ mod tests {
     #[test]
     fn a_page_is_charged_with_two_lines_and_with_all_where_it_came_in_whole() {
         assert_eq!([0.0, 0.5, 1.0].map(|whole| charged(1.0, whole)), [2.0, 33.0, 64.0]);
-    }
-
-    #[test]
-    fn a_few_borders_are_chance_until_many_visits_show_them() {
-        let of = |visits: f64| are_long(10.0, 0.3, visits * 512.0);
-        assert_eq!([1.0, 10.0, 100.0].map(of), [false, false, true]);
     }
 
     #[test]

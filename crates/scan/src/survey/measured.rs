@@ -21,8 +21,6 @@ pub(crate) struct Measured {
     pub(crate) traffic: Slope,
     /// The lines of it that a plan charges (see charge.rs).
     pub(crate) charged: f64,
-    /// Pages that were looked at for it, each once in every visit.
-    pub(crate) visited: f64,
     /// A huge page that was nearly always seen at once, or pages that were cleared together with
     /// much else and nearly all seen at the first look: it is hotter than was measured.
     pub(crate) saturated: bool,
@@ -51,7 +49,6 @@ impl Measured {
         let valid = || visits.iter().filter(|visit| !visit.refused && visit.pages > 0);
         let last = valid().next_back()?;
         let (mut sum, mut measured, mut ran) = (Slope::default(), 0.0, false);
-        let mut visited = 0.0;
         let (mut first_looks, mut seen_at_once) = (0.0, 0.0);
         for visit in valid() {
             if visit.measures(gap_ns) {
@@ -59,14 +56,8 @@ impl Measured {
                 let busy = if cores > 0.0 { visit.cores() / cores } else { 1.0 };
                 let slope = visit.slope(gap_ns).unwrap_or_default();
                 let times = busy * visit.stands_for(resident);
-                sum.pages += times * slope.pages;
-                sum.lines += times * slope.lines;
-                sum.streamed += times * slope.streamed;
-                for (sum, within) in sum.within.iter_mut().zip(slope.within) {
-                    *sum += times * within;
-                }
+                sum += slope.times(times);
                 measured += 1.0;
-                visited += f64::from(visit.pages);
                 ran |= visit.reach_ns() > 0.0;
             }
             let at_once = |first: &&Look| visit.late || (visit.huge && first.gap_ns <= AT_ONCE_NS);
@@ -89,14 +80,8 @@ impl Measured {
             pages,
             touched: if last.huge { resident * u16::from(accessed) } else { touched },
             accessed,
-            traffic: Slope {
-                pages: sum.pages * each,
-                lines: sum.lines.max(0.0) * each,
-                streamed: sum.streamed * each,
-                within: sum.within.map(|within| within * each),
-            },
+            traffic: Slope { lines: sum.lines.max(0.0), ..sum }.times(each),
             charged: 0.0,
-            visited,
             saturated: first_looks > 0.0 && seen_at_once >= SATURATED * first_looks,
         })
     }

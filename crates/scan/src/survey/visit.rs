@@ -1,9 +1,10 @@
 //! What one visit to a region saw: its accessed bits were cleared once, and looked at some times
 //! after. Of single pages, at which look each was first seen.
 
-use super::lines::{lines, streamed, within};
+use super::lines::{Rows, lines};
 use crate::pages::{Mask, both, has};
 use crate::walk::row::{Range, RowBits};
+use std::ops::AddAssign;
 
 /// A page that was not seen at any look.
 pub(crate) const NEVER: u8 = u8::MAX;
@@ -17,11 +18,8 @@ pub(crate) struct Look {
     pub(crate) gap_ns: f64,
     /// Pages seen accessed by then; of a huge page 0 or 1.
     pub(crate) seen: u16,
-    /// Of those that the first look did not see, pages that were read in order; an estimate, below 0
-    /// by chance.
-    pub(crate) streamed: f64,
-    /// And borders between two of them that lie within objects, told in two ways; likewise.
-    pub(crate) within: [f64; 2],
+    /// How those lie that the first look did not see.
+    pub(crate) rows: Rows,
 }
 
 /// See the module.
@@ -76,8 +74,8 @@ impl Visit {
         let at = u8::try_from(self.looks.len()).unwrap_or(LATER);
         // Pages that were seen and are gone since were accessed all the same.
         let seen = seen.max(self.looks.last().map_or(0, |look| look.seen));
-        let (streamed, within) = bits.map_or_else(Default::default, |bits| self.rows(bits));
-        self.looks.push(Look { gap_ns, seen, streamed, within });
+        let rows = bits.map_or_else(Rows::default, |bits| self.rows(bits));
+        self.looks.push(Look { gap_ns, seen, rows });
         self.mark(at, bits);
     }
 
@@ -112,17 +110,17 @@ impl Visit {
         }
     }
 
-    /// Pages first seen since the first look that were read in order, and borders within objects.
-    fn rows(&mut self, bits: &RowBits) -> (f64, [f64; 2]) {
+    /// How pages lie that were first seen since the first look.
+    fn rows(&mut self, bits: &RowBits) -> Rows {
         let now = both(&bits.accessed, &self.own);
         if self.looks.is_empty() {
             self.seen_first = now;
-            return Default::default();
+            return Rows::default();
         }
         let resident = both(&bits.present, &self.own);
         let left: Mask = std::array::from_fn(|i| resident[i] & !self.seen_first[i]);
         let new = both(&now, &left);
-        (streamed(&new, &left), within(&new, &left))
+        Rows::of(&new, &left)
     }
 
     /// CPU time of the target from the clearing to the last look, ns.
@@ -146,12 +144,13 @@ impl Visit {
         self.until(gap_ns).map(|[seen, ..]| seen)
     }
 
-    /// Pages seen within a gap, of them those that were read in order, and borders within objects.
-    fn until(&self, gap_ns: f64) -> Option<[f64; 4]> {
+    /// Pages seen within a gap, of them those that were read in order, and in two ways those that were read whole, and the
+    /// variance of these.
+    fn until(&self, gap_ns: f64) -> Option<[f64; 5]> {
         let mut before = Look::default();
         let of = |look: &Look| {
-            let [line, two] = look.within;
-            [f64::from(look.seen), look.streamed, line, two]
+            let [line, two] = look.rows.whole();
+            [f64::from(look.seen), look.rows.streamed, line, two, look.rows.noise]
         };
         for look in &self.looks {
             if gap_ns <= look.gap_ns {
@@ -181,16 +180,17 @@ impl Visit {
         // Rows are told since the first look, which may have come late.
         let told = self.looks.first().map_or(from, |look| look.gap_ns.clamp(from, to));
         let (until, before) = (self.until(to)?, [self.until(from)?, self.until(told)?]);
-        let per_second = |i: usize, from: f64, before: &[f64; 4]| {
+        let per_second = |i: usize, from: f64, before: &[f64; 5]| {
             if to > from { (until[i] - before[i]) / (to - from) * 1e9 } else { 0.0 }
         };
         let seen = per_second(0, from, &before[0]);
-        let [streamed, within @ ..] = [1, 2, 3].map(|i| per_second(i, told, &before[1]));
+        let [streamed, whole @ ..] = [1, 2, 3].map(|i| per_second(i, told, &before[1]));
+        let noise = until[4] * (1e9 / (to - told).max(1.0)).powi(2);
         (to >= gap_ns && to > from).then(|| Slope {
             pages: seen,
             lines: lines(seen, streamed),
-            streamed,
-            within,
+            whole,
+            noise,
         })
     }
 }
@@ -202,9 +202,31 @@ pub(crate) struct Slope {
     pub(crate) pages: f64,
     /// Cache lines of base pages, as far as pages in a row tell.
     pub(crate) lines: f64,
-    /// Pages that were read in order, and borders within objects, told in two ways; estimates, below 0 by chance.
-    pub(crate) streamed: f64,
-    pub(crate) within: [f64; 2],
+    /// Pages that were read whole, in order or within objects, told in two ways; estimates, below 0 by chance, and the
+    /// variance of that.
+    pub(crate) whole: [f64; 2],
+    pub(crate) noise: f64,
+}
+
+impl Slope {
+    /// It times `by`.
+    pub(crate) fn times(self, by: f64) -> Self {
+        Self {
+            pages: by * self.pages,
+            lines: by * self.lines,
+            whole: self.whole.map(|whole| by * whole),
+            noise: by * by * self.noise,
+        }
+    }
+}
+
+impl AddAssign for Slope {
+    fn add_assign(&mut self, other: Self) {
+        self.pages += other.pages;
+        self.lines += other.lines;
+        self.whole.iter_mut().zip(other.whole).for_each(|(all, whole)| *all += whole);
+        self.noise += other.noise;
+    }
 }
 
 #[cfg(test)]

@@ -184,13 +184,12 @@ impl Visit {
             if to > from { (until[i] - before[i]) / (to - from) * 1e9 } else { 0.0 }
         };
         let seen = per_second(0, from, &before[0]);
-        let [streamed, whole @ ..] = [1, 2, 3].map(|i| per_second(i, told, &before[1]));
-        let noise = until[4] * (1e9 / (to - told).max(1.0)).powi(2);
+        let [streamed, line, two, noise] = [1, 2, 3, 4].map(|i| per_second(i, told, &before[1]));
         (to >= gap_ns && to > from).then(|| Slope {
             pages: seen,
             lines: lines(seen, streamed),
-            whole,
-            noise,
+            whole: [line, two],
+            noise: noise * 1e9 / (to - told).max(1.0),
         })
     }
 }
@@ -264,6 +263,12 @@ mod tests {
         visit.take(200e3, 80, Some(&bits([!0, (1 << 16) - 1])));
         let slope = visit.slope(100e3).unwrap();
         assert!((slope.lines / slope.pages / 64.0 - 1.0).abs() < 0.1, "{slope:?}");
+        assert!(slope.whole.map(|whole| whole / slope.pages).iter().all(|part| *part > 0.9));
+        // Where it came too late to tell, nothing is told, nor is chance.
+        let mut late = Visit { pages: 512, own: [!0; 8], ..Visit::default() };
+        late.take(400e3, 60, Some(&bits([(1 << 60) - 1, 0])));
+        let slope = late.slope(100e3).unwrap();
+        assert_eq!((slope.whole, slope.noise), ([0.0; 2], 0.0));
     }
 
     #[test]

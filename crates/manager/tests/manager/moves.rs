@@ -83,8 +83,8 @@ fn while_memory_is_visited_for_the_first_time_pages_move_beside_it() {
     assert!(line.moves.is_some());
     // What an epoch ends too early for is decided on again, and is nothing new.
     assert_eq!(world.manager.tracker().changed, 1);
-    // Nothing new was visited: what is left moves at once.
-    let report = world.epoch().moves.unwrap();
+    // Nothing new was visited: what is left moves at once, if the machine left any.
+    let report = world.epoch().moves.unwrap_or_default();
     assert_eq!(world.fast(), (16..32).collect::<Vec<_>>());
     let moved = line.moves.unwrap().moved().bytes() + report.moved().bytes();
     assert_eq!(moved, Bytes::mib(64), "each once");

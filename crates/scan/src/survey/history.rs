@@ -376,8 +376,8 @@ mod tests {
             history.charge(&epoch)
         };
         assert_eq!([0.0, 1.5, -1.0].map(&mut charge), [20.0; 3], "chance");
-        // A sweep, and pages at random after it; no more than all lines, nor fewer than those of touches.
-        assert_eq!([10.0, 0.0, 30.0, -5.0].map(charge), [640.0, 20.0, 640.0, 20.0]);
+        // A sweep, and pages at random after it; no more than all lines, nor fewer than none.
+        assert_eq!([10.0, 0.0, 30.0, -5.0].map(charge), [640.0, 20.0, 640.0, 0.0]);
     }
 
     #[test]

@@ -26,9 +26,10 @@ pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
     TOUCH * seen + (ALL - TOUCH) * streamed
 }
 
-/// Lines that so many pages bring which came in, of which so many were read whole, in order or [`Rows::within`] objects.
+/// Lines that so many pages bring which came in, of which so many were read whole, in order or [`Rows::within`] objects. That
+/// may be below none by chance, and then they bring fewer: else regions would be charged more the less sure it is.
 pub(crate) fn charged(pages: f64, whole: f64) -> f64 {
-    ALONE * pages + (ALL - ALONE) * whole.clamp(0.0, pages)
+    (ALONE * pages + (ALL - ALONE) * whole.min(pages)).max(0.0)
 }
 
 /// Of the lines that come in with a page, `lines` on average, the part that comes with pages that are read in order.

@@ -224,7 +224,7 @@ fn regions_of_long_objects_are_charged_with_more_lines_than_those_of_short_ones(
         short += charged.iter().skip(1).step_by(2).sum::<f64>();
     }
     // Two lines a page that is touched, and the others of a page with each border: 27 for 2 by object. Some less are
-    // charged, for what may be chance is not.
+    // charged, for where many pages are touched borders are missed.
     let right = (2.0 * (1.0 + part) + 62.0 * part) / 2.0;
     let found = long / short / right;
     assert!((0.6..1.05).contains(&found), "{found} of {right}");

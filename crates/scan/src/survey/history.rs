@@ -1,5 +1,6 @@
 //! What is known of a region from all visits so far: pages by the looks between which they were
-//! first seen, older ones for less, and the mixture of rates that fits them. For ranking.
+//! first seen, older ones for less, and the mixture of rates that fits them, for ranking; and
+//! whether its pages come in whole.
 
 use super::lines::charged;
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};

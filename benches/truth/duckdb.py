@@ -2,7 +2,7 @@
 
 import sys
 
-from truth.program import Program, kept
+from truth.program import Script
 
 SCRIPT = '''
 """Sales by customer and item; most questions are about the latest months."""
@@ -27,20 +27,15 @@ while True:
 '''
 
 
-class Duckdb(Program):
+class Duckdb(Script):
     """Compressed columns, scanned in blocks, and hash tables that come and go."""
 
     name = "duckdb"
-    about = "DuckDB 1.x, 6 million sales, joins and aggregates over the latest days, how many by a power of a uniform number"
+    about = "DuckDB 2.0, 6 million sales, joins and aggregates over the latest days, how many by a power of a uniform number"
+    file = "sales.py"
+    text = SCRIPT
     packages = ("python3",)
     fill_seconds = 60
-
-    def script(self, place):
-        return place.inputs / "sales.py"
-
-    def prepare(self, place):
-        self.script(place).unlink(missing_ok=True)
-        kept(self.script(place), lambda path: path.write_text(SCRIPT, encoding="utf-8"))
 
     def command(self, place):
         return [sys.executable, str(self.script(place)), str(place.seed)]

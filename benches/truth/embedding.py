@@ -2,7 +2,7 @@
 
 import sys
 
-from truth.program import Program, kept
+from truth.program import Script
 
 SCRIPT = '''
 """Skip-grams with negative samples, in batches, over two tables of vectors."""
@@ -32,20 +32,15 @@ while True:
 '''
 
 
-class Embedding(Program):
+class Embedding(Script):
     """Rows of 512 bytes, eight lines in a row."""
 
     name = "embedding"
     about = "numpy, skip-grams over two tables of 280,000 vectors of 512 bytes, zipf 1.05, scattered"
+    file = "train.py"
+    text = SCRIPT
     packages = ("python3",)
     fill_seconds = 25
-
-    def script(self, place):
-        return place.inputs / "train.py"
-
-    def prepare(self, place):
-        self.script(place).unlink(missing_ok=True)
-        kept(self.script(place), lambda path: path.write_text(SCRIPT, encoding="utf-8"))
 
     def environment(self, place):
         return {"OPENBLAS_NUM_THREADS": "1"}

@@ -1,6 +1,6 @@
 """A scripting language with an incremental collector: a cache of records by zipf."""
 
-from truth.program import Program, kept
+from truth.program import Script
 
 SCRIPT = '''
 -- Records of a customer each, found by name, some renewed; the collector walks what is live again and again.
@@ -33,20 +33,15 @@ end
 '''
 
 
-class Lua(Program):
+class Lua(Script):
     """Small objects of a heap that a collector marks and sweeps."""
 
     name = "lua"
     about = "lua5.4, 200,000 records in a table, looked up by zipf 1.1, 5 % renewed, the collector beside it"
+    file = "cache.lua"
+    text = SCRIPT
     packages = ("lua5.4",)
     fill_seconds = 70
-
-    def script(self, place):
-        return place.inputs / "cache.lua"
-
-    def prepare(self, place):
-        self.script(place).unlink(missing_ok=True)
-        kept(self.script(place), lambda path: path.write_text(SCRIPT, encoding="utf-8"))
 
     def command(self, place):
         return ["lua5.4", str(self.script(place)), str(place.seed)]

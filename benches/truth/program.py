@@ -65,6 +65,19 @@ class Program:
         """Loads a server for so long; returns Served."""
 
 
+class Script(Program):
+    """A batch program that an interpreter reads."""
+
+    file = ""  # its name
+    text = ""
+
+    def script(self, place):
+        return place.inputs / self.file
+
+    def prepare(self, place):
+        self.script(place).write_text(self.text, encoding="utf-8")
+
+
 def kept(path, make):
     """The file, made by `make(temporary path)` unless it is there."""
     if not path.exists():

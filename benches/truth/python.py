@@ -1,6 +1,6 @@
 """An interpreter that keeps an index of documents and looks words up in it."""
 
-from truth.program import Program, kept
+from truth.program import Script
 
 SCRIPT = '''
 """An inverted index: documents of words drawn by zipf, postings per word, queries and new documents."""
@@ -42,20 +42,15 @@ while True:
 '''
 
 
-class Python(Program):
+class Python(Script):
     """Small objects behind pointers, counted at every touch."""
 
     name = "python"
     about = "python3, an inverted index of 170,000 documents of 30 words, zipf 1.0, queried and renewed"
+    file = "index.py"
+    text = SCRIPT
     packages = ("python3",)
     fill_seconds = 60
-
-    def script(self, place):
-        return place.inputs / "index.py"
-
-    def prepare(self, place):
-        self.script(place).unlink(missing_ok=True)
-        kept(self.script(place), lambda path: path.write_text(SCRIPT, encoding="utf-8"))
 
     def environment(self, place):
         return {"PYTHONHASHSEED": "1"}

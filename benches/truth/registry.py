@@ -16,9 +16,5 @@ from truth.sqlite import Sqlite
 from truth.stockfish import Stockfish
 from truth.zstd import Zstd
 
-# The recorder's constants were chosen with these in view.
-SEEN = [each() for each in (Latest, Scattered, Memcached, Graph, Liblinear, Zstd, Python, Sqlite, Cadical, Compiler,
-                            Postgres, Zipf, ZipfHuge, HotColdHuge)]
-# And these came afterwards.
-HELD_OUT = [each() for each in (Lua, Stockfish, Bwa, Embedding, Duckdb)]
-PROGRAMS = SEEN + HELD_OUT
+PROGRAMS = [each() for each in (Latest, Scattered, Memcached, Graph, Liblinear, Zstd, Python, Sqlite, Cadical, Compiler,
+                                Postgres, Zipf, ZipfHuge, HotColdHuge, Lua, Stockfish, Bwa, Embedding, Duckdb)]

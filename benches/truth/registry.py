@@ -5,16 +5,22 @@ from truth.cadical import Cadical
 from truth.compiler import Compiler
 from truth.duckdb import Duckdb
 from truth.embedding import Embedding
+from truth.go import Go
+from truth.java import Java
 from truth.liblinear import Liblinear
 from truth.lua import Lua
 from truth.memcached import Memcached
+from truth.node import Node
 from truth.own import Graph, HotColdHuge, Zipf, ZipfHuge
 from truth.postgres import Postgres
 from truth.python import Python
 from truth.redis import Latest, Scattered
+from truth.sort import Sort
 from truth.sqlite import Sqlite
 from truth.stockfish import Stockfish
+from truth.xz import Xz
 from truth.zstd import Zstd
 
 PROGRAMS = [each() for each in (Latest, Scattered, Memcached, Graph, Liblinear, Zstd, Python, Sqlite, Cadical, Compiler,
-                                Postgres, Zipf, ZipfHuge, HotColdHuge, Lua, Stockfish, Bwa, Embedding, Duckdb)]
+                                Postgres, Zipf, ZipfHuge, HotColdHuge, Lua, Stockfish, Bwa, Embedding, Duckdb,
+                                Java, Go, Node, Sort, Xz)]

@@ -3,11 +3,13 @@
 use crate::Style;
 use crate::number::count;
 use crate::table::{Align, Table};
-use pagetide_sim::scenario::{Outcome, TenantOutcome};
+use pagetide_sim::scenario::{Outcome, TenantOutcome, Turn};
 use pagetide_sim::systems::REGISTRY;
 
 /// The system that others are compared with.
 const BOUND: &str = "all-fast";
+/// Turns of a governor that are told.
+const TURNS: usize = 8;
 
 /// Renders outcomes of a scenario side by side: first by tenant, then by system.
 #[must_use]
@@ -25,6 +27,7 @@ pub fn sim(scenario: &str, outcomes: &[Outcome], style: Style) -> String {
         let name = rows.first().map_or("", |(_, tenant)| tenant.name.as_str());
         out += &style.heading(&format!("Tenant {name}"));
         out += &tenant(&rows, best, style);
+        out += &turns(&rows, style);
     }
     out += &style.heading("The machine");
     out += &machine(outcomes, style);
@@ -74,6 +77,23 @@ fn tenant(rows: &[(&str, TenantOutcome)], best: Option<f64>, style: Style) -> St
         table.row(&cells);
     }
     table.render()
+}
+
+/// When governors changed their minds, and why.
+fn turns(rows: &[(&str, TenantOutcome)], style: Style) -> String {
+    let mut out = String::new();
+    for (system, tenant) in rows {
+        for Turn { at_s, migrates, reason } in tenant.turns.iter().take(TURNS) {
+            let what = if *migrates { "migrates again" } else { "stops migrating" };
+            let text = format!("{system} {what} after {} s: {reason}", significant(*at_s));
+            out += &style.paragraph("  ", &text);
+        }
+        let more = tenant.turns.len().saturating_sub(TURNS);
+        if more > 0 {
+            out += &style.paragraph("  ", &format!("{system}: {more} more (--json has all)"));
+        }
+    }
+    if out.is_empty() { out } else { format!("\n{out}") }
 }
 
 fn machine(outcomes: &[Outcome], style: Style) -> String {
@@ -137,6 +157,7 @@ mod tests {
             promoted: 64 << 20,
             demoted: 0,
             ended_s,
+            turns: Vec::new(),
         };
         Outcome {
             system: system.to_owned(),
@@ -164,6 +185,21 @@ mod tests {
         assert!(!text.contains("ended"), "{text}");
         let text = sim("x.toml", &[outcome("lru", 1e7, Some(12.345))], Style::new(80, false));
         assert!(text.contains("12.3 s") && !text.contains("ratio"), "{text}");
+    }
+
+    #[test]
+    fn what_governors_decided_is_told_and_why() {
+        let mut governed = outcome("pagetide", 1e7, None);
+        let turn = |at_s| Turn { at_s, migrates: at_s > 200.0, reason: "settled".to_owned() };
+        governed.tenants[0].turns = (0..10).map(|i| turn(100.0 + 30.0 * f64::from(i))).collect();
+        let text = sim("x.toml", &[governed], Style::new(80, false));
+        for part in [
+            "pagetide stops migrating after 100.0 s: settled",
+            "pagetide migrates again after 220.0 s: settled",
+            "pagetide: 2 more (--json has all)",
+        ] {
+            assert!(text.contains(part), "no {part} in\n{text}");
+        }
     }
 
     #[test]

@@ -7,6 +7,10 @@
 //! counted: that of counts like those before it, or of so few pieces if that is less (ours: the paper
 //! looks at an entry of every 2 MiB, a live watch at a tenth of memory at most).
 //!
+//! A program with phases that come again and again has counts on either side of their mean, each of them off it: whoever
+//! asks for that ([`ChangeRule::beyond_all`]; ours) asks of a count that it is as far from the nearest of those that the
+//! mean is made of as it were to be from the mean.
+//!
 //! A process that has less of the CPUs than before accesses less in the same time, which is no change either (ours). Of
 //! accesses that stay as they are, entries seen accessed grow with the time for which it runs, and ever more slowly: in half
 //! of the time they are at least half as many, and at most as many.
@@ -86,6 +90,8 @@ pub(crate) struct ChangeRule {
     backoff: f64,
     /// Factor on `restart`.
     patience: f64,
+    /// A count must be off all that the mean is made of.
+    beyond_all: bool,
 }
 
 impl ChangeRule {
@@ -100,7 +106,13 @@ impl ChangeRule {
             restart: settings.get("restart"),
             backoff: settings.get("backoff"),
             patience: 1.0,
+            beyond_all: false,
         }
+    }
+
+    /// The same, by which a count that is like one before it is no change.
+    pub(crate) fn beyond_all(self) -> Self {
+        Self { beyond_all: true, ..self }
     }
 
     /// What the migration after the last restart was good for: one that brought nothing makes the
@@ -190,8 +202,16 @@ impl AccessChange {
         let spread = SPREAD * (squares / (counts - 1.0).max(1.0)).sqrt();
         let (count, chance) = (entries.count, entries.chance(mean).min(spread));
         let longer = self.longer(entries);
-        let (least, most) = (mean * longer.min(1.0), mean * longer.clamp(1.0, LONGER));
-        let (off, of) = if count < mean { (least - count, least) } else { (count - most, most) };
+        let off_from = |low: f64, high: f64| {
+            let (least, most) = (low * longer.min(1.0), high * longer.clamp(1.0, LONGER));
+            if count < mean { (least - count, least) } else { (count - most, most) }
+        };
+        let others = self.window.iter().map(|(count, _)| *count);
+        let (off, of) = if rule.beyond_all && self.stabilized {
+            off_from(others.clone().fold(mean, f64::min), others.fold(mean, f64::max))
+        } else {
+            off_from(mean, mean)
+        };
         if !self.stabilized {
             let level = off <= (rule.settle * of).max(chance);
             self.stabilized = self.window.len() == rule.window && level;

@@ -91,7 +91,7 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
             },
             again_s,
             waits_s: again_s,
-            change: ChangeRule::new(settings),
+            change: ChangeRule::new(settings).beyond_all(),
             state: State::New,
             restarted: false,
             reason: String::new(),

@@ -4,7 +4,7 @@ use super::check::{decides, fits, sizes};
 use super::error::ScenarioError;
 use super::hardware::hardware;
 use super::layout::{INSTRUCTION_NS, Laid, Layout, failed};
-use super::outcome::{Outcome, TenantOutcome};
+use super::outcome::{Outcome, TenantOutcome, Turn};
 use super::read::machine;
 use super::spec::Scenario;
 use super::stream::Failure;
@@ -222,6 +222,11 @@ impl Running<'_> {
                 promoted: moved.promoted,
                 demoted: moved.demoted,
                 ended_s: ended.then_some(of - spec.start),
+                turns: decisions
+                    .iter()
+                    .filter(|log| log.tenant == number)
+                    .filter_map(|log| Turn::of(log, scenario.scale))
+                    .collect(),
             }
         };
         let counted_ns = seconds / scenario.scale * 1e9;

@@ -19,7 +19,7 @@ pub use check::{check, listens};
 pub use error::ScenarioError;
 pub(crate) use error::hint;
 pub(crate) use layout::INSTRUCTION_NS;
-pub use outcome::{Outcome, TenantOutcome};
+pub use outcome::{Outcome, TenantOutcome, Turn};
 pub use pattern::PatternSpec;
 pub use read::parse;
 pub use spec::{Input, Scenario, SystemSpec, TenantSpec};

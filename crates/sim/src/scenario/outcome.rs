@@ -1,6 +1,7 @@
 //! What came of a scenario.
 
 use crate::systems::{DecisionLog, MovedBytes};
+use pagetide_policy::{Change, Verdict};
 use serde::{Deserialize, Serialize};
 
 /// What came of it: times and sizes are those of the machine that is modelled, not those of the
@@ -48,6 +49,28 @@ pub struct TenantOutcome {
     pub demoted: u64,
     /// When it ended, if it did, seconds from its start.
     pub ended_s: Option<f64>,
+    /// When its governor changed its mind.
+    #[serde(default)]
+    pub turns: Vec<Turn>,
+}
+
+/// A governor changed its mind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Turn {
+    /// Seconds from the beginning of the scenario.
+    pub at_s: f64,
+    /// Whether pages move from now on.
+    pub migrates: bool,
+    /// Why, with its numbers.
+    pub reason: String,
+}
+
+impl Turn {
+    /// That of a decision, if it was one, where time is shortened by `scale`.
+    pub(super) fn of(log: &DecisionLog, scale: f64) -> Option<Self> {
+        let Change { verdict, reason, .. } = log.turn.clone()?;
+        Some(Self { at_s: log.at_s * scale, migrates: verdict == Verdict::Migrate, reason })
+    }
 }
 
 impl MovedBytes {

@@ -1,8 +1,8 @@
 //! A survey as Pagetide's recorder makes it: waves that clear accessed bits, flush translations, and
 //! look at growing gaps how many of them are set again, so that it is seen how often units are accessed,
 //! not only whether. It keeps to a share of the cores that the tenant has: where that does not reach for all units,
-//! waves take them in turn. Of a tenant that a governor stopped it takes a tenth of the units, the same ones
-//! each time.
+//! waves take them in turn, each some from everywhere, as the recorder's first waves do. Of a tenant that a
+//! governor stopped it takes a tenth of the units, the same ones each time.
 //!
 //! A huge page has one bit: a visit sees when it was first accessed. Base pages have one each, of which a
 //! visit sees some hundred; where memory is scaled down one of them stands for many, so that accesses
@@ -32,7 +32,9 @@ const WAVES: f64 = 4.0;
 const LOOKS: u32 = 14;
 /// The last gap, of a wave's time.
 const LAST: f64 = 0.9;
-/// Looking at an entry, over clearing it: a row of 512 takes about a microsecond.
+/// Clearing an entry, over a kernel's scanning it, and a look at it, over clearing it: where the scan takes 60 ns a visit
+/// takes 158 ns a page, as it does natively (docs/reproduction/adaptive.md).
+const CLEAR: f64 = 1.8;
 const LOOK: f64 = 1.0 / 30.0;
 /// A visit ends once this share of the bits is set: with more of them set less is learned.
 const ENOUGH: f64 = 0.5;
@@ -99,7 +101,7 @@ impl Survey {
     #[must_use]
     pub fn new(costs: &Kernel, interval_s: f64, scale: f64) -> Self {
         Self {
-            scan_ns: costs.scan_ns,
+            scan_ns: CLEAR * costs.scan_ns,
             interrupt_ns: costs.interrupt_us * 1e3,
             scale,
             every_ns: interval_s * 1e9 / WAVES,
@@ -131,12 +133,13 @@ impl Survey {
         let (mut takes_ns, mut cleared) = (0.0, 0);
         let looks = LOOK * f64::from(LOOKS);
         let budget_ns = self.budget_ns(tenant, world);
+        let step = apart(count);
         for _ in 0..count {
             if takes_ns * (1.0 + looks) >= budget_ns {
                 break;
             }
             let unit = self.at % count;
-            self.at = unit + 1;
+            self.at = unit + step;
             if !self.is_watched(unit) {
                 continue;
             }
@@ -285,6 +288,21 @@ impl Seen {
         let part = (1.0 - of - NINE_IN_TEN * of.sqrt()).max(0.0).powi(3);
         (f64::from(self.rate()) * part) as f32
     }
+}
+
+/// From one of so many units to the one that is next, so that each has its turn and any few in a row are spread over
+/// all: no common factor, about the golden section (Fibonacci hashing again).
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a count")]
+fn apart(count: usize) -> usize {
+    let coprime = |step: &usize| {
+        let (mut a, mut b) = (*step, count);
+        while b > 0 {
+            (a, b) = (b, a % b);
+        }
+        a == 1
+    };
+    let from = (count as f64 * 0.618_034) as usize;
+    (from..).find(coprime).unwrap_or(1)
 }
 
 fn is_huge(pages: &Range<usize>, world: &World) -> bool {

@@ -132,7 +132,7 @@ fn of_one_bit_little_is_sure_of_many_much() {
 #[test]
 fn a_share_of_a_cpu_is_kept_and_all_come_in_turn() {
     // Clearing all takes four times what a wave may cost.
-    let scan_ns = 4.0 * BUDGET * INTERVAL_S / WAVES * 1e9 / UNITS as f64;
+    let scan_ns = 4.0 * BUDGET * INTERVAL_S / WAVES * 1e9 / UNITS as f64 / CLEAR;
     let (heats, share) = surveyed(false, 4, scan_ns);
     assert!((0.5 * BUDGET..1.2 * BUDGET).contains(&share), "{share}");
     let watched = |heat: &EpochHeat| heat.watched.iter().filter(|pages| **pages > 0).count();
@@ -141,8 +141,26 @@ fn a_share_of_a_cpu_is_kept_and_all_come_in_turn() {
 }
 
 #[test]
+fn units_in_a_row_are_spread_over_all_and_each_has_its_turn() {
+    for count in [1, 2, 7, 64, 1000, 18_074] {
+        let step = apart(count);
+        let mut order: Vec<usize> = (0..count).map(|visit| visit * step % count).collect();
+        // Of a tenth of the visits each tenth of the units has its share.
+        let tenth = count / 10;
+        for visits in order.chunks_exact(tenth.max(100)) {
+            let mut share = [0_usize; 10];
+            visits.iter().for_each(|unit| share[unit * 10 / count] += 1);
+            let even = visits.len() / 10;
+            assert!(share.iter().all(|units| units.abs_diff(even) <= 3), "{count}: {share:?}");
+        }
+        order.sort_unstable();
+        assert!(order.iter().copied().eq(0..count), "{count}");
+    }
+}
+
+#[test]
 fn who_has_more_cores_is_watched_more_up_to_half_a_core() {
-    let scan_ns = 20.0 * BUDGET * INTERVAL_S / WAVES * 1e9 / UNITS as f64;
+    let scan_ns = 20.0 * BUDGET * INTERVAL_S / WAVES * 1e9 / UNITS as f64 / CLEAR;
     let share = |cores| surveyed_by(false, 4, scan_ns, (cores, Watch::Full)).1;
     for (cores, right) in [(1, BUDGET), (8, 8.0 * BUDGET), (64, MOST)] {
         let found = share(cores);

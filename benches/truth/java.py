@@ -71,7 +71,7 @@ public class Orders {
 
 
 class Java(Script):
-    """Objects of some 30 bytes, ten to a customer, in the old generation."""
+    """Objects of some 30 bytes, forty to a customer, in the old generation."""
 
     name = "java"
     about = "OpenJDK, serial collector, 250,000 customers of three orders, zipf 1.0, scattered, a tenth renewed"

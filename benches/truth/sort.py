@@ -19,7 +19,7 @@ class Sort(Program):
     """Merges of ever longer runs, each over a part of the array."""
 
     name = "sort"
-    about = "GNU sort, one thread, 14 million lines of 30 bytes in memory"
+    about = "GNU sort, one thread, 14 million lines of some 33 bytes in memory"
     packages = ("coreutils",)
     fill_seconds = 15
 

@@ -85,7 +85,7 @@ fn turns(rows: &[(&str, TenantOutcome)], style: Style) -> String {
     for (system, tenant) in rows {
         for Turn { at_s, migrates, reason } in tenant.turns.iter().take(TURNS) {
             let what = if *migrates { "migrates again" } else { "stops migrating" };
-            let text = format!("{system} {what} after {} s: {reason}", significant(*at_s));
+            let text = format!("{system} {what} at {} s: {reason}", significant(*at_s));
             out += &style.paragraph("  ", &text);
         }
         let more = tenant.turns.len().saturating_sub(TURNS);
@@ -194,8 +194,8 @@ mod tests {
         governed.tenants[0].turns = (0..10).map(|i| turn(100.0 + 30.0 * f64::from(i))).collect();
         let text = sim("x.toml", &[governed], Style::new(80, false));
         for part in [
-            "pagetide stops migrating after 100.0 s: settled",
-            "pagetide migrates again after 220.0 s: settled",
+            "pagetide stops migrating at 100.0 s: settled",
+            "pagetide migrates again at 220.0 s: settled",
             "pagetide: 2 more (--json has all)",
         ] {
             assert!(text.contains(part), "no {part} in\n{text}");

@@ -7,9 +7,9 @@
 //! counted: that of counts like those before it, or of so few pieces if that is less (ours: the paper
 //! looks at an entry of every 2 MiB, a live watch at a tenth of memory at most).
 //!
-//! A program with phases that come again and again has counts on either side of their mean, each of them off it: whoever
-//! asks for that ([`ChangeRule::beyond_all`]; ours) asks of a count that it is as far from the nearest of those that the
-//! mean is made of as it were to be from the mean.
+//! Phases that come again and again have counts on either side of their mean, each of them off it, and now and then several in
+//! a row are. Who asks for it ([`ChangeRule::on_one_side`]; ours) counts only those in a row that lie on one side; so does, in
+//! any case, a count that stands on few pieces, for chance lies on either side as well.
 //!
 //! A process that has less of the CPUs than before accesses less in the same time, which is no change either (ours). Of
 //! accesses that stay as they are, entries seen accessed grow with the time for which it runs, and ever more slowly: in half
@@ -90,8 +90,8 @@ pub(crate) struct ChangeRule {
     backoff: f64,
     /// Factor on `restart`.
     patience: f64,
-    /// A count must be off all that the mean is made of.
-    beyond_all: bool,
+    /// Counts in a row must be off the mean on the same side of it.
+    on_one_side: bool,
 }
 
 impl ChangeRule {
@@ -106,13 +106,13 @@ impl ChangeRule {
             restart: settings.get("restart"),
             backoff: settings.get("backoff"),
             patience: 1.0,
-            beyond_all: false,
+            on_one_side: false,
         }
     }
 
-    /// The same, by which a count that is like one before it is no change.
-    pub(crate) fn beyond_all(self) -> Self {
-        Self { beyond_all: true, ..self }
+    /// The same, by which counts on either side of the mean are no change.
+    pub(crate) fn on_one_side(self) -> Self {
+        Self { on_one_side: true, ..self }
     }
 
     /// What the migration after the last restart was good for: one that brought nothing makes the
@@ -202,24 +202,15 @@ impl AccessChange {
         let spread = SPREAD * (squares / (counts - 1.0).max(1.0)).sqrt();
         let (count, chance) = (entries.count, entries.chance(mean).min(spread));
         let longer = self.longer(entries);
-        let off_from = |low: f64, high: f64| {
-            let (least, most) = (low * longer.min(1.0), high * longer.clamp(1.0, LONGER));
-            if count < mean { (least - count, least) } else { (count - most, most) }
-        };
-        let others = self.window.iter().map(|(count, _)| *count);
-        let (off, of) = if rule.beyond_all && self.stabilized {
-            off_from(others.clone().fold(mean, f64::min), others.fold(mean, f64::max))
-        } else {
-            off_from(mean, mean)
-        };
+        let (least, most) = (mean * longer.min(1.0), mean * longer.clamp(1.0, LONGER));
+        let (off, of) = if count < mean { (least - count, least) } else { (count - most, most) };
         if !self.stabilized {
             let level = off <= (rule.settle * of).max(chance);
             self.stabilized = self.window.len() == rule.window && level;
         } else if off > (rule.deviate * of).max(chance) {
-            // The mean stays as it was, or it would follow the change. What few pieces show by chance lies on either
-            // side of it.
+            // The mean stays as it was, or it would follow the change.
             let turned = std::mem::replace(&mut self.above, count > mean) != self.above;
-            let anew = turned && entries.pieces.is_some();
+            let anew = turned && (rule.on_one_side || entries.pieces.is_some());
             self.deviating = if anew { 1 } else { self.deviating + 1 };
             let changed = f64::from(self.deviating) >= rule.needed();
             return changed.then_some(Changed { mean, count });

@@ -91,7 +91,7 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
             },
             again_s,
             waits_s: again_s,
-            change: ChangeRule::new(settings).beyond_all(),
+            change: ChangeRule::new(settings).on_one_side(),
             state: State::New,
             restarted: false,
             reason: String::new(),

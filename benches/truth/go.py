@@ -42,11 +42,10 @@ func main() {
 		// Documents with both words, the rarer one's list first; at most so many.
 		list := index[first]
 		if len(index[second]) < len(list) {
-			first, second, list = second, first, index[second]
+			second, list = first, index[second]
 		}
-		start := 0
 		if len(list) > 200 {
-			start = rng.Intn(len(list) - 200)
+			start := rng.Intn(len(list) - 200)
 			list = list[start : start+200]
 		}
 		score := map[uint32]int{}

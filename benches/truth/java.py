@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Random;
 
-/** Customers are looked up by zipf; each look-up adds an order, and the oldest one goes. */
+/** Customers are looked up by zipf; one look-up in ten renews one of the orders. */
 public class Orders {
     static final int CUSTOMERS = 250_000;
 

@@ -71,6 +71,13 @@ fn a_governor_stops_what_goes_up_and_down_for_nothing() {
         let named = format!("interval = 2\ngovernor = \"{governor}\"");
         let found = outcome(&ROUND.replace("interval = 2", &named), "lru");
         let turns: Vec<_> = found.decisions.iter().filter_map(|log| log.turn.clone()).collect();
+        let told: Vec<_> =
+            found.tenants[0].turns.iter().map(|turn| (turn.migrates, turn.at_s)).collect();
+        assert_eq!(told.len(), turns.len(), "{governor}");
+        for ((migrates, at_s), turn) in told.iter().zip(&turns) {
+            assert_eq!(*migrates, turn.verdict == Verdict::Migrate);
+            assert!((0.0..60.0).contains(&(at_s - turn.at_s)), "{at_s} for {}", turn.at_s);
+        }
         (found.tenants[0].promoted, turns)
     };
     let (promoted, turns) = governed("none");

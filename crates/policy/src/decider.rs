@@ -53,10 +53,15 @@ impl Decider {
         self.needs
     }
 
-    /// Lives through an epoch; once for each, in order.
-    pub fn arrive(&mut self, heat: &EpochHeat) {
+    /// Lives through an epoch; once for each, in order. Whether what was born in it came before units
+    /// that were there ([`crate::RankPolicy::birth_key`]): those that this pushed to slow memory were moved.
+    pub fn arrive(&mut self, heat: &EpochHeat) -> bool {
         self.history.update(heat);
-        self.order.arrive(heat);
+        let birth_key = match &self.policy {
+            Policy::Rank(policy) => policy.birth_key(),
+            Policy::Fixed(_) => None,
+        };
+        self.order.arrive_by(heat, birth_key)
     }
 
     /// Where the units of the epoch that arrived last were seen, if that is known: what is fast

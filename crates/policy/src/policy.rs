@@ -110,6 +110,12 @@ pub trait RankPolicy: Send {
     /// Learns from the epoch and writes the keys; `keys.len() == view.heat.len()`.
     fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]);
 
+    /// The key of what is born in the next epoch, as far as what was born before tells: it comes behind the units of
+    /// this key. Without one it comes last.
+    fn birth_key(&self) -> Option<u32> {
+        None
+    }
+
     /// What the last [`Self::rank`] saw and chose, if it decided anything that is worth telling.
     fn observation(&self) -> Option<Observation> {
         None

@@ -5,7 +5,9 @@
 //! - a unit that dies leaves a hole of its size: dying is no migration, and nothing moves up;
 //! - room in holes is taken from the front, first by the net growth of the units that stay, then
 //!   by newborn units in order of their number; newborn units without a hole come last. That is
-//!   first touch: fast while there is room;
+//!   first touch: fast while there is room. Where the policy has a key for the newborn they come
+//!   no later than behind the units of that key, as they do where a kernel demotes to make room
+//!   for allocations (TPP, section 5.2); holes behind them take up what they push;
 //! - a unit that grows or shrinks shifts what lies behind it, which is no migration either.
 //!
 //! A decision closes the holes; units that cross the budget by that are moved and count.
@@ -24,7 +26,11 @@ struct Entry {
     unit: Option<UnitId>,
     /// Size in base pages.
     pages: u64,
+    /// By which it was ranked last; of a unit that was not yet, [`UNRANKED`].
+    key: u32,
 }
+
+const UNRANKED: u32 = u32::MAX;
 
 /// A number that has nothing to do with where a unit lies (Fibonacci hashing: Knuth 1998).
 fn scattered(unit: UnitId) -> u32 {
@@ -43,27 +49,43 @@ impl PriorityOrder {
 
     /// Takes in who is alive, and how large, at the end of an epoch; before [`Self::rank`].
     pub fn arrive(&mut self, heat: &EpochHeat) {
+        self.arrive_by(heat, None);
+    }
+
+    /// The same with a key for who was born ([`crate::RankPolicy::birth_key`]); whether that put
+    /// any of them before units that were there.
+    pub fn arrive_by(&mut self, heat: &EpochHeat, birth_key: Option<u32>) -> bool {
         let rows = rows(heat);
         let row = |unit: UnitId| rows.get(unit.index()).copied().filter(|row| *row != DEAD);
         let size = |unit| row(unit).map(|row| u64::from(heat.pages[row as usize]));
         let mut newborn = vec![true; heat.len()];
         let (mut now, mut before) = (0, 0);
-        for Entry { unit, pages } in &self.entries {
+        for Entry { unit, pages, .. } in &self.entries {
             if let Some(row) = unit.and_then(row) {
                 newborn[row as usize] = false;
                 now += u64::from(heat.pages[row as usize]);
                 before += pages;
             }
         }
-        let mut births = (0..heat.len())
-            .filter(|row| newborn[*row])
-            .map(|row| Entry { unit: Some(heat.unit[row]), pages: heat.pages[row].into() });
+        let mut births = (0..heat.len()).filter(|row| newborn[*row]).map(|row| Entry {
+            unit: Some(heat.unit[row]),
+            pages: heat.pages[row].into(),
+            key: UNRANKED,
+        });
         // Pages that take room from the holes ahead.
         let mut taking: u64 = now.saturating_sub(before);
         let mut order = Vec::with_capacity(heat.len());
+        let mut pushed = false;
         for entry in self.entries.drain(..) {
+            if birth_key.is_some_and(|key| entry.key > key) {
+                for birth in births.by_ref() {
+                    order.push(birth);
+                    taking += birth.pages;
+                    pushed = true;
+                }
+            }
             if let Some((unit, pages)) = entry.unit.and_then(|unit| Some((unit, size(unit)?))) {
-                order.push(Entry { unit: Some(unit), pages });
+                order.push(Entry { unit: Some(unit), pages, ..entry });
                 continue;
             }
             let mut room = entry.pages;
@@ -75,7 +97,7 @@ impl PriorityOrder {
                     break;
                 }
                 let Some(birth) = births.next() else {
-                    order.push(Entry { unit: None, pages: room });
+                    order.push(Entry { unit: None, pages: room, ..entry });
                     break;
                 };
                 order.push(birth);
@@ -86,6 +108,7 @@ impl PriorityOrder {
         let used = order.iter().rposition(|entry| entry.unit.is_some()).map_or(0, |last| last + 1);
         order.truncate(used);
         self.entries = order;
+        pushed
     }
 
     /// Takes in where the units of the heat that arrived last really are, which rows are fast:
@@ -112,7 +135,11 @@ impl PriorityOrder {
     /// last, lowest first), equal keys in their previous order.
     pub fn rank(&mut self, heat: &EpochHeat, keys: &[u32]) {
         let rows = rows(heat);
-        self.sort(|unit| u64::from(keys[rows[unit.index()] as usize]));
+        let key = |unit: UnitId| keys[rows[unit.index()] as usize];
+        for entry in &mut self.entries {
+            entry.key = entry.unit.map_or(UNRANKED, key);
+        }
+        self.sort(|unit| u64::from(key(unit)));
     }
 
     /// Closes the holes and sorts by a key of 33 bits, equal ones in their previous order. Key and position are one

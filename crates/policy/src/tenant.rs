@@ -129,9 +129,9 @@ impl Tenant {
         self.processes.ran(process, cpu_s);
     }
 
-    /// Lives through an epoch; once for each, in order.
-    pub fn arrive(&mut self, heat: &EpochHeat) {
-        self.decider.arrive(heat);
+    /// Lives through an epoch; once for each, in order. Answers as [`Decider::arrive`].
+    pub fn arrive(&mut self, heat: &EpochHeat) -> bool {
+        self.decider.arrive(heat)
     }
 
     /// Which rows of the epoch that arrived last are fast, if every decision was carried out.

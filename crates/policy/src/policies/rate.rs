@@ -42,6 +42,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             drop: f32::MANTISSA_DIGITS - 1 - settings.whole("steps").ilog2(),
             period: Period::new(settings.get(INTERVAL.name), settings.get(PHASE.name)),
             units: Vec::new(),
+            births: Births::default(),
         }))
     },
 };
@@ -57,6 +58,14 @@ struct Rate {
     period: Period,
     /// By unit number.
     units: Vec<Unit>,
+    births: Births,
+}
+
+/// How much is accessed in the epoch in which it is born, as seen so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Births {
+    accesses_per_s: f64,
+    pages: f64,
 }
 
 /// What a unit is ranked by.
@@ -80,6 +89,9 @@ impl RankPolicy for Rate {
         for unit in view.history.newborn() {
             self.units[unit.index()] = NEW;
         }
+        if view.history.epochs() > 1 {
+            self.births.observe(view);
+        }
         let early = view.free_moves || view.history.epochs() <= FIRST_EPOCHS;
         let decides = self.period.due(view.length_s) || early;
         let mut unknown = 0;
@@ -98,6 +110,29 @@ impl RankPolicy for Rate {
             *key = unit.key;
         }
         fill_unknown(keys, unknown);
+    }
+
+    fn birth_key(&self) -> Option<u32> {
+        let Births { accesses_per_s, pages } = self.births;
+        (pages > 0.0).then(|| rate_key((accesses_per_s / pages) as f32))
+    }
+}
+
+impl Births {
+    fn observe(&mut self, view: &EpochView<'_>) {
+        let heat = view.heat;
+        let (mut rates, mut pages) = (0.0, 0.0);
+        for unit in view.history.newborn() {
+            let Ok(row) = heat.unit.binary_search(unit) else { continue };
+            if observed(heat.flags[row]) {
+                rates += f64::from(heat.memory_rate(row));
+                pages += f64::from(heat.pages[row]);
+            }
+        }
+        if pages > 0.0 {
+            self.accesses_per_s = 0.93 * self.accesses_per_s + rates;
+            self.pages = 0.93 * self.pages + pages;
+        }
     }
 }
 

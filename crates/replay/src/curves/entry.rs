@@ -19,6 +19,9 @@ pub(crate) const MAX_UNITS: usize = 1 << ROW_BITS;
 pub(crate) const MAX_PAGES: u16 = (1 << PAGES_BITS) - 1;
 
 impl Entry {
+    /// The largest bin.
+    pub(crate) const LAST_BIN: u32 = (1 << BIN_BITS) - 1;
+
     /// The unit of a row below [`MAX_UNITS`] with at most [`MAX_PAGES`], moved whole as one `huge`
     /// page or not; no bin yet.
     pub(crate) fn unit(row: u32, pages: u16, huge: bool) -> Self {
@@ -77,7 +80,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Every bin has room, and the parts leave the top bit free.
-    const _: () = assert!(MAX_STEPS < 1 << BIN_BITS);
+    const _: () = assert!(MAX_STEPS < Entry::LAST_BIN as u64);
     const _: () = assert!(ROW_BITS + BIN_BITS + PAGES_BITS + 1 < 64);
 
     proptest! {

@@ -7,7 +7,7 @@ use crate::curves::tally::{Hits, moves_whole};
 use crate::{ReplayOptions, Traffic};
 use pagetide_policy::{Chosen, Places, PolicySpec, Room, Tenant};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What one policy achieved at one capacity; fields as in [`crate::Curve`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,19 +42,25 @@ pub(crate) struct NaiveReplay {
     capacity: Bytes,
     /// It knows what an epoch brings.
     foresees: bool,
+    /// As the last decision left it.
+    fast_before: HashSet<UnitId>,
 }
 
 impl NaiveReplay {
     /// A replay that has seen no epoch.
     pub(crate) fn new(spec: &PolicySpec, capacity: Bytes) -> Self {
         let foresees = spec.info().needs.oracle;
-        Self { tenant: Tenant::of(spec), capacity, foresees }
+        Self { tenant: Tenant::of(spec), capacity, foresees, fast_before: HashSet::new() }
     }
 
-    /// Lives through an epoch: which rows of `heat` were fast in it.
-    pub(crate) fn arrive(&mut self, heat: &EpochHeat) -> Vec<bool> {
-        self.tenant.arrive(heat);
-        self.fast(heat)
+    /// Lives through an epoch: which rows of `heat` were fast in it, and which were moved to make room
+    /// for what was born.
+    pub(crate) fn arrive(&mut self, heat: &EpochHeat) -> (Vec<bool>, Chosen) {
+        let pushed = self.tenant.arrive(heat);
+        let fast = self.fast(heat);
+        let was_fast = |row: &usize| self.fast_before.contains(&heat.unit[*row]);
+        let demote = (0..heat.len()).filter(|row| pushed && !fast[*row]).filter(was_fast).collect();
+        (fast, Chosen { demote, ..Chosen::default() })
     }
 
     /// Decides at the end of the epoch that arrived last, `length_s` seconds long: which rows move.
@@ -63,7 +69,11 @@ impl NaiveReplay {
     pub(crate) fn decide(&mut self, heat: &EpochHeat, length_s: f64, free_moves: bool) -> Chosen {
         let next = Some(heat).filter(|_| self.foresees);
         let (places, room) = (Places::default(), Room::Ledger(self.capacity));
-        self.tenant.decide(heat, length_s, places, room, (free_moves, next)).chosen
+        let chosen = self.tenant.decide(heat, length_s, places, room, (free_moves, next)).chosen;
+        let fast = self.fast(heat);
+        let fast = heat.unit.iter().zip(fast).filter(|(_, fast)| *fast);
+        self.fast_before = fast.map(|(unit, _)| *unit).collect();
+        chosen
     }
 
     /// Which rows of the epoch that arrived last are fast.
@@ -100,7 +110,10 @@ pub fn replay_at(
     let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
     for (position, (heat, length_s)) in epochs.iter().enumerate() {
         let cue = evaluation.cue(position);
-        let mut fast = replay.arrive(heat);
+        let (mut fast, pushed) = replay.arrive(heat);
+        if cue.counts && !cue.begins {
+            total.moved(&pushed, heat, &been);
+        }
         // A unit that was absent for an epoch is new memory.
         been.retain(|unit, _| !cue.begins && heat.unit.binary_search(unit).is_ok());
         for (unit, fast) in heat.unit.iter().zip(&fast) {

@@ -33,6 +33,9 @@ pub(crate) struct EpochInput<'a> {
     pub(crate) one_unit_in: u64,
 }
 
+/// Stands for the bin of a unit that has none yet: above all others.
+const NEWBORN: u32 = Entry::LAST_BIN;
+
 /// One policy at one set of cuts.
 pub(crate) struct Simulation<C> {
     cuts: C,
@@ -83,10 +86,10 @@ impl<C: Cuts> Simulation<C> {
     /// Lives through one epoch and decides at its end.
     pub(crate) fn step(&mut self, input: &EpochInput<'_>) {
         if input.change.any {
-            self.arrive(input);
+            let pushed = self.arrive(input);
             let born = input.change.born.iter().map(|row| input.heat.unit[*row as usize]);
             self.reach.arrive(&input.heat.unit, born);
-            self.lay_out(input.heat);
+            self.lay_out(input.heat, pushed && input.cue.counts && !input.cue.begins);
             self.keys_before.clear();
         }
         if input.cue.begins {
@@ -146,22 +149,38 @@ impl<C: Cuts> Simulation<C> {
 
     /// Turns rows of the epoch before into rows of this one; see [`pagetide_policy::PriorityOrder`] for
     /// the rules.
-    fn arrive(&mut self, input: &EpochInput<'_>) {
+    ///
+    /// Whether what was born pushed what was there, which is then moved.
+    fn arrive(&mut self, input: &EpochInput<'_>) -> bool {
         let EpochInput { heat, change, .. } = input;
         let unit = |row: u32| {
             let (pages, flags) = (heat.pages[row as usize], heat.flags[row as usize]);
-            Entry::unit(row, pages, moves_whole(flags, pages))
+            let mut unit = Entry::unit(row, pages, moves_whole(flags, pages));
+            unit.replace_bin(NEWBORN);
+            unit
         };
         let mut taking = change.growth;
         let mut born = change.born.iter();
         self.spare.clear();
         self.holes = false;
-        for entry in &self.order {
+        let mut pushed = false;
+        let birth_key = self.policy.as_ref().and_then(|policy| policy.birth_key());
+        let place = birth_key.map_or(usize::MAX, |key| self.behind(key));
+        for (at, entry) in self.order.iter().enumerate() {
+            if at == place {
+                for row in born.by_ref() {
+                    self.spare.push(unit(*row));
+                    taking += u64::from(heat.pages[*row as usize]);
+                    pushed = true;
+                }
+            }
             let mut room = entry.pages();
             if !entry.is_hole() {
                 let row = change.row_now[entry.row() as usize];
                 if row != DEAD {
-                    self.spare.push(unit(row));
+                    let mut unit = unit(row);
+                    unit.replace_bin(entry.bin());
+                    self.spare.push(unit);
                     continue;
                 }
             }
@@ -186,17 +205,31 @@ impl<C: Cuts> Simulation<C> {
             self.spare.pop();
         }
         std::mem::swap(&mut self.order, &mut self.spare);
+        pushed
     }
 
-    /// Finds every unit's bin from the order.
-    fn lay_out(&mut self, heat: &EpochHeat) {
+    /// The first position behind the units of a key and those before them, in an order as it was decided on.
+    fn behind(&self, key: u32) -> usize {
+        if self.keys_before.is_empty() {
+            return usize::MAX;
+        }
+        self.order.partition_point(|entry| self.keys_before[entry.row() as usize] <= key)
+    }
+
+    /// Finds every unit's bin from the order; whether being `pushed` to slow memory counts as a move.
+    fn lay_out(&mut self, heat: &EpochHeat, pushed: bool) {
         let mut end = 0;
         for entry in &mut self.order {
             end += entry.pages();
             if !entry.is_hole() {
+                let id = heat.unit[entry.row() as usize];
                 let bin = self.cuts.bin(end);
-                entry.replace_bin(bin);
-                self.reach.note(heat.unit[entry.row() as usize], bin);
+                let old = entry.replace_bin(bin);
+                if pushed && old < bin {
+                    let (old, new) = self.reach.again(id, old, bin);
+                    self.tally.moved(old, new, entry.pages(), entry.huge());
+                }
+                self.reach.note(id, bin);
             }
         }
     }

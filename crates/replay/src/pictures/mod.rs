@@ -114,8 +114,9 @@ impl<'a> Gathering<'a> {
                 point.moved(&moves, &before);
             }
         }
-        let fast = replay.arrive(&heat);
+        let (fast, pushed) = replay.arrive(&heat);
         if self.evaluation.cue(self.seen).counts {
+            point.moved(&pushed, &heat);
             point.placed(&heat, &fast, length_s);
         }
         self.held = Some((heat, length_s));

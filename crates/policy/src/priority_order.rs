@@ -342,6 +342,23 @@ mod tests {
     }
 
     #[test]
+    fn the_newborn_come_where_their_key_says_and_push_what_is_behind_up_to_a_hole() {
+        let mut order = PriorityOrder::new();
+        let now = heat(&[(0, 4), (1, 4), (2, 4), (3, 4)]);
+        assert!(!order.arrive_by(&now, Some(5)), "nobody was there");
+        order.rank(&now, &[1, 5, 6, 9]);
+        let later = heat(&[(0, 4), (1, 4), (3, 4), (4, 3), (5, 3)]);
+        assert!(order.clone().arrive_by(&later, Some(5)), "they come before one that stays");
+        order.arrive_by(&later, Some(5));
+        assert_eq!(layout(&order), [(0, 4), (1, 4), (4, 3), (5, 3), (3, 4)], "2's hole is used up");
+        // Room ahead is taken first, and the rest come by their key.
+        order.rank(&later, &[1, 2, 8, 4, 4]);
+        let last = heat(&[(1, 4), (3, 4), (4, 3), (5, 3), (6, 4), (7, 1)]);
+        assert!(order.arrive_by(&last, Some(3)));
+        assert_eq!(layout(&order), [(6, 4), (1, 4), (7, 1), (4, 3), (5, 3), (3, 4)]);
+    }
+
+    #[test]
     fn growth_takes_room_from_holes_before_births_do() {
         let mut order = PriorityOrder::new();
         order.arrive(&heat(&[(0, 4), (1, 4), (2, 4)]));

@@ -8,6 +8,10 @@
 //! rate lies in, half an octave wide; a unit keeps its band until its rate has left it by a quarter
 //! of its width (a Schmitt trigger), and units in one band stay where they are. And it decides every
 //! two seconds at most: what would pay for a move takes longer to show.
+//!
+//! What is born is taken for what was born before it: it comes where its mean rate belongs. Programs
+//! that move their hot memory (tables that grow, copying collectors) would else find it slow until
+//! the next decision.
 
 use crate::options::OptionInfo;
 use crate::period::{INTERVAL, PHASE, Period};
@@ -61,12 +65,16 @@ struct Rate {
     births: Births,
 }
 
-/// How much is accessed in the epoch in which it is born, as seen so far.
+/// What was born so far, and how much of it was accessed in the epoch of its birth. What was born longer ago counts
+/// less.
 #[derive(Clone, Copy, Debug, Default)]
 struct Births {
     accesses_per_s: f64,
     pages: f64,
 }
+
+/// By so much it fades with each epoch in which something is born: as the recorder's memory does.
+const KEPT: f64 = pagetide_types::KEEP as f64;
 
 /// What a unit is ranked by.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +97,7 @@ impl RankPolicy for Rate {
         for unit in view.history.newborn() {
             self.units[unit.index()] = NEW;
         }
+        // What is there in the first epoch was not born in it.
         if view.history.epochs() > 1 {
             self.births.observe(view);
         }
@@ -114,11 +123,13 @@ impl RankPolicy for Rate {
 
     fn birth_key(&self) -> Option<u32> {
         let Births { accesses_per_s, pages } = self.births;
+        #[expect(clippy::cast_possible_truncation, reason = "a rate to seven digits")]
         (pages > 0.0).then(|| rate_key((accesses_per_s / pages) as f32))
     }
 }
 
 impl Births {
+    /// By the accesses of that epoch alone: an expectation would stand on what was seen of other memory.
     fn observe(&mut self, view: &EpochView<'_>) {
         let heat = view.heat;
         let (mut rates, mut pages) = (0.0, 0.0);
@@ -130,8 +141,8 @@ impl Births {
             }
         }
         if pages > 0.0 {
-            self.accesses_per_s = 0.93 * self.accesses_per_s + rates;
-            self.pages = 0.93 * self.pages + pages;
+            self.accesses_per_s = KEPT * self.accesses_per_s + rates;
+            self.pages = KEPT * self.pages + pages;
         }
     }
 }

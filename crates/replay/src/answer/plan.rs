@@ -159,7 +159,21 @@ impl Plan {
         candidates
             .min_by(|a, b| need(a).cmp(&need(b)).then_with(|| served(b).total_cmp(&served(a))))
     }
+
+    /// The policy to speak of with so much fast memory: [`Self::shown_policy`], unless another candidate is slower by
+    /// clearly less there, as it may be far from the size that is recommended.
+    #[must_use]
+    pub fn policy_at(&self, fast: Bytes) -> Option<&PolicyPlan> {
+        let slowdown = |p: &PolicyPlan| p.at(fast).map_or(f64::INFINITY, |at| at.slowdown.high);
+        let shown = self.shown_policy()?;
+        let candidates = self.policies.iter().filter(|p| p.role == Role::Candidate);
+        let best = candidates.min_by(|a, b| slowdown(a).total_cmp(&slowdown(b)))?;
+        Some(if slowdown(shown) > CLEARLY * slowdown(best) { best } else { shown })
+    }
 }
+
+/// So many times the slowdown of another policy is clearly more.
+const CLEARLY: f64 = 1.1;
 
 /// Hot memory, as far as one can be parted from cold.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

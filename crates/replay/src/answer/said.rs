@@ -42,7 +42,7 @@ impl Plan {
     /// The slowdown with so much fast memory, in a sentence; none if nothing was replayed.
     #[must_use]
     pub fn sentence_at(&self, fast: Bytes) -> Option<String> {
-        let policy = self.shown_policy()?;
+        let policy = self.policy_at(fast)?;
         let ifs = if_clause(&self.said.conditions);
         Some(format!(
             "Predicted slowdown: {} under the policy {}, against all memory being fast{ifs}.",
@@ -100,7 +100,7 @@ fn caveats(plan: &Plan, fast: Option<Bytes>) -> Vec<String> {
 fn no_room(plan: &Plan, fast: Bytes) -> Option<String> {
     let tier = plan.machine.fast();
     let capacity = tier.capacity.filter(|capacity| *capacity < fast)?;
-    let with = plan.shown_policy().and_then(|policy| {
+    let with = plan.policy_at(capacity).and_then(|policy| {
         let slowdown = percents(policy.at(capacity)?.slowdown);
         Some(format!(": with that the slowdown is {slowdown} under the policy {}", policy.policy))
     });

@@ -163,6 +163,21 @@ fn without_an_answer_the_best_policy_is_shown() {
     assert_eq!(shown(2), (false, Some("rate".into())), "too short: the one that needs least");
 }
 
+/// `lru` needs 600 units and serves next to nothing with less, `rate` serves nine tenths with 90 and the rest with 900.
+#[test]
+fn far_from_the_recommended_size_the_policy_is_named_that_is_best_there() {
+    let units = hot_cold(100, 1000, 2e4, 1000.0);
+    let (hot, cold) = units.split_at(100);
+    let late = curve("lru", &[&cold[..500], hot, &cold[500..]].concat());
+    let apart = curve("rate", &[&hot[..90], &cold[..800], &hot[90..], &cold[800..]].concat());
+    let plan = plan(input([late, apart].map(candidate).into()), &cxl(), &PlanOptions::default());
+    assert_eq!(plan.shown_policy().unwrap().policy, "lru");
+    for (units, policy) in [(100, "rate"), (700, "lru")] {
+        let said = plan.sentence_at(Bytes(units * 2 << 20)).unwrap();
+        assert!(said.contains(&format!("under the policy {policy}")), "{said}");
+    }
+}
+
 #[test]
 fn a_target_is_said_with_the_digits_that_it_has() {
     assert_eq!(

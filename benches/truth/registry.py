@@ -15,6 +15,7 @@ from truth.own import Graph, HotColdHuge, Zipf, ZipfHuge
 from truth.postgres import Postgres
 from truth.python import Python
 from truth.redis import Latest, Scattered
+from truth.ruby import Ruby
 from truth.sort import Sort
 from truth.sqlite import Sqlite
 from truth.stockfish import Stockfish
@@ -23,4 +24,4 @@ from truth.zstd import Zstd
 
 PROGRAMS = [each() for each in (Latest, Scattered, Memcached, Graph, Liblinear, Zstd, Python, Sqlite, Cadical, Compiler,
                                 Postgres, Zipf, ZipfHuge, HotColdHuge, Lua, Stockfish, Bwa, Embedding, Duckdb,
-                                Java, Go, Node, Sort, Xz)]
+                                Java, Go, Node, Sort, Xz, Ruby)]

@@ -54,7 +54,8 @@ impl Decider {
     }
 
     /// Lives through an epoch; once for each, in order. Whether what was born in it came before units
-    /// that were there ([`crate::RankPolicy::birth_key`]): those that this pushed to slow memory were moved.
+    /// that were there ([`crate::RankPolicy::birth_key`]): those that this pushed to slow memory were moved. Where what is born really
+    /// goes is the kernel's choice, which a live run takes as it finds it ([`Self::reconcile`]).
     pub fn arrive(&mut self, heat: &EpochHeat) -> bool {
         self.history.update(heat);
         let birth_key = match &self.policy {

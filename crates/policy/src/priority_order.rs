@@ -53,7 +53,7 @@ impl PriorityOrder {
     }
 
     /// The same with a key for who was born ([`crate::RankPolicy::birth_key`]); whether that put
-    /// any of them before units that were there.
+    /// any of them before others that were there.
     pub fn arrive_by(&mut self, heat: &EpochHeat, birth_key: Option<u32>) -> bool {
         let rows = rows(heat);
         let row = |unit: UnitId| rows.get(unit.index()).copied().filter(|row| *row != DEAD);

@@ -9,10 +9,11 @@
 //! of its width (a Schmitt trigger), and units in one band stay where they are. And it decides every
 //! two seconds at most: what would pay for a move takes longer to show.
 //!
-//! What is born is taken for what was born before it: it comes where its mean rate belongs. Programs
-//! that move their hot memory (tables that grow, copying collectors) would else find it slow until
+//! What is born is taken for what was born before it, until it was looked at: it comes where the mean rate
+//! of that belongs. Programs that move their hot memory (tables that grow, copying collectors) would else find it slow until
 //! the next decision.
 
+use crate::births::Births;
 use crate::options::OptionInfo;
 use crate::period::{INTERVAL, PHASE, Period};
 use crate::policy::{COLDEST, UNKNOWN, fill_unknown, rate_key};
@@ -65,17 +66,6 @@ struct Rate {
     births: Births,
 }
 
-/// What was born so far, and how much of it was accessed in the epoch of its birth. What was born longer ago counts
-/// less.
-#[derive(Clone, Copy, Debug, Default)]
-struct Births {
-    accesses_per_s: f64,
-    pages: f64,
-}
-
-/// By so much it fades with each epoch in which something is born: as the recorder's memory does.
-const KEPT: f64 = pagetide_types::KEEP as f64;
-
 /// What a unit is ranked by.
 #[derive(Clone, Copy, Debug)]
 struct Unit {
@@ -94,12 +84,10 @@ impl RankPolicy for Rate {
         if self.units.len() < len {
             self.units.resize(len, NEW);
         }
+        self.births.observe(view);
+        let key = self.birth_key().unwrap_or(UNKNOWN);
         for unit in view.history.newborn() {
-            self.units[unit.index()] = NEW;
-        }
-        // What is there in the first epoch was not born in it.
-        if view.history.epochs() > 1 {
-            self.births.observe(view);
+            self.units[unit.index()] = Unit { key, ..NEW };
         }
         let early = view.free_moves || view.history.epochs() <= FIRST_EPOCHS;
         let decides = self.period.due(view.length_s) || early;
@@ -107,10 +95,11 @@ impl RankPolicy for Rate {
         let rows = heat.unit.iter().zip(&heat.flags).zip(&heat.rate).zip(&heat.pages);
         for (key, (((unit, flags), rate), pages)) in keys.iter_mut().zip(rows) {
             let unit = &mut self.units[unit.index()];
+            let never_seen = unit.middle <= 0.0;
             if observed(*flags) {
                 unit.observe(rate.clamp(COLDEST, f32::MAX), self.drop);
             }
-            if unit.middle > 0.0 && (decides || unit.key == UNKNOWN) {
+            if unit.middle > 0.0 && (decides || never_seen) {
                 // Per page: a small unit that is as hot gives more for the same memory. Rounded, so
                 // that a page more or less moves nothing.
                 unit.key = rate_key(unit.middle / f32::from(pages.max(&1).next_power_of_two()));
@@ -122,28 +111,11 @@ impl RankPolicy for Rate {
     }
 
     fn birth_key(&self) -> Option<u32> {
-        let Births { accesses_per_s, pages } = self.births;
         #[expect(clippy::cast_possible_truncation, reason = "a rate to seven digits")]
-        (pages > 0.0).then(|| rate_key((accesses_per_s / pages) as f32))
-    }
-}
-
-impl Births {
-    /// By the accesses of that epoch alone: an expectation would stand on what was seen of other memory.
-    fn observe(&mut self, view: &EpochView<'_>) {
-        let heat = view.heat;
-        let (mut rates, mut pages) = (0.0, 0.0);
-        for unit in view.history.newborn() {
-            let Ok(row) = heat.unit.binary_search(unit) else { continue };
-            if observed(heat.flags[row]) {
-                rates += f64::from(heat.memory_rate(row));
-                pages += f64::from(heat.pages[row]);
-            }
-        }
-        if pages > 0.0 {
-            self.accesses_per_s = KEPT * self.accesses_per_s + rates;
-            self.pages = KEPT * self.pages + pages;
-        }
+        let rate = (self.births.rate()? as f32).clamp(COLDEST, f32::MAX);
+        let mut unit = NEW;
+        unit.observe(rate, self.drop);
+        Some(rate_key(unit.middle))
     }
 }
 

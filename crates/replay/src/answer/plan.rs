@@ -160,12 +160,15 @@ impl Plan {
             .min_by(|a, b| need(a).cmp(&need(b)).then_with(|| served(b).total_cmp(&served(a))))
     }
 
-    /// The policy to speak of with so much fast memory: [`Self::shown_policy`], unless another candidate is slower by
-    /// clearly less there, as it may be far from the size that is recommended.
+    /// The policy to speak of with so much fast memory: [`Self::shown_policy`]; with less than is recommended, or without a
+    /// recommendation, the candidate that is slower by least, if that is clear.
     #[must_use]
     pub fn policy_at(&self, fast: Bytes) -> Option<&PolicyPlan> {
-        let slowdown = |p: &PolicyPlan| p.at(fast).map_or(f64::INFINITY, |at| at.slowdown.high);
         let shown = self.shown_policy()?;
+        if self.recommendation.as_ref().is_some_and(|answer| fast >= answer.fast_bytes) {
+            return Some(shown);
+        }
+        let slowdown = |p: &PolicyPlan| p.at(fast).map_or(f64::INFINITY, |at| at.slowdown.high);
         let candidates = self.policies.iter().filter(|p| p.role == Role::Candidate);
         let best = candidates.min_by(|a, b| slowdown(a).total_cmp(&slowdown(b)))?;
         Some(if slowdown(shown) > CLEARLY * slowdown(best) { best } else { shown })

@@ -24,7 +24,7 @@ pub struct EpochResult {
     pub fast_accesses: f64,
     /// Bytes that the decision at its end moves to fast memory, in which they were before.
     pub promoted_bytes: u64,
-    /// Bytes that it moves out again.
+    /// Bytes that it moves out again, and those that made room for what was born in the epoch.
     pub demoted_bytes: u64,
 }
 

@@ -115,9 +115,12 @@ impl<'a> Gathering<'a> {
             }
         }
         let (fast, pushed) = replay.arrive(&heat);
-        if self.evaluation.cue(self.seen).counts {
-            point.moved(&pushed, &heat);
+        let cue = self.evaluation.cue(self.seen);
+        if cue.counts {
             point.placed(&heat, &fast, length_s);
+        }
+        if cue.counts && !cue.begins {
+            point.moved(&pushed, &heat);
         }
         self.held = Some((heat, length_s));
     }

@@ -179,11 +179,14 @@ pub struct Needs {
     /// memory. What goes in one piece is some threads' part of an array, for which all others wait at the end of a
     /// loop.
     pub scatters: bool,
+    /// Nothing: it has a key for what is born ([`RankPolicy::birth_key`]), once something was.
+    pub births: bool,
 }
 
 impl Needs {
     /// Heat and history are enough.
-    pub const NOTHING: Self = Self { oracle: false, placement: false, scatters: false };
+    pub const NOTHING: Self =
+        Self { oracle: false, placement: false, scatters: false, births: false };
 }
 
 /// A policy's entry in the registry.

@@ -14,7 +14,15 @@ fn pairs(pagetide: &Path, commands: &str) -> String {
                 for (i = 1; i <= NF; i++) if ($i ~ /^N[0-9]+=/) { split(substr($i, 2), of, "="); pages[of[1]] += of[2] }
             } END { print int(pages[0] / 256), int(pages[1] / 256), int(pages[2] / 256), int(pages[3] / 256) }' /proc/$1/numa_maps
         }
-        until_ready() { until grep -q ready "$1"; do sleep 0.2; done; }
+        until_ready() {
+            for _ in $(seq 600); do
+                if grep -q ready "$1"; then return; fi
+                sleep 0.2
+            done
+            echo "not ready: $1: $(cat "$1")" >&2
+            dmesg | grep -i 'out of memory' >&2
+            exit 1
+        }
     "#;
     let mut run = lab();
     run.args(["-t", "two-pairs", "--env", &program, "--with"]).arg(pagetide);

@@ -75,7 +75,8 @@ fn found(set: &[bool], hot: impl Fn(usize) -> bool) -> usize {
 /// How many of ten units are fast in the epoch in which they are born, each time that the ten before have turned cold;
 /// 30 of some hundred units fit, of which 20 others are warm. The newborn are accessed `rate` times a second.
 fn fast_at_birth(rate: f32) -> Vec<usize> {
-    let mut decider = Decider::new(&"rate".parse().unwrap());
+    let Ok(spec) = "rate".parse::<PolicySpec>() else { panic!() };
+    let mut decider = Decider::new(&spec);
     let capacity = Bytes::kib(4 * 30);
     let mut born_fast = Vec::new();
     for epoch in 0..5_u32 {

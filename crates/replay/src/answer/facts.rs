@@ -93,6 +93,8 @@ pub struct RecordingFacts {
     /// Share of the memory that had not been watched yet: no policy knows it, and nothing of it is
     /// charged.
     pub unwatched_share: f64,
+    /// What is born in an epoch, on the mean.
+    pub born_bytes: Bytes,
     /// Share of the resident bytes whose accessed bits cannot be cleared: their heat is unknown.
     pub uncleared_share: f64,
     /// Shared and locked memory was cleared as well, as far as that could be done.

@@ -6,6 +6,7 @@ use crate::answer::recommend::Candidate;
 use crate::answer::sentence::percent;
 use crate::{AreaHeat, Certainty, Interval, PlanInput, Recommendation, RecordingFacts};
 use pagetide_machine::Machine;
+use pagetide_policy::PolicySpec;
 use pagetide_trace::Source;
 use pagetide_types::{AreaKind, Bytes};
 
@@ -30,6 +31,7 @@ pub(crate) fn stands_on(
     }
     all.extend(observed(answer, best, facts));
     all.extend(unmapped(input));
+    all.extend(born(best, facts));
     if let Some(interval) = answer.and_then(|answer| answer.interval) {
         if sampled(best, facts) {
             all.push(format!(
@@ -192,6 +194,20 @@ fn unmapped(input: &PlanInput) -> Option<String> {
         "of shared memory only what some process has touched is seen: what nobody maps now (cold \
          pages of a buffer pool) comes on top, and may be slow"
             .to_owned()
+    })
+}
+
+/// That there is room for what is born.
+fn born(best: &Candidate<'_>, facts: &RecordingFacts) -> Option<String> {
+    let placed =
+        best.curve().policy.parse::<PolicySpec>().is_ok_and(|spec| spec.info().needs.births);
+    let much = facts.born_bytes.as_f64() >= SOME * facts.footprint_bytes.as_f64();
+    (placed && much).then(|| {
+        format!(
+            "new memory, {} an epoch on the mean, begins fast where it was worth that before: so much \
+             of the fast memory is free beyond the size, or the kernel makes room for it",
+            facts.born_bytes
+        )
     })
 }
 

@@ -5,7 +5,7 @@ use crate::recording::unmapped::Unmapped;
 use crate::recording::{ended_in_the_last, not_judged_before, whole_bytes};
 use crate::{AreaHeat, CpuCache, Heatmap, HeatmapBuilder, RecordingFacts, WarmUp, not_judged};
 use pagetide_trace::{Epoch, EpochRecord, Header, Recording, Unknown};
-use pagetide_types::{Bytes, EpochHeat, HeatFlags};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 use serde::Serialize;
 
 /// A recording as a whole: what a plan begins with.
@@ -37,6 +37,7 @@ struct Sums {
     unwatched_bytes: f64,
     huge_bytes: f64,
     unmapped_bytes: f64,
+    born: Bytes,
 }
 
 impl Sums {
@@ -91,6 +92,20 @@ impl Watched {
     }
 }
 
+/// Which units were there in the epoch before.
+#[derive(Debug, Default)]
+struct Before(Vec<UnitId>);
+
+impl Before {
+    /// The resident bytes of units that were not.
+    fn born(&mut self, heat: &EpochHeat) -> Bytes {
+        let new = |row: &usize| self.0.binary_search(&heat.unit[*row]).is_err();
+        let born = (0..heat.len()).filter(new).map(|row| heat.bytes(row)).sum();
+        self.0.clone_from(&heat.unit);
+        born
+    }
+}
+
 impl Overview {
     /// Reads the whole recording; `heatmap_rows` as in [`HeatmapBuilder::finish`]. Traffic is
     /// what `cache` lets through.
@@ -117,6 +132,7 @@ impl Overview {
     ) -> Result<Self, pagetide_trace::Error> {
         let mut builder = HeatmapBuilder::new();
         let (mut epochs, mut cache_per_core) = (Vec::new(), cache.per_core());
+        let mut before = Before::default();
         let (mut watched, mut unmapped) = (Watched::default(), Unmapped::default());
         for record in records {
             let mut record = record?;
@@ -126,10 +142,11 @@ impl Overview {
                 cache_per_core = recording.header().cache_per_core.unwrap_or(cache_per_core);
             }
             cache.filter_epoch(&mut record.heat, &record.epoch);
+            let born = before.born(&record.heat);
             let sums = Sums::of(&record.epoch, &record.heat, measured);
             let unwatched_bytes = watched.not_yet(&record.heat).as_f64();
             let unmapped_bytes = unmapped.of(&record).as_f64();
-            epochs.push(Sums { unwatched_bytes, unmapped_bytes, ..sums });
+            epochs.push(Sums { unwatched_bytes, unmapped_bytes, born, ..sums });
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
         let header = recording.header();
@@ -195,6 +212,7 @@ fn facts(
         unseen_share: ratio(sum(&|e| e.unseen_bytes), resident),
         unwatched_share: ratio(sum(&|e| e.unwatched_bytes), resident),
         watched_share: ratio(sum(&|e| e.epoch.watched_share), used.len() as f64),
+        born_bytes: whole_bytes(ratio(sum(&|e| e.born.as_f64()), used.len() as f64)),
         uncleared_share: unknown.share(),
         clear_shared: header.machine.get("clear_shared").is_some_and(|asked| asked == "yes"),
         huge_share: ratio(sum(&|e| e.huge_bytes), resident),

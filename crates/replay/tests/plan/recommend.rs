@@ -173,7 +173,7 @@ fn far_from_the_recommended_size_the_policy_is_named_that_is_best_there() {
     let plan = plan(input([late, apart].map(candidate).into()), &cxl(), &PlanOptions::default());
     assert_eq!(plan.shown_policy().unwrap().policy, "lru");
     for (units, policy) in [(100, "rate"), (700, "lru")] {
-        let said = plan.sentence_at(Bytes(units * 2 << 20)).unwrap();
+        let said = plan.sentence_at(Bytes::mib(2 * units)).unwrap();
         assert!(said.contains(&format!("under the policy {policy}")), "{said}");
     }
 }

@@ -138,6 +138,22 @@ fn the_hot_set_is_found_behind_a_warm_up() {
 }
 
 #[test]
+fn room_for_what_is_born_is_said_where_some_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let rate = |_, i: u32| if i.is_multiple_of(4) { 5000.0 } else { 10.0 };
+    let plan = |name: &str, units: &dyn Fn(u32) -> u32| {
+        let recording = record(&folder.path().join(name), 16, units, rate);
+        plan_recording(&recording, &all_policies(), &cxl(), &PlanOptions::default()).unwrap()
+    };
+    let says_so = |plan: &pagetide_replay::Plan| {
+        plan.said.stands_on.iter().any(|said| said.starts_with("new memory, 8.00 MiB an epoch"))
+    };
+    let (same, grows) = (plan("same.heat", &|_| 400), plan("grows.heat", &|e| 400 + 4 * e));
+    assert_eq!((same.recording.born_bytes, says_so(&same)), (Bytes(0), false));
+    assert_eq!((grows.recording.born_bytes, says_so(&grows)), (Bytes::mib(8), true));
+}
+
+#[test]
 fn what_nobody_had_watched_yet_is_known_to_no_policy_and_said() {
     let folder = tempfile::tempdir().unwrap();
     // Every fourth unit is hot; every unit has its turn to be watched in one of ten epochs.

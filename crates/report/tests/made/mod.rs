@@ -204,6 +204,7 @@ pub(crate) fn overview() -> Overview {
             unseen_share: 0.06,
             watched_share: 0.42,
             unwatched_share: 0.0,
+            born_bytes: Bytes(0),
             uncleared_share: 0.0,
             clear_shared: false,
             huge_share: 0.0,

@@ -70,7 +70,7 @@ fn pages_leave_slow_memory_for_the_other_sockets_dram_where_their_own_is_full() 
         r#"
         free() { awk '/MemFree/ { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo; }
         # Node 0 but for 100 MiB is somebody else's.
-        $P workload hot-cold --size $(($(free) - 100))M --node 0 --hot 64M --seconds 900 >full & hog=$!
+        $P workload hot-cold --size $((($(free) - 100) / 2 * 2))M --node 0 --hot 64M --seconds 900 >full & hog=$!
         until_ready full; kill -STOP $hog
         taskset 1 $P workload hot-cold --size 256M --hot 192M --node 2 --seconds 900 >said & program=$!
         until_ready said

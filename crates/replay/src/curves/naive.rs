@@ -7,7 +7,7 @@ use crate::curves::tally::{Hits, moves_whole};
 use crate::{ReplayOptions, Traffic};
 use pagetide_policy::{Chosen, Places, PolicySpec, Room, Tenant};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// What one policy achieved at one capacity; fields as in [`crate::Curve`].
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -42,15 +42,23 @@ pub(crate) struct NaiveReplay {
     capacity: Bytes,
     /// It knows what an epoch brings.
     foresees: bool,
-    /// As the last decision left it.
-    fast_before: HashSet<UnitId>,
+    /// What is born may push what was there.
+    births: bool,
+    /// What the last decision left fast, ascending, where `births` may push it.
+    fast_before: Vec<UnitId>,
 }
 
 impl NaiveReplay {
     /// A replay that has seen no epoch.
     pub(crate) fn new(spec: &PolicySpec, capacity: Bytes) -> Self {
-        let foresees = spec.info().needs.oracle;
-        Self { tenant: Tenant::of(spec), capacity, foresees, fast_before: HashSet::new() }
+        let needs = spec.info().needs;
+        Self {
+            tenant: Tenant::of(spec),
+            capacity,
+            foresees: needs.oracle,
+            births: needs.births,
+            fast_before: Vec::new(),
+        }
     }
 
     /// Lives through an epoch: which rows of `heat` were fast in it, and which were moved to make room
@@ -58,7 +66,7 @@ impl NaiveReplay {
     pub(crate) fn arrive(&mut self, heat: &EpochHeat) -> (Vec<bool>, Chosen) {
         let pushed = self.tenant.arrive(heat);
         let fast = self.fast(heat);
-        let was_fast = |row: &usize| self.fast_before.contains(&heat.unit[*row]);
+        let was_fast = |row: &usize| self.fast_before.binary_search(&heat.unit[*row]).is_ok();
         let demote = (0..heat.len()).filter(|row| pushed && !fast[*row]).filter(was_fast).collect();
         (fast, Chosen { demote, ..Chosen::default() })
     }
@@ -70,9 +78,10 @@ impl NaiveReplay {
         let next = Some(heat).filter(|_| self.foresees);
         let (places, room) = (Places::default(), Room::Ledger(self.capacity));
         let chosen = self.tenant.decide(heat, length_s, places, room, (free_moves, next)).chosen;
-        let fast = self.fast(heat);
-        let fast = heat.unit.iter().zip(fast).filter(|(_, fast)| *fast);
-        self.fast_before = fast.map(|(unit, _)| *unit).collect();
+        if self.births {
+            let fast = heat.unit.iter().zip(self.fast(heat)).filter(|(_, fast)| *fast);
+            self.fast_before = fast.map(|(unit, _)| *unit).collect();
+        }
         chosen
     }
 

@@ -92,16 +92,20 @@ impl Watched {
     }
 }
 
-/// Which units were there in the epoch before.
+/// Which units were there in the epoch before, if there was one.
 #[derive(Debug, Default)]
-struct Before(Vec<UnitId>);
+struct Before(Option<Vec<UnitId>>);
 
 impl Before {
     /// The resident bytes of units that were not.
     fn born(&mut self, heat: &EpochHeat) -> Bytes {
-        let new = |row: &usize| self.0.binary_search(&heat.unit[*row]).is_err();
+        let before = self.0.get_or_insert_with(|| heat.unit.clone());
+        if *before == heat.unit {
+            return Bytes(0);
+        }
+        let new = |row: &usize| before.binary_search(&heat.unit[*row]).is_err();
         let born = (0..heat.len()).filter(new).map(|row| heat.bytes(row)).sum();
-        self.0.clone_from(&heat.unit);
+        before.clone_from(&heat.unit);
         born
     }
 }

@@ -13,6 +13,7 @@ use pagetide_types::{Bytes, NodeId, Pid, UnitSize, VirtAddr};
 use std::{
     io,
     num::NonZeroUsize,
+    ops::Range,
     ptr::NonNull,
     sync::atomic::{AtomicU32, AtomicU64, Ordering},
 };
@@ -25,6 +26,8 @@ pub(crate) struct Region {
     /// From the mapping's start to the first 2 MiB boundary.
     skip: u64,
     len: u64,
+    /// So much of it, from its start on, is populated at first.
+    begins_with: u64,
     page: UnitSize,
     huge: Bytes,
 }
@@ -58,9 +61,14 @@ impl Region {
         };
         // A kernel without transparent huge pages refuses both; what was obtained is looked at.
         let _ = map.advise_range(advice, index(skip), index(len));
-        let region = Self { map, skip, len, page, huge: Bytes(0) };
+        let region = Self { map, skip, len, begins_with: len, page, huge: Bytes(0) };
         region.name();
         Ok(region)
+    }
+
+    /// Says that only so much will be populated at first.
+    pub(crate) fn begin_with(&mut self, first: Bytes) {
+        self.begins_with = first.0.min(self.len);
     }
 
     /// Touches pages for the first time, in this order, and looks which were obtained; warns on
@@ -153,14 +161,14 @@ impl Region {
             .filter(|area| (start..end).contains(&area.start))
             .map(|area| area.anon_huge)
             .sum();
-        let asked = Bytes(if self.page == UnitSize::Huge { self.len } else { 0 });
+        let asked = Bytes(if self.page == UnitSize::Huge { self.begins_with } else { 0 });
         if self.huge != asked {
             eprintln!(
                 "warning: {} of {} are in huge pages, {asked} were asked for; look at \
                  /sys/kernel/mm/transparent_hugepage/enabled (madvise) and at free memory, \
                  or choose the other --page-size",
                 self.huge,
-                Bytes(self.len)
+                Bytes(self.begins_with)
             );
         }
         Ok(())
@@ -176,9 +184,19 @@ impl Region {
             unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, from, to) }
                 .map_err(system("give memory back"))?;
             self.len = len;
+            self.begins_with = self.begins_with.min(len);
             self.look()?;
         }
         Ok(())
+    }
+
+    /// Gives back the pages of these bytes, whole pages: they read as zeroes, in new pages.
+    pub(crate) fn give_back(&self, bytes: Range<u64>) -> Result<()> {
+        let (from, len) = (index(self.skip + bytes.start), index(bytes.end - bytes.start));
+        // SAFETY: whoever looks at this memory does so through atomics, for which zeroes are a
+        // value like any other; the mapping stays.
+        unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, from, len) }
+            .map_err(system("give memory back"))
     }
 
     /// Its length in bytes.
@@ -247,6 +265,17 @@ mod tests {
                 assert_eq!(region.huge_bytes(), Bytes(0));
             }
         }
+    }
+
+    #[test]
+    fn what_is_given_back_is_new_memory_when_it_is_used_again() {
+        let mut region = Region::map(Bytes(5 * 4096), UnitSize::Base).unwrap();
+        region.begin_with(Bytes(4 * 4096));
+        region.populate(None, every_page(Bytes(4 * 4096)), &Stop::default()).unwrap();
+        region.give_back(4096..3 * 4096).unwrap();
+        let first: Vec<u64> =
+            region.words().iter().step_by(512).map(|w| w.load(Ordering::Relaxed)).collect();
+        assert_eq!(first, [1, 0, 0, 4, 0]);
     }
 
     #[test]

@@ -36,6 +36,7 @@ workloads! {
     uniform::Uniform,
     zipf::Zipf,
     phases::Phases,
+    newest::Newest,
     amp::Amp,
     gups::Gups,
     pointer_chase::PointerChase,

@@ -251,6 +251,16 @@ fn spin_touches_its_pages_and_no_others() {
 }
 
 #[test]
+fn newest_reads_what_was_born_last_and_gives_the_oldest_back() {
+    let line = "newest --size 16M --slots 8 --every 0.1 --recent 2 --elsewhere 0 --page-size 4K";
+    let printed = run(&format!("{line} --seconds 0.75")).unwrap();
+    assert_eq!(number(&printed, "in_use"), f64::from(16 << 20));
+    assert_eq!(number(&printed, "bytes"), f64::from(32 << 20));
+    let born = number(&printed, "born");
+    assert!((5.0..=7.0).contains(&born), "{printed}");
+}
+
+#[test]
 fn graph_ends_with_the_time() {
     undisturbed("graph_ends_with_the_time", 5, || {
         for algorithm in ["bfs", "pagerank", "both"] {

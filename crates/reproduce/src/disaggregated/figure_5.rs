@@ -19,7 +19,7 @@ pub(super) const FIGURE: Figure = Figure {
 
 pub(super) const THRESHOLDS: [u32; 5] = [10, 30, 50, 70, 100];
 /// The largest first: see the module.
-const MOST: [u32; 5] = [500, 100, 50, 10, 1];
+pub(super) const MOST: [u32; 5] = [500, 100, 50, 10, 1];
 pub(super) const EPOCHS: [(u64, &str); 5] = [
     (10_000, "10K"),
     (100_000, "100K"),

@@ -2,6 +2,7 @@
 //! Memories" (*Disaggregated*), MEMSYS 2019: one file per figure.
 
 mod ablations;
+mod bounds;
 mod cxl;
 mod figure_3;
 mod figure_5;
@@ -30,6 +31,7 @@ pub(crate) const PAPER: Paper = Paper {
         programs::FIGURE,
         figure_3::FIGURE,
         figure_5::FIGURE,
+        bounds::FIGURE,
         figure_6::FIGURE,
         figure_7::FIGURE,
         ablations::FIGURE,

@@ -89,8 +89,7 @@ impl Point {
                 table.insert((*key).to_owned(), value.clone());
             }
         }
-        let (warm_up, instructions) =
-            if small { (2_000_000, 2_000_000) } else { (100_000_000, 100_000_000) };
+        let (warm_up, instructions) = windows(small);
         Ok(PoolScenario {
             pool: Value::Table(machine),
             nodes: Some(self.nodes),
@@ -171,6 +170,11 @@ fn values(outcome: &PoolOutcome) -> Values {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .into()
+}
+
+/// Instructions of a core before those that count, and of these.
+pub(super) const fn windows(small: bool) -> (u64, u64) {
+    if small { (2_000_000, 2_000_000) } else { (100_000_000, 100_000_000) }
 }
 
 /// A value of a point.

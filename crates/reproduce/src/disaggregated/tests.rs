@@ -1,8 +1,8 @@
 //! Small sets of each figure.
 
 use super::{
-    ablations, cxl, figure_3, figure_5, figure_6, figure_7, misses, payback, programs, runs,
-    two_stages,
+    ablations, bounds, cxl, figure_3, figure_5, figure_6, figure_7, misses, payback, programs,
+    runs, two_stages,
 };
 use crate::Context;
 use std::path::Path;
@@ -100,6 +100,36 @@ fn signs_hold_for_all_five_programs_as_the_figures_were_run() {
         let gains: Vec<f64> = gains.iter().map(|line| value_of(line)).collect();
         assert!(gains.len() == 5 && gains[0] < gains[4], "{program}: {gains:?}");
     }
+}
+
+#[test]
+fn no_cell_gains_more_than_the_banks_allow_as_the_figures_were_run() {
+    let cells = as_run("disaggregated-5-series.csv", &["epoch "]);
+    assert_eq!(cells.len(), 625);
+    for line in cells {
+        // "M 50, epoch 1M",LULESH,no,threshold,gain,10,1.7 beside epoch 1M,LULESH,no,...,50,3.9
+        let panel = line.split('"').nth(1).unwrap();
+        let (most, epoch) = panel.strip_prefix("M ").unwrap().split_once(", ").unwrap();
+        let program = line.split("\",").nth(1).unwrap().split(',').next().unwrap();
+        let words = [format!("{epoch},{program},"), format!(",{most},")];
+        let words = [words[0].as_str(), words[1].as_str()];
+        let bound = value_of(&as_run("disaggregated-bounds-series.csv", &words)[0]);
+        // Instructions per cycle are means of cores, the bound is of when the last is done.
+        assert!(value_of(&line) <= 1.02 * bound, "{line} is above {bound}");
+    }
+}
+
+#[test]
+fn bounds_grow_with_the_pages_that_may_come() {
+    let outcome = (bounds::FIGURE.run)(&Context::in_memory(1)).unwrap();
+    assert_eq!(outcome.series.len(), 10);
+    for series in &outcome.series {
+        let bounds: Vec<f64> = series.points.iter().map(|(_, bound)| *bound).collect();
+        assert!(bounds.is_sorted(), "{series:?}");
+    }
+    let long = outcome.series.iter().filter(|series| series.panel == "epoch 100M");
+    let few: Vec<f64> = long.map(|series| series.points[0].1).collect();
+    assert!(few.len() == 2 && few.iter().all(|bound| *bound < 1.5), "one page: {few:?}");
 }
 
 #[test]

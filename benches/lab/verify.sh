@@ -1,0 +1,26 @@
+# Runs in a guest of benches/verify.py: a program, and either a recording of it or `pagetide run`. Given: PAGETIDE, LAB,
+# DO, PROGRAM, SECONDS_, OPTIONS; for a run LEAVE, so many MiB of fast memory are left free.
+set -e
+. /common.sh
+# A file takes the rest: the memory nearest to the CPUs first, so that of the fast node.
+[ -z "$LEAVE" ] || dd if=/dev/zero of=/rest bs=1M count=$((free - LEAVE)) 2>/dev/null
+awk '/MemFree/ { print "free", $4 }' /sys/devices/system/node/node0/meminfo
+$PROGRAM >/tmp/load 2>&1 &
+load=$!
+until_ready $load /tmp/load
+pid=$(sed -n 's/.*server_pid=\([0-9]*\).*/\1/p' /tmp/load)
+pid=${pid:-$load}
+sleep 2
+areas $pid
+$LAB probe mark 1
+echo "start $(now)"
+case $DO in
+record) $PAGETIDE record -q $OPTIONS --for ${SECONDS_}s -o $OUT/seen.heat -p $pid ;;
+run) $PAGETIDE run -q --json $OPTIONS --for ${SECONDS_}s --log $OUT/log.jsonl -p $pid >$OUT/run.json ;;
+esac
+echo "end $(now)"
+$LAB probe mark 2
+areas $pid
+kill $load
+wait $load || true
+cat /tmp/load

@@ -27,7 +27,7 @@ ALL = [
 # Of the guest that is recorded: the program and the recording fit.
 LARGE = 1536
 # What the kernel and the lab take of a guest's fast memory at most; what `run` keeps free of some 500 MiB; a block of memory, MiB.
-TAKEN, RESERVE, BLOCK = 110, 24, 128
+TAKEN, RESERVE, BLOCK = 125, 24, 128
 # How long a program is recorded, and run; judged is the second half of the run.
 RECORD_S, RUN_S = 60, 120
 
@@ -35,7 +35,7 @@ RECORD_S, RUN_S = 60, 120
 def variables(args, program, do, seconds, options):
     """What the script in the guest is given."""
     words = program.words.format(page=args.page)
-    return {"DO": do, "PROGRAM": f"{args.pagetide} workload {words}", "SECONDS_": seconds, "OPTIONS": options}
+    return {"DO": do, "PROGRAM": f"/program workload {words}", "SECONDS_": seconds, "OPTIONS": options}
 
 
 def record(args, program, path):
@@ -71,7 +71,7 @@ def run(args, program, fast, path):
     areas = [[int(end, 16) for end in line.split()[1].split("-")] for line in text.splitlines() if line.startswith("area")]
     found["run"] = json.loads(common.read(out / "run.json"))
     log = [json.loads(line) for line in common.read(out / "log.jsonl").splitlines()]
-    keys = ("start_s", "length_s", "resident", "held", "free", "fast_share", "promote", "demote")
+    keys = ("start_s", "length_s", "resident", "held", "free", "unknown_share", "fast_share", "promote", "demote")
     found["epochs"] = [{key: epoch[key] for key in keys} for epoch in log if "held" in epoch]
     found["over_time"] = guest.over_time(guest.misses(out, areas))
     path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")

@@ -2,6 +2,9 @@
 # DO, PROGRAM, SECONDS_, OPTIONS; for a run LEAVE, so many MiB of fast memory are left free.
 set -e
 . /common.sh
+# The program from a file of its own: what two map cannot be watched, and would lie in fast memory all the time.
+cp $PAGETIDE /program
+free=$(awk '/MemFree/ { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo)
 # A file takes the rest: the memory nearest to the CPUs first, so that of the fast node.
 [ -z "$LEAVE" ] || dd if=/dev/zero of=/rest bs=1M count=$((free - LEAVE)) 2>/dev/null
 awk '/MemFree/ { print "free", $4 }' /sys/devices/system/node/node0/meminfo

@@ -47,7 +47,8 @@ pub struct Budget {
     /// At most so much; none: all that nobody else uses.
     pub fast: Option<Amount>,
     /// What stays free of the fast tier, for new memory and for exchanges; none: a hundredth of
-    /// it, at least 16 MiB (a batch of huge pages) or a 32nd, above what the kernel makes free when it reclaims.
+    /// it, at least 16 MiB (a batch of huge pages) or a 32nd, or what is to be born until the next decision if that is
+    /// more, above what the kernel makes free when it reclaims.
     pub reserve: Option<Amount>,
     /// Bytes that may move in one second; none: no limit.
     pub rate: Option<Bytes>,
@@ -70,21 +71,27 @@ pub(crate) struct FastNow {
     pub(crate) full: Bytes,
     /// The target's part.
     pub(crate) held: Bytes,
+    /// So much is to be born until the next decision, and hot.
+    pub(crate) ahead: Bytes,
 }
 
 impl Budget {
     /// What stays free.
-    pub(crate) fn reserve(&self, total: Bytes, full: Bytes) -> Bytes {
+    pub(crate) fn reserve(&self, now: &FastNow) -> Bytes {
+        let &FastNow { total, full, ahead, .. } = now;
         match self.reserve {
             Some(amount) => amount.of(total).max(full),
-            None => full + Bytes(total.0 / 100).max(Bytes::mib(16).min(Bytes(total.0 / 32))),
+            None => {
+                let small = Bytes::mib(16).min(Bytes(total.0 / 32));
+                full + Bytes(total.0 / 100).max(small).max(ahead)
+            }
         }
     }
 
     /// What the target may have: what it holds and what is free beyond the reserve, up to its
     /// budget. Less than it holds if the reserve is not there.
     pub(crate) fn capacity(&self, now: &FastNow) -> Bytes {
-        let reserve = self.reserve(now.total, now.full);
+        let reserve = self.reserve(now);
         let possible = (now.held + now.free).saturating_sub(reserve);
         self.fast.map_or(possible, |fast| fast.of(now.total).min(possible))
     }
@@ -129,7 +136,8 @@ mod tests {
 
     fn now(free: u64, held: u64) -> FastNow {
         let (total, full) = (Bytes::gib(1), Bytes::mib(8));
-        FastNow { total, full, free: Bytes::mib(free), held: Bytes::mib(held) }
+        let (free, held, ahead) = (Bytes::mib(free), Bytes::mib(held), Bytes(0));
+        FastNow { total, full, free, held, ahead }
     }
 
     #[test]
@@ -144,9 +152,12 @@ mod tests {
     #[test]
     fn all_that_is_free_but_the_reserve_or_the_budget_if_that_is_less() {
         // A hundredth of 1 GiB is less than 16 MiB; 8 MiB are the kernel's.
-        assert_eq!(NO_LIMIT.reserve(Bytes::gib(1), Bytes::mib(8)), Bytes::mib(24));
-        assert_eq!(NO_LIMIT.reserve(Bytes::mib(256), Bytes::mib(8)), Bytes::mib(16));
-        assert_eq!(NO_LIMIT.reserve(Bytes::gib(100), Bytes::mib(8)), Bytes::mib(1032));
+        let of = |total| NO_LIMIT.reserve(&FastNow { total, ..now(0, 0) });
+        assert_eq!(of(Bytes::gib(1)), Bytes::mib(24));
+        assert_eq!(of(Bytes::mib(256)), Bytes::mib(16));
+        assert_eq!(of(Bytes::gib(100)), Bytes::mib(1032));
+        let births = |mib| NO_LIMIT.reserve(&FastNow { ahead: Bytes::mib(mib), ..now(0, 0) });
+        assert_eq!((births(10), births(40)), (Bytes::mib(24), Bytes::mib(48)));
         assert_eq!(NO_LIMIT.capacity(&now(224, 300)), Bytes::mib(500));
         let budget = Budget { fast: Some(Amount::Share(0.25)), ..NO_LIMIT };
         assert_eq!(budget.capacity(&now(224, 300)), Bytes::mib(256));

@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
 mod assumed;
 mod budget;
 mod manager;

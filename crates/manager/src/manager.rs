@@ -1,5 +1,6 @@
 //! One target, epoch by epoch: observe, decide, move; at first what was decided moves while the next epoch is observed.
 
+use crate::ahead::Ahead;
 use crate::assumed::Assumed;
 use crate::budget::{FastNow, describe};
 use crate::meanwhile;
@@ -55,6 +56,7 @@ pub struct Manager<T, K> {
     /// Processes that are watched sparsely, ascending.
     sparse: Vec<u32>,
     assumed: Assumed,
+    ahead: Ahead,
     /// Whether pages moved since it was looked where they lie.
     moved: bool,
     /// The last epoch.
@@ -115,6 +117,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             unknown: Bytes(u64::MAX),
             sparse: Vec::new(),
             assumed: Assumed::default(),
+            ahead: Ahead::default(),
             moved: false,
             record: None,
             decided_s: 0.0,
@@ -240,13 +243,17 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let (heat, epoch) = (&record.heat, &record.epoch);
         self.refused.next_round();
         let room = NodesRoom::look(self.moving.mover().kernel(), &self.tiers);
-        let (fast, now) = self.placement(heat, layout, &room);
+        self.tenant.arrive(heat);
+        let (fast, mut now) = self.placement(heat, layout, &room);
+        if let Some(born) = self.tenant.born(heat) {
+            self.ahead.add(born, epoch.start_s + epoch.length_s - self.decided_s);
+            now.ahead = self.ahead.room(now.held + now.free);
+        }
         let nowhere = self.tiers.slow.is_empty() && !self.settings.dry_run;
         let all = now.held + now.free;
         let capacity = if nowhere { all } else { self.settings.budget.capacity(&now) };
-        let reserve = self.settings.budget.reserve(now.total, now.full);
+        let reserve = self.settings.budget.reserve(&now);
         self.summary.budget = describe(&self.settings.budget, now.total, reserve);
-        self.tenant.arrive(heat);
         let mut unknown = Unknown::default();
         unknown.add(epoch, heat.resident());
         let mut line = EpochLine {
@@ -346,7 +353,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         if nowhere {
             // A tier of the size of the budget that nobody uses.
             let size = self.settings.budget.fast.map_or(Bytes(0), |fast| fast.of(heat.resident()));
-            now = FastNow { total: size, free: size, full: Bytes(0), held: Bytes(0) };
+            now = FastNow { total: size, free: size, ..FastNow::default() };
         }
         let first_touch = nowhere.then(|| self.settings.budget.capacity(&now));
         let fast = self.assumed.fast(heat, &found, first_touch);

@@ -23,7 +23,7 @@ impl NodesRoom {
             tiers.fast.iter().filter_map(|node| self.nodes.get(node)).map(what).sum::<Bytes>()
         };
         let (free, full) = (sum(|room| room.free), sum(|room| room.full));
-        FastNow { total: tiers.fast_total(), free, full, held }
+        FastNow { total: tiers.fast_total(), free, full, held, ahead: Bytes(0) }
     }
 
     /// What each node could take before the kernel reclaims.

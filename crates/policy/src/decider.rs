@@ -3,8 +3,8 @@
 
 use crate::moves;
 use crate::{
-    AccessHistory, EpochView, Fixed, Moves, Needs, Observation, Placement, Policy, PolicySpec,
-    PriorityOrder,
+    AccessHistory, Birth, EpochView, Fixed, Moves, Needs, Observation, Placement, Policy,
+    PolicySpec, PriorityOrder,
 };
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 
@@ -54,15 +54,40 @@ impl Decider {
     }
 
     /// Lives through an epoch; once for each, in order. Whether what was born in it came before units
-    /// that were there ([`crate::RankPolicy::birth_key`]): those that this pushed to slow memory were moved. Where what is born really
+    /// that were there ([`crate::RankPolicy::birth`]): those that this pushed to slow memory were moved. Where what is born really
     /// goes is the kernel's choice, which a live run takes as it finds it ([`Self::reconcile`]).
     pub fn arrive(&mut self, heat: &EpochHeat) -> bool {
         self.history.update(heat);
-        let birth_key = match &self.policy {
-            Policy::Rank(policy) => policy.birth_key(),
+        let birth = self.birth();
+        self.order.arrive_by(heat, birth.map(|birth| birth.key))
+    }
+
+    /// What its policy expects of memory that is born.
+    #[must_use]
+    pub fn birth(&self) -> Option<Birth> {
+        match &self.policy {
+            Policy::Rank(policy) => policy.birth(),
             Policy::Fixed(_) => None,
-        };
-        self.order.arrive_by(heat, birth_key)
+        }
+    }
+
+    /// How much was born in the epoch that arrived last.
+    #[must_use]
+    pub fn born(&self, heat: &EpochHeat) -> Bytes {
+        if self.history.epochs() <= 1 {
+            return Bytes(0);
+        }
+        let newborn = self.history.newborn().iter();
+        newborn
+            .filter_map(|unit| heat.unit.binary_search(unit).ok())
+            .map(|row| heat.bytes(row))
+            .sum()
+    }
+
+    /// Units that come behind what is born, as of the last decision.
+    pub(crate) fn behind_births(&self) -> impl Iterator<Item = UnitId> + '_ {
+        let key = self.birth().map_or(u32::MAX, |birth| birth.key);
+        self.order.behind(key)
     }
 
     /// Where the units of the epoch that arrived last were seen, if that is known: what is fast

@@ -38,7 +38,7 @@ pub use governors::{
 pub use limit::{Chosen, CostBenefit, Limits, apply_limits};
 pub use options::{Kind, OptionInfo, Owner, PolicyOptions, SpecError};
 pub use policy::{
-    Class, EpochView, FigureInfo, Fixed, Needs, Observation, Placement, Policy, PolicyInfo,
+    Birth, Class, EpochView, FigureInfo, Fixed, Needs, Observation, Placement, Policy, PolicyInfo,
     RankPolicy,
 };
 pub use priority_order::PriorityOrder;

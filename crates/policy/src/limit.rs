@@ -143,7 +143,23 @@ pub fn apply_limits(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: 
     };
     let (ups, mut downs) = (rows_to(Direction::Up), rows_to(Direction::Down));
     downs.reverse();
-    choose(&ups, &downs, heat, limits)
+    choose(&ups, &downs, &give_way(decider, heat, limits.cost_benefit), heat, limits)
+}
+
+/// Rows that go for what is born, before it is: it is expected to be so much hotter that moving them down pays. Nobody
+/// moves for it later.
+fn give_way(decider: &Decider, heat: &EpochHeat, terms: Option<CostBenefit>) -> Vec<bool> {
+    let mut found = vec![false; heat.len()];
+    let Some(birth) = decider.birth() else { return found };
+    for unit in decider.behind_births() {
+        let Ok(row) = heat.unit.binary_search(&unit) else { continue };
+        let pays = |terms: CostBenefit| {
+            let born = terms.waits(birth.rate * f64::from(heat.pages[row])) * terms.within_s;
+            born - terms.gain(heat, row) > terms.cost(heat, row)
+        };
+        found[row] = terms.is_none_or(pays);
+    }
+    found
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -153,18 +169,25 @@ enum Direction {
     Down,
 }
 
-fn choose(ups: &[usize], downs: &[usize], heat: &EpochHeat, limits: &Limits) -> Chosen {
+fn choose(
+    ups: &[usize],
+    downs: &[usize],
+    gives_way: &[bool],
+    heat: &EpochHeat,
+    limits: &Limits,
+) -> Chosen {
     let bytes = |row: usize| i128::from(heat.bytes(row).0);
     let mut chosen = Chosen::default();
     let mut room = i128::from(limits.capacity.0) - i128::from(limits.used.0);
     let mut left = i128::from(limits.move_budget.0);
-    // More is used than should be: that comes first. Beyond `most` whatever it costs, else what is not worth it.
+    // More is used than should be: that comes first. Beyond `most` whatever it costs, else what is not worth it, or
+    // less than what will be born.
     let mut over = i128::from(limits.used.0) - i128::from(limits.most.0);
     let worth =
         |row: usize| limits.cost_benefit.is_some_and(|terms| terms.is_worth_its_place(heat, row));
     let mut stay = Vec::new();
     for row in downs.iter().copied() {
-        if room < 0 && bytes(row) <= left && (over > 0 || !worth(row)) {
+        if room < 0 && bytes(row) <= left && (over > 0 || !worth(row) || gives_way[row]) {
             room += bytes(row);
             over -= bytes(row);
             left -= bytes(row);
@@ -310,6 +333,47 @@ mod tests {
         assert_eq!((found.promote, found.demote), (vec![], vec![0, 1]));
     }
 
+    /// What goes down for the reserve after an epoch in which a page was born with this rate: of four pages that are
+    /// fast and worth it, in two epochs.
+    fn for_births(rate: f32) -> Vec<usize> {
+        let spec: PolicySpec = "rate:steps=256".parse().unwrap();
+        let mut decider = Decider::new(&spec);
+        let before = heat(&[(1, 200.0), (1, 500.0), (1, 900.0), (1, 250.0)]);
+        let after = heat(&[(1, 200.0), (1, 500.0), (1, 900.0), (1, 250.0), (1, rate)]);
+        let (capacity, most) = (Bytes(2 * PAGE), Bytes(9 * PAGE));
+        let mut chosen = Chosen::default();
+        for heat in [before, after] {
+            decider.arrive(&heat);
+            let fast = vec![true; heat.len()];
+            decider.reconcile(&heat, &fast);
+            let now = Now {
+                length_s: 1.0,
+                free_moves: false,
+                capacity,
+                fast: &fast,
+                movable: None,
+                next: None,
+            };
+            let moves = decider.decide(&heat, &now);
+            let (used, move_budget) = (used(&heat, &fast), Bytes(99 * PAGE));
+            let limits = Limits { capacity, most, used, move_budget, cost_benefit: Some(TERMS) };
+            chosen = apply_limits(&decider, &moves, &heat, &limits);
+        }
+        chosen.demote.retain(|row| *row < 4);
+        chosen.demote
+    }
+
+    #[test]
+    fn what_is_worth_its_place_goes_for_what_will_be_born_only_where_that_brings_more_than_its_move()
+     {
+        // Each is worth its place, and nothing goes for the reserve alone. A move costs 100 accesses; 64 of the newborn's were
+        // its first writing.
+        assert_eq!(for_births(64.0), []);
+        assert_eq!(for_births(360.0), [], "296 are less than 200 and a move");
+        assert_eq!(for_births(380.0), [0], "316 are more; 250 are too near");
+        assert_eq!(for_births(5000.0), [0, 3, 1], "until the reserve is there");
+    }
+
     #[test]
     fn what_is_worth_its_place_is_given_back_only_beyond_what_the_tenant_may_have() {
         let heat = heat(&[(1, 1.0), (1, 200.0), (1, 300.0), (1, 900.0), (1, 100.0)]);
@@ -322,7 +386,7 @@ mod tests {
                 move_budget: Bytes(99 * PAGE),
                 cost_benefit: Some(TERMS),
             };
-            choose(ups, &[0, 1, 2], &heat, &limits)
+            choose(ups, &[0, 1, 2], &[false; 6], &heat, &limits)
         };
         assert_eq!((found(3, &[]).demote, found(3, &[]).beyond), (vec![0], Bytes(PAGE)));
         assert_eq!((found(1, &[]).demote, found(1, &[]).beyond), (vec![0, 1], Bytes(0)));

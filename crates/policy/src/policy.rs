@@ -110,9 +110,9 @@ pub trait RankPolicy: Send {
     /// Learns from the epoch and writes the keys; `keys.len() == view.heat.len()`.
     fn rank(&mut self, view: &EpochView<'_>, keys: &mut [u32]);
 
-    /// The key of what is born in the next epoch, as far as what was born before tells: it comes behind the units of
-    /// this key. Without one it comes last.
-    fn birth_key(&self) -> Option<u32> {
+    /// What is to be expected of memory that is born in the next epoch, as far as what was born before tells: it comes
+    /// behind the units of its key. Where nothing is expected it comes last.
+    fn birth(&self) -> Option<Birth> {
         None
     }
 
@@ -120,6 +120,15 @@ pub trait RankPolicy: Send {
     fn observation(&self) -> Option<Observation> {
         None
     }
+}
+
+/// What is expected of memory that is not there yet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Birth {
+    /// As [`RankPolicy::rank`] would write it.
+    pub key: u32,
+    /// Accesses per second of a base page.
+    pub rate: f64,
 }
 
 /// What a policy tells of one decision, for reports; nothing depends on it.
@@ -179,7 +188,7 @@ pub struct Needs {
     /// memory. What goes in one piece is some threads' part of an array, for which all others wait at the end of a
     /// loop.
     pub scatters: bool,
-    /// Nothing: it has a key for what is born ([`RankPolicy::birth_key`]), once something was.
+    /// Nothing: it has a key for what is born ([`RankPolicy::birth`]), once something was.
     pub births: bool,
 }
 

@@ -157,6 +157,12 @@ impl PriorityOrder {
         self.entries = keys.into_iter().map(|key| self.entries[position(key)]).collect();
     }
 
+    /// Units that were ranked behind this key.
+    pub(crate) fn behind(&self, key: u32) -> impl Iterator<Item = UnitId> + '_ {
+        let ranked = move |entry: &&Entry| entry.key > key && entry.key != UNRANKED;
+        self.entries.iter().filter(ranked).filter_map(|entry| entry.unit)
+    }
+
     /// Which rows of the heat that arrived last are fast under a budget: those that end within.
     #[must_use]
     pub fn cut(&self, heat: &EpochHeat, budget: Bytes) -> Vec<bool> {

@@ -134,6 +134,12 @@ impl Tenant {
         self.decider.arrive(heat)
     }
 
+    /// How much was born in the epoch that arrived last, where the policy expects anything of what is.
+    #[must_use]
+    pub fn born(&self, heat: &EpochHeat) -> Option<Bytes> {
+        self.decider.birth().map(|_| self.decider.born(heat))
+    }
+
     /// Which rows of the epoch that arrived last are fast, if every decision was carried out.
     #[must_use]
     pub fn fast(&self, heat: &EpochHeat, capacity: Bytes) -> Vec<bool> {

@@ -169,6 +169,38 @@ fn for_a_reserve_that_nobody_asked_for_nothing_goes_that_is_worth_its_place() {
     assert!(cold.fast().len() < 20 && cold.free() >= Bytes::mib(2), "{}", cold.free());
 }
 
+/// Each epoch two units are born, where the kernel has room, and cool down: how many of twenty were born fast, after ten of
+/// which a manager learns.
+fn born_fast(rate: f32) -> usize {
+    let units: Vec<Unit> = (0..20_u8).map(|at| unit(1000.0 - f32::from(at), FAST)).collect();
+    let budget = Budget { reserve: None, ..EVERYTHING };
+    let settings = Settings { cost_benefit: Some(TERMS), ..settings(budget) };
+    let mut world = World::new(20, 64, &units, settings);
+    world.epoch();
+    let mut fast = 0;
+    for turn in 0..15_u64 {
+        for rate in &mut world.manager.tracker().rates {
+            *rate = rate.min(1000.0);
+        }
+        for number in [20 + 2 * turn, 21 + 2 * turn] {
+            let node = if world.free() >= Bytes::mib(2) { FAST } else { SLOW };
+            let (start, end) = (VirtAddr(number << 21), VirtAddr((number + 1) << 21));
+            world.kernel.map(PID, start, end, true, SimPage::on(node));
+            world.manager.tracker().rates.push(rate);
+            fast += usize::from(node == FAST && turn >= 5);
+        }
+        world.epoch();
+    }
+    fast
+}
+
+#[test]
+fn hot_memory_that_is_to_be_born_finds_room_that_others_were_worth() {
+    // A unit is written once, 32,768 lines.
+    assert_eq!(born_fast(32_768.0 + 100_000.0), 20);
+    assert_eq!(born_fast(32_768.0), 0, "nothing goes for what is only written");
+}
+
 #[test]
 fn what_went_up_for_nothing_is_counted() {
     let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));

@@ -17,7 +17,7 @@ use crate::births::Births;
 use crate::options::OptionInfo;
 use crate::period::{INTERVAL, PHASE, Period};
 use crate::policy::{COLDEST, UNKNOWN, fill_unknown, rate_key};
-use crate::{Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
+use crate::{Birth, Class, EpochView, Needs, Policy, PolicyInfo, RankPolicy, observed};
 
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "rate",
@@ -85,7 +85,7 @@ impl RankPolicy for Rate {
             self.units.resize(len, NEW);
         }
         self.births.observe(view);
-        let key = self.birth_key().unwrap_or(UNKNOWN);
+        let key = self.birth().map_or(UNKNOWN, |birth| birth.key);
         for unit in view.history.newborn() {
             self.units[unit.index()] = Unit { key, ..NEW };
         }
@@ -110,12 +110,12 @@ impl RankPolicy for Rate {
         fill_unknown(keys, unknown);
     }
 
-    fn birth_key(&self) -> Option<u32> {
-        #[expect(clippy::cast_possible_truncation, reason = "a rate to seven digits")]
-        let rate = (self.births.rate()? as f32).clamp(COLDEST, f32::MAX);
+    fn birth(&self) -> Option<Birth> {
+        let rate = self.births.rate()?;
         let mut unit = NEW;
-        unit.observe(rate, self.drop);
-        Some(rate_key(unit.middle))
+        #[expect(clippy::cast_possible_truncation, reason = "a rate to seven digits")]
+        unit.observe((rate as f32).clamp(COLDEST, f32::MAX), self.drop);
+        Some(Birth { key: rate_key(unit.middle), rate })
     }
 }
 

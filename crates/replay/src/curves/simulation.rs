@@ -164,8 +164,8 @@ impl<C: Cuts> Simulation<C> {
         self.spare.clear();
         self.holes = false;
         let mut pushed = false;
-        let birth_key = self.policy.as_ref().and_then(|policy| policy.birth_key());
-        let place = birth_key.map_or(usize::MAX, |key| self.behind(key));
+        let birth = self.policy.as_ref().and_then(|policy| policy.birth());
+        let place = birth.map_or(usize::MAX, |birth| self.behind(birth.key));
         for (at, entry) in self.order.iter().enumerate() {
             if at == place {
                 for row in born.by_ref() {

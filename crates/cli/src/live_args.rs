@@ -103,6 +103,10 @@ pub(crate) struct RunArgs {
     /// Also write what was seen as a recording, to plan with and to compare the plan.
     #[arg(long, value_name = "FILE.heat")]
     pub(crate) record: Option<PathBuf>,
+    /// Hold the run against the plan for this recording: at the end, which share of the accesses fast memory served in
+    /// the second half, and what the plan says for as much of it.
+    #[arg(long, value_name = "FILE.heat")]
+    pub(crate) verify: Option<PathBuf>,
     /// Say after every epoch what was done.
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,

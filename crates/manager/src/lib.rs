@@ -12,6 +12,7 @@ mod meanwhile;
 mod parted;
 mod place;
 mod room;
+mod second_half;
 mod seen;
 mod summary;
 mod take_over;
@@ -19,7 +20,8 @@ mod tiers;
 
 pub use budget::{Amount, Budget};
 pub use manager::{Follow, Manager, Settings};
+pub use second_half::{Parts, SecondHalf};
 pub use seen::{Tracker, Watched};
-pub use summary::{EpochLine, Summary, TierChange, Turn};
+pub use summary::{EpochLine, Summary, TierChange, Turn, Verified};
 pub use take_over::{TakeOver, restore_left_over};
 pub use tiers::{TierError, Tiers};

@@ -1,6 +1,7 @@
 //! What the loop says: a line per epoch, and a summary at the end.
 
 use crate::Tiers;
+use crate::second_half::Parts;
 use pagetide_migrate::Report;
 use pagetide_policy::{Change, Verdict};
 use pagetide_types::{Bytes, EpochHeat, NodeId};
@@ -99,6 +100,23 @@ impl EpochLine {
     }
 }
 
+/// A run beside what a plan says for as much fast memory as it held, both in its second half.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Verified {
+    /// What the plan is for.
+    pub recording: String,
+    /// What that places: `2M` or `4K`.
+    pub unit: String,
+    /// Since when, seconds since the start.
+    pub from_s: f64,
+    /// Fast memory that the run held, mean over the time.
+    pub held: Bytes,
+    /// Share of the accesses that fast memory serves by the plan.
+    pub plan_share: f64,
+    /// Share that it served in the run.
+    pub run_share: f64,
+}
+
 /// A whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
@@ -146,9 +164,14 @@ pub struct Summary {
     pub first: EpochLine,
     /// The last one: after that it was ending.
     pub last: EpochLine,
+    /// Held against a plan, where that was asked for.
+    pub verified: Option<Verified>,
     /// The most memory so far; by it `first` and `last` are told.
     #[serde(skip)]
     pub most: Bytes,
+    /// What tells of its halves.
+    #[serde(skip)]
+    pub parts: Parts,
 }
 
 impl Summary {
@@ -179,6 +202,7 @@ impl Summary {
             .extend(line.tiers.iter().cloned().map(|tiers| TierChange { at_s, tiers }));
         if tells {
             self.last = line.clone();
+            self.parts.keep(line);
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::Style;
 use crate::number::{duration, short_time};
 use crate::table::{Align, Table};
-use pagetide_manager::{EpochLine, Summary, TierChange, Turn};
+use pagetide_manager::{EpochLine, Summary, TierChange, Turn, Verified};
 use pagetide_migrate::Amount;
 use pagetide_replay::percent;
 use pagetide_types::Bytes;
@@ -121,6 +121,7 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
         "In fast",
         format!("{} at first, {} at last", now(&summary.first), now(&summary.last)),
     ));
+    fields.extend(summary.verified.as_ref().map(|verified| ("Verified", beside(verified))));
     let seconds = |ns: u64| ns as f64 * 1e-9;
     fields.push((
         "Cost",
@@ -136,6 +137,28 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
     ));
     fields
 }
+
+/// A run beside its plan.
+fn beside(verified: &Verified) -> String {
+    let Verified { recording, unit, from_s, held, plan_share, run_share } = verified;
+    let figures = format!(
+        "from {} on fast memory served {} of the accesses, {held} of it; the plan for {recording} (by {unit}) says {} \
+         for as much",
+        duration(*from_s),
+        percent(*run_share),
+        percent(*plan_share),
+    );
+    if (run_share - plan_share).abs() <= APART {
+        return figures;
+    }
+    format!(
+        "{figures}. That is far apart: the program did something else than when it was recorded, or the run was too short for \
+         a policy to know it (give it two minutes)"
+    )
+}
+
+/// A plan and a run that are further apart tell of something else than chance (measured: benches/verify.py).
+const APART: f64 = 0.05;
 
 /// Of memory that comes and goes, and of a governor that changes its mind again and again, the last times.
 const TURNS: usize = 10;
@@ -203,6 +226,30 @@ mod tests {
         ] {
             assert!(text.contains(line), "no '{line}' in {text}");
         }
+    }
+
+    #[test]
+    fn a_run_stands_beside_its_plan_and_what_is_far_apart_is_said() {
+        let verified = Verified {
+            recording: "app.heat".into(),
+            unit: "4K".into(),
+            from_s: 60.0,
+            held: Bytes::mib(495),
+            plan_share: 0.962,
+            run_share: 0.969,
+        };
+        let said = |verified: Verified| {
+            let summary = Summary { verified: Some(verified), ..Summary::default() };
+            let text = run_summary(&summary, Style::new(100, false));
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let near = said(verified.clone());
+        assert!(near.contains(
+            "from 60 s on fast memory served 97 % of the accesses, 495 MiB of it; the plan for app.heat (by 4K) says 96 % for \
+             as much"
+        ), "{near}");
+        let far = said(Verified { run_share: 0.7, ..verified });
+        assert!(far.contains("far apart") && far.contains("two minutes"), "{far}");
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub(crate) mod shift;
 mod sim;
 mod sweep;
 mod trace;
+mod verify;
 mod writing;
 
 use crate::args::Command;

@@ -1,6 +1,7 @@
 //! `pagetide run`: observes a target, and moves its pages between tiers as a policy decides.
 
 use crate::commands::record::{code, header, note_killed, target};
+use crate::commands::verify::Said;
 use crate::commands::writing::{Output, Writing};
 use crate::commands::{self, list_machines, out, print_json};
 use crate::exit;
@@ -65,6 +66,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let tiers = tiers(&host, arguments)?;
     let output = arguments.record.as_deref().map(Output::to_keep);
     output.map_or(Ok(()), Output::check)?;
+    let planned = arguments.verify.as_deref();
+    let planned = planned.map(|path| Said::of(path, &policy, &arguments.machine)).transpose()?;
     let log = arguments.log.as_deref().map(Log::create).transpose()?;
     let settings = Settings {
         policy,
@@ -157,10 +160,12 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         // A command that cannot be observed any more goes on: it is not to suffer from us.
         note_killed(&manager.tracker().terminate());
     }
+    let mut summary = manager.summary().clone();
+    summary.verified = planned.and_then(|said| said.beside(summary.parts.second_half()));
     if arguments.json {
-        print_json(manager.summary())?;
-    } else if manager.summary().epochs > 0 {
-        out(&pagetide_report::run_summary(manager.summary(), Style::of_stdout()))?;
+        print_json(&summary)?;
+    } else if summary.epochs > 0 {
+        out(&pagetide_report::run_summary(&summary, Style::of_stdout()))?;
     }
     let end = end?;
     written?;

@@ -49,8 +49,10 @@ def record(args, program, path):
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True)
     plan = json.loads(done.stdout)
     keep = {key: plan[key] for key in ("recording", "warm_up", "recommendation", "why_not")}
-    keep["points"] = {policy["policy"]: policy["points"] for policy in plan["policies"]}
-    path.write_text(json.dumps({"program": program.name, "about": program.about, "commit": common.commit(), **keep}, indent=1) + "\n", encoding="utf-8")
+    curve = lambda policy: [[point["fast_bytes"], round(point["hit_ratio"], 5)] for point in policy["points"]]
+    keep["hits"] = {policy["policy"]: curve(policy) for policy in plan["policies"]}
+    keep |= {"program": program.name, "about": program.about, "commit": common.commit()}
+    path.write_text(json.dumps(keep) + "\n", encoding="utf-8")
     if args.keep:
         shutil.copytree(out / "seen.heat", args.keep / f"{program.name}.heat", dirs_exist_ok=True)
     guest.forget(out)
@@ -74,19 +76,18 @@ def run(args, program, fast, path):
     keys = ("start_s", "length_s", "resident", "held", "free", "unknown_share", "fast_share", "promote", "demote")
     found["epochs"] = [{key: epoch[key] for key in keys} for epoch in log if "held" in epoch]
     found["over_time"] = guest.over_time(guest.misses(out, areas))
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 
 
-def at(points, fast):
+def at(curve, fast):
     """The share of hits that a plan's curve gives for so much fast memory, between its points on a straight line."""
-    before = points[0]
-    for point in points:
-        if point["fast_bytes"] >= fast:
-            between = (fast - before["fast_bytes"]) / max(point["fast_bytes"] - before["fast_bytes"], 1)
-            return before["hit_ratio"] + between * (point["hit_ratio"] - before["hit_ratio"])
+    before = curve[0]
+    for point in curve:
+        if point[0] >= fast:
+            return before[1] + (fast - before[0]) / max(point[0] - before[0], 1) * (point[1] - before[1])
         before = point
-    return points[-1]["hit_ratio"]
+    return curve[-1][1]
 
 
 def judged(found):
@@ -109,7 +110,7 @@ def show(folder, markdown):
         for path in sorted(folder.glob(f"{program.name}-run-*.json"), key=lambda path: int(path.stem.split("-")[-1])):
             found = json.loads(path.read_text(encoding="utf-8"))
             share, held = judged(found)
-            says = {policy: at(points, held) for policy, points in plan["points"].items()}
+            says = {policy: at(curve, held) for policy, curve in plan["hits"].items()}
             off.append(share - says["rate"])
             need = "none" if best is None else f"{best['fast_bytes'] >> 20} MiB"
             rows.append(

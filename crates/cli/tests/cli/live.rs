@@ -106,6 +106,20 @@ fn what_a_run_saw_is_a_recording_that_can_be_planned_with() {
     pagetide(&format!("plan --json {path}")).succeeds();
     pagetide(&format!("run --dry-run --fast 64M --record {path} -- true"))
         .fails(1, &["run.heat already exists", "another file"]);
+    // And a run can be held against its plan.
+    let verified = &dry_run(&format!("--json --verify {path}")).succeeds().json()["verified"];
+    let keys = verified.as_object().unwrap().keys();
+    keys.for_each(|key| assert!(section("run").contains(&format!("`{key}`")), "{key}"));
+    let share = |key: &str| verified[key].as_f64().filter(|share| (0.0..=1.0).contains(share));
+    assert!(share("plan_share").is_some() && share("run_share").is_some(), "{verified}");
+    assert!(verified["held"].as_u64() <= Some(64 << 20), "{verified}");
+    let words = dry_run(&format!("--verify {path}")).succeeds().out;
+    assert!(words.contains("Verified") && words.contains("the plan for"), "{words}");
+    let begun = scratch.path().join("begun");
+    let line = "run --dry-run --fast 64M --verify nothing.heat -- touch";
+    pagetide(&format!("{line} {}", begun.display()))
+        .fails(1, &["nothing.heat is not a recording", "--verify"]);
+    assert!(!begun.exists(), "it began without a plan");
 }
 
 #[test]

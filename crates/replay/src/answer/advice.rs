@@ -91,6 +91,9 @@ fn first_touch(
     target: f64,
     answer: &Recommendation,
 ) -> Option<Advice> {
+    if input.facts.is_being_renewed() {
+        return None;
+    }
     let (cost, need) = std::iter::zip(&input.curves, costs)
         .filter(|(p, _)| p.role == Role::Candidate)
         .filter(|(p, _)| p.curve.policy == FIRST_TOUCH)

@@ -120,6 +120,18 @@ impl RecordingFacts {
         self.window.map(|window| format!("only the part {window} of the recording was planned for"))
     }
 
+    /// Whether memory is born, worth mentioning.
+    pub(crate) fn some_is_born(&self) -> bool {
+        self.born_bytes.as_f64() >= SOME * self.footprint_bytes.as_f64()
+    }
+
+    /// Whether memory is born, but not all of it was while the recording was judged. What dies then lies where the
+    /// program began, and what is born in its place lies there, too: that ends once all has been renewed.
+    pub(crate) fn is_being_renewed(&self) -> bool {
+        let renewed = self.born_bytes.as_f64() * self.evaluated_epochs as f64;
+        self.some_is_born() && renewed < self.footprint_bytes.as_f64()
+    }
+
     /// How much of the memory has an unknown heat, and what helps where that is much; none where it is
     /// next to nothing.
     pub(crate) fn unknown(&self) -> Option<String> {

@@ -103,6 +103,12 @@ impl<'a> Candidate<'a> {
         i.min(curve.fast_accesses.len() - 1)
     }
 
+    /// Whether it never moves anything, however much there is: what is born lies where something died.
+    fn moves_nothing(&self) -> bool {
+        let none = |moved: &[u64]| moved.iter().all(|bytes| *bytes == 0);
+        none(&self.curve().promoted) && none(&self.curve().demoted)
+    }
+
     fn slowdown_at(&self, fast: Bytes) -> f64 {
         self.cost.slowdown(self.entry(fast)).high
     }
@@ -291,7 +297,16 @@ fn choose<'a, 'b>(
     if any.curve().accesses <= 0.0 {
         return Err("no access was seen that passes the CPU caches: the target was idle, what it uses fits them, or nothing of it was watched".into());
     }
-    let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
+    let mut needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
+    // Where memory is renewed, who moves nothing does well by where the program began, and for as long as that is
+    // there; if there is nobody else, that is said all the same.
+    let stands = |(c, need): (&Candidate<'_>, &Option<Bytes>)| {
+        need.filter(|_| !facts.is_being_renewed() || !c.moves_nothing())
+    };
+    let lasting: Vec<_> = std::iter::zip(candidates, &needs).map(stands).collect();
+    if lasting.iter().any(Option::is_some) {
+        needs = lasting;
+    }
     let Some(least) = needs.iter().flatten().min() else {
         return Err(format!(
             "no policy keeps the slowdown within {}, not even with all memory fast: its moves \

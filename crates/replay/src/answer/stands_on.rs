@@ -201,8 +201,7 @@ fn unmapped(input: &PlanInput) -> Option<String> {
 fn born(best: &Candidate<'_>, facts: &RecordingFacts) -> Option<String> {
     let placed =
         best.curve().policy.parse::<PolicySpec>().is_ok_and(|spec| spec.info().needs.births);
-    let much = facts.born_bytes.as_f64() >= SOME * facts.footprint_bytes.as_f64();
-    (placed && much).then(|| {
+    (placed && facts.some_is_born()).then(|| {
         format!(
             "new memory, {} an epoch on the mean, begins fast where it was worth that before: so much \
              of the fast memory is free beyond the size, or the kernel makes room for it",

@@ -1,7 +1,9 @@
 //! Plans of whole recordings, written and read back.
 
 use crate::build::{cxl, near};
-use pagetide_replay::{PlanOptions, Share, Sharer, Weighting, all_policies, plan_recording, split};
+use pagetide_replay::{
+    AdviceKind, PlanOptions, Share, Sharer, Weighting, all_policies, plan_recording, split,
+};
 use pagetide_trace::{Area, Epoch, EpochRecord, Header, Recording, RecordingWriter};
 use pagetide_types::{
     AreaKind, Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, ObjectId, Pid, UnitId,
@@ -10,7 +12,8 @@ use pagetide_types::{
 use std::path::Path;
 
 /// Writes `epochs` epochs of 5 s with units of 2 MiB; `rate(epoch, unit)` for the `live(epoch)`
-/// first units, the rest not yet there; a negative rate if nobody has watched the unit yet.
+/// first units, the rest not yet there; a negative rate if nobody has watched the unit yet,
+/// and none (NaN) once it died.
 fn record(
     path: &Path,
     epochs: u32,
@@ -60,6 +63,9 @@ pub(crate) fn record_begun(
         let mut all_watched = true;
         for i in 0..live(e) {
             let rate = rate(e, i);
+            if rate.is_nan() {
+                continue;
+            }
             let watched = rate >= 0.0;
             all_watched &= watched;
             let seen = if rate > 0.0 { HeatFlags::ACCESSED } else { HeatFlags::UNSEEN };
@@ -151,6 +157,31 @@ fn room_for_what_is_born_is_said_where_some_is() {
     let (same, grows) = (plan("same.heat", &|_| 400), plan("grows.heat", &|e| 400 + 4 * e));
     assert_eq!((same.recording.born_bytes, says_so(&same)), (Bytes(0), false));
     assert_eq!((grows.recording.born_bytes, says_so(&grows)), (Bytes::mib(8), true));
+}
+
+#[test]
+fn what_does_well_by_where_the_program_began_is_not_recommended_where_its_memory_is_renewed() {
+    let folder = tempfile::tempdir().unwrap();
+    // Each epoch the oldest 4 of 400 units die and 4 are born, which have nine tenths of the accesses for four epochs.
+    // The oldest were touched first, so what is born lies where they did.
+    let rate = |e: u32, i: u32| match i {
+        _ if i < 4 * e => f32::NAN,
+        _ if i + 16 >= 400 + 4 * e => 200_000.0,
+        _ => 926.0,
+    };
+    let recording =
+        record_begun(&folder.path().join("a.heat"), false, 0..16, |e| 400 + 4 * e, rate);
+    let plan = plan_recording(&recording, &all_policies(), &cxl(), &PlanOptions::default());
+    let plan = plan.unwrap();
+    let answer = plan.recommendation.as_ref().unwrap();
+    let need = |name: &str| plan.policies.iter().find(|p| p.policy == name).unwrap().fast_bytes;
+    assert!(need("first-touch") < Some(Bytes::mib(700)), "no trap: {:?}", need("first-touch"));
+    assert!(answer.policy != "first-touch" && answer.policy != "random", "{answer:?}");
+    assert!(plan.advice.iter().all(|advice| advice.kind != AdviceKind::FirstTouch));
+    // Where nobody else is asked it is the answer all the same.
+    let alone = ["first-touch".parse().unwrap()];
+    let alone = plan_recording(&recording, &alone, &cxl(), &PlanOptions::default()).unwrap();
+    assert_eq!(alone.recommendation.unwrap().fast_bytes, need("first-touch").unwrap());
 }
 
 #[test]

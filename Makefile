@@ -2,7 +2,7 @@
 # The work is in scripts/.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-long test-lab test-mutations lab check bench measure reproduce release deps truth compare
+.PHONY: help demo test test-long test-lab test-mutations lab check bench measure reproduce release deps truth compare verify
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,7 +40,10 @@ truth: ## Real programs counted exactly and sampled in the same run, plans compa
 	@scripts/truth.sh
 
 compare: ## Pagetide beside the kernel's own tiering, programs in QEMU guests (resumes; an hour)
-	@scripts/compare.sh
+	@scripts/guests.sh compare
+
+verify: ## Plans beside live runs by the meter, programs in QEMU guests (resumes; an hour)
+	@scripts/guests.sh verify
 
 reproduce: ## Published figures beside ours into docs/reproduction (resumes); PAPER=amp: of one paper
 	@scripts/reproduce.sh $(PAPER)

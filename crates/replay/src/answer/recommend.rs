@@ -97,7 +97,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// The entry of the curve that holds so much fast memory.
-    fn entry(&self, fast: Bytes) -> usize {
+    pub(crate) fn entry(&self, fast: Bytes) -> usize {
         let curve = self.curve();
         let i = usize::try_from(fast.0.div_ceil(curve.step.0.max(1))).unwrap_or(usize::MAX);
         i.min(curve.fast_accesses.len() - 1)

@@ -1,7 +1,7 @@
 //! What an answer stands on, a clause each.
 
 use crate::answer::facts::{SOME, unmapped_memory};
-use crate::answer::interval::{METHOD, WIDE, sampled};
+use crate::answer::interval::{EpochHits, METHOD, WIDE, sampled};
 use crate::answer::recommend::Candidate;
 use crate::answer::sentence::percent;
 use crate::{AreaHeat, Certainty, Interval, PlanInput, Recommendation, RecordingFacts};
@@ -43,6 +43,7 @@ pub(crate) fn stands_on(
         }
         all.extend(longer(interval, facts));
     }
+    all.extend(answer.and_then(|answer| trend(&best.cost.hits(best.entry(answer.fast_bytes)))));
     all.push(costs(machine));
     all.extend(answer.and_then(|answer| flat(answer, best)));
     if input.warm_up.warning().is_none() {
@@ -210,6 +211,48 @@ fn born(best: &Candidate<'_>, facts: &RecordingFacts) -> Option<String> {
     })
 }
 
+/// Fewer epochs show no trend, and what changes by less matters to nobody.
+const LEAST_EPOCHS: usize = 6;
+const LEAST_CHANGE: f64 = 0.005;
+/// Standard errors that a difference of the halves must be.
+const SURE: f64 = 2.0;
+
+/// That what fast memory served grew or fell while it was judged, by more than a fifth of the misses and than chance.
+fn trend(epochs: &[EpochHits]) -> Option<String> {
+    if epochs.len() < LEAST_EPOCHS {
+        return None;
+    }
+    let (early, late) = epochs.split_at(epochs.len() / 2);
+    let (before, after) = (missed(early)?, missed(late)?);
+    let change = before.0 - after.0;
+    let much = change.abs() >= LEAST_CHANGE.max(0.2 * before.0.max(after.0));
+    let tenths = |share: f64| format!("{:.1} %", 100.0 * share);
+    (much && change.abs() > SURE * before.1.hypot(after.1)).then(|| {
+        let (why, than) = if change > 0.0 {
+            ("the policy was still learning, or the program became easier to serve", "less")
+        } else {
+            ("the program became harder to serve", "more")
+        };
+        format!(
+            "fast memory served {} of the accesses in the first half of what was judged, {} in the second: {why}; a longer \
+             recording is likely to name {than}",
+            tenths(1.0 - before.0),
+            tenths(1.0 - after.0),
+        )
+    })
+}
+
+/// The mean share of misses of some epochs, and its standard error.
+fn missed(epochs: &[EpochHits]) -> Option<(f64, f64)> {
+    let shares: Vec<f64> = (epochs.iter().filter(|epoch| epoch.accesses > 0.0))
+        .map(|epoch| 1.0 - epoch.fast / epoch.accesses)
+        .collect();
+    let n = shares.len() as f64;
+    let mean = shares.iter().sum::<f64>() / n;
+    let squares: f64 = shares.iter().map(|share| (share - mean).powi(2)).sum();
+    (n > 1.0).then(|| (mean, (squares / (n - 1.0) / n).sqrt()))
+}
+
 /// What the machine costs.
 fn costs(machine: &Machine) -> String {
     let (fast, slow) = (machine.fast(), machine.slow());
@@ -271,4 +314,26 @@ fn longer(interval: Interval, facts: &RecordingFacts) -> Option<String> {
             percent(WIDE)
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(shares: &[f64]) -> Option<String> {
+        let epoch = |fast: &f64| EpochHits { accesses: 1000.0, fast: 1000.0 * fast };
+        trend(&shares.iter().map(epoch).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn what_grows_or_falls_by_more_than_chance_is_said() {
+        let grows = said(&[0.95, 0.955, 0.96, 0.97, 0.975, 0.98]).unwrap();
+        assert!(grows.contains("95.5 %") && grows.contains("97.5 %"), "{grows}");
+        assert!(grows.contains("still learning") && grows.ends_with("name less"), "{grows}");
+        let falls = said(&[0.98, 0.975, 0.97, 0.96, 0.955, 0.95]).unwrap();
+        assert!(falls.contains("harder") && falls.ends_with("name more"), "{falls}");
+        assert_eq!(said(&[0.95, 0.98, 0.95, 0.98, 0.95, 0.98]), None, "chance");
+        assert_eq!(said(&[0.996, 0.996, 0.997, 0.998, 0.998, 0.999]), None, "next to nothing");
+        assert_eq!(said(&[0.9, 0.91, 0.95, 0.96]), None, "few epochs");
+    }
 }

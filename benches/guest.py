@@ -128,9 +128,9 @@ def run_options(args, more=""):
     return " ".join(["--budget", f"{args.budget}%", "--machine", "/machine.toml", *more.split(), *args.options.split()])
 
 
-def misses(out, areas, unit=UNIT):
+def misses(out, areas, unit=UNIT, what=("reads", "writes")):
     """What the meter counted between the marks 1 and 2 of units that hold part of an area: seconds since, address,
-    misses, whether served by fast memory."""
+    misses (or of them the leads, which no prefetcher can have fetched), whether served by fast memory."""
     text = common.read(out.with_suffix(".units"))
     rows = list(csv.DictReader(io.StringIO(text)))
     lost = [row["seconds"] for row in rows if row["seconds"].startswith("#")]
@@ -140,7 +140,7 @@ def misses(out, areas, unit=UNIT):
     for row in rows:
         address = int(row["address"], 16)
         if row["mark"] == "1" and any(address < end and address + unit > start for start, end in areas):
-            count = int(row["reads"]) + int(row["writes"])
+            count = sum(int(row[column]) for column in what)
             found.append((float(row["seconds"]) - begin, address, count, row["node"] == "0"))
     return found
 

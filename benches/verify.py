@@ -76,6 +76,7 @@ def run(args, program, fast, path):
     keys = ("start_s", "length_s", "resident", "held", "free", "unknown_share", "fast_share", "promote", "demote")
     found["epochs"] = [{key: epoch[key] for key in keys} for epoch in log if "held" in epoch]
     found["over_time"] = guest.over_time(guest.misses(out, areas))
+    found["leads_over_time"] = guest.over_time(guest.misses(out, areas, what=("leads",)))
     path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 
@@ -90,12 +91,20 @@ def at(curve, fast):
     return curve[-1][1]
 
 
+def share(times):
+    """Of the second half of a run what fast memory served."""
+    half = [row for row in times if RUN_S / 2 < row[0] <= RUN_S]
+    return sum(row[2] for row in half) / max(sum(row[1] for row in half), 1)
+
+
 def judged(found):
-    """Of the second half of a run: the share of the misses that fast memory served, what of it the program held."""
-    half = [row for row in found["over_time"] if RUN_S / 2 < row[0] <= RUN_S]
-    share = sum(row[2] for row in half) / max(sum(row[1] for row in half), 1)
-    held = statistics.mean(epoch["held"] for epoch in found["epochs"] if epoch["start_s"] >= RUN_S / 2)
-    return share, held
+    """Of the second half of a run: shares of the leads and of all misses that fast memory served, the share of touches as the
+    run saw it, what it held."""
+    half = [epoch for epoch in found["epochs"] if epoch["start_s"] >= RUN_S / 2]
+    seen = [epoch for epoch in half if epoch["fast_share"] is not None]
+    touches = sum(epoch["fast_share"] * epoch["length_s"] for epoch in seen) / max(sum(epoch["length_s"] for epoch in seen), 1e-9)
+    held = statistics.mean(epoch["held"] for epoch in half)
+    return share(found["leads_over_time"]), share(found["over_time"]), touches, held
 
 
 def show(folder, markdown):
@@ -108,16 +117,15 @@ def show(folder, markdown):
         plan = json.loads(plan.read_text(encoding="utf-8"))
         best = plan["recommendation"]
         for path in sorted(folder.glob(f"{program.name}-run-*.json"), key=lambda path: int(path.stem.split("-")[-1])):
-            found = json.loads(path.read_text(encoding="utf-8"))
-            share, held = judged(found)
+            leads, all_, touches, held = judged(json.loads(path.read_text(encoding="utf-8")))
             says = {policy: at(curve, held) for policy, curve in plan["hits"].items()}
-            off.append(share - says["rate"])
+            off.append(leads - says["rate"])
             need = "none" if best is None else f"{best['fast_bytes'] >> 20} MiB"
             rows.append(
-                [program.name, need, f"{held / (1 << 20):.0f} MiB", f"{100 * says['rate']:.1f} %", f"{100 * share:.1f} %"]
-                + [f"{100 * off[-1]:+.1f}", f"{100 * says['first-touch']:.1f} %", f"{100 * says['clairvoyant']:.1f} %"]
+                [program.name, need, f"{held / (1 << 20):.0f} MiB", f"{100 * says['rate']:.1f} %", f"{100 * leads:.1f} %", f"{100 * off[-1]:+.1f}"]
+                + [f"{100 * all_:.1f} %", f"{100 * touches:.1f} %", f"{100 * says['first-touch']:.1f} %", f"{100 * says['clairvoyant']:.1f} %"]
             )
-    header = ["program", "plan: needs", "held", "plan: hits", "meter: hits", "points off", "plan: first-touch", "plan: clairvoyant"]
+    header = ["program", "plan: needs", "held", "plan: hits", "meter: leads", "points off", "meter: lines", "run: touches", "plan: first-touch", "plan: clairvoyant"]
     common.table(header, rows, markdown)
     if off:
         print(f"\n- Off by {100 * statistics.median(map(abs, off)):.1f} points on the median of {len(off)} runs, {100 * max(map(abs, off)):.1f} at most")

@@ -16,6 +16,7 @@
 
 #include "cache.h"
 #include "felt.h"
+#include "leads.h"
 #include "qemu.h"
 #include "table.h"
 
@@ -31,8 +32,9 @@ struct cpu {
 	struct cache cache;
 	struct table table;
 	struct felt_cpu felt;
+	struct leads leads;
 	/* What was read of the units before. */
-	uint64_t (*units_before)[2];
+	uint64_t (*units_before)[3];
 };
 
 static struct {
@@ -97,15 +99,17 @@ static void write_units(double seconds)
 			if (!key)
 				continue;
 			uint64_t reads = value_of(&unit->misses[0]), writes = value_of(&unit->misses[1]);
+			uint64_t leads = value_of(&unit->leads);
 			uint64_t *before = cpu->units_before[at];
 			if (reads == before[0] && writes == before[1])
 				continue;
 			unsigned int node = key & 0x7f;
-			fprintf(meter.units, "%.6f,%u,%#lx,%d,%lu,%lu\n", seconds, meter.mark,
+			fprintf(meter.units, "%.6f,%u,%#lx,%d,%lu,%lu,%lu\n", seconds, meter.mark,
 				key >> 8 << meter.unit_size.shift, node == ELSEWHERE ? -1 : (int)node,
-				reads - before[0], writes - before[1]);
+				reads - before[0], writes - before[1], leads - before[2]);
 			before[0] = reads;
 			before[1] = writes;
+			before[2] = leads;
 		}
 		if (value_of(&cpu->table.lost))
 			fprintf(meter.units, "# %lu misses of vCPU %d found no room\n",
@@ -156,7 +160,7 @@ static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t 
 	bool kernel = vaddr >> 63;
 	count(&cpu->table.nodes[node].misses[kernel][store]);
 	if (meter.units && !kernel)
-		count_unit(&cpu->table, vaddr, node, store);
+		count_unit(&cpu->table, vaddr, node, store, leads(&cpu->leads, vaddr >> LINE_SHIFT));
 	if (meter.felt_path)
 		feel(&meter.felt, &cpu->felt, node, vaddr, store);
 }
@@ -291,7 +295,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 		}
 	fprintf(meter.out, "seconds,mark,node,user_reads,user_writes,kernel_reads,kernel_writes\n");
 	if (meter.units)
-		fprintf(meter.units, "seconds,mark,address,node,reads,writes\n");
+		fprintf(meter.units, "seconds,mark,address,node,reads,writes,leads\n");
 	meter.started = now_ns();
 	if (meter.felt_path)
 		start_ticks();

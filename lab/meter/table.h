@@ -52,6 +52,8 @@ static inline uint64_t units_of(struct unit_size size)
 struct unit {
 	counter key;
 	counter misses[2];
+	/* Of these, those that no prefetcher can have fetched. */
+	counter leads;
 };
 
 struct table {
@@ -69,7 +71,8 @@ static bool table_init(struct table *table, struct unit_size size)
 	return table->units != NULL;
 }
 
-static void count_unit(struct table *table, uint64_t vaddr, unsigned int node, bool store)
+static void count_unit(struct table *table, uint64_t vaddr, unsigned int node, bool store,
+		       bool lead)
 {
 	uint64_t key = (vaddr >> table->size.shift) << 8 | node | 0x80;
 	uint64_t at = key * 0x9e3779b97f4a7c15u >> (64 - table->size.bits);
@@ -82,6 +85,8 @@ static void count_unit(struct table *table, uint64_t vaddr, unsigned int node, b
 			atomic_store_explicit(&unit->key, key, memory_order_release);
 		if (there == 0 || there == key) {
 			count(&unit->misses[store]);
+			if (lead)
+				count(&unit->leads);
 			return;
 		}
 	}

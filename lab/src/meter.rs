@@ -11,11 +11,12 @@ use pagetide_types::{Bytes, UnitSize};
 use std::path::PathBuf;
 
 /// The plugin's files by name; the first is the one to compile.
-const SOURCES: [(&str, &str); 5] = [
+const SOURCES: [(&str, &str); 6] = [
     ("meter.c", include_str!("../meter/meter.c")),
     ("cache.h", include_str!("../meter/cache.h")),
     ("felt.h", include_str!("../meter/felt.h")),
     QEMU_HEADER,
+    ("leads.h", include_str!("../../crates/exact/plugin/leads.h")),
     ("table.h", include_str!("../meter/table.h")),
 ];
 

@@ -68,7 +68,7 @@ mod tests {
             }
         }
         let mib = ahead.room(MUCH).as_f64() / Bytes::mib(1).as_f64();
-        assert!((13.0..15.0).contains(&mib), "10 MiB in 6 s, of which 5 in one piece: {mib}");
+        assert!((13.0..15.0).contains(&mib), "twice 10 MiB in 6 s, for 4.2 s: {mib}");
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl Budget {
     }
 
     /// What it may have rather than give back what is worth its place. A reserve that nobody asked for is not
-    /// made of that.
+    /// made of that, but for what will be born ([`Self::for_births`]).
     pub(crate) fn most(&self, now: &FastNow) -> Bytes {
         let capacity = self.capacity(now);
         if self.reserve.is_some() {
@@ -105,6 +105,14 @@ impl Budget {
         }
         let held = self.fast.map_or(now.held, |fast| fast.of(now.total).min(now.held));
         held.max(capacity)
+    }
+
+    /// What is missing of the room for what will be born; none where somebody said what is to stay free.
+    pub(crate) fn for_births(&self, now: &FastNow) -> Bytes {
+        if self.reserve.is_some() || now.ahead.0 == 0 {
+            return Bytes(0);
+        }
+        (now.full + now.ahead).saturating_sub(now.free)
     }
 
     /// Bytes that one decision may move.
@@ -158,6 +166,9 @@ mod tests {
         assert_eq!(of(Bytes::gib(100)), Bytes::mib(1032));
         let births = |mib| NO_LIMIT.reserve(&FastNow { ahead: Bytes::mib(mib), ..now(0, 0) });
         assert_eq!((births(10), births(40)), (Bytes::mib(24), Bytes::mib(48)));
+        let missing =
+            |mib, free| NO_LIMIT.for_births(&FastNow { ahead: Bytes::mib(mib), ..now(free, 300) });
+        assert_eq!([missing(0, 4), missing(10, 4), missing(10, 18)], [0, 14, 0].map(Bytes::mib));
         assert_eq!(NO_LIMIT.capacity(&now(224, 300)), Bytes::mib(500));
         let budget = Budget { fast: Some(Amount::Share(0.25)), ..NO_LIMIT };
         assert_eq!(budget.capacity(&now(224, 300)), Bytes::mib(256));

@@ -43,6 +43,9 @@ pub struct Manager<T, K> {
     moving: Background<K>,
     /// One for each order of the last decision, and until the next one what became of it.
     ordered: Vec<Outcome>,
+    /// Units that went down only for what will be born, ascending: what that brings no governor sees, so it is not
+    /// to see what it costs.
+    for_births: Vec<UnitId>,
     tiers: Tiers,
     follow: Option<Follow>,
     settings: Settings,
@@ -109,6 +112,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             tracker,
             moving: Background::new(mover),
             ordered: Vec::new(),
+            for_births: Vec::new(),
             tiers,
             follow: None,
             settings,
@@ -194,7 +198,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
                 self.refused.refused(outcome.unit);
             }
         }
-        self.tenant.learn(self.ordered.iter().copied());
+        let for_births = |unit: &UnitId| self.for_births.binary_search(unit).is_ok();
+        let booked = self.ordered.iter().filter(|outcome| !for_births(&outcome.unit));
+        self.tenant.learn(booked.copied());
         self.moved = true;
         self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
         self.summary.moves.add(&round.report);
@@ -247,7 +253,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let (fast, mut now) = self.placement(heat, layout, &room);
         if let Some(born) = self.tenant.born(heat) {
             self.ahead.add(born, epoch.start_s + epoch.length_s - self.decided_s);
-            now.ahead = self.ahead.room(now.held + now.free);
+            now.ahead = self.ahead.room(self.settings.budget.capacity(&now));
         }
         let nowhere = self.tiers.slow.is_empty() && !self.settings.dry_run;
         let all = now.held + now.free;
@@ -278,10 +284,13 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             }
         });
         let most = if nowhere { all } else { self.settings.budget.most(&now) };
-        let mut chosen = self.decide(heat, &fast, layout, most, &mut line);
+        let for_births = self.settings.budget.for_births(&now);
+        let mut chosen = self.decide(heat, &fast, layout, (most, for_births), &mut line);
         line.without_room += chosen.hold_back(heat, self.settings.budget.promotions(now.free));
         let bytes = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row)).sum::<Bytes>();
         (line.promote, line.demote) = (bytes(&chosen.promote), bytes(&chosen.demote));
+        self.for_births = chosen.for_births.iter().map(|row| heat.unit[*row]).collect();
+        self.for_births.sort_unstable();
         if self.settings.dry_run {
             self.assume(heat, &chosen);
         } else if !last {
@@ -329,8 +338,10 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         for (row, up) in &moves {
             self.assumed.moved(heat.unit[*row], *up);
         }
+        let for_births = |row: &usize| self.for_births.binary_search(&heat.unit[*row]).is_ok();
+        let moves = moves.into_iter().filter(|(row, _)| !for_births(row));
         let outcome = |(row, up)| Outcome { moved: heat.bytes(row), ..Outcome::of(heat, row, up) };
-        self.tenant.learn(moves.into_iter().map(outcome));
+        self.tenant.learn(moves.map(outcome));
     }
 
     /// Which rows are fast, and what the fast tier has; in a dry run as the decisions so far would
@@ -368,7 +379,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         heat: &EpochHeat,
         fast: &[bool],
         layout: &Layout,
-        most: Bytes,
+        (most, for_births): (Bytes, Bytes),
         line: &mut EpochLine,
     ) -> Chosen {
         // What nobody has watched yet is not cold. It goes down only where the tenant has too much, or of a process
@@ -402,6 +413,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             most,
             used: line.held.saturating_sub(parts),
             move_budget: self.settings.budget.per_epoch(line.length_s),
+            for_births,
         };
         self.tenant.watched(line.observer_s, Some(VISITED));
         // Only of what stands still it is asked whether it accesses other memory.

@@ -26,34 +26,48 @@ struct Part {
     from_fast: f64,
 }
 
-/// So many are kept; before there are more, each two become one.
+/// So many are kept; before there are more, each two become one, and from then on twice as many epochs are one.
 const PARTS: usize = 4096;
 
-/// The epochs of a run, several together where there are many.
+/// The epochs of a run, equally many together where there are many.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Parts(Vec<Part>);
+pub struct Parts {
+    parts: Vec<Part>,
+    /// The logarithm of how many epochs are together, and how many of them the last part has.
+    shift: u32,
+    in_last: u32,
+}
 
 impl Parts {
     pub(crate) fn keep(&mut self, line: &EpochLine) {
-        if self.0.len() == PARTS {
-            self.0 = self.0.chunks(2).map(|two| two.iter().sum()).collect();
-        }
         let accesses = line.accesses_per_s * line.length_s;
-        self.0.push(Part {
+        let part = Part {
             start_s: line.start_s,
             length_s: line.length_s,
             held: line.held.as_f64() * line.length_s,
             accesses,
             from_fast: accesses * line.fast_share.unwrap_or_default(),
-        });
+        };
+        self.in_last += 1;
+        match self.parts.last_mut().filter(|_| self.in_last <= 1 << self.shift) {
+            Some(last) => *last = [*last, part].iter().sum(),
+            None => {
+                if self.parts.len() == PARTS {
+                    self.parts = self.parts.chunks(2).map(|two| two.iter().sum()).collect();
+                    self.shift += 1;
+                }
+                self.parts.push(part);
+                self.in_last = 1;
+            }
+        }
     }
 
     /// What began in its second half; none without accesses.
     #[must_use]
     pub fn second_half(&self) -> Option<SecondHalf> {
-        let (first, last) = (self.0.first()?, self.0.last()?);
+        let (first, last) = (self.parts.first()?, self.parts.last()?);
         let half_s = f64::midpoint(first.start_s, last.start_s + last.length_s);
-        let half: Part = self.0.iter().filter(|part| part.start_s >= half_s).sum();
+        let half: Part = self.parts.iter().filter(|part| part.start_s >= half_s).sum();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         (half.accesses > 0.0).then(|| SecondHalf {
             from_s: half.start_s,
@@ -106,10 +120,12 @@ mod tests {
         };
         assert_eq!(run(0), None);
         assert_eq!(run(1), None, "an epoch has no halves");
-        for epochs in [40, 40_000] {
+        for epochs in [40, 40_000, 100_000] {
             let half = run(epochs).unwrap();
             let share = |share: f64| (share - 0.8).abs() < 0.001;
             assert!(half.held == Bytes::mib(20) && share(half.fast_share), "{epochs}: {half:?}");
+            let from = half.from_s / (5.0 * f64::from(epochs));
+            assert!((0.5..0.51).contains(&from), "{epochs}: {half:?}");
         }
     }
 }

@@ -60,6 +60,7 @@ fn decide(criterion: &mut Criterion) {
                 |mut tenant| {
                     let places = Places { fast: Some(&fast), ..Places::default() };
                     let room = Room::Limited {
+                        for_births: Bytes(0),
                         capacity: half,
                         most: half,
                         used: half,

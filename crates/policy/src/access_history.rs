@@ -108,6 +108,14 @@ impl AccessHistory {
         &self.newborn
     }
 
+    /// The rows of units born in the epoch that just ended, of which this is the heat, but for those that are new as
+    /// units alone; in the first epoch nothing was born.
+    pub fn born<'a>(&'a self, heat: &'a EpochHeat) -> impl Iterator<Item = usize> + 'a {
+        let newborn = if self.epochs > 1 { &self.newborn[..] } else { &[] };
+        let rows = newborn.iter().filter_map(|unit| heat.unit.binary_search(unit).ok());
+        rows.filter(|row| !heat.flags[*row].has(HeatFlags::RENUMBERED))
+    }
+
     /// Epochs taken in.
     #[must_use]
     pub fn epochs(&self) -> u32 {

@@ -1,7 +1,7 @@
 //! What is to be expected of memory that is born, by what was born before it.
 
 use crate::{EpochView, observed};
-use pagetide_types::{EpochHeat, HeatFlags, KEEP, UnitId};
+use pagetide_types::{EpochHeat, HeatFlags, KEEP};
 
 /// How much is accessed in the epoch in which it is born. What was born longer ago counts less.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,31 +22,28 @@ impl Births {
         let kept = f64::from(KEEP).powf(view.length_s / FADES_IN_S);
         self.accesses_per_s *= kept;
         self.pages *= kept;
-        // What is there in the first epoch was not born in it.
-        if view.history.epochs() == 1 || view.length_s <= 0.0 {
-            return;
+        if view.length_s > 0.0 {
+            let (accesses_per_s, pages) = seen(view.heat, view.history.born(view.heat));
+            self.accesses_per_s += accesses_per_s - WRITTEN_ONCE * pages / view.length_s;
+            self.pages += pages;
         }
-        let (accesses_per_s, pages) = seen(view.heat, view.history.newborn());
-        self.accesses_per_s += (accesses_per_s - WRITTEN_ONCE * pages / view.length_s).max(0.0);
-        self.pages += pages;
     }
 
     /// Accesses per second and page; none if nothing was born.
     pub(crate) fn rate(&self) -> Option<f64> {
-        (self.pages > 0.0).then(|| self.accesses_per_s / self.pages)
+        (self.pages > 0.0).then(|| self.accesses_per_s.max(0.0) / self.pages)
     }
 }
 
 /// Accesses per second and pages of those units that tell, all together. Traffic of base pages stands for those of the epoch that
 /// nobody looked at, too (each look counts for as many as its chance was small); that of huge pages, and rates, for their own unit alone.
-fn seen(heat: &EpochHeat, units: &[UnitId]) -> (f64, f64) {
-    let rows = units.iter().filter_map(|unit| heat.unit.binary_search(unit).ok());
+fn seen(heat: &EpochHeat, born: impl Iterator<Item = usize>) -> (f64, f64) {
     let tells = |row: &usize| {
         let flags = heat.flags[*row];
         let for_all = !heat.traffic.is_empty() && !flags.has(HeatFlags::HUGE);
         observed(flags) || for_all && !flags.has(HeatFlags::UNCLEARED)
     };
-    rows.filter(tells).fold((0.0, 0.0), |(accesses, pages), row| {
+    born.filter(tells).fold((0.0, 0.0), |(accesses, pages), row| {
         (accesses + f64::from(heat.memory_rate(row)), pages + f64::from(heat.pages[row]))
     })
 }
@@ -55,7 +52,7 @@ fn seen(heat: &EpochHeat, units: &[UnitId]) -> (f64, f64) {
 mod tests {
     use super::*;
     use crate::AccessHistory;
-    use pagetide_types::{EpochId, HeatRow, NodeId};
+    use pagetide_types::{EpochId, HeatRow, NodeId, UnitId};
 
     /// What is expected after ten units of 100 pages were born in an epoch of 5 s, each with the traffic that
     /// `traffic` says, if it was looked at.

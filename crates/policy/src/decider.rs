@@ -74,20 +74,13 @@ impl Decider {
     /// How much was born in the epoch that arrived last.
     #[must_use]
     pub fn born(&self, heat: &EpochHeat) -> Bytes {
-        if self.history.epochs() <= 1 {
-            return Bytes(0);
-        }
-        let newborn = self.history.newborn().iter();
-        newborn
-            .filter_map(|unit| heat.unit.binary_search(unit).ok())
-            .map(|row| heat.bytes(row))
-            .sum()
+        self.history.born(heat).map(|row| heat.bytes(row)).sum()
     }
 
     /// Units that come behind what is born, as of the last decision.
     pub(crate) fn behind_births(&self) -> impl Iterator<Item = UnitId> + '_ {
-        let key = self.birth().map_or(u32::MAX, |birth| birth.key);
-        self.order.behind(key)
+        let key = self.birth().map(|birth| birth.key);
+        key.into_iter().flat_map(|key| self.order.behind(key))
     }
 
     /// Where the units of the epoch that arrived last were seen, if that is known: what is fast

@@ -75,6 +75,13 @@ impl CostBenefit {
         self.within_s > 0.0 && self.gain(heat, row) > self.cost(heat, row)
     }
 
+    /// Whether what will be born, with so many accesses a second and page, is expected to bring so much more in its
+    /// place that moving it down pays.
+    fn gives_way(&self, heat: &EpochHeat, row: usize, birth_rate: f64) -> bool {
+        let born = self.waits(birth_rate * f64::from(heat.pages[row])) * self.within_s;
+        born - self.gain(heat, row) > self.cost(heat, row)
+    }
+
     /// What moving it takes, seconds.
     fn cost(&self, heat: &EpochHeat, row: usize) -> f64 {
         self.moving(heat.flags[row].has(HeatFlags::HUGE), heat.bytes(row))
@@ -92,6 +99,8 @@ pub struct Limits {
     pub used: Bytes,
     /// Bytes that may move, either way.
     pub move_budget: Bytes,
+    /// So much is to be made free for what will be born ([`crate::RankPolicy::birth`]), also of what is worth its place.
+    pub for_births: Bytes,
     /// What a move costs and brings; every promotion pays, if nothing is known of it.
     pub cost_benefit: Option<CostBenefit>,
 }
@@ -103,6 +112,8 @@ pub struct Chosen {
     pub promote: Vec<usize>,
     /// To slow memory, the least wanted first.
     pub demote: Vec<usize>,
+    /// Of these, those that only go for what will be born.
+    pub for_births: Vec<usize>,
     /// What it keeps beyond the capacity.
     pub beyond: Bytes,
     /// Promotions that would not bring what they cost.
@@ -126,9 +137,16 @@ impl Chosen {
     }
 }
 
-/// The part of `moves`, which `decider` just decided on, that keeps to the limits.
+/// The part of `moves`, which `decider` just decided on, that keeps to the limits. Rows that stand still go down for the
+/// budget, but not for what will be born.
 #[must_use]
-pub fn apply_limits(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: &Limits) -> Chosen {
+pub fn apply_limits(
+    decider: &Decider,
+    moves: &Moves,
+    heat: &EpochHeat,
+    stands_still: impl Fn(usize) -> bool,
+    limits: &Limits,
+) -> Chosen {
     let rows = rows(heat);
     let row = |unit: &UnitId| rows[unit.index()] as usize;
     let mut direction = vec![Direction::Stay; heat.len()];
@@ -143,23 +161,14 @@ pub fn apply_limits(decider: &Decider, moves: &Moves, heat: &EpochHeat, limits: 
     };
     let (ups, mut downs) = (rows_to(Direction::Up), rows_to(Direction::Down));
     downs.reverse();
-    choose(&ups, &downs, &give_way(decider, heat, limits.cost_benefit), heat, limits)
-}
-
-/// Rows that go for what is born, before it is: it is expected to be so much hotter that moving them down pays. Nobody
-/// moves for it later.
-fn give_way(decider: &Decider, heat: &EpochHeat, terms: Option<CostBenefit>) -> Vec<bool> {
-    let mut found = vec![false; heat.len()];
-    let Some(birth) = decider.birth() else { return found };
-    for unit in decider.behind_births() {
-        let Ok(row) = heat.unit.binary_search(&unit) else { continue };
-        let pays = |terms: CostBenefit| {
-            let born = terms.waits(birth.rate * f64::from(heat.pages[row])) * terms.within_s;
-            born - terms.gain(heat, row) > terms.cost(heat, row)
-        };
-        found[row] = terms.is_none_or(pays);
+    let mut gives_way = vec![false; heat.len()];
+    if let Some(birth) = decider.birth().filter(|_| limits.for_births.0 > 0) {
+        for row in decider.behind_births().map(|unit| row(&unit)) {
+            gives_way[row] = !stands_still(row)
+                && limits.cost_benefit.is_none_or(|terms| terms.gives_way(heat, row, birth.rate));
+        }
     }
-    found
+    choose(&ups, &downs, &gives_way, heat, limits)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -185,13 +194,18 @@ fn choose(
     let mut over = i128::from(limits.used.0) - i128::from(limits.most.0);
     let worth =
         |row: usize| limits.cost_benefit.is_some_and(|terms| terms.is_worth_its_place(heat, row));
+    let mut for_births = i128::from(limits.for_births.0);
     let mut stay = Vec::new();
     for row in downs.iter().copied() {
-        if room < 0 && bytes(row) <= left && (over > 0 || !worth(row) || gives_way[row]) {
+        let goes = over > 0 || !worth(row);
+        let for_birth = !goes && for_births > 0 && gives_way[row];
+        if room < 0 && bytes(row) <= left && (goes || for_birth) {
             room += bytes(row);
             over -= bytes(row);
             left -= bytes(row);
+            for_births -= bytes(row);
             chosen.demote.push(row);
+            chosen.for_births.extend(for_birth.then_some(row));
         } else {
             stay.push(row);
         }
@@ -312,8 +326,9 @@ mod tests {
         let move_budget = Bytes(move_budget * PAGE);
         let used = used(heat, fast);
         let most = Bytes(most * PAGE);
-        let limits = Limits { capacity, most, used, move_budget, cost_benefit };
-        apply_limits(&decider, &moves, heat, &limits)
+        let for_births = Bytes(0);
+        let limits = Limits { capacity, most, used, move_budget, for_births, cost_benefit };
+        apply_limits(&decider, &moves, heat, |_| false, &limits)
     }
 
     #[test]
@@ -335,7 +350,7 @@ mod tests {
 
     /// What goes down for the reserve after an epoch in which a page was born with this rate: of four pages that are
     /// fast and worth it, in two epochs.
-    fn for_births(rate: f32) -> Vec<usize> {
+    fn for_births(rate: f32, pages: u64, still: bool) -> Vec<usize> {
         let spec: PolicySpec = "rate:steps=256".parse().unwrap();
         let mut decider = Decider::new(&spec);
         let before = heat(&[(1, 200.0), (1, 500.0), (1, 900.0), (1, 250.0)]);
@@ -356,8 +371,10 @@ mod tests {
             };
             let moves = decider.decide(&heat, &now);
             let (used, move_budget) = (used(&heat, &fast), Bytes(99 * PAGE));
-            let limits = Limits { capacity, most, used, move_budget, cost_benefit: Some(TERMS) };
-            chosen = apply_limits(&decider, &moves, &heat, &limits);
+            let for_births = Bytes(pages * PAGE);
+            let limits =
+                Limits { capacity, most, used, move_budget, for_births, cost_benefit: Some(TERMS) };
+            chosen = apply_limits(&decider, &moves, &heat, |_| still, &limits);
         }
         chosen.demote.retain(|row| *row < 4);
         chosen.demote
@@ -368,10 +385,14 @@ mod tests {
      {
         // Each is worth its place, and nothing goes for the reserve alone. A move costs 100 accesses; 64 of the newborn's were
         // its first writing.
-        assert_eq!(for_births(64.0), []);
-        assert_eq!(for_births(360.0), [], "296 are less than 200 and a move");
-        assert_eq!(for_births(380.0), [0], "316 are more; 250 are too near");
-        assert_eq!(for_births(5000.0), [0, 3, 1], "until the reserve is there");
+        let found = |rate| for_births(rate, 9, false);
+        let none: [usize; 0] = [];
+        assert_eq!(found(64.0), none);
+        assert_eq!(found(360.0), none, "296 are less than 200 and a move");
+        assert_eq!(found(380.0), [0], "316 are more; 250 are too near");
+        assert_eq!(found(5000.0), [0, 3, 1], "until the reserve is there");
+        assert_eq!(for_births(5000.0, 1, false), [0], "no more than is to be born");
+        assert_eq!(for_births(5000.0, 9, true), none, "its process stands still");
     }
 
     #[test]
@@ -384,6 +405,7 @@ mod tests {
                 most: Bytes(most * PAGE),
                 used: Bytes(3 * PAGE),
                 move_budget: Bytes(99 * PAGE),
+                for_births: Bytes(0),
                 cost_benefit: Some(TERMS),
             };
             choose(ups, &[0, 1, 2], &[false; 6], &heat, &limits)

@@ -37,6 +37,8 @@ pub enum Room {
         used: Bytes,
         /// Bytes that may move, either way.
         move_budget: Bytes,
+        /// So much is to be made free for what will be born, also of what is worth its place.
+        for_births: Bytes,
     },
 }
 
@@ -184,11 +186,12 @@ impl Tenant {
         let moves = self.decider.decide(heat, &now);
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),
-            Room::Limited { capacity, most, used, move_budget } => {
+            Room::Limited { capacity, most, used, move_budget, for_births } => {
                 let age_s = self.processes.age_s();
                 let cost_benefit = self.cost_benefit.map(|terms| terms.at_age(age_s));
-                let limits = Limits { capacity, most, used, move_budget, cost_benefit };
-                apply_limits(&self.decider, &moves, heat, &limits)
+                let limits = Limits { capacity, most, used, move_budget, for_births, cost_benefit };
+                let still = |row| self.processes.stands_still(row);
+                apply_limits(&self.decider, &moves, heat, still, &limits)
             }
         };
         let sparse = self.processes.sparse();

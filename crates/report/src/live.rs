@@ -151,13 +151,18 @@ fn beside(verified: &Verified) -> String {
     if (run_share - plan_share).abs() <= APART {
         return figures;
     }
+    let units = if unit == "2M" {
+        ", or single pages that moved are hotter than the regions of 2 MiB that the plan places (record with --unit 4K)"
+    } else {
+        ""
+    };
     format!(
-        "{figures}. That is far apart: the program did something else than when it was recorded, or the run was too short for \
-         a policy to know it (give it two minutes)"
+        "{figures}. That is far apart: the program did something else than when it was recorded, the recording or the run was \
+         too short for a policy to know it (give each two minutes){units}"
     )
 }
 
-/// A plan and a run that are further apart tell of something else than chance (measured: benches/verify.py).
+/// A plan and a run that are further apart are worth a word.
 const APART: f64 = 0.05;
 
 /// Of memory that comes and goes, and of a governor that changes its mind again and again, the last times.

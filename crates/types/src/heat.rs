@@ -23,6 +23,8 @@ impl HeatFlags {
     pub const UNCLEARED: Self = Self(32);
     /// Mapped by a huge page (2 MiB or 1 GiB).
     pub const HUGE: Self = Self(64);
+    /// New as a unit, not as memory: in the epoch before it was part of a unit of another size.
+    pub const RENUMBERED: Self = Self(128);
 
     /// Whether all bits of `other` are set.
     #[must_use]

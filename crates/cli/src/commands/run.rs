@@ -161,7 +161,13 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         note_killed(&manager.tracker().terminate());
     }
     let mut summary = manager.summary().clone();
-    summary.verified = planned.and_then(|said| said.beside(summary.parts.second_half()));
+    let half = summary.parts.second_half();
+    if planned.is_some() && half.is_none() {
+        tell!(
+            "pagetide: note: nothing to verify: no epoch with accesses began in the second half of the run"
+        );
+    }
+    summary.verified = planned.and_then(|said| said.beside(half));
     if arguments.json {
         print_json(&summary)?;
     } else if summary.epochs > 0 {

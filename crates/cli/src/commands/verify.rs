@@ -44,9 +44,13 @@ impl Said {
         let ours = std::env::current_exe().context("finding this program")?;
         let policy = policy.to_string();
         let done = Command::new(ours)
-            .arg("plan")
-            .arg(recording)
-            .args(["--json", "--policy", &policy, "--machine", machine])
+            .args(["plan", "--json", "--policy", &policy, "--machine", machine])
+            // Whatever it is called.
+            .arg(if recording.is_absolute() {
+                recording.to_owned()
+            } else {
+                Path::new(".").join(recording)
+            })
             .stderr(Stdio::inherit())
             .output()
             .context("starting pagetide plan")?;

@@ -85,9 +85,11 @@ impl RankPolicy for Rate {
             self.units.resize(len, NEW);
         }
         self.births.observe(view);
-        let key = self.birth().map_or(UNKNOWN, |birth| birth.key);
         for unit in view.history.newborn() {
-            self.units[unit.index()] = Unit { key, ..NEW };
+            self.units[unit.index()] = NEW;
+        }
+        if let Some(Birth { key, .. }) = self.birth() {
+            view.history.born(heat).for_each(|row| self.units[heat.unit[row].index()].key = key);
         }
         let early = view.free_moves || view.history.epochs() <= FIRST_EPOCHS;
         let decides = self.period.due(view.length_s) || early;

@@ -95,6 +95,8 @@ pub struct RecordingFacts {
     pub unwatched_share: f64,
     /// What is born in an epoch, on the mean.
     pub born_bytes: Bytes,
+    /// What dies in an epoch that had been there for half of the recording so far or more, on the mean.
+    pub died_bytes: Bytes,
     /// Share of the resident bytes whose accessed bits cannot be cleared: their heat is unknown.
     pub uncleared_share: f64,
     /// Shared and locked memory was cleared as well, as far as that could be done.
@@ -125,11 +127,10 @@ impl RecordingFacts {
         self.born_bytes.as_f64() >= SOME * self.footprint_bytes.as_f64()
     }
 
-    /// Whether memory is born, but not all of it was while the recording was judged. What dies then lies where the
-    /// program began, and what is born in its place lies there, too: that ends once all has been renewed.
+    /// Whether memory that was there for most of the recording goes, and other memory takes its place. What dies then lies
+    /// where the program began, and so does what is born in its place: that ends once all has been renewed.
     pub(crate) fn is_being_renewed(&self) -> bool {
-        let renewed = self.born_bytes.as_f64() * self.evaluated_epochs as f64;
-        self.some_is_born() && renewed < self.footprint_bytes.as_f64()
+        self.some_is_born() && self.died_bytes.as_f64() >= SOME * self.footprint_bytes.as_f64()
     }
 
     /// How much of the memory has an unknown heat, and what helps where that is much; none where it is

@@ -104,7 +104,7 @@ impl<'a> Candidate<'a> {
     }
 
     /// Whether it never moves anything, however much there is: what is born lies where something died.
-    fn moves_nothing(&self) -> bool {
+    pub(crate) fn moves_nothing(&self) -> bool {
         let none = |moved: &[u64]| moved.iter().all(|bytes| *bytes == 0);
         none(&self.curve().promoted) && none(&self.curve().demoted)
     }
@@ -154,6 +154,20 @@ fn scaled(bytes: Bytes, part: f64) -> u64 {
     (bytes.as_f64() * part).ceil() as u64
 }
 
+/// Those whose curves go on as they are. Where memory is renewed, who moves nothing does well by where the program began, and
+/// for as long as that is there; if nobody else keeps the target, that has to do.
+fn lasting<'a>(
+    candidates: &[Candidate<'a>],
+    facts: &RecordingFacts,
+    target: f64,
+) -> Vec<Candidate<'a>> {
+    let move_some = || candidates.iter().filter(|candidate| !candidate.moves_nothing());
+    if facts.is_being_renewed() && move_some().any(|candidate| candidate.need(target).is_some()) {
+        return move_some().copied().collect();
+    }
+    candidates.to_vec()
+}
+
 /// Recommends, or says why not.
 pub(crate) fn recommend(
     candidates: &[Candidate<'_>],
@@ -161,6 +175,8 @@ pub(crate) fn recommend(
     target: f64,
 ) -> Result<Recommendation, String> {
     let facts = &input.facts;
+    let lasting = lasting(candidates, facts, target);
+    let candidates = &lasting[..];
     let best = choose(candidates, facts, target)?;
     let need = best.need(target).unwrap_or_default();
     // The kindest reading may favour another policy than the harshest.
@@ -297,16 +313,7 @@ fn choose<'a, 'b>(
     if any.curve().accesses <= 0.0 {
         return Err("no access was seen that passes the CPU caches: the target was idle, what it uses fits them, or nothing of it was watched".into());
     }
-    let mut needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
-    // Where memory is renewed, who moves nothing does well by where the program began, and for as long as that is
-    // there; if there is nobody else, that is said all the same.
-    let stands = |(c, need): (&Candidate<'_>, &Option<Bytes>)| {
-        need.filter(|_| !facts.is_being_renewed() || !c.moves_nothing())
-    };
-    let lasting: Vec<_> = std::iter::zip(candidates, &needs).map(stands).collect();
-    if lasting.iter().any(Option::is_some) {
-        needs = lasting;
-    }
+    let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
     let Some(least) = needs.iter().flatten().min() else {
         return Err(format!(
             "no policy keeps the slowdown within {}, not even with all memory fast: its moves \

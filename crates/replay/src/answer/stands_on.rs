@@ -32,6 +32,7 @@ pub(crate) fn stands_on(
     all.extend(observed(answer, best, facts));
     all.extend(unmapped(input));
     all.extend(born(best, facts));
+    all.extend(renewed(best, facts));
     if let Some(interval) = answer.and_then(|answer| answer.interval) {
         if sampled(best, facts) {
             all.push(format!(
@@ -251,6 +252,15 @@ fn missed(epochs: &[EpochHits]) -> Option<(f64, f64)> {
     let mean = shares.iter().sum::<f64>() / n;
     let squares: f64 = shares.iter().map(|share| (share - mean).powi(2)).sum();
     (n > 1.0).then(|| (mean, (squares / (n - 1.0) / n).sqrt()))
+}
+
+/// That memory is renewed, and whom that left out.
+fn renewed(best: &Candidate<'_>, facts: &RecordingFacts) -> Option<String> {
+    (facts.is_being_renewed() && !best.moves_nothing()).then(|| {
+        "policies that never move anything are left out: memory that was there all the time goes, and what is born in its place \
+         lies where the program began only until all of it has been renewed"
+            .to_owned()
+    })
 }
 
 /// What the machine costs.

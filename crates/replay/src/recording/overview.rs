@@ -38,6 +38,8 @@ struct Sums {
     huge_bytes: f64,
     unmapped_bytes: f64,
     born: Bytes,
+    /// Died before its end, and had been there for half of the time or more.
+    died: Bytes,
 }
 
 impl Sums {
@@ -92,21 +94,40 @@ impl Watched {
     }
 }
 
-/// Which units were there in the epoch before, if there was one.
+/// Who is there, and since which epoch.
 #[derive(Debug, Default)]
-struct Before(Option<Vec<UnitId>>);
+struct Lives {
+    epoch: usize,
+    /// Unit, since when, its pages; ascending.
+    there: Vec<(UnitId, usize, u16)>,
+}
 
-impl Before {
-    /// The resident bytes of units that were not.
-    fn born(&mut self, heat: &EpochHeat) -> Bytes {
-        let before = self.0.get_or_insert_with(|| heat.unit.clone());
-        if *before == heat.unit {
-            return Bytes(0);
+impl Lives {
+    /// The resident bytes that were born in an epoch, and those that died before its end and had been there for half of
+    /// the time or more.
+    fn next(&mut self, heat: &EpochHeat) -> (Bytes, Bytes) {
+        let before = std::mem::take(&mut self.there);
+        let (mut born, mut died) = (Bytes(0), Bytes(0));
+        let old = |since: usize| 2 * since <= self.epoch;
+        let mut others = before.into_iter().peekable();
+        let mut die = |(_, since, pages): (UnitId, usize, u16)| {
+            if old(since) {
+                died += Bytes(4096 * u64::from(pages));
+            }
+        };
+        for (row, unit) in heat.unit.iter().enumerate() {
+            while let Some(dead) = others.next_if(|(other, ..)| other < unit) {
+                die(dead);
+            }
+            let since = others.next_if(|(other, ..)| other == unit).map(|(_, since, _)| since);
+            if since.is_none() && self.epoch > 0 {
+                born += heat.bytes(row);
+            }
+            self.there.push((*unit, since.unwrap_or(self.epoch), heat.pages[row]));
         }
-        let new = |row: &usize| before.binary_search(&heat.unit[*row]).is_err();
-        let born = (0..heat.len()).filter(new).map(|row| heat.bytes(row)).sum();
-        before.clone_from(&heat.unit);
-        born
+        others.for_each(die);
+        self.epoch += 1;
+        (born, died)
     }
 }
 
@@ -136,7 +157,7 @@ impl Overview {
     ) -> Result<Self, pagetide_trace::Error> {
         let mut builder = HeatmapBuilder::new();
         let (mut epochs, mut cache_per_core) = (Vec::new(), cache.per_core());
-        let mut before = Before::default();
+        let mut lives = Lives::default();
         let (mut watched, mut unmapped) = (Watched::default(), Unmapped::default());
         for record in records {
             let mut record = record?;
@@ -146,11 +167,11 @@ impl Overview {
                 cache_per_core = recording.header().cache_per_core.unwrap_or(cache_per_core);
             }
             cache.filter_epoch(&mut record.heat, &record.epoch);
-            let born = before.born(&record.heat);
+            let (born, died) = lives.next(&record.heat);
             let sums = Sums::of(&record.epoch, &record.heat, measured);
             let unwatched_bytes = watched.not_yet(&record.heat).as_f64();
             let unmapped_bytes = unmapped.of(&record).as_f64();
-            epochs.push(Sums { unwatched_bytes, unmapped_bytes, born, ..sums });
+            epochs.push(Sums { unwatched_bytes, unmapped_bytes, born, died, ..sums });
         }
         let resident: Vec<Bytes> = epochs.iter().map(|epoch| epoch.resident).collect();
         let header = recording.header();
@@ -217,6 +238,7 @@ fn facts(
         unwatched_share: ratio(sum(&|e| e.unwatched_bytes), resident),
         watched_share: ratio(sum(&|e| e.epoch.watched_share), used.len() as f64),
         born_bytes: whole_bytes(ratio(sum(&|e| e.born.as_f64()), used.len() as f64)),
+        died_bytes: whole_bytes(ratio(sum(&|e| e.died.as_f64()), used.len() as f64)),
         uncleared_share: unknown.share(),
         clear_shared: header.machine.get("clear_shared").is_some_and(|asked| asked == "yes"),
         huge_share: ratio(sum(&|e| e.huge_bytes), resident),

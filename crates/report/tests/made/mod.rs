@@ -205,6 +205,7 @@ pub(crate) fn overview() -> Overview {
             watched_share: 0.42,
             unwatched_share: 0.0,
             born_bytes: Bytes(0),
+            died_bytes: Bytes(0),
             uncleared_share: 0.0,
             clear_shared: false,
             huge_share: 0.0,

@@ -83,6 +83,20 @@ pub(crate) struct PageHeat {
     uncleared: u64,
     /// Of regions that are one unit.
     whole: HeatTable,
+    /// By region, what its rows were in the last epoch.
+    forms: Vec<Form>,
+}
+
+/// What the rows of a region are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Form {
+    /// It has none.
+    #[default]
+    Absent,
+    /// One for all of it.
+    Whole,
+    /// One for each page.
+    Pages,
 }
 
 impl PageHeat {
@@ -112,21 +126,29 @@ impl PageHeat {
         pieces.sort_by_key(|piece| piece.unit);
         let mut of_region = vec![0..0; units.len()];
         let mut end = 0;
+        let mut forms = vec![Form::Absent; units.len()];
         self.whole.begin(units.len());
         for group in pieces.chunk_by(|a, b| a.unit == b.unit) {
             let unit = group[0].unit;
             of_region[unit.index()] = end..end + group.len();
             end += group.len();
             if is_whole(group) {
+                forms[unit.index()] = Form::Whole;
                 units.number_whole(unit);
                 for piece in group {
                     let measured = (seen.measured)(piece.region);
                     self.whole.add(&seen.regions[piece.region], measured, piece.cores);
                 }
             } else {
+                forms[unit.index()] = Form::Pages;
                 units.number_pages(unit, &union(group));
             }
         }
+        let before = std::mem::replace(&mut self.forms, forms);
+        let renumbered = |region: UnitId, forms: &[Form]| {
+            let before = before.get(region.index()).copied().unwrap_or_default();
+            before != Form::Absent && before != forms[region.index()]
+        };
         for (region, pages) in seen.unmapped {
             units.number_pages(*region, &first_pages(*pages));
         }
@@ -142,17 +164,21 @@ impl PageHeat {
                 }
                 continue;
             }
+            let from = heat.len();
             if is_whole(group) {
                 if run.pages == 0 {
                     self.whole.add_row(run.region, run.first, &mut heat);
                 }
-                continue;
+            } else {
+                match group {
+                    [Piece { part: Some(part), .. }] => part.add_run(run, &mut heat),
+                    _ => add_shared_run(group, run, &mut heat),
+                }
+                self.complete(&mut heat);
             }
-            match group {
-                [Piece { part: Some(part), .. }] => part.add_run(run, &mut heat),
-                _ => add_shared_run(group, run, &mut heat),
+            if renumbered(run.region, &self.forms) {
+                heat.flags[from..].iter_mut().for_each(|flags| *flags |= HeatFlags::RENUMBERED);
             }
-            self.complete(&mut heat);
         }
         self.last = heat.len();
         heat
@@ -376,6 +402,10 @@ mod tests {
     }
 
     fn collect(regions: &[Region], units: &mut Units) -> EpochHeat {
+        next(&mut PageHeat::default(), regions, units)
+    }
+
+    fn next(heat: &mut PageHeat, regions: &[Region], units: &mut Units) -> EpochHeat {
         let seen = Seen {
             regions,
             measured: |_| None,
@@ -384,7 +414,7 @@ mod tests {
             every_page: true,
             unmapped: &[],
         };
-        PageHeat::default().collect(EpochId(0), &seen, units)
+        heat.collect(EpochId(0), &seen, units)
     }
 
     fn places(units: &mut Units) -> Vec<u64> {
@@ -503,6 +533,27 @@ mod tests {
         let regions = [region(0, 9, &[0, 1, 2], &mut units), other];
         let heat = collect(&regions, &mut units);
         assert_eq!((heat.unit, heat.pages), (vec![UnitId(2)], vec![3]));
+    }
+
+    #[test]
+    fn what_was_there_as_another_unit_is_not_taken_for_new_memory() {
+        let mut units = Units::of(UnitSize::Base);
+        let mut heat = PageHeat::default();
+        let mut new = |regions: &[Region], units: &mut Units| -> Vec<bool> {
+            let heat = next(&mut heat, regions, units);
+            heat.flags.iter().map(|flags| flags.has(HeatFlags::RENUMBERED)).collect()
+        };
+        let pages = |units: &mut Units| region(0, 7, &[0, 2], units);
+        let whole = |units: &mut Units| Region { pages: None, ..region(0, 7, &[0, 2], units) };
+        let first = [whole(&mut units)];
+        assert_eq!(new(&first, &mut units), [false]);
+        let split = [pages(&mut units), region(0, 9, &[1], &mut units)];
+        assert_eq!(new(&split, &mut units), [true, true, false], "the last is new");
+        assert_eq!(new(&split, &mut units), [false; 3]);
+        let back = [whole(&mut units), region(0, 9, &[1, 2], &mut units)];
+        assert_eq!(new(&back, &mut units), [true, false, false]);
+        assert_eq!(new(&[], &mut units), [false; 0]);
+        assert_eq!(new(&split, &mut units), [false; 3], "it was away");
     }
 
     #[test]

@@ -249,7 +249,13 @@ impl Managed {
         let heat = &self.heat;
         let of = |row: usize| heat.bytes(row).0;
         let used = Bytes((0..heat.len()).filter(|row| fast[*row]).map(of).sum());
-        Room::Limited { capacity, most: capacity, used, move_budget: Bytes(u64::MAX) }
+        Room::Limited {
+            capacity,
+            most: capacity,
+            used,
+            move_budget: Bytes(u64::MAX),
+            for_births: Bytes(0),
+        }
     }
 
     /// Orders the moves: of equal sizes in pairs, the most wanted with the least.

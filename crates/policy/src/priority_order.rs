@@ -52,7 +52,7 @@ impl PriorityOrder {
         self.arrive_by(heat, None);
     }
 
-    /// The same with a key for who was born ([`crate::RankPolicy::birth_key`]); whether that put
+    /// The same with a key for who was born ([`crate::RankPolicy::birth`]); whether that put
     /// any of them before others that were there.
     pub fn arrive_by(&mut self, heat: &EpochHeat, birth_key: Option<u32>) -> bool {
         let rows = rows(heat);

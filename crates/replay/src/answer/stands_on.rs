@@ -206,7 +206,7 @@ fn born(best: &Candidate<'_>, facts: &RecordingFacts) -> Option<String> {
     (placed && facts.some_is_born()).then(|| {
         format!(
             "new memory, {} an epoch on the mean, begins fast where it was worth that before: so much \
-             of the fast memory is free beyond the size, or the kernel makes room for it",
+             of the fast memory is free beyond the size (pagetide run keeps twice that), or the kernel makes room for it",
             facts.born_bytes
         )
     })

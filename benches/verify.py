@@ -76,7 +76,8 @@ def run(args, program, fast, path):
     keys = ("start_s", "length_s", "resident", "held", "free", "unknown_share", "fast_share", "promote", "demote")
     found["epochs"] = [{key: epoch[key] for key in keys} for epoch in log if "held" in epoch]
     found["over_time"] = guest.over_time(guest.misses(out, areas))
-    found["leads_over_time"] = guest.over_time(guest.misses(out, areas, what=("leads",)))
+    for what in ("leads", "touches"):
+        found[f"{what}_over_time"] = guest.over_time(guest.misses(out, areas, what=(what,)))
     path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 
@@ -98,13 +99,13 @@ def share(times):
 
 
 def judged(found):
-    """Of the second half of a run: shares of the leads and of all misses that fast memory served, the share of touches as the
-    run saw it, what it held."""
+    """Of the second half of a run: shares of touches, leads and all misses that fast memory served, the share as the run saw
+    it, what it held."""
     half = [epoch for epoch in found["epochs"] if epoch["start_s"] >= RUN_S / 2]
     seen = [epoch for epoch in half if epoch["fast_share"] is not None]
-    touches = sum(epoch["fast_share"] * epoch["length_s"] for epoch in seen) / max(sum(epoch["length_s"] for epoch in seen), 1e-9)
+    own = sum(epoch["fast_share"] * epoch["length_s"] for epoch in seen) / max(sum(epoch["length_s"] for epoch in seen), 1e-9)
     held = statistics.mean(epoch["held"] for epoch in half)
-    return share(found["leads_over_time"]), share(found["over_time"]), touches, held
+    return *(share(found[f"{what}over_time"]) for what in ("touches_", "leads_", "")), own, held
 
 
 def show(folder, markdown):
@@ -117,15 +118,15 @@ def show(folder, markdown):
         plan = json.loads(plan.read_text(encoding="utf-8"))
         best = plan["recommendation"]
         for path in sorted(folder.glob(f"{program.name}-run-*.json"), key=lambda path: int(path.stem.split("-")[-1])):
-            leads, all_, touches, held = judged(json.loads(path.read_text(encoding="utf-8")))
+            touches, leads, all_, own, held = judged(json.loads(path.read_text(encoding="utf-8")))
             says = {policy: at(curve, held) for policy, curve in plan["hits"].items()}
-            off.append(leads - says["rate"])
+            off.append(touches - says["rate"])
             need = "none" if best is None else f"{best['fast_bytes'] >> 20} MiB"
             rows.append(
-                [program.name, need, f"{held / (1 << 20):.0f} MiB", f"{100 * says['rate']:.1f} %", f"{100 * leads:.1f} %", f"{100 * off[-1]:+.1f}"]
-                + [f"{100 * all_:.1f} %", f"{100 * touches:.1f} %", f"{100 * says['first-touch']:.1f} %", f"{100 * says['clairvoyant']:.1f} %"]
+                [program.name, need, f"{held / (1 << 20):.0f} MiB", f"{100 * says['rate']:.1f} %", f"{100 * touches:.1f} %", f"{100 * off[-1]:+.1f}"]
+                + [f"{100 * leads:.1f} %", f"{100 * all_:.1f} %", f"{100 * own:.1f} %", f"{100 * says['first-touch']:.1f} %", f"{100 * says['clairvoyant']:.1f} %"]
             )
-    header = ["program", "plan: needs", "held", "plan: hits", "meter: leads", "points off", "meter: lines", "run: touches", "plan: first-touch", "plan: clairvoyant"]
+    header = ["program", "plan: needs", "held", "plan: hits", "meter: touches", "points off", "meter: leads", "meter: lines", "run: hits", "plan: first-touch", "plan: clairvoyant"]
     common.table(header, rows, markdown)
     if off:
         print(f"\n- Off by {100 * statistics.median(map(abs, off)):.1f} points on the median of {len(off)} runs, {100 * max(map(abs, off)):.1f} at most")

@@ -34,7 +34,7 @@ struct cpu {
 	struct felt_cpu felt;
 	struct leads leads;
 	/* What was read of the units before. */
-	uint64_t (*units_before)[3];
+	uint64_t (*units_before)[4];
 };
 
 static struct {
@@ -99,17 +99,19 @@ static void write_units(double seconds)
 			if (!key)
 				continue;
 			uint64_t reads = value_of(&unit->misses[0]), writes = value_of(&unit->misses[1]);
-			uint64_t leads = value_of(&unit->leads);
+			uint64_t leads = value_of(&unit->leads), touches = value_of(&unit->touches);
 			uint64_t *before = cpu->units_before[at];
 			if (reads == before[0] && writes == before[1])
 				continue;
 			unsigned int node = key & 0x7f;
-			fprintf(meter.units, "%.6f,%u,%#lx,%d,%lu,%lu,%lu\n", seconds, meter.mark,
+			fprintf(meter.units, "%.6f,%u,%#lx,%d,%lu,%lu,%lu,%lu\n", seconds, meter.mark,
 				key >> 8 << meter.unit_size.shift, node == ELSEWHERE ? -1 : (int)node,
-				reads - before[0], writes - before[1], leads - before[2]);
+				reads - before[0], writes - before[1], leads - before[2],
+				touches - before[3]);
 			before[0] = reads;
 			before[1] = writes;
 			before[2] = leads;
+			before[3] = touches;
 		}
 		if (value_of(&cpu->table.lost))
 			fprintf(meter.units, "# %lu misses of vCPU %d found no room\n",
@@ -138,6 +140,15 @@ static void set_mark(struct cpu *cpu, unsigned int mark)
 	pthread_mutex_unlock(&meter.lock);
 }
 
+/* Whether this miss is the first of a touch of its page: no other is among the last. Before leads(). */
+static bool touches(const struct leads *leads, uint64_t vaddr)
+{
+	for (unsigned int i = 0; i < RECENT; i++)
+		if (leads->recent[i] >> (12 - LINE_SHIFT) == vaddr >> 12)
+			return false;
+	return true;
+}
+
 static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t vaddr)
 {
 	bool store = qemu_plugin_mem_is_store(info);
@@ -159,8 +170,12 @@ static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t 
 	unsigned int node = node_of(address);
 	bool kernel = vaddr >> 63;
 	count(&cpu->table.nodes[node].misses[kernel][store]);
-	if (meter.units && !kernel)
-		count_unit(&cpu->table, vaddr, node, store, leads(&cpu->leads, vaddr >> LINE_SHIFT));
+	if (meter.units && !kernel) {
+		bool touch = touches(&cpu->leads, vaddr);
+		bool lead = leads(&cpu->leads, vaddr >> LINE_SHIFT);
+
+		count_unit(&cpu->table, vaddr, node, store, touch, lead);
+	}
 	if (meter.felt_path)
 		feel(&meter.felt, &cpu->felt, node, vaddr, store);
 }
@@ -295,7 +310,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 		}
 	fprintf(meter.out, "seconds,mark,node,user_reads,user_writes,kernel_reads,kernel_writes\n");
 	if (meter.units)
-		fprintf(meter.units, "seconds,mark,address,node,reads,writes,leads\n");
+		fprintf(meter.units, "seconds,mark,address,node,reads,writes,leads,touches\n");
 	meter.started = now_ns();
 	if (meter.felt_path)
 		start_ticks();

@@ -52,8 +52,8 @@ static inline uint64_t units_of(struct unit_size size)
 struct unit {
 	counter key;
 	counter misses[2];
-	/* Of these, those that no prefetcher can have fetched. */
-	counter leads;
+	/* Of these, those that no prefetcher can have fetched, and the first of each touch of a page. */
+	counter leads, touches;
 };
 
 struct table {
@@ -72,7 +72,7 @@ static bool table_init(struct table *table, struct unit_size size)
 }
 
 static void count_unit(struct table *table, uint64_t vaddr, unsigned int node, bool store,
-		       bool lead)
+		       bool touch, bool lead)
 {
 	uint64_t key = (vaddr >> table->size.shift) << 8 | node | 0x80;
 	uint64_t at = key * 0x9e3779b97f4a7c15u >> (64 - table->size.bits);
@@ -87,6 +87,8 @@ static void count_unit(struct table *table, uint64_t vaddr, unsigned int node, b
 			count(&unit->misses[store]);
 			if (lead)
 				count(&unit->leads);
+			if (touch)
+				count(&unit->touches);
 			return;
 		}
 	}

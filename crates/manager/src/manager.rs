@@ -251,8 +251,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let room = NodesRoom::look(self.moving.mover().kernel(), &self.tiers);
         self.tenant.arrive(heat);
         let (fast, mut now) = self.placement(heat, layout, &room);
-        if let Some(born) = self.tenant.born(heat) {
-            self.ahead.add(born, epoch.start_s + epoch.length_s - self.decided_s);
+        if self.tenant.birth().is_some() {
+            let passed_s = epoch.start_s + epoch.length_s - self.decided_s;
+            self.ahead.add(self.tenant.born(heat), passed_s);
             now.ahead = self.ahead.room(self.settings.budget.capacity(&now));
         }
         let nowhere = self.tiers.slow.is_empty() && !self.settings.dry_run;
@@ -271,6 +272,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             held: now.held,
             free: now.free,
             capacity,
+            birth_rate: self.tenant.birth().map(|birth| birth.rate),
+            room_for_births: now.ahead,
             watched_share: epoch.watched_share,
             hot_set: heat.hot_set(),
             unknown_share: unknown.share(),

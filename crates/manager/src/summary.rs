@@ -61,6 +61,11 @@ pub struct EpochLine {
     pub accesses_per_s: f64,
     /// Share of them that went to what lay in fast memory; none without accesses.
     pub fast_share: Option<f64>,
+    /// What is expected of memory that is born, accesses per second of a base page; none if nothing was born yet, or
+    /// the policy expects nothing.
+    pub birth_rate: Option<f64>,
+    /// Fast memory that is to be free for what is born until the next decision.
+    pub room_for_births: Bytes,
     /// Memory that was watched for accesses, share of the resident pages.
     pub watched_share: f64,
     /// The least memory that had nine tenths of the accesses; none without any, or of too many units.

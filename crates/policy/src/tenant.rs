@@ -6,8 +6,8 @@
 use crate::channel::Worth;
 use crate::processes::Processes;
 use crate::{
-    Change, Chosen, CostBenefit, Decider, GovernorSpec, Governors, Limits, Moves, Now, Observation,
-    PolicySpec, apply_limits,
+    Birth, Change, Chosen, CostBenefit, Decider, GovernorSpec, Governors, Limits, Moves, Now,
+    Observation, PolicySpec, apply_limits,
 };
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
 
@@ -136,10 +136,16 @@ impl Tenant {
         self.decider.arrive(heat)
     }
 
-    /// How much was born in the epoch that arrived last, where the policy expects anything of what is.
+    /// What the policy expects of memory that is born.
     #[must_use]
-    pub fn born(&self, heat: &EpochHeat) -> Option<Bytes> {
-        self.decider.birth().map(|_| self.decider.born(heat))
+    pub fn birth(&self) -> Option<Birth> {
+        self.decider.birth()
+    }
+
+    /// How much was born in the epoch that arrived last.
+    #[must_use]
+    pub fn born(&self, heat: &EpochHeat) -> Bytes {
+        self.decider.born(heat)
     }
 
     /// Which rows of the epoch that arrived last are fast, if every decision was carried out.

@@ -440,6 +440,18 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let mut chosen = decision.chosen;
         let free = line.capacity.as_f64() - line.held.as_f64();
         chosen.demote.extend(parted::that_make_room(&behind, &chosen, heat, layout, free));
+        if let Some(birth) =
+            self.tenant.birth().filter(|_| for_births.0 > 0 && !self.settings.dry_run)
+        {
+            let may = |row: usize| {
+                let each = f64::from(heat.rate[row]) / f64::from(heat.pages[row].max(1));
+                let stands = self.sparse.binary_search(&process[row]).is_ok();
+                movable[row] && !stands && each < birth.rate
+            };
+            let parts = parted::for_births(may, (&chosen, for_births), heat, layout);
+            chosen.for_births.extend(&parts);
+            chosen.demote.extend(parts);
+        }
         (line.unworthy, line.without_room) = (chosen.unprofitable, chosen.without_room);
         chosen
     }

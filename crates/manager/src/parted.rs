@@ -3,7 +3,7 @@
 
 use crate::place::Layout;
 use pagetide_policy::Chosen;
-use pagetide_types::EpochHeat;
+use pagetide_types::{Bytes, EpochHeat};
 
 /// Of the rows `behind`, mostly fast units that were ranked like slow ones, those whose fast part has to go down, the
 /// coldest first: they were not chosen, and what was chosen lacks the room that they hold. `free`: bytes that the
@@ -31,4 +31,68 @@ pub(crate) fn that_make_room(
         more
     };
     left.into_iter().take_while(takes).collect()
+}
+
+/// Rows less than half of which is fast, whose fast part goes down for what will be born: the coldest first, until so
+/// much is free. They count as slow, so nothing else sends them down.
+pub(crate) fn for_births(
+    may: impl Fn(usize) -> bool,
+    (chosen, room): (&Chosen, Bytes),
+    heat: &EpochHeat,
+    layout: &Layout,
+) -> Vec<usize> {
+    let bytes = |row: usize| heat.bytes(row).as_f64();
+    let fast = |row: usize| bytes(row) * layout.fast_part[row];
+    let taken: f64 = chosen.promote.iter().map(|row| bytes(*row) - fast(*row)).sum();
+    let made: f64 = chosen.demote.iter().map(|row| fast(*row)).sum();
+    let mut lacking = room.as_f64() - (made - taken).max(0.0);
+    let mut moves = vec![false; heat.len()];
+    chosen.promote.iter().chain(&chosen.demote).for_each(|row| moves[*row] = true);
+    let part = |row: &usize| (f64::MIN_POSITIVE..0.5).contains(&layout.fast_part[*row]);
+    let mut rows: Vec<usize> =
+        (0..heat.len()).filter(|row| part(row) && !moves[*row] && may(*row)).collect();
+    let heat_of = |row: usize| f64::from(heat.rate[row]) / bytes(row).max(1.0);
+    rows.sort_by(|a, b| heat_of(*a).total_cmp(&heat_of(*b)));
+    let takes = |row: &usize| {
+        let more = lacking > 0.0;
+        lacking -= fast(*row);
+        more
+    };
+    rows.into_iter().take_while(takes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_types::{EpochId, HeatFlags, HeatRow, NodeId, UnitId};
+
+    #[test]
+    fn the_coldest_parts_make_room_for_what_will_be_born_and_no_more_than_that() {
+        let mut heat = EpochHeat::new(EpochId(0));
+        let parts = [(5.0, 0.25), (3.0, 0.25), (4.0, 0.0), (1.0, 1.0), (2.0, 0.25), (1.0, 0.25)];
+        for (unit, (rate, _)) in (0..).zip(parts) {
+            heat.push(HeatRow {
+                unit: UnitId(unit),
+                rate,
+                flags: HeatFlags::SAMPLED,
+                pages: 512,
+                watched: 512,
+                touched: 0,
+                node: NodeId(0),
+            });
+        }
+        let fast_part = parts.iter().map(|(_, part)| *part).collect();
+        let mut layout = Layout::default();
+        layout.fast_part = fast_part;
+        let found = |mib, chosen: &Chosen| {
+            for_births(|row| row != 5, (chosen, Bytes::mib(mib)), &heat, &layout)
+        };
+        let none = Chosen::default();
+        assert_eq!(found(1, &none), [4, 1], "half a MiB each; the coldest may not");
+        assert_eq!(found(9, &none), [4, 1, 0]);
+        let down = Chosen { demote: vec![3], ..Chosen::default() };
+        assert_eq!(found(2, &down), [0; 0], "what goes down anyway is room, too");
+        let exchanged = Chosen { promote: vec![2], demote: vec![3], ..Chosen::default() };
+        assert_eq!(found(1, &exchanged), [4, 1], "unless something else takes it");
+    }
 }

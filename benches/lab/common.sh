@@ -24,6 +24,15 @@ until_ready() {
         sleep 0.1
     done
 }
+# Starts PROGRAM, and waits until it has its memory: `load` is what was started, `pid` the server if it has one.
+begin_program() {
+    $PROGRAM >/tmp/load 2>&1 &
+    load=$!
+    until_ready $load /tmp/load
+    pid=$(sed -n 's/.*server_pid=\([0-9]*\).*/\1/p' /tmp/load)
+    pid=${pid:-$load}
+    sleep 2
+}
 # One boot in five keeps the memory that its files were unpacked from: another one is to be taken.
 free=$(awk '/MemFree/ { print int($4 / 1024) }' /sys/devices/system/node/node0/meminfo)
 [ $free -ge ${LEAST_FREE:-0} ] || exit 77

@@ -4,12 +4,7 @@ set -e
 . /common.sh
 [ "$MODE" != kernel-stretched ] || stretch_kernel_times $DILATION
 awk '/MemFree/ { print "free", $4 }' /sys/devices/system/node/node0/meminfo
-$PROGRAM >/tmp/load 2>&1 &
-load=$!
-until_ready $load /tmp/load
-pid=$(sed -n 's/.*server_pid=\([0-9]*\).*/\1/p' /tmp/load)
-pid=${pid:-$load}
-sleep 2
+begin_program
 counters before
 areas $pid
 $LAB probe mark 1

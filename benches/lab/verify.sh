@@ -8,12 +8,7 @@ free=$(awk '/MemFree/ { print int($4 / 1024) }' /sys/devices/system/node/node0/m
 # A file takes the rest: the memory nearest to the CPUs first, so that of the fast node.
 [ -z "$LEAVE" ] || dd if=/dev/zero of=/rest bs=1M count=$((free - LEAVE)) 2>/dev/null
 awk '/MemFree/ { print "free", $4 }' /sys/devices/system/node/node0/meminfo
-$PROGRAM >/tmp/load 2>&1 &
-load=$!
-until_ready $load /tmp/load
-pid=$(sed -n 's/.*server_pid=\([0-9]*\).*/\1/p' /tmp/load)
-pid=${pid:-$load}
-sleep 2
+begin_program
 areas $pid
 $LAB probe mark 1
 echo "start $(now)"

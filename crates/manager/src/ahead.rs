@@ -28,7 +28,7 @@ impl Ahead {
     }
 
     /// What is to be free after a decision, of a target that may have so much.
-    pub(crate) fn room(&self, possible: Bytes) -> Bytes {
+    pub(crate) fn room(&self, capacity: Bytes) -> Bytes {
         if self.seconds <= 0.0 {
             return Bytes(0);
         }
@@ -36,7 +36,7 @@ impl Ahead {
         let until_next_s = self.squares / self.seconds;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let room = Bytes((TIMES * self.born / self.seconds * until_next_s) as u64);
-        room.min(Bytes(possible.0 / MOST))
+        room.min(Bytes(capacity.0 / MOST))
     }
 }
 
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn short_times_between_long_ones_make_the_room_no_smaller() {
+    fn what_is_to_be_free_is_for_long_times_rather_than_for_short_ones() {
         let mut ahead = Ahead::default();
         for _ in 0..100 {
             ahead.add(Bytes::mib(10), 5.0);

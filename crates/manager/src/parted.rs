@@ -19,18 +19,28 @@ pub(crate) fn that_make_room(
     let fast = |row: usize| bytes(row) * layout.fast_part[row];
     let wanted: f64 = chosen.promote.iter().map(|row| bytes(*row) - fast(*row)).sum();
     let made: f64 = chosen.demote.iter().map(|row| fast(*row)).sum();
-    let mut lacking = wanted - made - free.max(0.0);
     let mut goes_up = vec![false; heat.len()];
     chosen.promote.iter().for_each(|row| goes_up[*row] = true);
-    let mut left: Vec<usize> = behind.iter().copied().filter(|row| !goes_up[*row]).collect();
+    let left = behind.iter().copied().filter(|row| !goes_up[*row]).collect();
+    coldest(left, wanted - made - free.max(0.0), heat, layout)
+}
+
+/// The coldest of these rows, until their fast parts make up what is lacking.
+fn coldest(
+    mut rows: Vec<usize>,
+    mut lacking: f64,
+    heat: &EpochHeat,
+    layout: &Layout,
+) -> Vec<usize> {
+    let bytes = |row: usize| heat.bytes(row).as_f64();
     let heat_of = |row: usize| f64::from(heat.rate[row]) / bytes(row).max(1.0);
-    left.sort_by(|a, b| heat_of(*a).total_cmp(&heat_of(*b)));
+    rows.sort_by(|a, b| heat_of(*a).total_cmp(&heat_of(*b)));
     let takes = |row: &usize| {
         let more = lacking > 0.0;
-        lacking -= fast(*row);
+        lacking -= bytes(*row) * layout.fast_part[*row];
         more
     };
-    left.into_iter().take_while(takes).collect()
+    rows.into_iter().take_while(takes).collect()
 }
 
 /// Rows less than half of which is fast, whose fast part goes down for what will be born: the coldest first, until so
@@ -45,20 +55,11 @@ pub(crate) fn for_births(
     let fast = |row: usize| bytes(row) * layout.fast_part[row];
     let taken: f64 = chosen.promote.iter().map(|row| bytes(*row) - fast(*row)).sum();
     let made: f64 = chosen.demote.iter().map(|row| fast(*row)).sum();
-    let mut lacking = room.as_f64() - (made - taken).max(0.0);
     let mut moves = vec![false; heat.len()];
     chosen.promote.iter().chain(&chosen.demote).for_each(|row| moves[*row] = true);
     let part = |row: &usize| (f64::MIN_POSITIVE..0.5).contains(&layout.fast_part[*row]);
-    let mut rows: Vec<usize> =
-        (0..heat.len()).filter(|row| part(row) && !moves[*row] && may(*row)).collect();
-    let heat_of = |row: usize| f64::from(heat.rate[row]) / bytes(row).max(1.0);
-    rows.sort_by(|a, b| heat_of(*a).total_cmp(&heat_of(*b)));
-    let takes = |row: &usize| {
-        let more = lacking > 0.0;
-        lacking -= fast(*row);
-        more
-    };
-    rows.into_iter().take_while(takes).collect()
+    let rows = (0..heat.len()).filter(|row| part(row) && !moves[*row] && may(*row)).collect();
+    coldest(rows, room.as_f64() - (made - taken).max(0.0), heat, layout)
 }
 
 #[cfg(test)]

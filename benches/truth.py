@@ -71,6 +71,12 @@ def key(args, program):
     return found.hexdigest()[:32]
 
 
+def of_exact(args, exact):
+    """Plans of exact counts, charged with all lines, and with leads; None without such a recording."""
+    charges = {"exact": answers.LINES, "leads": []}
+    return {name: exact and answers.plan(args.pagetide, exact, charge + args.plan) for name, charge in charges.items()}
+
+
 def measure(args, program, scratch):
     """Runs one program and returns its result."""
     place = Place(inputs(program), scratch, args.pagetide, args.seed)
@@ -78,12 +84,13 @@ def measure(args, program, scratch):
     before = common.load()
     exact, sampled, said = run.emulated(args, program, place)
     plans = {"sampled": answers.plan(args.sampler, sampled, args.plan)}
-    plans["exact"] = exact and answers.plan(args.pagetide, exact, answers.LINES + args.plan)
+    plans |= of_exact(args, exact)
     found = raw.answers(exact, plans["exact"], sampled, plans["sampled"])
     result = {"program": program.name, "about": program.about, "page": program.page, "seed": args.seed}
     result |= {"date": str(datetime.date.today()), "commit": common.commit(), "run": said}
     result |= {"load_before": before, "load_after": common.load(), "raw": found}
     result["row"] = answers.row(plans["exact"], plans["sampled"], found)
+    result["curves"] = answers.curves(plans)
     if args.native:
         place.native = True
         if program.user or program.server:
@@ -108,13 +115,12 @@ def replan(args, folder):
         if not (path.exists() and (kept / "exact.heat").exists()):
             continue
         result = json.loads(path.read_text(encoding="utf-8"))
-        plans = {
-            "exact": answers.plan(args.pagetide, kept / "exact.heat", answers.LINES + args.plan),
-            "sampled": answers.plan(args.sampler, kept / "sampled.heat", args.plan),
-        }
+        plans = {"sampled": answers.plan(args.sampler, kept / "sampled.heat", args.plan)}
+        plans |= of_exact(args, kept / "exact.heat")
         found = raw.answers(kept / "exact.heat", plans["exact"], kept / "sampled.heat", plans["sampled"])
         result |= {"commit": common.commit(), "raw": found}
         result["row"] = answers.row(plans["exact"], plans["sampled"], found)
+        result["curves"] = answers.curves(plans)
         result["plans"] |= {name: answers.short(plan) for name, plan in plans.items()}
         path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         common.append(folder / "truth.csv", {"program": program.name, "date": result["date"], "commit": result["commit"]}

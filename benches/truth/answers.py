@@ -38,6 +38,41 @@ def hits(plan, policy, size):
     return None
 
 
+def waited(plan, policy, size):
+    """Of what the program waits for without fast memory, the share that is left with so much of it: moves, which depend on the
+    length of the epochs, left out."""
+    price = plan["machine"]["migration"]
+    page, micros = (2 << 20, price["page_2m_us"]) if plan["recording"]["huge_share"] > 0.5 else (4096, price["page_4k_us"])
+    for each in plan["policies"]:
+        if each["policy"] == policy and each["points"]:
+            fitting = [point for point in each["points"] if point["fast_bytes"] <= size]
+            whole = each["points"][0]["slowdown"]["high"]
+            if not fitting or not whole:
+                return None
+            moved = fitting[-1]["promoted_bytes_per_s"] + fitting[-1]["demoted_bytes_per_s"]
+            return (fitting[-1]["slowdown"]["high"] - moved / page * micros * 1e-6) / whole
+    return None
+
+
+# Where the curves are held against each other: shares of the memory that is truly needed.
+CURVE = (0.25, 0.5, 0.75, 1.0)
+
+
+def curves(plans):
+    """What the policy `rate` gets of sizes between: by what was sampled, and by the exact counts, whose misses all wait (lines), or
+    those that no prefetcher can have fetched (leads)."""
+    need = recommended(plans["exact"])[0]
+    if not need or not plans["sampled"] or not plans["leads"]:
+        return []
+    found = []
+    for part in CURVE:
+        size = int(part * need)
+        line = {"fast_bytes": size, "hits": hits(plans["sampled"], "rate", size), "true_hits": hits(plans["exact"], "rate", size)}
+        line |= {"waits": waited(plans["sampled"], "rate", size), "true_waits": waited(plans["leads"], "rate", size)}
+        found.append(line)
+    return found
+
+
 def short(plan):
     """A plan without curves and pictures: what explains the answer."""
     if not plan:

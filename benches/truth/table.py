@@ -1,10 +1,13 @@
 """The bench's table, for a terminal and for docs/measurements.md."""
 
+import collections
 import json
+import statistics
 
 import common
 
 SHORT = ("program", "footprint", "true", "leads", "sampled", "ratio", "interval", "in it", "true hits", "raw", "order", "s")
+CURVES = ("program", "hits at ¼", "½", "¾", "all of the true need", "waits at ¼", "½", "¾")
 
 
 def mib(size):
@@ -42,9 +45,29 @@ def show(folder, names):
     common.table(SHORT, [cells(result) for result in results(folder, names)])
 
 
+def curves(found):
+    """Sizes between, of those programs for which they are known: what was sampled beside exact counts."""
+    rows, ratios = [], collections.defaultdict(list)
+    for result in found:
+        points = result.get("curves") or []
+        cells = [f"{100 * point['hits']:.0f} / {100 * point['true_hits']:.0f}" for point in points]
+        for point in points[:-1]:
+            if point["waits"] and point["true_waits"]:
+                ratios[point["fast_bytes"] / points[-1]["fast_bytes"]].append(point["waits"] / point["true_waits"])
+        waits = [f"{point['waits'] / point['true_waits']:.2f}" for point in points[:-1] if point["true_waits"]]
+        rows += [[result["program"], *cells, *waits]] if points else []
+    return rows, {round(part, 2): statistics.median(of) for part, of in ratios.items()}
+
+
+def of(head, rows):
+    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(row) + " |" for row in rows)]
+
+
 def markdown(folder, names):
-    """The table as docs/measurements.md has it."""
-    lines = ["| " + " | ".join(SHORT) + " |", "|" + "---|" * len(SHORT)]
-    lines += ["| " + " | ".join(cells(result)) + " |" for result in results(folder, names)]
-    about = [f"- *{result['program']}*: {result['about']}" for result in results(folder, names)]
+    """The tables as docs/measurements.md has them."""
+    found = results(folder, names)
+    lines = of(SHORT, [cells(result) for result in found])
+    rows, medians = curves(found)
+    lines += ["", *of(CURVES, rows), "", f"Median of the last three: {', '.join(f'{median:.2f}' for median in medians.values())}"]
+    about = [f"- *{result['program']}*: {result['about']}" for result in found]
     return "\n".join([*lines, "", *about])

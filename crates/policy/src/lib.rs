@@ -11,6 +11,7 @@ mod amp_pages;
 mod births;
 mod by_history;
 mod channel;
+mod cost_benefit;
 mod decider;
 mod governors;
 mod interval_history;
@@ -30,12 +31,13 @@ mod spec;
 mod tenant;
 
 pub use access_history::{AccessHistory, Known, observed};
+pub use cost_benefit::CostBenefit;
 pub use decider::{Decider, Now};
 pub use governors::{
     Balance, Counters, Entries, GOVERNORS, Governor, GovernorInfo, GovernorSpec, Governors,
     Verdict, Watch,
 };
-pub use limit::{Chosen, CostBenefit, Limits, apply_limits};
+pub use limit::{Chosen, Limits, apply_limits};
 pub use options::{Kind, OptionInfo, Owner, PolicyOptions, SpecError};
 pub use policy::{
     Birth, Class, EpochView, FigureInfo, Fixed, Needs, Observation, Placement, Policy, PolicyInfo,

@@ -1,7 +1,7 @@
 //! What the moves of the last seconds bring and cost a process: the books of `gain`.
 
 use super::{Balance, Counters};
-use crate::limit::LONGEST;
+use crate::cost_benefit::LONGEST;
 use std::collections::VecDeque;
 
 /// What moves are judged by.

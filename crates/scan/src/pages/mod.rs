@@ -4,6 +4,7 @@
 mod borne_out;
 mod heat;
 mod memory;
+mod part;
 
 pub(crate) use borne_out::BorneOut;
 pub(crate) use heat::{PageHeat, Seen};

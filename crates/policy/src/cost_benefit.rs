@@ -1,0 +1,111 @@
+//! What a move costs, what it brings, and from when on it pays.
+
+use pagetide_types::{Bytes, EpochHeat, HeatFlags};
+
+/// What a move costs and brings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostBenefit {
+    /// By how much an access to fast memory is faster, ns.
+    pub gain_ns: f64,
+    /// For how long an access keeps the slow tier's channel from others, ns; 0 where that is not known, and nobody
+    /// waits for it (see channel.rs).
+    pub channel_ns: f64,
+    /// What moving a base page takes, us.
+    pub base_us: f64,
+    /// What moving a huge page takes, us.
+    pub huge_us: f64,
+    /// The time in which a move must have brought what it cost, seconds, of a program that is new (see
+    /// [`Self::at_age`]); 0: whatever is wanted moves.
+    pub within_s: f64,
+}
+
+/// What has lasted is taken to last as long again; for so many times the usual time to pay at most.
+pub(crate) const LONGEST: f64 = 5.0;
+
+impl CostBenefit {
+    /// What holds where the same has been watched for so many seconds: moves have the longer to pay, the longer a program
+    /// has been what it is (the ages of what lasts by a power law: Lindy's effect).
+    #[must_use]
+    pub fn at_age(&self, age_s: f64) -> Self {
+        let most_s = LONGEST * self.within_s;
+        Self { within_s: age_s.min(most_s).max(self.within_s), ..*self }
+    }
+
+    /// How often a second a base page must be accessed so that its move, and that of another one which makes room
+    /// for it, pay; 0 where every one does.
+    #[must_use]
+    pub fn pays_from(&self) -> f64 {
+        if self.within_s <= 0.0 {
+            return 0.0;
+        }
+        2.0 * self.base_us * 1e-6 / (self.gain_ns * 1e-9 * self.within_s)
+    }
+
+    /// Seconds a second by which so many accesses a second wait longer in slow memory.
+    pub(crate) fn waits(&self, accesses_per_s: f64) -> f64 {
+        accesses_per_s * self.gain_ns * 1e-9
+    }
+
+    /// What moving so much takes, seconds.
+    pub(crate) fn moving(&self, huge: bool, bytes: Bytes) -> f64 {
+        let pages = bytes.as_f64() / 4096.0;
+        let page_us = if huge { self.huge_us / 512.0 } else { self.base_us };
+        page_us * 1e-6 * pages
+    }
+
+    /// What a unit's being fast brings in the time, seconds.
+    pub(crate) fn gain(&self, heat: &EpochHeat, row: usize) -> f64 {
+        self.waits(f64::from(heat.rate[row])) * self.within_s
+    }
+
+    /// What it brings at least.
+    pub(crate) fn sure_gain(&self, heat: &EpochHeat, row: usize) -> f64 {
+        self.waits(f64::from(heat.least_rate(row))) * self.within_s
+    }
+
+    /// Whether its being fast brings more than moving it takes.
+    pub(crate) fn is_worth_its_place(&self, heat: &EpochHeat, row: usize) -> bool {
+        self.within_s > 0.0 && self.gain(heat, row) > self.cost(heat, row)
+    }
+
+    /// Whether what will be born, with so many accesses a second and page, is expected to bring so much more in its
+    /// place that moving it down pays.
+    pub(crate) fn gives_way(&self, heat: &EpochHeat, row: usize, birth_rate: f64) -> bool {
+        let born = self.waits(birth_rate * f64::from(heat.pages[row])) * self.within_s;
+        born - self.gain(heat, row) > self.cost(heat, row)
+    }
+
+    /// What moving it takes, seconds.
+    pub(crate) fn cost(&self, heat: &EpochHeat, row: usize) -> f64 {
+        self.moving(heat.flags[row].has(HeatFlags::HUGE), heat.bytes(row))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 10 us a move, 100 ns an access.
+    const TERMS: CostBenefit = CostBenefit {
+        gain_ns: 100.0,
+        channel_ns: 0.0,
+        base_us: 10.0,
+        huge_us: 370.0,
+        within_s: 1.0,
+    };
+
+    #[test]
+    fn an_exchange_of_base_pages_pays_from_some_rate_on() {
+        let terms = CostBenefit { within_s: 2.0, ..TERMS };
+        assert!((terms.pays_from() - 100.0).abs() < 1e-9, "20 us, and 100 ns for each access");
+        assert_eq!(CostBenefit { within_s: 0.0, ..terms }.pays_from(), 0.0, "whatever is wanted");
+    }
+
+    #[test]
+    fn what_has_lasted_is_taken_to_last_as_long_again() {
+        let terms = CostBenefit { within_s: 30.0, ..TERMS };
+        let within = |age_s| terms.at_age(age_s).within_s;
+        assert_eq!([0.0, 29.0, 100.0, 1e4].map(within), [30.0, 30.0, 100.0, 150.0]);
+        assert_eq!(CostBenefit { within_s: 0.0, ..terms }.at_age(1e4).within_s, 0.0);
+    }
+}

@@ -1,0 +1,240 @@
+//! One target, epoch by epoch: observe, decide, move; at first what was decided moves while the next epoch is observed.
+
+mod decide;
+
+use crate::ahead::Ahead;
+use crate::assumed::Assumed;
+use crate::meanwhile;
+use crate::place::Layout;
+use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Watched};
+use pagetide_migrate::{BackOff, Background, Kernel, Mover, Refusal, Report, Round};
+use pagetide_policy::{CostBenefit, Decider, Governors, Outcome, PolicySpec, Tenant};
+use pagetide_scan::{End, Meanwhile, Place, ScanError};
+use pagetide_trace::EpochRecord;
+use pagetide_types::{Bytes, EpochHeat, UnitId};
+
+/// How a target is managed.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The policy.
+    pub policy: PolicySpec,
+    /// How much fast memory.
+    pub budget: Budget,
+    /// What moves cost and bring; none: every one is worth it.
+    pub cost_benefit: Option<CostBenefit>,
+    /// Decide, and move nothing.
+    pub dry_run: bool,
+    /// What is managed, for the summary.
+    pub target: String,
+}
+
+/// Says what the tiers are now; none: as before.
+pub type Follow = Box<dyn FnMut() -> Option<Tiers>>;
+
+/// The loop of one target. Call [`Manager::epoch`] until it says that it ended.
+pub struct Manager<T, K> {
+    tracker: T,
+    moving: Background<K>,
+    /// One for each order of the last decision, and until the next one what became of it.
+    ordered: Vec<Outcome>,
+    /// Units that went down only for what will be born, ascending: what that brings no governor sees, so it is not
+    /// to see what it costs.
+    for_births: Vec<UnitId>,
+    tiers: Tiers,
+    follow: Option<Follow>,
+    settings: Settings,
+    tenant: Tenant,
+    /// Units that refused to move.
+    refused: BackOff<UnitId>,
+    /// By unit, whether it was watched in some epoch.
+    known: Vec<bool>,
+    /// What was never watched, as of the last epoch.
+    unknown: Bytes,
+    /// Processes that are watched sparsely, ascending.
+    sparse: Vec<u32>,
+    assumed: Assumed,
+    ahead: Ahead,
+    /// Whether pages moved since it was looked where they lie.
+    moved: bool,
+    /// The last epoch.
+    record: Option<EpochRecord>,
+    /// When it ended, by its clock.
+    decided_s: f64,
+    summary: Summary,
+}
+
+/// Where so large a part of what may be fast is to go up that was not before, the target is not known yet or has changed:
+/// it is looked at again soon. So large a part of its memory is much to be unknown, too.
+const MUCH: f64 = 0.1;
+
+/// The recorder visits so much memory together at most.
+const VISITED: Bytes = Bytes::mib(2);
+
+/// Moves, for who watches meanwhile.
+struct Moves<'a, K>(&'a mut Background<K>);
+
+impl<K: Kernel + Send + 'static> Meanwhile for Moves<'_, K> {
+    fn begin(&mut self) {
+        self.0.begin();
+    }
+
+    fn cpu_ns(&self) -> u64 {
+        self.0.cpu_ns()
+    }
+}
+
+impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
+    /// A loop that has seen no epoch.
+    pub fn new(
+        tracker: T,
+        mover: Mover<K>,
+        tiers: Tiers,
+        governors: Governors,
+        settings: Settings,
+    ) -> Self {
+        let mut summary = Summary {
+            target: settings.target.clone(),
+            policy: settings.policy.to_string(),
+            governor: governors.name().to_owned(),
+            dry_run: settings.dry_run,
+            ..Summary::default()
+        };
+        summary.is_of(&tiers);
+        let decider = Decider::new(&settings.policy);
+        Self {
+            tenant: Tenant::new(decider, governors, settings.cost_benefit),
+            tracker,
+            moving: Background::new(mover),
+            ordered: Vec::new(),
+            for_births: Vec::new(),
+            tiers,
+            follow: None,
+            settings,
+            refused: BackOff::default(),
+            known: Vec::new(),
+            unknown: Bytes(u64::MAX),
+            sparse: Vec::new(),
+            assumed: Assumed::default(),
+            ahead: Ahead::default(),
+            moved: false,
+            record: None,
+            decided_s: 0.0,
+            summary,
+        }
+    }
+
+    /// With tiers that come and go, which are asked for after each epoch.
+    #[must_use]
+    pub fn following(mut self, follow: Follow) -> Self {
+        self.follow = Some(follow);
+        self
+    }
+
+    /// Observes for an epoch, decides at its end, and moves. As long as the target's memory is visited for the first time,
+    /// what was decided moves while the next epoch is observed, and what has not moved when that ends is decided on again:
+    /// other pages are visited than move. Later nothing is observed while pages move, for of a page under way the accessed bit
+    /// cannot be cleared. `stop` is asked now and then whether to end early; pages under way arrive.
+    ///
+    /// # Errors
+    /// When the machine refuses to be observed; a target that ends, and pages that refuse to move,
+    /// are no errors.
+    pub fn epoch(
+        &mut self,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<(Option<EpochLine>, Option<End>), ScanError> {
+        let moved = std::mem::take(&mut self.moved);
+        let Self { tracker, moving, .. } = self;
+        let mut watched = tracker.epoch(&|| stop(), moved, &mut Moves(moving));
+        // Also where watching failed.
+        let mut moves = self.moving.end().map(|round| {
+            let places = watched.as_mut().map(|watched| &mut watched.places[..]);
+            self.take_in(round, places.unwrap_or_default())
+        });
+        let Watched { record, places, end } = watched?;
+        let Some(record) = record else { return Ok((None, end)) };
+        let changed = self.follow_tiers();
+        let layout = Layout::new(places, &record.heat, &self.tiers);
+        let mut line = self.act(&record, &layout, end.is_some());
+        if !self.visits_go_on(&record.heat)
+            && let Some(round) = self.moving.run(stop)
+        {
+            let report = self.take_in(round, &mut []);
+            if !report.refused(Refusal::OutOfTime).is_zero() {
+                self.tracker.hurry();
+            }
+            moves.get_or_insert_default().add(&report);
+        }
+        line.moves = moves;
+        line.tiers = changed.then(|| self.tiers.describe());
+        self.summary.add(&line);
+        self.record = Some(record);
+        Ok((Some(line), end))
+    }
+
+    /// Whether much was never watched, and the last epoch watched some of that.
+    fn visits_go_on(&mut self, heat: &EpochHeat) -> bool {
+        let is_known = |row: &usize| self.known.get(heat.unit[*row].index()) == Some(&true);
+        let unknown: Bytes =
+            (0..heat.len()).filter(|row| !is_known(row)).map(|row| heat.bytes(row)).sum();
+        let before = std::mem::replace(&mut self.unknown, unknown);
+        unknown.as_f64() > MUCH * heat.resident().as_f64()
+            && unknown.as_f64() < (1.0 - MUCH) * before.as_f64()
+    }
+
+    /// A round of moves is over. `places`: as they were before it.
+    fn take_in(&mut self, round: Round, places: &mut [Place]) -> Report {
+        meanwhile::put(places, &round, &self.ordered);
+        self.ordered = meanwhile::outcomes(&round, std::mem::take(&mut self.ordered));
+        for (outcome, order) in self.ordered.iter().zip(&round.report.orders) {
+            if order.moved > 0 {
+                self.refused.obeyed(&outcome.unit);
+            } else if order.refused > 0 {
+                self.refused.refused(outcome.unit);
+            }
+        }
+        let for_births = |unit: &UnitId| self.for_births.binary_search(unit).is_ok();
+        let booked = self.ordered.iter().filter(|outcome| !for_births(&outcome.unit));
+        self.tenant.learn(booked.copied());
+        self.moved = true;
+        self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
+        self.summary.moves.add(&round.report);
+        round.report
+    }
+
+    /// Takes the tiers as they are now; whether that is another machine than before.
+    fn follow_tiers(&mut self) -> bool {
+        let Some(now) = self.follow.as_mut().and_then(|follow| follow()) else { return false };
+        let changed = !now.are(&self.tiers);
+        if changed && !now.slow.is_empty() {
+            self.summary.is_of(&now);
+        }
+        self.tiers = now;
+        changed
+    }
+
+    /// What the last epoch saw, once.
+    pub fn take_record(&mut self) -> Option<EpochRecord> {
+        self.record.take()
+    }
+
+    /// What happened so far.
+    #[must_use]
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// Adds what is to be said of how it was watched.
+    pub fn note(&mut self, notes: Vec<String>) {
+        self.summary.notes = notes;
+    }
+
+    /// Ends the loop, and gives the tracker back.
+    pub fn into_tracker(self) -> T {
+        self.tracker
+    }
+
+    /// The tracker.
+    pub fn tracker(&mut self) -> &mut T {
+        &mut self.tracker
+    }
+}

@@ -179,6 +179,21 @@ fn far_from_the_recommended_size_the_policy_is_named_that_is_best_there() {
 }
 
 #[test]
+fn what_is_said_of_far_less_than_is_needed_is_called_rough_where_traffic_was_sampled() {
+    let caveats = |sampled: bool, percent: u64| {
+        let hot = candidate(curve("rate", &hot_cold(300, 1000, 2e4, 1000.0)));
+        let mut input = input(vec![hot]);
+        input.facts.cache_per_core = Bytes::mib(2 * u64::from(sampled));
+        let plan = plan(input, &cxl(), &PlanOptions::default());
+        let need = plan.recommendation.as_ref().unwrap().fast_bytes;
+        plan.said_at(Bytes(need.0 * percent / 100)).caveats
+    };
+    assert!(caveats(true, 50)[0].starts_with("for less than is needed this is rough"));
+    assert_eq!(caveats(true, 95), [""; 0]);
+    assert_eq!(caveats(false, 50), [""; 0], "exact counts are exact");
+}
+
+#[test]
 fn a_target_is_said_with_the_digits_that_it_has() {
     assert_eq!(
         [0.05, 0.0005, 0.0225, 0.07, 1.0].map(percent_exactly),

@@ -145,14 +145,19 @@ def stall_ns(found):
     return (waiting + (base * MOVING["page_4k_us"] + huge * MOVING["page_2m_us"]) * 1e3 + observing) / all_
 
 
-def cases(folder):
-    """By program and DRAM, what was found by mode."""
-    found = {}
-    for path in sorted(folder.glob("*.json")):
+def cases(folder, again):
+    """By program and DRAM, what was found by mode. `again`: folders with more guests of some cases; of several the one with the
+    median share in the last third, and the shares of all."""
+    all_ = {}
+    for path in sorted(path for each in (folder, *again) for path in each.glob("*.json")):
         case = json.loads(path.read_text(encoding="utf-8"))
-        if "best_by_mib" in case:
-            continue
-        found.setdefault((case["program"], case["dram_mib"]), {})[case["mode"]] = case | metered(case)
+        if "best_by_mib" not in case:
+            all_.setdefault((case["program"], case["dram_mib"], case["mode"]), []).append(case | metered(case))
+    found = {}
+    for (program, dram, mode), guests in all_.items():
+        guests.sort(key=lambda case: case["last_third"]["fast_share"])
+        shares = [case["last_third"]["fast_share"] for case in guests]
+        found.setdefault((program, dram), {})[mode] = guests[len(guests) // 2] | {"shares": shares}
     order = {program.name: at for at, program in enumerate(PROGRAMS)}
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0][0], 99), item[0][1])))
 
@@ -166,9 +171,9 @@ def best(folder, program, free_kib):
     return 100 * by_mib[min(free_kib // 1024, len(by_mib) - 1)]
 
 
-def show(folder, markdown):
+def show(folder, again, markdown):
     """The table of all cases, and how the goals stand."""
-    found = cases(folder)
+    found = cases(folder, again)
     lines, goals = [], Goals()
     for (program, dram), modes in found.items():
         share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
@@ -183,13 +188,19 @@ def show(folder, markdown):
             best_ = clairvoyant[mode]
             lines.append(
                 [program, free, mode, f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
-                + [f"{share[mode]:.1f} %", "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
+                + [last_third(case["shares"], share[mode]), "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
                 + ["" if observer is None else f"{observer:.1f} s", over_none(misses), over_none(stall)]
             )
         goals.add(program, dram, share, clairvoyant.get("pagetide"), mib, stall)
     header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "observer", "misses over none's", "stall over none's"]
     common.table(header, lines, markdown)
     goals.say()
+
+
+def last_third(shares, share):
+    """The share of one guest; of several, in which range theirs lie."""
+    several = f" ({100 * shares[0]:.1f} – {100 * shares[-1]:.1f})" if len(shares) > 1 else ""
+    return f"{share:.1f} %{several}"
 
 
 class Goals:
@@ -254,6 +265,7 @@ def main():
     parser = guest.arguments(__doc__, "compare")
     parser.add_argument("--seconds", type=int, default=SECONDS, help="how long each is watched")
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
+    parser.add_argument("--again", action="append", default=[], metavar="NAME", help="more guests of the same cases, measured under this name: shows the median one and the range")
     args = parser.parse_args()
     args.folder = args.results / args.name
     if not args.show:
@@ -267,7 +279,7 @@ def main():
             path = args.folder / f"{program.name}-pages.json"
             if re.search(args.only, path.stem) and not path.exists():
                 run_pages(args, program, path)
-    show(args.folder, args.markdown)
+    show(args.folder, [args.results / name for name in args.again], args.markdown)
 
 
 if __name__ == "__main__":

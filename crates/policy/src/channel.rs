@@ -72,8 +72,10 @@ impl Worth {
             #[expect(clippy::cast_possible_truncation, reason = "a rate")]
             let counts = self.of_row(heat, row) as f32;
             weighed.rate[row] *= counts;
-            if let Some(least) = weighed.least.get_mut(row) {
-                *least *= counts;
+            for column in [&mut weighed.least, &mut weighed.traffic] {
+                if let Some(value) = column.get_mut(row) {
+                    *value *= counts;
+                }
             }
         }
         weighed
@@ -103,6 +105,7 @@ mod tests {
             heat.push(HeatRow { unit, rate: *rate, flags, pages: 1, watched: 1, touched: 1, node });
             heat.in_order.push(*in_order);
             heat.least.push(rate / 2.0);
+            heat.traffic.push(rate / 4.0);
         }
         heat.cores = cores;
         heat
@@ -122,6 +125,11 @@ mod tests {
         assert_eq!(found[2], 1.75e6);
         let weighed = Worth::of(&heat, &TERMS, |_| true).unwrap().weigh(&heat);
         assert_eq!(weighed.least[1], weighed.rate[1] / 2.0);
+        assert_eq!(
+            weighed.traffic[1],
+            weighed.rate[1] / 4.0,
+            "what is born is held against the others"
+        );
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub struct Decision {
     pub sparse: Vec<u32>,
     /// What the governor sees in another way than before.
     pub changes: Vec<Change>,
+    /// The heat with each access as often as it counts, where that is not once: what was decided by.
+    pub weighed: Option<EpochHeat>,
 }
 
 /// What became of the order to move a row.
@@ -201,7 +203,7 @@ impl Tenant {
             }
         };
         let sparse = self.processes.sparse();
-        Decision { chosen, migrating, standing_still, sparse, changes }
+        Decision { chosen, migrating, standing_still, sparse, changes, weighed }
     }
 
     /// Takes in what became of the last decision.

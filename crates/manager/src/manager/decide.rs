@@ -212,8 +212,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         if let Some(birth) =
             self.tenant.birth().filter(|_| for_births.0 > 0 && !self.settings.dry_run)
         {
+            let counted = decision.weighed.as_ref().unwrap_or(heat);
             let may = |row: usize| {
-                let each = f64::from(heat.rate[row]) / f64::from(heat.pages[row].max(1));
+                let each = f64::from(counted.rate[row]) / f64::from(heat.pages[row].max(1));
                 let stands = self.sparse.binary_search(&process[row]).is_ok();
                 movable[row] && !stands && each < birth.rate
             };

@@ -215,11 +215,15 @@ pub struct PolicyPlan {
 }
 
 impl PolicyPlan {
-    /// The policy with so much fast memory: the last point of its curve that fits, for what is
-    /// between two is not charged less than it costs.
+    /// The policy with so much fast memory: the last point of its curve that fits, or the recommended size if that is nearer,
+    /// for what is between two is not charged less than it costs.
     #[must_use]
     pub fn at(&self, fast: Bytes) -> Option<Point> {
-        self.points.iter().take_while(|point| point.fast_bytes <= fast).last().copied()
+        let points = self.points.iter().chain(&self.at_recommended);
+        points
+            .filter(|point| point.fast_bytes <= fast)
+            .max_by_key(|point| point.fast_bytes)
+            .copied()
     }
 }
 

@@ -3,7 +3,7 @@
 //! stretches (utility-based partitioning with lookahead: Qureshi and Patt, MICRO 2006, section
 //! 3.3), which walks the convex hull of each curve.
 
-use crate::{Band, Plan, Role, Said};
+use crate::{Band, Plan, PolicyPlan, Role, Said};
 use pagetide_trace::Window;
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -64,6 +64,16 @@ impl Sharer {
         let policy = candidates()
             .find(|p| Some(p.policy.as_str()) == recommended)
             .or_else(|| candidates().min_by_key(|p| p.fast_bytes.unwrap_or(Bytes(u64::MAX))));
+        Self::under(plan, policy)
+    }
+
+    /// One that has so much fast memory to itself: under the policy that is shown there.
+    #[must_use]
+    pub fn alone(plan: &Plan, fast: Bytes) -> Self {
+        Self { said: plan.said_at(fast), ..Self::under(plan, plan.policy_at(fast)) }
+    }
+
+    fn under(plan: &Plan, policy: Option<&PolicyPlan>) -> Self {
         Self {
             name: plan.recording.name.clone(),
             window: plan.recording.window,

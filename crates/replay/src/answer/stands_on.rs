@@ -42,7 +42,7 @@ pub(crate) fn stands_on(
                 percent(METHOD)
             ));
         }
-        all.extend(longer(interval, facts));
+        all.extend(longer(interval, facts, input.warm_up.epochs));
     }
     all.extend(answer.and_then(|answer| trend(&best.cost.hits(best.entry(answer.fast_bytes)))));
     all.push(costs(machine));
@@ -310,12 +310,17 @@ fn flat(answer: &Recommendation, best: &Candidate<'_>) -> Option<String> {
     })
 }
 
-/// How much longer to record, where chance alone leaves the size wide open: the error falls with the
-/// root of the time.
-fn longer(interval: Interval, facts: &RecordingFacts) -> Option<String> {
+/// How long to record, where chance alone leaves the size wide open: the error falls with the root of the time that is
+/// judged. What was `left_out` at the beginning is left out again: half of all where the program ran before, else as much.
+fn longer(interval: Interval, facts: &RecordingFacts, left_out: usize) -> Option<String> {
     let times = (interval.chance / WIDE).powi(2);
     (times > 1.0).then(|| {
-        let seconds = facts.seconds * times;
+        let part = left_out as f64 / facts.epochs.max(1) as f64;
+        let seconds = if 2 * left_out >= facts.epochs.saturating_sub(1) && part < 1.0 {
+            facts.seconds * times / (1.0 - part)
+        } else {
+            facts.seconds * times + left_out as f64 * facts.epoch_s
+        };
         let long = if seconds < 120.0 {
             format!("{seconds:.0} s")
         } else {
@@ -336,6 +341,24 @@ fn longer(interval: Interval, facts: &RecordingFacts) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn to_know_it_better_what_is_left_out_is_recorded_as_well() {
+        let none = Bytes(0);
+        let interval = Interval { low: none, high: none, chance: 1.2 * WIDE, slowdown: 0.0 };
+        let long = |epochs, left_out| {
+            let seconds = 5.0 * (epochs - left_out) as f64;
+            let facts =
+                RecordingFacts { epochs, epoch_s: 5.0, seconds, ..RecordingFacts::default() };
+            longer(interval, &facts, left_out).unwrap()
+        };
+        assert!(
+            long(12, 6).contains("record 86 s"),
+            "1.44 times as long, half of it to learn from"
+        );
+        assert!(long(12, 2).contains("record 82 s"), "1.44 times 50 s, and 10 s to fill");
+        assert!(long(5, 1).contains("record 34 s"));
+    }
 
     fn said(shares: &[f64]) -> Option<String> {
         let epoch = |fast: &f64| EpochHits { accesses: 1000.0, fast: 1000.0 * fast };

@@ -1,7 +1,7 @@
 //! Recommendations whose right answer is known, and the cases in which there is none.
 
 use crate::build::{Unit, bound, candidate, curve, cxl, hot_cold, input, near, plan_units};
-use pagetide_replay::{Certainty, Plan, PlanOptions, percent_exactly, plan};
+use pagetide_replay::{Certainty, Plan, PlanOptions, Sharer, percent_exactly, plan};
 use pagetide_types::Bytes;
 use proptest::prelude::*;
 
@@ -175,6 +175,18 @@ fn far_from_the_recommended_size_the_policy_is_named_that_is_best_there() {
     for (units, policy) in [(100, "rate"), (700, "lru")] {
         let said = plan.sentence_at(Bytes::mib(2 * units)).unwrap();
         assert!(said.contains(&format!("under the policy {policy}")), "{said}");
+        assert_eq!(Sharer::alone(&plan, Bytes::mib(2 * units)).policy, policy, "as in JSON");
+    }
+}
+
+/// A curve is shown by some hundred points; the recommended size lies between two of them.
+#[test]
+fn with_just_as_much_as_is_recommended_the_target_is_kept() {
+    for hot in [2000, 2011, 2023] {
+        let plan = plan_units(&hot_cold(hot, 10_000, 2e4, 1000.0));
+        let need = plan.recommendation.as_ref().unwrap().fast_bytes;
+        let point = plan.policy_at(need).and_then(|policy| policy.at(need)).unwrap();
+        assert!(point.slowdown.high <= plan.target_slowdown, "{hot}: {point:?}");
     }
 }
 

@@ -136,6 +136,11 @@ impl PageHeat {
         heat
     }
 
+    /// Whether the pages of a region had one row together in the last epoch.
+    pub(crate) fn is_whole(&self, region: UnitId) -> bool {
+        self.forms.get(region.index()) == Some(&Form::Whole)
+    }
+
     /// What follows from the flags of single pages that were added last.
     fn complete(&mut self, heat: &mut EpochHeat) {
         let from = heat.pages.len();

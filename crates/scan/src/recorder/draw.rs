@@ -23,6 +23,45 @@ const BUSY: f32 = 0.25;
 /// What fewer visits cost says little.
 const FEW_VISITS: f64 = 8.0;
 
+/// What an epoch visits.
+pub(super) struct Drawn {
+    /// All waves, and how often each region is visited on average over all draws, the first waves aside.
+    pub(super) draw: Draw,
+    /// Waves that come first, whose visits are to have few looks each; none if there is no hurry.
+    pub(super) first: Option<First>,
+}
+
+/// Waves that visit each of these regions once.
+pub(super) struct First {
+    pub(super) waves: usize,
+    regions: Vec<usize>,
+}
+
+impl Drawn {
+    /// How likely each region was visited, of whose waves so many were begun, the first ones before all others.
+    pub(super) fn chances(&self, begun: usize) -> Vec<f64> {
+        let part = |begun: usize, of: usize| if of == 0 { 1.0 } else { begun as f64 / of as f64 };
+        let first = self.first.as_ref().map_or(0, |first| first.waves);
+        let others = part(begun.saturating_sub(first), self.draw.waves.len() - first);
+        let mut chances: Vec<f64> =
+            self.draw.expected.iter().map(|expected| chance(*expected, others)).collect();
+        let done = part(begun.min(first), first);
+        for region in self.first.iter().flat_map(|first| &first.regions) {
+            chances[*region] = 1.0 - (1.0 - done) * (1.0 - chances[*region]);
+        }
+        chances.iter_mut().for_each(|chance| *chance = chance.clamp(1e-6, 1.0));
+        chances
+    }
+}
+
+/// How likely a region is visited at all that was to be visited so often on average, in as many
+/// waves (or one more); of these the share `done` was begun.
+fn chance(expected: f64, done: f64) -> f64 {
+    let (times, more) = (expected.floor(), expected.fract());
+    let never = (1.0 - done).powf(times);
+    1.0 - never * (1.0 - more * done)
+}
+
 /// What a visit costs in all, CPU time, ns, with all looks and with few; none before the first.
 #[derive(Debug, Default)]
 pub(super) struct VisitCost([Option<f64>; 2]);
@@ -46,9 +85,8 @@ impl VisitCost {
 
 impl Recorder {
     /// Draws as many visits as `budget_ns` of CPU time pays for, and finds out which pages of what
-    /// was drawn cannot be cleared. Says how many waves come first, whose visits are to have few looks each; none if there
-    /// is no hurry.
-    pub(super) fn draw(&mut self, budget_ns: f64) -> (Draw, Option<usize>) {
+    /// was drawn cannot be cleared.
+    pub(super) fn draw(&mut self, budget_ns: f64) -> Drawn {
         let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
         let unvisited = self.unvisited(false);
@@ -67,11 +105,10 @@ impl Recorder {
         if coarse {
             // First what nobody knows or knows no more, each once. Which of its pages cannot be cleared is found out
             // afterwards, of those that were visited.
-            unvisited.iter().for_each(|region| drawn.expected[*region] += 1.0);
             let first = self.in_order(&unvisited);
             let waves = first.len();
             drawn.waves.splice(..0, first);
-            return (drawn, Some(waves));
+            return Drawn { draw: drawn, first: Some(First { waves, regions: unvisited }) };
         }
         for wave in &mut drawn.waves {
             for region in wave.iter() {
@@ -85,7 +122,7 @@ impl Recorder {
                 !region.uncleared && region.weight() > 0
             });
         }
-        (drawn, None)
+        Drawn { draw: drawn, first: None }
     }
 
     pub(super) fn can_visit(&self, region: &Region) -> bool {
@@ -189,5 +226,37 @@ pub(super) fn random(state: &mut u64) -> impl FnMut() -> f64 + '_ {
         x ^= x << 17;
         *state = x;
         (x >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chance_of_a_visit_where_waves_were_left_out() {
+        let near = |expected, done, right: f64| {
+            let found = chance(expected, done);
+            assert!((found - right).abs() < 1e-12, "{expected} {done}: {found}");
+        };
+        near(0.25, 1.0, 0.25);
+        near(0.25, 0.8, 0.2);
+        near(1.5, 1.0, 1.0);
+        // Half of the time it is one wave, half of the time two.
+        near(1.5, 0.8, f64::midpoint(0.8, 0.96));
+        near(2.0, 0.9, 0.99);
+    }
+
+    #[test]
+    fn what_is_visited_first_was_visited_however_many_of_the_others_were() {
+        let waves = vec![Vec::new(); 6];
+        let draw = Draw { waves, expected: vec![0.0, 1.0, 0.5] };
+        let first = Some(First { waves: 2, regions: vec![0, 1] });
+        let drawn = Drawn { draw, first };
+        assert_eq!(drawn.chances(2), [1.0, 1.0, 1e-6], "the epoch ended with the first waves");
+        assert_eq!(drawn.chances(4), [1.0, 1.0, 0.25]);
+        assert_eq!(drawn.chances(1), [0.5, 0.5, 1e-6]);
+        let drawn = Drawn { first: None, ..drawn };
+        assert_eq!(drawn.chances(3), [1e-6, 0.5, 0.25]);
     }
 }

@@ -67,8 +67,8 @@ impl Recorder {
         // Writing heat down at the end costs what it cost last time.
         let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
-        let (drawn, first) = self.draw((budget - used).max(least));
-        let coarse = first.is_some();
+        let drawn = self.draw((budget - used).max(least));
+        let coarse = drawn.first.is_some();
         let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
         let limits = Limits {
             end_ns,
@@ -94,15 +94,15 @@ impl Recorder {
         let cpu_from = self.live.now();
         let gaps = ladder::gaps(self.gap_of_target_ns());
         let mut survey = Survey::new(&mut self.live, &self.regions, gaps, limits);
-        if let Some(first) = first {
+        if let Some(first) = &drawn.first {
             let shortest = self.options.opening.unwrap_or(epoch).as_nanos();
             let not_before_ns = start_ns + u64::try_from(shortest).unwrap_or(u64::MAX);
-            survey = survey.coarse(first, not_before_ns);
+            survey = survey.coarse(first.waves, not_before_ns);
         } else if self.options.opening.is_some() && self.patience.is_over() {
             survey = survey.alert();
         }
         cleared.iter().for_each(|cleared| survey.adopt(cleared));
-        let outcome = survey.run(&drawn.waves, draw::random(&mut self.random), &stop_or_ended);
+        let outcome = survey.run(&drawn.draw.waves, draw::random(&mut self.random), &stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
         let cpu_seconds = (self.live.now() - cpu_from).max(1) as f32;
         for (process, known) in self.known.iter_mut().enumerate().filter(|(_, known)| known.alive) {
@@ -114,7 +114,8 @@ impl Recorder {
         tracing::debug!(epoch = self.epoch, coarse, visits = outcome.visits.len(), ?outcome.tally);
         self.learn_cost(&outcome, coarse);
         let end_of_epoch = self.live.now();
-        let mut record = self.record(&outcome, &drawn.expected, start_ns, end_of_epoch);
+        let mut record =
+            self.record(&outcome, &drawn.chances(outcome.tally.waves), start_ns, end_of_epoch);
         let others_cpu = all_cpu + meanwhile.cpu_ns();
         record.epoch.recorder_s = process_cpu().saturating_sub(others_cpu) as f64 * 1e-9;
         self.ended_ns = Some(self.live.now());

@@ -56,7 +56,8 @@ impl FromIterator<(NodeId, u16)> for PerNode {
 }
 
 impl Recorder {
-    /// Where the units of the last epoch lay when what is resident was read.
+    /// Where the units of the last epoch lay when what is resident was read: each row of its heat that somebody maps has a
+    /// place.
     #[must_use]
     pub fn places(&self) -> Vec<Place> {
         let alive = self.regions.iter().filter(|region| self.known[region.process].alive);
@@ -74,7 +75,8 @@ impl Recorder {
         let mut places = Vec::with_capacity(regions.len());
         for run in self.units.runs() {
             let group = &regions[of_unit[run.region.index()].clone()];
-            if group.iter().all(|region| region.pages.is_some()) {
+            // As its rows are: nobody may have visited it yet, whatever is known of its pages.
+            if !self.page_heat.is_whole(run.region) {
                 group.iter().for_each(|region| self.single(region, run, &mut places));
             } else if run.pages == 0 {
                 places.extend(group.iter().map(|region| self.whole(region, run.first)));

@@ -20,14 +20,6 @@ const WRITE_ROW_NS: u64 = 45;
 const DOUBTFUL_PAGES: u16 = 16;
 const DOUBTFUL_SHARE: f64 = 0.5;
 
-/// How likely a region is visited at all that was to be visited so often on average, in as many
-/// waves (or one more); of these the share `done` was begun.
-fn chance(expected: f64, done: f64) -> f64 {
-    let (times, more) = (expected.floor(), expected.fract());
-    let never = (1.0 - done).powf(times);
-    1.0 - never * (1.0 - more * done)
-}
-
 /// Leaves out visits to a region whose pages turn out to be mapped elsewhere too: what is not known to have been
 /// cleared is not what was accessed. Where nobody has looked yet that is found out now.
 fn drop_if_shared(region: &mut Region, pid: Pid, Visits { visits, .. }: &mut Visits<'_>) {
@@ -52,12 +44,12 @@ fn drop_if_shared(region: &mut Region, pid: Pid, Visits { visits, .. }: &mut Vis
 }
 
 impl Recorder {
-    /// Turns what was seen into heat, and the epoch into its record. `expected`: how often each
-    /// region was to be visited. What all of it cost the caller adds.
+    /// Turns what was seen into heat, and the epoch into its record. `chances`: how likely each
+    /// region was visited. What all of it cost the caller adds.
     pub(super) fn record(
         &mut self,
         outcome: &Outcome,
-        expected: &[f64],
+        chances: &[f64],
         start_ns: u64,
         end_ns: u64,
     ) -> EpochRecord {
@@ -65,10 +57,8 @@ impl Recorder {
         for region in &mut self.regions {
             region.sparse = self.known[region.process].watch < 1.0;
         }
-        let chance_of = |expected: &f64| chance(*expected, outcome.tally.done()).clamp(1e-6, 1.0);
-        let chances = expected.iter().map(chance_of);
-        let mut visits: Vec<Visits<'_>> =
-            chances.map(|chance| Visits { visits: Vec::new(), chance }).collect();
+        let none = |chance: &f64| Visits { visits: Vec::new(), chance: *chance };
+        let mut visits: Vec<Visits<'_>> = chances.iter().map(none).collect();
         for visit in &outcome.visits {
             self.regions[visit.region].outdated = false;
             let of_region = &mut visits[visit.region];
@@ -237,19 +227,5 @@ mod tests {
         assert!(region.uncleared, "mapped twice");
         assert_eq!(of_region.visits.len(), 1, "the drawn one cleared nothing");
         assert!(of_region.visits[0].late);
-    }
-
-    #[test]
-    fn the_chance_of_a_visit_where_waves_were_left_out() {
-        let near = |expected, done, right: f64| {
-            let found = chance(expected, done);
-            assert!((found - right).abs() < 1e-12, "{expected} {done}: {found}");
-        };
-        near(0.25, 1.0, 0.25);
-        near(0.25, 0.8, 0.2);
-        near(1.5, 1.0, 1.0);
-        // Half of the time it is one wave, half of the time two.
-        near(1.5, 0.8, f64::midpoint(0.8, 0.96));
-        near(2.0, 0.9, 0.99);
     }
 }

@@ -70,13 +70,6 @@ pub(crate) struct Tally {
     pub(crate) planned: usize,
 }
 
-impl Tally {
-    /// Of the waves that were drawn, the share that was begun.
-    pub(crate) fn done(&self) -> f64 {
-        if self.planned == 0 { 1.0 } else { self.waves as f64 / self.planned as f64 }
-    }
-}
-
 /// What came out of an epoch.
 pub(crate) struct Outcome {
     pub(crate) visits: Vec<Visit>,

@@ -5,6 +5,7 @@ use crate::recorded::alone;
 use pagetide_host::Host;
 use pagetide_scan::{Observer, Options, Place, Recorder, SinglePages, Target};
 use pagetide_types::{UnitId, UnitSize};
+use std::collections::HashSet;
 use std::time::Duration;
 
 /// Regions of which a fifth of the pages are read all the time, more than the CPU caches hold, and the others never; and as many of which
@@ -57,4 +58,35 @@ fn of_more_pages_than_are_told_apart_those_are_that_differ_in_heat() {
         }
     }
     panic!("{} single pages and {} whole regions", found.0, found.1);
+}
+
+/// As `run` watches: every page has a row of its own, once somebody has visited its region.
+#[test]
+fn what_nobody_has_visited_yet_has_a_place_too() {
+    let name = "what_nobody_has_visited_yet_has_a_place_too";
+    let Some(_alone) = alone(name) else { return };
+    let area = Area::private(8 * UNEVEN * HUGE);
+    let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
+    let host = Host::live();
+    let observer = Observer::start(&host, &host.features()).unwrap();
+    let options = Options {
+        epoch: Duration::from_millis(500),
+        opening: Some(Duration::from_millis(100)),
+        budget: 0.002,
+        unit: UnitSize::Base,
+        single_pages: Some(SinglePages { at_most: 1 << 20, matters: 16.0 }),
+        ..Options::default()
+    };
+    let target = Target::Pids(vec![child.pid()]);
+    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut most_unvisited = 0;
+    for _ in 0..6 {
+        let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
+        let places: HashSet<UnitId> = recorder.places().iter().map(|place| place.unit).collect();
+        let without = heat.unit.iter().filter(|unit| !places.contains(unit)).count();
+        assert_eq!(without, 0, "of {} rows", heat.len());
+        let unvisited = heat.rows().filter(|row| row.pages == 512 && row.watched == 0);
+        most_unvisited = most_unvisited.max(unvisited.count());
+    }
+    assert!(most_unvisited >= UNEVEN, "all was visited at once: {most_unvisited}");
 }

@@ -25,6 +25,22 @@ pub(crate) fn that_make_room(
     coldest(left, wanted - made - free.max(0.0), heat, layout)
 }
 
+/// Of these rows the first whose fast parts may still move: `left` bytes, which they take from.
+pub(crate) fn within(
+    left: &mut f64,
+    rows: Vec<usize>,
+    heat: &EpochHeat,
+    layout: &Layout,
+) -> Vec<usize> {
+    let takes = |row: &usize| {
+        let bytes = heat.bytes(*row).as_f64() * layout.fast_part[*row];
+        let fits = bytes <= *left;
+        *left -= bytes;
+        fits
+    };
+    rows.into_iter().take_while(takes).collect()
+}
+
 /// The coldest of these rows, until their fast parts make up what is lacking.
 fn coldest(
     mut rows: Vec<usize>,
@@ -95,5 +111,8 @@ mod tests {
         assert_eq!(found(2, &down), [0; 0], "what goes down anyway is room, too");
         let exchanged = Chosen { promote: vec![2], demote: vec![3], ..Chosen::default() };
         assert_eq!(found(1, &exchanged), [4, 1], "unless something else takes it");
+        let mut left = Bytes::mib(1).as_f64();
+        assert_eq!(within(&mut left, vec![4, 1, 0], &heat, &layout), [4, 1], "a MiB may move");
+        assert_eq!(within(&mut left, vec![0], &heat, &layout), [0; 0], "and no more");
     }
 }

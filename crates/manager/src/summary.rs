@@ -49,7 +49,7 @@ pub struct EpochLine {
     pub observer_s: f64,
     /// Resident memory of the target.
     pub resident: Bytes,
-    /// Of it, in fast memory at the end of the epoch.
+    /// Of it, in fast memory: as found in the epoch, and with what moved beside it since.
     pub held: Bytes,
     /// Free in the fast tier when it was decided.
     pub free: Bytes,

@@ -11,9 +11,9 @@ pub(crate) struct Population {
     unit: Vec<UnitId>,
     /// Base pages per row.
     pages: Vec<u16>,
-    /// Base pages per row of the epoch before; as is `row_now` empty if nothing differs.
+    /// Base pages per row of the epoch before, where something differs.
     pub(crate) pages_before: Vec<u16>,
-    /// For every row of the epoch before its row now, or [`DEAD`].
+    /// For every row of the epoch before its row now, or [`DEAD`]; empty if nothing differs.
     pub(crate) row_now: Vec<u32>,
     /// Rows that were not alive in the epoch before, ascending.
     pub(crate) born: Vec<u32>,

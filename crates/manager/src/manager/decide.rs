@@ -208,7 +208,11 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         self.tracker.watch_sparsely(&sparse, Watch::Sparse.budget_share());
         let mut chosen = decision.chosen;
         let free = line.capacity.as_f64() - line.held.as_f64();
-        chosen.demote.extend(parted::that_make_room(&behind, &chosen, heat, layout, free));
+        let moves = chosen.promote.iter().chain(&chosen.demote);
+        let moved: Bytes = moves.map(|row| heat.bytes(*row)).sum();
+        let mut left = self.settings.budget.per_epoch(line.length_s).as_f64() - moved.as_f64();
+        let parts = parted::that_make_room(&behind, &chosen, heat, layout, free);
+        chosen.demote.extend(parted::within(&mut left, parts, heat, layout));
         if let Some(birth) =
             self.tenant.birth().filter(|_| for_births.0 > 0 && !self.settings.dry_run)
         {
@@ -219,6 +223,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
                 movable[row] && !stands && each < birth.rate
             };
             let parts = parted::for_births(may, (&chosen, for_births), heat, layout);
+            let parts = parted::within(&mut left, parts, heat, layout);
             chosen.for_births.extend(&parts);
             chosen.demote.extend(parts);
         }

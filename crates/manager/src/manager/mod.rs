@@ -228,11 +228,6 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         self.summary.notes = notes;
     }
 
-    /// Ends the loop, and gives the tracker back.
-    pub fn into_tracker(self) -> T {
-        self.tracker
-    }
-
     /// The tracker.
     pub fn tracker(&mut self) -> &mut T {
         &mut self.tracker

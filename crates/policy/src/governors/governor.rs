@@ -32,13 +32,13 @@ pub enum Watch {
     /// As well as the budget allows: a policy is to rank its units.
     #[default]
     Full,
-    /// One page-table entry of every 2 MiB, and whole huge pages only: nothing is cleared that
-    /// would split one. Enough to see that the pattern of accesses changes.
+    /// In the simulator one page-table entry of every 2 MiB, live a tenth of its regions: whole huge pages only, so nothing is
+    /// cleared that would split one. Enough to see that the pattern of accesses changes.
     Sparse,
 }
 
 impl Watch {
-    /// A sparse watch looks at one entry of so much memory (Adaptive, section 4.3).
+    /// A sparse watch in the simulator looks at one entry of so much memory (Adaptive, section 4.3).
     pub const STRIDE: Bytes = Bytes::mib(2);
 
     /// The part of the budget for watching that it may take.

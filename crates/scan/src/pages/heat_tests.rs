@@ -121,10 +121,12 @@ fn a_page_is_as_hot_as_beside_other_regions_and_as_sure_as_its_region() {
     (memory.if_alike, memory.comes_true) = (2.0, 0.5);
     of.pages.as_mut().unwrap().memory = Some(memory);
     (of.rate, of.least, of.in_order, of.beside) = (Some(6.0), 1.5, 0.4, 0.5);
+    of.sparse = true;
     let heat = collect(&[of], &mut units);
     // On two cores.
     assert_eq!((&heat.rate[..], &heat.least[..]), (&[5.0, 3.0][..], &[1.25, 0.75][..]));
     assert_eq!(heat.in_order, [2.0, 1.2]);
+    assert_eq!(heat.traffic, heat.rate, "of a process that is watched sparsely");
 }
 
 #[test]

@@ -26,7 +26,8 @@ pub(super) struct Part<'a> {
     least_part: f32,
     /// Which part of the rate comes in order.
     in_order: f32,
-    traffic: f32,
+    /// It is charged with its rate; else with what was measured.
+    as_expected: bool,
     traffics: Option<&'a [f32; REGION]>,
     /// Bits of single pages count, by the numbers of [`Pages`].
     watched: Mask,
@@ -77,7 +78,7 @@ impl<'a> Part<'a> {
         nodes: &'a [NodeId],
     ) -> Option<Self> {
         let pages = region.pages.as_deref()?;
-        let measured = measured.filter(|_| !region.unknown());
+        let measured = measured.filter(|measured| !region.unknown() && !measured.partly);
         let mut flags = HeatFlags::default();
         if region.huge {
             // One accessed bit for all of them.
@@ -103,12 +104,8 @@ impl<'a> Part<'a> {
             beside: region.beside,
             least_part: region.least_part(),
             in_order: region.in_order,
-            traffic: if region.charged_as_expected() { region.mean_rate() * cores } else { 0.0 },
-            traffics: match (region.huge, region.sparse) {
-                (true, _) => None,
-                (false, true) => pages.rates(),
-                (false, false) => pages.traffic(),
-            },
+            as_expected: region.charged_as_expected(),
+            traffics: pages.traffic(),
             watched: if region.huge || measured.is_none() {
                 Mask::default()
             } else {
@@ -142,7 +139,8 @@ impl<'a> Part<'a> {
         }
         let own = |each: &[f32; REGION]| self.pages.drawn(each[page]) * self.cores * self.beside;
         let rate = self.rates.map_or(self.rate, own);
-        let traffic = self.traffics.map_or(self.traffic, |each| each[page] * self.cores);
+        let measured = |each: &[f32; REGION]| each[page] * self.cores;
+        let traffic = if self.as_expected { rate } else { self.traffics.map_or(0.0, measured) };
         let (least, in_order) = (rate * self.least_part, rate * self.in_order);
         Page { rate, least, in_order, traffic, flags }
     }

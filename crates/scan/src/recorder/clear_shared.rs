@@ -15,6 +15,7 @@ use crate::survey::Cleared;
 use crate::target::region::Region;
 use crate::walk::row::Range;
 use std::cmp::{Ordering, Reverse};
+use std::collections::BTreeMap;
 
 /// Share of the budget for it: that of the memory that needs it, within these bounds. A process
 /// that costs more has its turn less often.
@@ -35,21 +36,46 @@ const FLUSHING_LOOKS: usize = 256;
 const FLUSHING_TRIES: usize = 8;
 
 /// Whose turn it is, and what it may cost.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Turns {
-    last: Option<(usize, Kind)>,
+    /// The process that had its turn last.
+    last: Option<usize>,
+    /// Processes of which two kinds are to be cleared, in alternate turns, and of which it was the turn last.
+    both: BTreeMap<usize, Kind>,
     /// CPU time saved up, ns.
     credit: f64,
     /// What clearing a base page costs, ns.
     page: f64,
-    /// How likely each was to have its turn in this epoch.
-    pub(super) chance: f64,
+    /// How likely each process was to have its turn in this epoch.
+    chance: f64,
 }
 
 impl Default for Turns {
     /// 10 ms per GiB; what was measured corrects it.
     fn default() -> Self {
-        Self { last: None, credit: 0.0, page: 40.0, chance: 1.0 }
+        Self { last: None, both: BTreeMap::new(), credit: 0.0, page: 40.0, chance: 1.0 }
+    }
+}
+
+impl Turns {
+    /// How likely a region of the process was cleared in this epoch.
+    pub(super) fn chance_of(&self, process: usize) -> f64 {
+        if self.both.contains_key(&process) { self.chance / 2.0 } else { self.chance }
+    }
+
+    /// For each process the kind whose turn it is: clearing one takes from the other what its flush needs.
+    fn one_each(&mut self, jobs: &[Job]) -> Vec<Job> {
+        let before = std::mem::take(&mut self.both);
+        let mut chosen = Vec::new();
+        for kinds in jobs.chunk_by(|a, b| a.process == b.process) {
+            let process = kinds[0].process;
+            let last = before.get(&process);
+            chosen.extend(kinds.iter().find(|job| kinds.len() == 1 || Some(&job.kind) != last));
+            if kinds.len() > 1 {
+                self.both.insert(process, last.copied().unwrap_or(Kind::Anonymous));
+            }
+        }
+        chosen
     }
 }
 
@@ -79,9 +105,9 @@ fn jobs(regions: &[Region]) -> Vec<Job> {
     jobs
 }
 
-/// `jobs` from the one after `last` on, round about.
-fn in_turn(jobs: &mut [Job], last: Option<(usize, Kind)>) {
-    let next = jobs.partition_point(|job| Some((job.process, job.kind)) <= last);
+/// `jobs` from the process after `last` on, round about.
+fn in_turn(jobs: &mut [Job], last: Option<usize>) {
+    let next = jobs.partition_point(|job| Some(job.process) <= last);
     jobs.rotate_left(next % jobs.len().max(1));
 }
 
@@ -92,7 +118,8 @@ impl Recorder {
         if !self.options.clear_shared {
             return done;
         }
-        let mut jobs = jobs(&self.regions);
+        let all = jobs(&self.regions);
+        let mut jobs = self.turns.one_each(&all);
         in_turn(&mut jobs, self.turns.last);
         let needs_it = |region: &&Region| region.uncleared && region.refs.is_some();
         let share =
@@ -101,7 +128,10 @@ impl Recorder {
         self.turns.credit += allowance;
         let page = self.turns.page;
         let cost = |job: &Job| job.pages as f64 * page + job.wanted as f64 * LOOKS * LOOK_NS;
-        let all: f64 = jobs.iter().map(cost).sum();
+        let in_one_turn = |job: &Job| {
+            cost(job) / f64::from(1 + u8::from(self.turns.both.contains_key(&job.process)))
+        };
+        let all: f64 = all.iter().map(in_one_turn).sum();
         self.turns.chance = if all > allowance { allowance / all } else { 1.0 };
         for job in jobs {
             let cost = cost(&job);
@@ -109,11 +139,8 @@ impl Recorder {
                 // Saved for, but not beyond what it takes.
                 return done;
             }
-            // Clearing one kind takes from the other what its flush needs.
-            if done.iter().any(|other| other.process == job.process) {
-                continue;
-            }
-            self.turns.last = Some((job.process, job.kind));
+            self.turns.last = Some(job.process);
+            self.turns.both.entry(job.process).and_modify(|kind| *kind = job.kind);
             self.turns.credit -= cost;
             done.extend(self.clear_job(&job));
         }
@@ -228,8 +255,30 @@ mod tests {
         let all = [(0, Kind::Files), (2, Kind::Files), (2, Kind::Anonymous)];
         assert_eq!(names(&jobs), all, "nothing reaches the hugetlb pool");
         assert_eq!((jobs[0].pages, jobs[0].wanted), (1024, 1), "all files are walked");
-        in_turn(&mut jobs, Some((0, Kind::Files)));
-        assert_eq!(names(&jobs), [all[1], all[2], all[0]]);
-        in_turn(&mut [], Some((0, Kind::Files)));
+        let mut turns = Turns::default();
+        jobs = turns.one_each(&jobs);
+        assert_eq!(names(&jobs), all[..2], "one kind of each process");
+        in_turn(&mut jobs, Some(0));
+        assert_eq!(names(&jobs), [all[1], all[0]]);
+        in_turn(&mut [], Some(0));
+    }
+
+    #[test]
+    fn of_two_kinds_each_has_every_other_turn() {
+        let regions = [0, 1, 2].map(|process| {
+            [Kind::Files, Kind::Anonymous]
+                .map(|kind| region(process, 0, kind, process != 1 || kind == Kind::Files))
+        });
+        let jobs = jobs(regions.as_flattened());
+        let mut turns = Turns::default();
+        let mut had = [[0; 2]; 3];
+        for _ in 0..10 {
+            for job in turns.one_each(&jobs) {
+                had[job.process][usize::from(job.kind == Kind::Anonymous)] += 1;
+                turns.both.entry(job.process).and_modify(|kind| *kind = job.kind);
+            }
+        }
+        assert_eq!(had, [[5, 5], [10, 0], [5, 5]]);
+        assert_eq!([0, 1, 2].map(|process| turns.chance_of(process)), [0.5, 1.0, 0.5]);
     }
 }

@@ -46,8 +46,9 @@ impl Recorder {
         let epoch = left.map_or(whole_epoch, |left| left.min(whole_epoch));
         if pace.paused > epoch / PAUSED {
             // What it did meanwhile is of no epoch.
-            let alive = self.known.iter().filter(|known| known.alive).map(|known| known.pid);
-            self.last_cpu = self.host.cpu_of(&alive.collect::<Vec<_>>());
+            let alive = self.known.iter().filter(|known| known.alive);
+            let now = alive.map(|known| (known.pid, self.host.cpu_of(&[known.pid])));
+            self.used_cpu.forget(now.collect());
         }
         if epoch.is_zero() {
             // Time passed since the last one.

@@ -74,16 +74,17 @@ impl HeatTable {
         }
         sum.unknown_here = sum.unknown_here.min(512);
         sum.unknown_most = sum.unknown_most.max(sum.unknown_here);
-        if let Some(measured) = measured.filter(|_| !region.unknown()) {
+        let measured = measured.filter(|_| !region.unknown());
+        if let Some(measured) = measured.filter(|_| !region.charged_as_expected()) {
+            sum.traffic += measured.charged * f64::from(cores);
+        }
+        if let Some(measured) = measured.filter(|measured| !measured.partly) {
             flags |= HeatFlags::SAMPLED;
             if measured.accessed {
                 flags |= HeatFlags::ACCESSED;
             }
             if measured.saturated {
                 flags |= HeatFlags::SATURATED;
-            }
-            if !region.charged_as_expected() {
-                sum.traffic += measured.charged * f64::from(cores);
             }
             sum.watched = (sum.watched + measured.pages).min(512);
             sum.touched = (sum.touched + measured.touched.min(measured.pages)).min(512);
@@ -212,6 +213,18 @@ mod tests {
         };
         assert_eq!((charged(true, None), charged(true, Some(&seen))), (10.0, 10.0), "as expected");
         assert_eq!((charged(false, None), charged(false, Some(&seen))), (0.0, 0.0), "as measured");
+    }
+
+    #[test]
+    fn glimpses_of_pages_that_differ_tell_traffic_and_nothing_else() {
+        let mut table = HeatTable::default();
+        table.begin(1);
+        let (pages, charged) = (64, 700.0);
+        let seen = Measured { pages, charged, accessed: true, partly: true, ..Measured::default() };
+        table.add(&region(0, 0, 512, 5.0), Some(&seen), 2.0);
+        let heat = table.finish(EpochId(0));
+        assert_eq!((heat.traffic[0], heat.flags[0]), (1400.0, HeatFlags::default()));
+        assert_eq!((heat.watched[0], heat.touched[0]), (0, 0));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod record;
 mod resident;
 mod sparse;
 mod stalls;
+mod used_cpu;
 
 pub use options::{Options, SinglePages};
 pub use places::{PerNode, Place};
@@ -24,6 +25,7 @@ use crate::observer::{Observer, REMEMBERED};
 use crate::pages::PageHeat;
 use crate::recorder::heat::HeatTable;
 use crate::recorder::stalls::Stalls;
+use crate::recorder::used_cpu::UsedCpu;
 use crate::survey::estimate::Estimator;
 use crate::target::claims::Claims;
 use crate::target::follow::{Following, Target};
@@ -132,7 +134,9 @@ pub struct Recorder {
     started_ns: u64,
     /// It was started by the recorder.
     began_with_target: bool,
-    last_cpu: Duration,
+    used_cpu: UsedCpu,
+    /// The epoch in which what cannot be cleared was looked up again last.
+    retried: u32,
 }
 
 impl Recorder {
@@ -190,7 +194,8 @@ impl Recorder {
             patience: Patience::default(),
             started_ns,
             began_with_target: matches!(target, Target::Command(_)),
-            last_cpu: Duration::ZERO,
+            used_cpu: UsedCpu::default(),
+            retried: 0,
         };
         let checked = recorder.check_permission();
         if let Err(error) = checked {

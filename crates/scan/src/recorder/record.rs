@@ -12,6 +12,8 @@ use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{EpochId, Pid, UnitId, UnitSize};
+use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// What another thread uses to write a row (`trace-speed`, docs/recording.md).
 const WRITE_ROW_NS: u64 = 45;
@@ -65,7 +67,7 @@ impl Recorder {
             of_region.visits.push(visit);
             if visit.late {
                 // Not drawn, but cleared with all of its kind.
-                of_region.chance = self.turns.chance;
+                of_region.chance = self.turns.chance_of(self.regions[visit.region].process);
             }
         }
         self.drop_doubtful(&mut visits);
@@ -79,9 +81,8 @@ impl Recorder {
                 // Not by visits before it was locked or shared, in the same epoch.
                 region.reached = visits.visits.iter().any(|visit| visit.late);
                 watched_pages += u64::from(seen.pages);
+                seen.partly = region.glimpsed == Glimpsed::Part;
             }
-            // Of all of its pages that says nothing.
-            *seen = seen.filter(|_| region.glimpsed != Glimpsed::Part);
         }
         let unmapped = match self.options.unmapped {
             true => self.resident_set.unmapped.regions(&mut self.units, EpochId(self.epoch)),
@@ -108,8 +109,10 @@ impl Recorder {
         if self.options.unit == UnitSize::Huge {
             self.heat.begin(self.units.len());
             for (region, measured) in self.regions.iter().zip(measured) {
-                if !lost.contains(&region.process) {
-                    let cores = self.known[region.process].cores;
+                // What ended meanwhile is found gone by the next walk.
+                let known = &self.known[region.process];
+                if known.alive && !lost.contains(&region.process) {
+                    let cores = known.cores;
                     self.heat.add(region, measured.as_ref(), cores);
                 }
             }
@@ -160,16 +163,16 @@ impl Recorder {
         let pages: u64 = heat.pages.iter().map(|pages| u64::from(*pages)).sum();
         let known = self.known.iter().enumerate();
         let left = known.filter(|(process, known)| known.alive && !outcome.lost.contains(process));
-        let pids: Vec<Pid> = left.map(|(_, known)| known.pid).collect();
-        let cpu = self.host.cpu_of(&pids);
+        let cpu: BTreeMap<Pid, Duration> =
+            left.map(|(_, known)| (known.pid, self.host.cpu_of(&[known.pid]))).collect();
         let tally = &outcome.tally;
         let seconds = |ns: u64| ns as f64 * 1e-9;
         let epoch = Epoch {
             epoch: EpochId(self.epoch),
             start_s: seconds(start_ns - self.started_ns),
             length_s: seconds(end_ns - start_ns),
-            processes: u32::try_from(pids.len()).unwrap_or(u32::MAX),
-            target_cpu_s: cpu.saturating_sub(self.last_cpu).as_secs_f64(),
+            processes: u32::try_from(cpu.len()).unwrap_or(u32::MAX),
+            target_cpu_s: self.used_cpu.since(cpu).as_secs_f64(),
             clear_s: seconds(tally.clear_ns + tally.refs_ns),
             scan_s: seconds(tally.look_ns + self.resident_set_ns),
             longest_clear_s: seconds(tally.longest_clear_ns),
@@ -178,7 +181,6 @@ impl Recorder {
             stall_share: self.stalls.share(),
             ..Epoch::default()
         };
-        self.last_cpu = cpu;
         self.count_unseen(epoch.target_cpu_s, epoch.length_s);
         // Units of two sizes are written nowhere.
         let written = if self.options.single_pages.is_none() { heat.len() as u64 } else { 0 };

@@ -142,7 +142,7 @@ impl Recorder {
         let command = self.host.process(pid).map_or_else(|_| String::new(), |p| p.name);
         self.spaces += 1;
         // What it used before it was met is not of this recording.
-        self.last_cpu += self.host.cpu_of(&[pid]);
+        self.used_cpu.met(pid, self.host.cpu_of(&[pid]));
         let known = Known {
             pid,
             command,
@@ -229,7 +229,8 @@ impl Recorder {
         let spent = self.live.cpu() - cpu;
         self.resident_set_ns = spent;
         self.regions = regions;
-        if self.epoch.is_multiple_of(RETRY_EPOCHS) {
+        if self.epoch - self.retried >= RETRY_EPOCHS {
+            self.retried = self.epoch;
             // Where `clear_refs` reaches them nothing is gained.
             let reached = self.options.clear_shared;
             for region in self.regions.iter_mut().filter(|region| !(reached && region.uncleared)) {

@@ -24,6 +24,8 @@ pub(crate) struct Measured {
     /// A huge page that was nearly always seen at once, or pages that were cleared together with
     /// much else and nearly all seen at the first look: it is hotter than was measured.
     pub(crate) saturated: bool,
+    /// By glimpses of a part of its pages, which differ: of all together it tells the traffic, and nothing else.
+    pub(crate) partly: bool,
 }
 
 /// What a visit's process is like.
@@ -82,6 +84,7 @@ impl Measured {
             accessed,
             traffic: Slope { lines: sum.lines.max(0.0), ..sum }.times(each),
             charged: 0.0,
+            partly: false,
             saturated: first_looks > 0.0 && seen_at_once >= SATURATED * first_looks,
         })
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/measurements.md from raw results, without measuring anything."""
+"""Draws the pictures of docs/measurements.md and docs/history.md from raw results, without measuring anything."""
 
 import matplotlib
 

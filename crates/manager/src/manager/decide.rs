@@ -13,8 +13,14 @@ use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
 use std::collections::BTreeMap;
 
 impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
-    /// Decides at the end of an epoch; `last`: no further epoch follows.
-    pub(super) fn act(&mut self, record: &EpochRecord, layout: &Layout, last: bool) -> EpochLine {
+    /// Decides at the end of an epoch. Where pages lie, and where they lay when it `began`, if some moved meanwhile. `last`: no
+    /// further epoch follows.
+    pub(super) fn act(
+        &mut self,
+        record: &EpochRecord,
+        (began, layout): (Option<&Layout>, &Layout),
+        last: bool,
+    ) -> EpochLine {
         let (heat, epoch) = (&record.heat, &record.epoch);
         self.refused.next_round();
         let room = NodesRoom::look(self.moving.mover().kernel(), &self.tiers);
@@ -52,7 +58,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             if self.settings.dry_run {
                 f64::from(u8::from(fast[row]))
             } else {
-                layout.fast_part[row]
+                // When in the epoch it moved is not known.
+                let before = began.map_or(layout.fast_part[row], |began| began.fast_part[row]);
+                f64::midpoint(before, layout.fast_part[row])
             }
         });
         let most = if nowhere { all } else { self.settings.budget.most(&now) };

@@ -146,7 +146,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let Self { tracker, moving, .. } = self;
         let mut watched = tracker.epoch(&|| stop(), moved, &mut Moves(moving));
         // Also where watching failed.
-        let mut moves = self.moving.end().map(|round| {
+        let round = self.moving.end();
+        let began = round.as_ref().and(watched.as_ref().ok()).map(|watched| watched.places.clone());
+        let mut moves = round.map(|round| {
             let places = watched.as_mut().map(|watched| &mut watched.places[..]);
             self.take_in(round, places.unwrap_or_default())
         });
@@ -154,7 +156,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let Some(record) = record else { return Ok((None, end)) };
         let changed = self.follow_tiers();
         let layout = Layout::new(places, &record.heat, &self.tiers);
-        let mut line = self.act(&record, &layout, end.is_some());
+        let began = began.map(|places| Layout::new(places, &record.heat, &self.tiers));
+        let mut line = self.act(&record, (began.as_ref(), &layout), end.is_some());
         if !self.visits_go_on(&record.heat)
             && let Some(round) = self.moving.run(stop)
         {

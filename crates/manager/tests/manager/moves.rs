@@ -5,6 +5,7 @@ use pagetide_manager::{Amount, Budget, Settings, Turn};
 use pagetide_migrate::{Refusal, SimPage};
 use pagetide_policy::{CostBenefit, Counters, Governor, GovernorSpec, Governors, Verdict};
 use pagetide_types::{Bytes, VirtAddr};
+use std::time::Duration;
 
 /// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
 fn upside_down() -> Vec<Unit> {
@@ -90,6 +91,19 @@ fn while_memory_is_visited_for_the_first_time_pages_move_beside_it() {
     assert_eq!(moved, Bytes::mib(64), "each once");
     let line = world.epoch();
     assert_eq!((line.moves, line.promote, line.demote), (None, Bytes(0), Bytes(0)));
+}
+
+#[test]
+fn of_what_moves_in_an_epoch_half_of_the_accesses_came_before() {
+    let mut units = upside_down();
+    units.extend((0..30).map(|_| unit(UNWATCHED, SLOW)));
+    let mut world = World::new(24, 128, &units, settings(EVERYTHING));
+    world.epoch();
+    world.manager.tracker().rates[32..40].iter_mut().for_each(|rate| *rate = 0.5);
+    world.manager.tracker().lasts = Duration::from_secs(1);
+    let share = world.epoch().fast_share.unwrap();
+    assert_eq!(world.fast(), (16..32).collect::<Vec<_>>());
+    assert!((share - 0.5).abs() < 0.01, "{share}");
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(crate) struct Truth {
     /// How often it was told that the target has changed.
     pub(crate) changed: u32,
     pub(crate) hurried: u32,
+    /// For so long pages may move in each of its epochs.
+    pub(crate) lasts: Duration,
     /// What it was told of whom to watch sparsely, epoch by epoch.
     pub(crate) sparse: Vec<Vec<Pid>>,
 }
@@ -98,6 +100,7 @@ impl Tracker for Truth {
             });
         }
         meanwhile.begin();
+        std::thread::sleep(self.lasts);
         let epoch = Epoch {
             epoch: EpochId(self.epochs),
             start_s: f64::from(self.epochs) * (self.length_s + self.gap_s),
@@ -203,6 +206,7 @@ impl World {
             told: 0,
             changed: 0,
             hurried: 0,
+            lasts: Duration::ZERO,
             sparse: vec![],
         };
         let mover = Mover::new(Arc::clone(&kernel), Options::default());

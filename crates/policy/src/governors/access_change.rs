@@ -139,8 +139,8 @@ pub(crate) struct AccessChange {
     ticks: Ticks<4>,
     watched_s: f64,
     sums: [f64; 4],
-    /// Counts, and the cores that it kept busy meanwhile, if somebody says so.
-    window: VecDeque<(f64, Option<f64>)>,
+    /// Counts.
+    window: VecDeque<Entries>,
     /// Counts in a row that are of a pause.
     paused: usize,
     /// The mean has levelled out.
@@ -196,11 +196,12 @@ impl AccessChange {
     fn sample(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         // Without the newest one: it is what is judged.
         let counts = self.window.len() as f64;
-        let mean = self.window.iter().map(|(count, _)| count).sum::<f64>() / counts.max(1.0);
-        let squares: f64 = self.window.iter().map(|(count, _)| (count - mean).powi(2)).sum();
+        let mean = self.window.iter().map(|of| of.count).sum::<f64>() / counts.max(1.0);
+        let squares: f64 = self.window.iter().map(|of| (of.count - mean).powi(2)).sum();
         // The same pieces each time differ by less than pieces that are drawn anew would.
         let spread = SPREAD * (squares / (counts - 1.0).max(1.0)).sqrt();
-        let (count, chance) = (entries.count, entries.chance(mean).min(spread));
+        let (same, other) = (entries.chance(mean).min(spread), self.of_other_pieces(entries, mean));
+        let (count, chance) = (entries.count, same.hypot(other));
         let longer = self.longer(entries);
         let (least, most) = (mean * longer.min(1.0), mean * longer.clamp(1.0, LONGER));
         let (off, of) = if count < mean { (least - count, least) } else { (count - most, most) };
@@ -226,16 +227,27 @@ impl AccessChange {
             self.window.clear();
             (self.stabilized, self.paused) = (false, 0);
         }
-        self.window.push_back((count, entries.cores));
+        self.window.push_back(*entries);
         if self.window.len() > rule.window {
             self.window.pop_front();
         }
         None
     }
 
+    /// How far a count may be off the `mean` of those before by chance, because it stands on more pieces than they did, or on
+    /// a part of theirs alone.
+    fn of_other_pieces(&self, entries: &Entries, mean: f64) -> f64 {
+        let before: f64 = self.window.iter().filter_map(|of| of.pieces).sum();
+        let before = before / (self.window.len() as f64).max(1.0);
+        let Some(now) = entries.pieces.filter(|now| *now > 0.0 && before > 0.0) else { return 0.0 };
+        // The means of a sample and of a part of it differ as that of so many pieces does from the truth.
+        let pieces = 1.0 / (1.0 / now - 1.0 / before).abs();
+        Entries { pieces: Some(pieces), ..*entries }.chance(mean)
+    }
+
     /// How many times as long as for the counts before it the process ran.
     fn longer(&self, entries: &Entries) -> f64 {
-        let known = self.window.iter().filter_map(|(_, cores)| *cores);
+        let known = self.window.iter().filter_map(|of| of.cores);
         let (before, counts) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
         entries.cores.filter(|_| before > 0.0).map_or(1.0, |cores| cores * counts / before)
     }

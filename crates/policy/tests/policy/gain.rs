@@ -264,6 +264,23 @@ fn of_few_pieces_that_are_the_same_each_time_any_change_counts() {
     }
 }
 
+/// As when another process is stopped, too, and leaves more of the budget; in a guest 47 entries became 68.
+#[test]
+fn a_sample_that_grows_shows_other_pieces_which_is_no_change() {
+    let restarts = |pieces: [f64; 2], shares: [f64; 2]| {
+        let program = |second: u32, migrates: bool| {
+            let then = usize::from(second >= 300);
+            let pieces = Some(pieces[then]);
+            Second { accessed_fast: shares[then], pieces, ..brings(0.0, migrates) }
+        };
+        times(&turns("gain", 500, 1, program)).1.len()
+    };
+    assert_eq!(restarts([10.0, 20.0], [0.235, 0.34]), 0);
+    assert_eq!(restarts([20.0, 10.0], [0.34, 0.235]), 0, "nor one that shrinks");
+    assert_eq!(restarts([20.0, 20.0], [0.235, 0.34]), 1, "the same pieces are accessed otherwise");
+    assert_eq!(restarts([10.0, 20.0], [0.235, 0.9]), 1, "so many more are no chance");
+}
+
 #[test]
 fn it_tries_again_after_a_while_and_after_twice_as_long_if_that_brought_nothing() {
     let found = turns("gain:again=100", 1000, 1, |_, migrates| brings(0.0, migrates));

@@ -75,6 +75,8 @@ fn what_nobody_has_visited_yet_has_a_place_too() {
         budget: 0.002,
         unit: UnitSize::Base,
         single_pages: Some(SinglePages { at_most: 1 << 20, matters: 16.0 }),
+        // What no process maps lies nowhere: shared memory that the child has from other tests, and let go.
+        unmapped: false,
         ..Options::default()
     };
     let target = Target::Pids(vec![child.pid()]);

@@ -147,7 +147,7 @@ def stall_ns(found):
 
 def cases(folder, again):
     """By program and DRAM, what was found by mode. `again`: folders with more guests of some cases; of several the one with the
-    median share in the last third, and the shares of all."""
+    median share in the last third (of an even number the lower), and the shares of all."""
     all_ = {}
     for path in sorted(path for each in (folder, *again) for path in each.glob("*.json")):
         case = json.loads(path.read_text(encoding="utf-8"))
@@ -157,7 +157,7 @@ def cases(folder, again):
     for (program, dram, mode), guests in all_.items():
         guests.sort(key=lambda case: case["last_third"]["fast_share"])
         shares = [case["last_third"]["fast_share"] for case in guests]
-        found.setdefault((program, dram), {})[mode] = guests[len(guests) // 2] | {"shares": shares}
+        found.setdefault((program, dram), {})[mode] = guests[(len(guests) - 1) // 2] | {"shares": shares}
     order = {program.name: at for at, program in enumerate(PROGRAMS)}
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0][0], 99), item[0][1])))
 

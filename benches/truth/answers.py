@@ -29,29 +29,30 @@ def recommended(plan):
     return size, low, high, answer["policy"]
 
 
+def at(plan, policy, size):
+    """The points of a policy without fast memory and with so much of it; none where the plan has no curve of it, or none so small."""
+    curve = next((each["points"] for each in plan["policies"] if each["policy"] == policy), [])
+    fitting = [point for point in curve if point["fast_bytes"] <= size]
+    return (curve[0], fitting[-1]) if fitting else None
+
+
 def hits(plan, policy, size):
     """The share of the traffic that a policy serves from so much fast memory."""
-    for each in plan["policies"]:
-        if each["policy"] == policy and each["points"]:
-            fitting = [point for point in each["points"] if point["fast_bytes"] <= size]
-            return fitting[-1]["hit_ratio"] if fitting else 0.0
-    return None
+    found = at(plan, policy, size)
+    return found and found[1]["hit_ratio"]
 
 
 def waited(plan, policy, size):
     """Of what the program waits for without fast memory, the share that is left with so much of it: moves, which depend on the
     length of the epochs, left out."""
+    found = at(plan, policy, size)
+    if not found or not found[0]["slowdown"]["high"]:
+        return None
+    none, point = found
     price = plan["machine"]["migration"]
     page, micros = (2 << 20, price["page_2m_us"]) if plan["recording"]["huge_share"] > 0.5 else (4096, price["page_4k_us"])
-    for each in plan["policies"]:
-        if each["policy"] == policy and each["points"]:
-            fitting = [point for point in each["points"] if point["fast_bytes"] <= size]
-            whole = each["points"][0]["slowdown"]["high"]
-            if not fitting or not whole:
-                return None
-            moved = fitting[-1]["promoted_bytes_per_s"] + fitting[-1]["demoted_bytes_per_s"]
-            return (fitting[-1]["slowdown"]["high"] - moved / page * micros * 1e-6) / whole
-    return None
+    moved = point["promoted_bytes_per_s"] + point["demoted_bytes_per_s"]
+    return (point["slowdown"]["high"] - moved / page * micros * 1e-6) / none["slowdown"]["high"]
 
 
 # Where the curves are held against each other: shares of the memory that is truly needed.
@@ -60,9 +61,9 @@ CURVE = (0.25, 0.5, 0.75, 1.0)
 
 def curves(plans):
     """What the policy `rate` gets of sizes between: by what was sampled, and by the exact counts, whose misses all wait (lines), or
-    those that no prefetcher can have fetched (leads)."""
+    those that no prefetcher can have fetched (leads). Nothing where one of the plans is not of that policy."""
     need = recommended(plans["exact"])[0]
-    if not need or not plans["sampled"] or not plans["leads"]:
+    if not need or not all(plans[name] and at(plans[name], "rate", 0) for name in ("exact", "sampled", "leads")):
         return []
     found = []
     for part in CURVE:

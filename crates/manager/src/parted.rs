@@ -15,14 +15,20 @@ pub(crate) fn that_make_room(
     layout: &Layout,
     free: f64,
 ) -> Vec<usize> {
-    let bytes = |row: usize| heat.bytes(row).as_f64();
-    let fast = |row: usize| bytes(row) * layout.fast_part[row];
-    let wanted: f64 = chosen.promote.iter().map(|row| bytes(*row) - fast(*row)).sum();
-    let made: f64 = chosen.demote.iter().map(|row| fast(*row)).sum();
+    let (taken, made) = takes_and_makes(chosen, heat, layout);
     let mut goes_up = vec![false; heat.len()];
     chosen.promote.iter().for_each(|row| goes_up[*row] = true);
     let left = behind.iter().copied().filter(|row| !goes_up[*row]).collect();
-    coldest(left, wanted - made - free.max(0.0), heat, layout)
+    coldest(left, taken - made - free.max(0.0), heat, layout)
+}
+
+/// Bytes of fast memory that what was chosen takes, and that it makes free.
+fn takes_and_makes(chosen: &Chosen, heat: &EpochHeat, layout: &Layout) -> (f64, f64) {
+    let bytes = |row: usize| heat.bytes(row).as_f64();
+    let fast = |row: usize| bytes(row) * layout.fast_part[row];
+    let taken = chosen.promote.iter().map(|row| bytes(*row) - fast(*row)).sum();
+    let made = chosen.demote.iter().map(|row| fast(*row)).sum();
+    (taken, made)
 }
 
 /// Of these rows the first whose fast parts may still move: `left` bytes, which they take from.
@@ -67,10 +73,7 @@ pub(crate) fn for_births(
     heat: &EpochHeat,
     layout: &Layout,
 ) -> Vec<usize> {
-    let bytes = |row: usize| heat.bytes(row).as_f64();
-    let fast = |row: usize| bytes(row) * layout.fast_part[row];
-    let taken: f64 = chosen.promote.iter().map(|row| bytes(*row) - fast(*row)).sum();
-    let made: f64 = chosen.demote.iter().map(|row| fast(*row)).sum();
+    let (taken, made) = takes_and_makes(chosen, heat, layout);
     let mut moves = vec![false; heat.len()];
     chosen.promote.iter().chain(&chosen.demote).for_each(|row| moves[*row] = true);
     let part = |row: &usize| (f64::MIN_POSITIVE..0.5).contains(&layout.fast_part[*row]);

@@ -12,4 +12,6 @@ mod pool;
 
 pub use machine::{Machine, Migration, Tier};
 pub use parts::{Cache, Cores, Kernel, Tlb};
-pub use pool::{LocalMemory, Network, Pool, PoolCache, PoolCore, PoolMachine, PoolTlb};
+pub use pool::{
+    LocalMemory, Network, Pool, PoolCache, PoolCore, PoolMachine, PoolTlb, Rows, WriteBuffer,
+};

@@ -182,8 +182,11 @@ pub fn parse<M: Model>(text: &str, origin: &str) -> Result<M, ModelError> {
         |source| ModelError::Syntax { origin: origin.to_owned(), source: Box::new(source) };
     let table: toml::Table = text.parse().map_err(syntax)?;
     for (name, known) in M::KEYS {
+        let mut path = name.split('.');
+        let first = path.next().and_then(|part| table.get(part));
+        let at = path.fold(first, |at, part| at.and_then(|at| at.get(part)));
         // A table, or a list of them.
-        let entries: Vec<&toml::Table> = match table.get(*name) {
+        let entries: Vec<&toml::Table> = match at {
             _ if name.is_empty() => vec![&table],
             Some(toml::Value::Table(entry)) => vec![entry],
             Some(toml::Value::Array(all)) => all.iter().filter_map(|it| it.as_table()).collect(),

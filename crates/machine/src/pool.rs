@@ -152,6 +152,48 @@ pub struct Pool {
     /// So many bytes in a row lie in one bank, then comes the next bank.
     #[serde(deserialize_with = "size")]
     pub interleave: Bytes,
+    /// Rows of cells that a bank keeps open, if it does: reads of the open one go first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rows: Option<Rows>,
+    /// Where writes wait until their bank would be idle; else they are served in order.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_buffer: Option<WriteBuffer>,
+}
+
+/// Rows of cells: a bank has one open, and reads the next line of it sooner.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rows {
+    /// How much of a bank's memory is a row.
+    #[serde(deserialize_with = "size")]
+    pub size: Bytes,
+    /// How long a read of the open row keeps its bank, nanoseconds; one that opens its row takes `read_ns`.
+    pub hit_ns: f64,
+}
+
+/// Writes that wait in a module, until their bank has nothing to read or so many wait.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WriteBuffer {
+    /// Lines that it holds.
+    pub entries: u32,
+    /// Writes that are under way in all banks, at most (what they take of power); all banks if not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_once: Option<u32>,
+    /// With such a share of it full, writes go before reads ...
+    #[serde(default = "flush_at")]
+    pub flush_at: f64,
+    /// ... until such a share is left.
+    #[serde(default = "flush_to")]
+    pub flush_to: f64,
+}
+
+const fn flush_at() -> f64 {
+    0.9
+}
+
+const fn flush_to() -> f64 {
+    0.3
 }
 
 fn size<'de, D: Deserializer<'de>>(from: D) -> Result<Bytes, D::Error> {
@@ -222,13 +264,24 @@ impl Model for PoolMachine {
                 "path_ns",
                 "bandwidth_gb_s",
                 "interleave",
+                "rows",
+                "write_buffer",
             ],
         ),
+        ("pool.rows", &["size", "hit_ns"]),
+        ("pool.write_buffer", &["entries", "at_once", "flush_at", "flush_to"]),
     ];
 
     fn problem(&self) -> Option<String> {
         let tlb = || self.tlb.as_ref().and_then(PoolTlb::problem);
-        self.counts().or_else(|| self.times()).or_else(|| self.sizes()).or_else(tlb)
+        let rows = || self.pool.rows.as_ref().and_then(Rows::problem);
+        let buffer = || self.pool.write_buffer.as_ref().and_then(WriteBuffer::problem);
+        let of_pool = || rows().or_else(buffer);
+        self.counts()
+            .or_else(|| self.times())
+            .or_else(|| self.sizes())
+            .or_else(tlb)
+            .or_else(of_pool)
     }
 }
 
@@ -340,6 +393,41 @@ impl PoolTlb {
     }
 }
 
+impl Rows {
+    fn problem(&self) -> Option<String> {
+        let Self { size, hit_ns } = self;
+        if size.0 < 64 || !size.0.is_power_of_two() {
+            return Some(format!(
+                "pool.rows.size must be 64 bytes or a larger power of two, not {size}"
+            ));
+        }
+        let is_time = *hit_ns > 0.0 && *hit_ns <= MOST_VALUE;
+        (!is_time)
+            .then(|| format!("pool.rows.hit_ns must be above 0 and at most 10^9, not {hit_ns}"))
+    }
+}
+
+impl WriteBuffer {
+    fn problem(&self) -> Option<String> {
+        let Self { entries, at_once, flush_at, flush_to } = self;
+        if !(1..=65_536).contains(entries) {
+            return Some(format!(
+                "pool.write_buffer.entries must be from 1 to 65536, not {entries}"
+            ));
+        }
+        if *at_once == Some(0) {
+            return Some("pool.write_buffer.at_once must be 1 or more".into());
+        }
+        let are_shares = (0.0..=1.0).contains(flush_to) && flush_to < flush_at && *flush_at <= 1.0;
+        (!are_shares).then(|| {
+            format!(
+                "pool.write_buffer: flush_to = {flush_to} must be less than flush_at = {flush_at}, both \
+                 from 0 to 1"
+            )
+        })
+    }
+}
+
 /// No time or rate is larger.
 const MOST_VALUE: f64 = 1e9;
 
@@ -364,6 +452,9 @@ mod tests {
         }
     }
 
+    /// What a file begins with, where something is to stand at its end.
+    const LAST: &str = "# Kommareddy";
+
     #[test]
     fn what_makes_no_sense_is_named() {
         let good = BUILT_IN[0].1;
@@ -381,9 +472,15 @@ mod tests {
             ("[local]", "[tlb]\nfirst = 9\nfirst_ways = 4\nwalk_ns = 3\n[local]", "tlb.first = 9"),
             ("[local]", "[tlb]\nfirst = 8\nfirst_ways = 4\nwalk_ns = -3\n[local]", "tlb.walk_ns"),
             ("[local]", "[tlb]\nfirst = 8\nfirst_way = 4\n[local]", "did you mean 'first_ways'"),
+            (LAST, "[pool.rows]\nsize = \"8K\"\nhit = 3", "did you mean 'hit_ns'"),
+            (LAST, "[pool.rows]\nsize = \"9K\"\nhit_ns = 3", "pool.rows.size must be 64"),
+            (LAST, "[pool.rows]\nsize = \"8K\"\nhit_ns = 0", "pool.rows.hit_ns must be"),
+            (LAST, "[pool.write_buffer]\nentries = 0", "pool.write_buffer.entries must be"),
+            (LAST, "[pool.write_buffer]\nentries = 8\nat_once = 0", "at_once must be 1"),
+            (LAST, "[pool.write_buffer]\nentries = 8\nflush_at = 0.2", "less than flush_at = 0.2"),
         ] {
             assert!(good.contains(from), "{from}");
-            let text = good.replace(from, to);
+            let text = if from == LAST { format!("{good}\n{to}") } else { good.replace(from, to) };
             let error = model::parse::<PoolMachine>(&text, "x.toml").unwrap_err().to_string();
             assert!(error.contains(part) && error.contains("x.toml"), "{error}");
         }

@@ -4,6 +4,7 @@
 
 use super::Ps;
 use super::counts::PageId;
+use super::scheduler::Wanted;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -25,17 +26,36 @@ impl Asked {
     }
 }
 
+/// Whose a line is that a module of the pool is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Ticket {
+    /// A core's.
+    Core(Asked),
+    /// Counts, for a request of a page at that slot of the pool.
+    Counts(Asked, u32),
+    /// Counts that are stored; nobody waits.
+    Spilled,
+    /// DMA's of a node, which then writes that line of the node.
+    Copied(usize, u64),
+    /// DMA's of a node, written.
+    Stored(usize),
+}
+
 /// What goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Event {
     /// The page of a request has come.
-    Come(Asked),
+    Moved(Asked),
     /// The count of a request's page is there, at the pool's slot in which the page lies.
     Counted(Asked, u32),
     /// A node's DMA is done with a page, or begins.
     Copy(usize),
     /// A line that DMA read is written: the node, the line, and whether it goes to the pool.
     Store(usize, u64, bool),
+    /// A line is asked of a module that serves out of order.
+    Come(u32, Wanted),
+    /// A bank of such a module is done.
+    Bank(u32, usize),
 }
 
 /// See the module.

@@ -21,8 +21,8 @@
 //!   saves all just the time that it occupied the pool.
 
 use super::Ps;
-use super::module::Module;
 use super::node::{Node, Tally};
+use super::pool_module::PoolModule;
 
 /// What was seen counts half after so long: some epochs of the shortest kind.
 const HALF: Ps = Ps(100_000_000);
@@ -101,7 +101,7 @@ impl Load {
     }
 
     /// An epoch ends: what was counted in it.
-    pub(super) fn look(&mut self, now: Ps, nodes: &[Node<'_>], pool: &[Module]) {
+    pub(super) fn look(&mut self, now: Ps, nodes: &[Node<'_>], pool: &[PoolModule]) {
         let span = now - self.at;
         let kept = (-span.ns() / HALF.ns()).exp2();
         let Self { sums, before, .. } = self;
@@ -111,7 +111,7 @@ impl Load {
         }
         let queued: (Ps, u64) = pool
             .iter()
-            .map(Module::queued)
+            .map(PoolModule::queued)
             .fold((Ps::ZERO, 0), |(waited, reads), (more, count)| (waited + more, reads + count));
         sums.span += span.ns();
         sums.waited += (queued.0 - before.0).ns();
@@ -171,7 +171,7 @@ impl Load {
     }
 
     /// For a node that does not stand still.
-    pub(super) fn prices(&self, node: usize, pool: &[Module]) -> Prices {
+    pub(super) fn prices(&self, node: usize, pool: &[PoolModule]) -> Prices {
         let Sums { span, occupied, ran, .. } = self.sums;
         let of = &self.nodes[node];
         if span <= 0.0 || occupied <= 0.0 {

@@ -9,11 +9,11 @@ use super::dma::{LINES, Pair};
 use super::hardware::Times;
 use super::later::Later;
 use super::load::Load;
-use super::module::Module;
 use super::node::Node;
 use super::payback::{MOST_DEBT, Payback};
 use super::places::Place;
 use super::policy::{Hottest, NodeView, SwapPolicy};
+use super::pool_module::PoolModule;
 use super::settings::{Chooser, Migration, SwapStall};
 use std::fmt;
 
@@ -80,7 +80,7 @@ impl Manager {
     pub(super) fn end(
         &mut self,
         nodes: &mut [Node<'_>],
-        (pool, later): (&[Module], &mut Later),
+        (pool, later): (&[PoolModule], &mut Later),
         controller: &mut Controller,
     ) {
         let now = self.ends_at;

@@ -15,15 +15,15 @@ use super::Ps;
 use super::caches::NodeCaches;
 use super::controller::Controller;
 use super::governed::Governed;
-use super::hardware::{Times, module, pages_of};
+use super::hardware::{Times, pages_of};
 use super::kept::{Filtered, Nothing};
 use super::later::{Asked, Later};
 use super::lost::Lost;
 use super::manager::Manager;
-use super::module::Module;
 use super::node::{Caches, Node};
 use super::outcome::PoolOutcome;
 use super::placement::Placement;
+use super::pool_module::PoolModule;
 use super::settings::{Migration, PoolError};
 use super::shared::Shared;
 use super::traffic::{Misses, Request};
@@ -59,7 +59,7 @@ pub struct Engine<'m> {
     /// By core of all nodes: its node, and its number there.
     seats: Vec<(usize, usize)>,
     cores: usize,
-    pool: Vec<Module>,
+    pool: Vec<PoolModule>,
     modules: u32,
     controller: Option<Controller>,
     pub(super) manager: Option<Manager>,
@@ -104,7 +104,7 @@ impl<'m> Engine<'m> {
             turns: Turns::new(nodes.len() * cores),
             seats: seats.collect(),
             cores,
-            pool: (0..machine.pool.modules).map(|_| module(&machine.pool)).collect(),
+            pool: (0..machine.pool.modules).map(|_| PoolModule::new(&machine.pool)).collect(),
             modules: machine.pool.modules,
             controller: migration.map(|migration| Controller::new(&pages, migration)),
             manager: migration

@@ -2,9 +2,9 @@
 
 use super::{Engine, start};
 use crate::pool::core::Core;
-use crate::pool::module::Module;
 use crate::pool::node::Node;
 use crate::pool::outcome::{NodeOutcome, PoolOutcome};
+use crate::pool::pool_module::PoolModule;
 
 impl Engine<'_> {
     pub(super) fn outcome(self) -> PoolOutcome {
@@ -47,7 +47,7 @@ impl Engine<'_> {
         };
         let all: Vec<NodeOutcome> = nodes.iter().enumerate().map(of_node).collect();
         let seconds = all.iter().map(|node| node.seconds).fold(0.0, f64::max);
-        let banks: usize = pool.iter().map(Module::banks).sum();
+        let banks: usize = pool.iter().map(PoolModule::banks).sum();
         let busy: f64 = pool.iter().map(|module| module.busy().seconds()).sum();
         let outcome = PoolOutcome {
             ipc: all.iter().map(|node| node.ipc).sum::<f64>() / all.len().max(1) as f64,

@@ -3,9 +3,11 @@
 use super::Engine;
 use crate::pool::Ps;
 use crate::pool::dma::LINES;
-use crate::pool::later::{Asked, Event};
+use crate::pool::later::{Asked, Event, Ticket};
 use crate::pool::lost::Lost;
 use crate::pool::places::Place;
+use crate::pool::pool_module::PoolModule;
+use crate::pool::scheduler::Wanted;
 
 impl Engine<'_> {
     /// When what a core asks for now is there, or what it gives back is stored; none, if that waits for
@@ -39,29 +41,81 @@ impl Engine<'_> {
             if let Some(manager) = self.manager.as_mut().filter(|manager| manager.watches) {
                 manager.policy.saw(asked.node, page, waited.count, at_pool);
             }
-            let module = &mut self.pool[(slot % self.modules) as usize];
             // Eight counts lie in a line.
-            let counts = u64::from(waited.key) >> 3;
+            let (module, counts) = (slot % self.modules, u64::from(waited.key) >> 3);
             if waited.spilled {
-                module.serve(counts, true, at_pool);
+                self.module(module, counts, true, Ticket::Spilled, at_pool);
             }
             if waited.filled {
-                let counted = module.serve(counts, false, at_pool);
-                // Requests are in the order in which they left their nodes.
-                self.later.add(counted - self.times.there, Event::Counted(asked, slot));
+                let ticket = Ticket::Counts(asked, slot);
+                if let Some(counted) = self.module(module, counts, false, ticket, at_pool) {
+                    self.counted(asked, slot, counted);
+                }
                 return None;
             }
         }
-        Some(self.at_pool(asked, slot, at_pool))
+        self.at_pool(asked, slot, at_pool)
+    }
+
+    /// Asks a module for a line, to which that comes at `now`: when it is done; none, if that is known later.
+    #[inline]
+    fn module(
+        &mut self,
+        number: u32,
+        line: u64,
+        write: bool,
+        ticket: Ticket,
+        now: Ps,
+    ) -> Option<Ps> {
+        match &mut self.pool[number as usize] {
+            PoolModule::InOrder(module) => Some(module.serve(line, write, now)),
+            PoolModule::Scheduled(_) => {
+                self.later.add(now, Event::Come(number, Wanted { line, write, ticket }));
+                None
+            }
+        }
+    }
+
+    /// A module that serves out of order does what it does at `now`.
+    fn scheduled(&mut self, number: u32, now: Ps, come: Option<Wanted>, bank: usize) {
+        let PoolModule::Scheduled(module) = &mut self.pool[number as usize] else { return };
+        let later = &mut self.later;
+        let mut begins = |bank, end| later.add(end, Event::Bank(number, bank));
+        let done = match come {
+            Some(wanted) => {
+                module.come(wanted, now, &mut begins);
+                None
+            }
+            None => module.done(bank, now, &mut begins),
+        };
+        let Some((wanted, done)) = done else { return };
+        match wanted.ticket {
+            Ticket::Core(asked) => {
+                let done = self.served(asked, true, done + self.times.back);
+                self.answer(asked, done);
+            }
+            Ticket::Counts(asked, slot) => self.counted(asked, slot, done),
+            Ticket::Spilled => {}
+            Ticket::Copied(node, own) => {
+                self.later.add(done + self.times.back, Event::Store(node, own, false));
+            }
+            Ticket::Stored(node) => self.stored(node, done),
+        }
+    }
+
+    /// A page's count is there, and its request goes on.
+    fn counted(&mut self, asked: Asked, slot: u32, done: Ps) {
+        // Requests are in the order in which they left their nodes.
+        self.later.add(done - self.times.there, Event::Counted(asked, slot));
     }
 
     /// A request is served by its module, to which it has come.
     #[inline]
-    fn at_pool(&mut self, asked: Asked, slot: u32, now: Ps) -> Ps {
+    fn at_pool(&mut self, asked: Asked, slot: u32, now: Ps) -> Option<Ps> {
         let line = u64::from(slot / self.modules) << 6 | u64::from(asked.line & 63);
-        let module = &mut self.pool[(slot % self.modules) as usize];
-        let done = module.serve(line, asked.write, now) + self.times.back;
-        self.served(asked, true, done)
+        let ticket = Ticket::Core(asked);
+        let done = self.module(slot % self.modules, line, asked.write, ticket, now)?;
+        Some(self.served(asked, true, done + self.times.back))
     }
 
     /// Counts a request.
@@ -91,17 +145,20 @@ impl Engine<'_> {
     /// What waited goes on.
     pub(super) fn go_on(&mut self, now: Ps) {
         match self.later.take() {
-            Some(Event::Come(asked)) => {
+            Some(Event::Moved(asked)) => {
                 if let Some(done) = self.ask(asked, now) {
                     self.answer(asked, done);
                 }
             }
             Some(Event::Counted(asked, slot)) => {
-                let done = self.at_pool(asked, slot, now + self.times.there);
-                self.answer(asked, done);
+                if let Some(done) = self.at_pool(asked, slot, now + self.times.there) {
+                    self.answer(asked, done);
+                }
             }
             Some(Event::Copy(node)) => self.copy(node, now),
             Some(Event::Store(node, line, to_pool)) => self.store(node, line, to_pool, now),
+            Some(Event::Come(module, wanted)) => self.scheduled(module, now, Some(wanted), 0),
+            Some(Event::Bank(module, bank)) => self.scheduled(module, now, None, bank),
             None => {}
         }
     }
@@ -119,7 +176,7 @@ impl Engine<'_> {
     fn copy(&mut self, number: usize, now: Ps) {
         let node = &mut self.nodes[number];
         for asked in node.dma.end() {
-            self.later.add(now, Event::Come(asked));
+            self.later.add(now, Event::Moved(asked));
         }
         let (Some(manager), Some(controller)) = (&mut self.manager, &mut self.controller) else {
             return;
@@ -141,12 +198,15 @@ impl Engine<'_> {
         let base = u64::from(LINES) * u64::from(pair.slot / self.modules);
         let own = u64::from(LINES) * u64::from(pair.frame.0);
         for line in 0..u64::from(LINES) {
+            let node = &mut self.nodes[number];
             let at_pool = node.port[0].pass(now) + self.times.there;
-            let module = &mut self.pool[(pair.slot % self.modules) as usize];
-            let read = module.serve(base + line, false, at_pool) + self.times.back;
-            self.later.add(read, Event::Store(number, own + line, false));
             let read = node.memory.serve(own + line, false, now);
             self.later.add(read, Event::Store(number, base + line, true));
+            let (module, ticket) = (pair.slot % self.modules, Ticket::Copied(number, own + line));
+            if let Some(read) = self.module(module, base + line, false, ticket, at_pool) {
+                let read = read + self.times.back;
+                self.later.add(read, Event::Store(number, own + line, false));
+            }
         }
     }
 
@@ -154,13 +214,20 @@ impl Engine<'_> {
     fn store(&mut self, number: usize, line: u64, to_pool: bool, now: Ps) {
         let node = &mut self.nodes[number];
         let written = if to_pool {
-            let module = &mut self.pool[(node.dma.slot() % self.modules) as usize];
             let at_pool = node.port[1].pass(now) + self.times.there;
-            module.serve(line, true, at_pool)
+            let module = node.dma.slot() % self.modules;
+            self.module(module, line, true, Ticket::Stored(number), at_pool)
         } else {
-            node.memory.serve(line, true, now)
+            Some(node.memory.serve(line, true, now))
         };
-        if let Some(done) = node.dma.written(written) {
+        if let Some(written) = written {
+            self.stored(number, written);
+        }
+    }
+
+    /// DMA of a node has written a line.
+    fn stored(&mut self, number: usize, done: Ps) {
+        if let Some(done) = self.nodes[number].dma.written(done) {
             self.later.add(done, Event::Copy(number));
         }
     }

@@ -4,10 +4,14 @@ mod closed_forms;
 mod governed;
 mod migration;
 mod prices;
+mod scheduled;
 mod swaps;
 mod two_stages;
 
-use super::{Chooser, Engine, Migration, Misses, Placement, PoolError, PoolOutcome, Program, Ps};
+use super::{
+    Accounting, Chooser, Engine, Migration, Misses, NodeOutcome, Placement, PoolError, PoolOutcome,
+    Program, Ps, SwapStall,
+};
 use pagetide_access::Kind;
 use pagetide_machine::PoolMachine;
 

@@ -13,7 +13,8 @@ macro_rules! built_in {
     };
 }
 
-const BUILT_IN: &[(&str, &str)] = built_in!["pcm-2019", "pcm-2019-conventional", "cxl-2025"];
+const BUILT_IN: &[(&str, &str)] =
+    built_in!["pcm-2019", "pcm-2019-rows", "pcm-2019-conventional", "cxl-2025"];
 
 /// Nodes that share a pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -22,10 +22,10 @@ pub fn pool(
                 all and of those from the pool; local: share of fetches that the node's own memory served; \
                 in, out: pages that came, and pages of the program that left; stalls: shootdowns, and how \
                 long the node stood still for them; busy: share of the time in which the pool's banks were \
-                at work; gain: against the same without migration; moving: epochs at \
-                whose end pages moved.";
+                at work; gain: of ipc, against the same without migration; time: the same of the time until \
+                the last core was done; moving: epochs at whose end pages moved.";
     out += "\n";
-    if let Some(why) = not_hot(outcome) {
+    for why in [not_hot(outcome), alone_at_the_end(outcome)].into_iter().flatten() {
         out += &style.paragraph("  ", &why);
         out += "\n";
     }
@@ -39,6 +39,24 @@ fn not_hot(outcome: &PoolOutcome) -> Option<String> {
         format!(
             "No page was hot: in an epoch a page of the pool was accessed {most} times at most, and \
              migration.threshold is no less. Give a lower one, or longer epochs."
+        )
+    })
+}
+
+/// Nodes that end later than others by more than this share have the pool to themselves at the end.
+const LATER: f64 = 0.1;
+
+/// How long not all nodes ran, where that is long.
+fn alone_at_the_end(outcome: &PoolOutcome) -> Option<String> {
+    let all = || outcome.nodes.iter().map(|node| node.seconds);
+    let (first, last) = (all().fold(f64::INFINITY, f64::min), all().fold(0.0, f64::max));
+    (last > first * (1.0 + LATER)).then(|| {
+        format!(
+            "The first node was done after {:.2} ms, the last after {:.2}: who is done asks nothing of the pool \
+             any more, so the others' ipc is higher than beside a program that goes on. Compare nodes by what \
+             each does alone, or give programs that take as long.",
+            1e3 * first,
+            1e3 * last
         )
     })
 }
@@ -64,25 +82,26 @@ fn nodes(outcome: &PoolOutcome, style: Style) -> String {
 }
 
 fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> String {
-    let names = ["moves", "ipc", "gain", "ms", "delay ns", "local %", "busy %", "epochs", "moving"];
+    let names = ["moves", "ipc", "gain", "time", "ms", "delay ns", "local %", "busy %", "moving"];
     let columns: Vec<(&str, Align)> = names
         .iter()
         .map(|name| (*name, if *name == "moves" { Align::Left } else { Align::Right }))
         .collect();
     let mut table = Table::new(style, &columns);
     let mut row = |name: &str, of: &PoolOutcome| {
-        let gain =
-            still.map_or_else(|| "-".to_owned(), |still| format!("{:.2}", of.ipc / still.ipc));
+        let over = |ratio: fn(&PoolOutcome, &PoolOutcome) -> f64| {
+            still.map_or_else(|| "-".to_owned(), |still| format!("{:.2}", ratio(of, still)))
+        };
         table.row(&[
             name.to_owned(),
             format!("{:.3}", of.ipc),
-            gain,
+            over(|of, still| of.ipc / still.ipc),
+            over(|of, still| still.seconds / of.seconds),
             format!("{:.2}", 1e3 * of.seconds),
             format!("{:.0}", of.delay_ns()),
             format!("{:.1}", 100.0 * of.local_share()),
             format!("{:.1}", 100.0 * of.busy_share),
-            count(of.epochs as f64),
-            count(of.epochs_with_moves as f64),
+            format!("{} of {}", count(of.epochs_with_moves as f64), count(of.epochs as f64)),
         ]);
     };
     if let Some(still) = still {
@@ -96,6 +115,26 @@ fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> Stri
 mod tests {
     use super::*;
     use pagetide_sim::pool::NodeOutcome;
+
+    #[test]
+    fn both_gains_are_told_for_cores_that_end_apart_have_other_means_than_ends() {
+        let of = |ipc, seconds| PoolOutcome { ipc, seconds, ..PoolOutcome::default() };
+        let text = pool("x.toml", &of(1.0, 2e-3), Some(&of(0.5, 2e-3)), Style::new(100, false));
+        assert!(text.contains("2.00   1.00"), "{text}");
+    }
+
+    #[test]
+    fn who_is_done_long_before_others_is_told() {
+        let of = |seconds: &[f64]| {
+            let node = |seconds: &f64| NodeOutcome { seconds: *seconds, ..NodeOutcome::default() };
+            let nodes = seconds.iter().map(node).collect();
+            let outcome = PoolOutcome { nodes, ..PoolOutcome::default() };
+            pool("x.toml", &outcome, None, Style::new(100, false))
+        };
+        let text = of(&[3e-3, 9.7e-3]);
+        assert!(text.contains("after 3.00 ms, the last after 9.70"), "{text}");
+        assert!(!of(&[9.5e-3, 9.7e-3]).contains("The first node"));
+    }
 
     #[test]
     fn who_moves_nothing_is_told_how_far_pages_are_from_the_threshold() {

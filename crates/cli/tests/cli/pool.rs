@@ -215,6 +215,19 @@ fn every_pattern_is_a_program() {
 }
 
 #[test]
+fn a_point_of_a_sweep_that_makes_no_sense_is_found_before_any_is_computed() {
+    let scratch = scratch();
+    let (path, table) = (small(&scratch), scratch.path().join("nodes.csv"));
+    let line = format!(
+        "sweep {} --set pool.pool.capacity=60M --vary nodes=1,2,8 --out {}",
+        path.display(),
+        table.display()
+    );
+    pagetide(&line).fails(1, &["nodes = 8", "the pool holds 15360 pages"]);
+    assert_eq!(points(&table), 0);
+}
+
+#[test]
 fn a_program_that_does_not_fit_names_key_and_remedy() {
     let scratch = scratch();
     let two = recorded(&scratch, 2).display().to_string();

@@ -10,6 +10,7 @@ mod figure_6;
 mod figure_7;
 mod measured;
 mod misses;
+mod open_rows;
 mod payback;
 mod programs;
 mod runs;
@@ -36,6 +37,7 @@ pub(crate) const PAPER: Paper = Paper {
         figure_7::FIGURE,
         ablations::FIGURE,
         misses::FIGURE,
+        open_rows::FIGURE,
         two_stages::FIGURE,
         payback::FIGURE,
         payback::SEEDS,

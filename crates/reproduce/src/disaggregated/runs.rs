@@ -139,6 +139,17 @@ impl<'c> Runs<'c> {
         })
     }
 
+    /// How fast the programs of all points are: instructions per cycle, as published. Where some pages are local at
+    /// first, one core may have only such and another none, and a mean of both says little: there it is one over the
+    /// time until the last core is done. Only ratios of points with the same placement are of use.
+    pub(super) fn speeds(&self, points: &[Point]) -> Result<Vec<f64>, ReproduceError> {
+        let of = |(point, values): (&Point, &Values)| match point.placement {
+            "pool" => value(values, "ipc"),
+            _ => Ok(1.0 / value(values, "seconds")?),
+        };
+        points.iter().zip(&self.points(points)?).map(of).collect()
+    }
+
     /// Instructions per cycle of all points.
     pub(super) fn ipc(&self, points: &[Point]) -> Result<Vec<f64>, ReproduceError> {
         self.points(points)?.iter().map(|values| value(values, "ipc")).collect()

@@ -25,6 +25,8 @@ pub struct Controller {
     within: bool,
     count_writes: bool,
     keeps: bool,
+    /// By node, whether an epoch of it ended since the table was cleared.
+    ended: Vec<bool>,
     spills: Spills,
 }
 
@@ -40,7 +42,9 @@ impl Controller {
         let all: usize = pages.iter().map(|pages| *pages as usize).sum();
         #[expect(clippy::cast_possible_truncation, reason = "some nodes")]
         let nodes = pages.len() as u32;
-        let entries = migration.pact_entries.unwrap_or(nodes.saturating_mul(migration.most));
+        // Where nothing may move the table is that of the paper's M.
+        let most = if migration.most == 0 { Migration::default().most } else { migration.most };
+        let entries = migration.pact_entries.unwrap_or(nodes.saturating_mul(most));
         Self {
             counts: pages
                 .iter()
@@ -51,6 +55,7 @@ impl Controller {
             within: migration.accounting == Accounting::Within,
             count_writes: migration.count_writes,
             keeps: keep_counts,
+            ended: vec![false; pages.len()],
             spills: Spills::default(),
         }
     }
@@ -65,21 +70,27 @@ impl Controller {
         let Some(pact) = &mut self.pact else { return Waited { count, ..Waited::default() } };
         let key = self.base[node] + page.0;
         let Turned { spilled, filled } = pact.touch(key, count);
-        self.spills.spilled += u64::from(spilled);
+        self.spills.spilled += u64::from(spilled.is_some());
         self.spills.filled += u64::from(filled);
-        Waited { spilled: spilled && self.within, filled: filled && self.within, key, count }
+        let spilled = spilled.filter(|_| self.within);
+        Waited { spilled, filled: filled && self.within, key, count }
     }
 
     /// An epoch ends for a node: its hot pages, in the order in which they became so.
     pub(super) fn end(&mut self, node: usize, into: &mut Vec<Hot>) {
         self.counts[node].end(into);
+        self.ended[node] = true;
     }
 
-    /// And for the table of all of them.
+    /// And for the table of all of them; counts of nodes that stand still go on.
     pub(super) fn clear(&mut self) {
+        let Self { ended, base, .. } = self;
         if let Some(pact) = self.pact.as_mut().filter(|_| !self.keeps) {
-            pact.clear();
+            let goes_on = |key: u32| !ended[base.partition_point(|base| *base <= key) - 1];
+            let some = ended.contains(&false);
+            pact.clear(if some { Some(&goes_on) } else { None });
         }
+        ended.fill(false);
     }
 
     /// A page left the pool.
@@ -102,8 +113,8 @@ impl Controller {
 /// What of the counting is in the way of an access.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Waited {
-    /// A count is written to memory.
-    pub(super) spilled: bool,
+    /// The count of a page, by its number among all, is written to memory.
+    pub(super) spilled: Option<u32>,
     /// A count is read from it, and waited for.
     pub(super) filled: bool,
     /// Where the count lies: the page's number among all.

@@ -11,9 +11,9 @@ const MOST: u32 = 4096;
 /// What an access made the table do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Turned {
-    /// A count went to memory.
-    pub(super) spilled: bool,
-    /// A count came from memory.
+    /// The page whose count went to memory.
+    pub(super) spilled: Option<u32>,
+    /// A count was looked for in memory.
     pub(super) filled: bool,
 }
 
@@ -35,17 +35,22 @@ pub(super) struct Pact {
     /// By count, first and last of the list.
     lists: Vec<(u32, u32)>,
     least: u32,
+    /// Some count went to memory since it was empty: who is not in the table may be there.
+    spilled: bool,
 }
 
 impl Pact {
     /// So many entries, at least one, for keys below `keys`.
     pub(super) fn new(capacity: u32, keys: usize) -> Self {
+        // More entries than keys are never used.
+        let capacity = (capacity as usize).clamp(1, keys.max(1));
         Self {
-            entries: Vec::with_capacity(capacity.max(1) as usize),
-            capacity: capacity.max(1) as usize,
+            entries: Vec::with_capacity(capacity),
+            capacity,
             place: vec![NONE; keys],
             lists: vec![(NONE, NONE); MOST as usize + 1],
             least: MOST,
+            spilled: false,
         }
     }
 
@@ -59,34 +64,52 @@ impl Pact {
             self.link(at, count);
             return Turned::default();
         }
-        let filled = count > 1;
+        let filled = self.spilled;
         let entry = Entry { key, count, before: NONE, after: NONE };
         let (at, spilled) = if self.entries.len() < self.capacity {
             self.entries.push(entry);
             #[expect(clippy::cast_possible_truncation, reason = "the capacity is a u32")]
-            ((self.entries.len() - 1) as u32, false)
+            ((self.entries.len() - 1) as u32, None)
         } else {
             while self.lists[self.least as usize].0 == NONE {
                 self.least += 1;
             }
             let at = self.lists[self.least as usize].0;
             self.unlink(at);
-            self.place[self.entries[at as usize].key as usize] = NONE;
-            self.entries[at as usize] = entry;
-            (at, true)
+            let before = std::mem::replace(&mut self.entries[at as usize], entry);
+            self.place[before.key as usize] = NONE;
+            self.spilled = true;
+            (at, Some(before.key))
         };
         self.place[key as usize] = at;
         self.link(at, count);
         Turned { spilled, filled }
     }
 
-    /// It is empty.
-    pub(super) fn clear(&mut self) {
+    /// It is empty, but for those that are `kept`; counts that went to memory are forgotten, if none are.
+    pub(super) fn clear(&mut self, kept: Option<&dyn Fn(u32) -> bool>) {
+        let stay: Vec<Entry> = kept.map_or_else(Vec::new, |kept| {
+            // The order among equals is that of their lists.
+            let lists = self.lists.iter().map(|(first, _)| *first);
+            lists.flat_map(|first| self.list(first)).filter(|entry| kept(entry.key)).collect()
+        });
         for entry in self.entries.drain(..) {
             self.place[entry.key as usize] = NONE;
             self.lists[entry.count as usize] = (NONE, NONE);
         }
         self.least = MOST;
+        self.spilled &= kept.is_some();
+        for (at, entry) in (0..).zip(stay) {
+            self.place[entry.key as usize] = at;
+            self.entries.push(entry);
+            self.link(at, entry.count);
+        }
+    }
+
+    /// The entries of a list.
+    fn list(&self, first: u32) -> impl Iterator<Item = Entry> {
+        let entry = |at: u32| self.entries.get(at as usize).copied();
+        std::iter::successors(entry(first), move |before| entry(before.after))
     }
 
     fn link(&mut self, at: u32, count: u32) {
@@ -122,21 +145,23 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashMap;
 
-    /// The same, looked up one by one: by key, its count and when it got that.
+    /// The same, looked up one by one: by key, its count and when it got that; and whether any count is in memory.
     #[derive(Default)]
-    struct Plain(HashMap<u32, (u32, usize)>);
+    struct Plain(HashMap<u32, (u32, usize)>, bool);
 
     impl Plain {
         fn touch(&mut self, capacity: usize, key: u32, count: u32, now: usize) -> Turned {
             let there = self.0.contains_key(&key);
-            let spilled = !there && self.0.len() == capacity;
-            if spilled {
+            let filled = !there && self.1;
+            let spilled = (!there && self.0.len() == capacity).then(|| {
                 let least = self.0.iter().min_by_key(|(_, place)| **place).unwrap();
                 let least = *least.0;
                 self.0.remove(&least);
-            }
+                self.1 = true;
+                least
+            });
             self.0.insert(key, (count, now));
-            Turned { spilled, filled: !there && count > 1 }
+            Turned { spilled, filled }
         }
     }
 
@@ -145,14 +170,18 @@ mod tests {
         fn the_least_counted_makes_room(
             capacity in 1..8_u32,
             keys in prop::collection::vec((0..12_u32, prop::bool::weighted(0.02)), 0..300),
+            keeps: bool,
         ) {
             let (mut pact, mut plain) = (Pact::new(capacity, 12), Plain::default());
             let mut counts = [0; 12];
+            // The first half is of a node whose epoch does not end.
+            let is_kept = |key: u32| keeps && key < 6;
             for (now, (key, ends)) in keys.into_iter().enumerate() {
                 if ends {
-                    pact.clear();
-                    plain.0.clear();
-                    counts = [0; 12];
+                    pact.clear(keeps.then_some(&is_kept));
+                    plain.0.retain(|key, _| is_kept(*key));
+                    plain.1 &= keeps;
+                    (0..).zip(&mut counts).filter(|(key, _)| !is_kept(*key)).for_each(|(_, n)| *n = 0);
                 }
                 counts[key as usize] += 1;
                 let count = counts[key as usize];

@@ -24,7 +24,7 @@ use super::node::{Caches, Node};
 use super::outcome::PoolOutcome;
 use super::placement::Placement;
 use super::pool_module::PoolModule;
-use super::settings::{Migration, PoolError};
+use super::settings::{Migration, PoolError, refuse};
 use super::shared::Shared;
 use super::traffic::{Misses, Request};
 use pagetide_machine::PoolMachine;
@@ -180,6 +180,14 @@ impl<'m> Engine<'m> {
                     return Err(PoolError::Stopped);
                 }
             }
+        }
+        if let Some(last) = self.turns.too_late() {
+            let days = last.seconds() / 86_400.0;
+            let remedy = format!(
+                "more than {days:.1} days would be simulated, which is the most for so many cores; give fewer \
+                 instructions or cores, or shorter times of pool and network"
+            );
+            return refuse("instructions", &"too many", remedy);
         }
         Ok(self.outcome())
     }

@@ -31,12 +31,13 @@ pub(super) fn all(
     let frames = pages_of(machine.local.capacity);
     let all = u64::from(machine.pool.modules) * pages_of(machine.pool.capacity);
     let share = all / programs.len() as u64;
-    let local = u32::try_from(frames.min(MOST)).unwrap_or(u32::MAX);
+    // More frames than a program has pages are never given up to any of them.
+    let local = |pages: u32| u32::try_from(frames.min(MOST)).unwrap_or(u32::MAX).min(pages);
     let mut next_slot = 0_u64;
     let place = |(number, program): (usize, &Program<'_>)| {
         let room = Room { local: frames, pool: share, modules: machine.pool.modules };
         let is_local = placement.of(program.pages, room, Rng::new(seed, number as u64));
-        let mut table = LocalTable::new(local);
+        let mut table = LocalTable::new(local(program.pages));
         let mut next_frame = 0;
         let places = (0..).zip(is_local).map(|(page, is_local)| {
             if is_local {

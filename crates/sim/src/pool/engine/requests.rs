@@ -43,8 +43,8 @@ impl Engine<'_> {
             }
             // Eight counts lie in a line.
             let (module, counts) = (slot % self.modules, u64::from(waited.key) >> 3);
-            if waited.spilled {
-                self.module(module, counts, true, Ticket::Spilled, at_pool);
+            if let Some(spilled) = waited.spilled {
+                self.module(module, u64::from(spilled) >> 3, true, Ticket::Spilled, at_pool);
             }
             if waited.filled {
                 let ticket = Ticket::Counts(asked, slot);

@@ -11,24 +11,29 @@ pub(super) struct Turns {
     next: Vec<u64>,
     /// Bits for a core's number.
     bits: u32,
+    /// A request came later than can be told apart.
+    too_late: bool,
 }
 
 impl Turns {
     /// So many cores, of which none makes a request.
     pub(super) fn new(cores: usize) -> Self {
         let next = vec![u64::MAX; cores.next_multiple_of(LANES)];
-        Self { next, bits: cores.next_power_of_two().ilog2() }
+        Self { next, bits: cores.next_power_of_two().ilog2(), too_late: false }
     }
 
-    /// A core makes its next request then; never, if [`Ps::MAX`].
-    ///
-    /// # Panics
-    /// It is later than can be told apart: 2^60 ps, 13 days, for 16 cores.
+    /// A core makes its next request then; never, if [`Ps::MAX`]. Later than can be told apart (2^60 ps, 13 days, for
+    /// 16 cores) is never, too, and [`Self::too_late`] says so.
     #[inline]
     pub(super) fn set(&mut self, core: usize, at: Ps) {
-        let never = at == Ps::MAX;
-        assert!(never || at.0.leading_zeros() >= self.bits, "more than is simulated: {at:?}");
-        self.next[core] = if never { u64::MAX } else { at.0 << self.bits | core as u64 };
+        let told = at.0.leading_zeros() >= self.bits;
+        self.too_late |= !told && at != Ps::MAX;
+        self.next[core] = if told { at.0 << self.bits | core as u64 } else { u64::MAX };
+    }
+
+    /// Whether some request came too late; how late can be told apart, if so.
+    pub(super) const fn too_late(&self) -> Option<Ps> {
+        if self.too_late { Some(Ps(u64::MAX >> self.bits)) } else { None }
     }
 
     /// The core with the first request, the lowest of several, and when; [`Ps::MAX`] if there is none.

@@ -24,6 +24,8 @@ const PAYBACK_STILL_MODEL: u32 = 4;
 const PAYBACK_IN_BANKS_MODEL: u32 = 64;
 /// Is added where requests wait for their page or its count, or DMA takes its turn in the banks.
 const WAITING_MODEL: u32 = 2;
+/// Is added where a count is looked for in memory as soon as one went there, and goes to its own line.
+const COUNTED_MODEL: u32 = 128;
 /// Is added for [`ProgramSpec::Simplemoc`], since regions are structures that are read, too.
 const SIMPLEMOC_MODEL: u32 = 8;
 
@@ -54,7 +56,8 @@ pub fn model_of(scenario: &PoolScenario) -> u32 {
         Chooser::Hottest => 0,
     };
     let moving = if migration.most > 0 { MOVING_MODEL } else { 0 };
-    programs + policy + moving + if waits { WAITING_MODEL } else { 0 }
+    let counted = if migration.accounting == Accounting::Free { 0 } else { COUNTED_MODEL };
+    programs + policy + moving + counted + if waits { WAITING_MODEL } else { 0 }
 }
 
 /// Whether a file's text is a scenario of a pool: it has a `[[program]]`, or names a `pool` and has no `[[tenant]]`.

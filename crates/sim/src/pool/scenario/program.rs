@@ -126,13 +126,15 @@ impl ProgramSpec {
         }
     }
 
-    /// Looks for what makes no sense, as far as that takes no time: of a stream only whether it is there.
-    pub(super) fn check(&self, cores: u32) -> Result<(), PoolError> {
+    /// Looks for what makes no sense, as far as that takes no time, and tells its pages: of a stream only whether it
+    /// is there, and no pages.
+    pub(super) fn check(&self, cores: u32) -> Result<Option<u32>, PoolError> {
         match self {
             Self::Stream { stream, .. } => {
-                Streamed::is_there(stream).map_err(|source| unread(stream, source))
+                let there = Streamed::is_there(stream);
+                there.map(|()| None).map_err(|source| unread(stream, source))
             }
-            _ => self.threads(cores, 0).map(|_| ()),
+            _ => self.threads(cores, 0).map(|threads| Some(threads.pages)),
         }
     }
 

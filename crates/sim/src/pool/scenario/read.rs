@@ -4,6 +4,7 @@
 use super::super::hardware::pages_of;
 use super::super::settings::{PoolError, refuse};
 use super::PoolScenario;
+use super::run::fits;
 use crate::pool::Placement;
 use crate::scenario::hint;
 use pagetide_machine::{PoolMachine, model};
@@ -40,7 +41,12 @@ fn check(scenario: &PoolScenario, origin: &str) -> Result<(), PoolError> {
     if let Some(migration) = &scenario.migration {
         migration.check(pages_of(machine.local.capacity))?;
     }
-    scenario.programs.iter().try_for_each(|program| program.check(1))
+    let pages = scenario.programs.iter().map(|program| program.check(1));
+    // What streams have is known when they are read.
+    match pages.collect::<Result<Option<Vec<u32>>, PoolError>>()? {
+        Some(pages) => fits(scenario, &machine, &pages),
+        None => Ok(()),
+    }
 }
 
 /// The machine that a scenario names or holds, with the nodes that it says.

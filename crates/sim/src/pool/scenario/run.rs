@@ -7,6 +7,7 @@ use super::PoolScenario;
 use super::program::ProgramSpec;
 use super::read::machine;
 use super::traces::{Traced, Traces};
+use pagetide_machine::PoolMachine;
 
 /// What comes of a scenario; `origin` names it in errors. `watch` is told which share is done, and ends
 /// it by answering false.
@@ -34,20 +35,15 @@ fn simulate(
     }
     let nodes = machine.nodes as usize;
     let length = (scenario.warm_up, scenario.instructions);
-    // Too many pages are told before caches are filled for minutes.
-    let fit = |pages: &[u32]| {
-        let program = |node: usize| Program { misses: &[], pages: pages[node % pages.len()] };
-        let programs: Vec<Program<'_>> = (0..nodes).map(program).collect();
-        let placement = (scenario.placement.parse()?, scenario.seed);
-        Engine::new(&machine, &programs, placement, scenario.migration.as_ref()).map(|_| ())
-    };
-    let alone = scenario.programs.len() == 1;
-    if !alone {
+    // Of streams, too many pages are told before caches are filled for minutes; of others they were told before.
+    let (alone, streams) = (scenario.programs.len() == 1, scenario.programs.iter().any(is_stream));
+    if streams && !alone {
         let of = |program: &ProgramSpec| program.threads(machine.core.count, scenario.seed);
         let pages = scenario.programs.iter().map(|program| of(program).map(|of| of.pages));
-        fit(&pages.collect::<Result<Vec<u32>, _>>()?)?;
+        fits(scenario, &machine, &pages.collect::<Result<Vec<u32>, _>>()?)?;
     }
-    let fits = |pages: u32| if alone { fit(&[pages]) } else { Ok(()) };
+    let fits =
+        |pages: u32| if streams && alone { fits(scenario, &machine, &[pages]) } else { Ok(()) };
     let traced: Vec<Traced> = scenario
         .programs
         .iter()
@@ -65,4 +61,23 @@ fn simulate(
         engine = engine.sharing(&(0..nodes).map(of_node).collect::<Vec<_>>());
     }
     engine.run(watch)
+}
+
+const fn is_stream(program: &ProgramSpec) -> bool {
+    matches!(program, ProgramSpec::Stream { .. })
+}
+
+/// Whether programs of so many pages, which nodes take in turn, fit into a scenario's nodes and pool.
+///
+/// # Errors
+/// Which key is in the way.
+pub(super) fn fits(
+    scenario: &PoolScenario,
+    machine: &PoolMachine,
+    pages: &[u32],
+) -> Result<(), PoolError> {
+    let program = |node: usize| Program { misses: &[], pages: pages[node % pages.len()] };
+    let programs: Vec<Program<'_>> = (0..machine.nodes as usize).map(program).collect();
+    let placement = (scenario.placement.parse()?, scenario.seed);
+    Engine::new(machine, &programs, placement, scenario.migration.as_ref()).map(|_| ())
 }

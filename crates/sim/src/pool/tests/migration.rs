@@ -116,6 +116,43 @@ fn counting_in_the_way_costs_what_it_reads_and_writes() {
 }
 
 #[test]
+fn a_count_that_comes_back_waits_for_its_own_bank_alone() {
+    // Two pages in turn, whose counts lie in two lines, and so in two banks; each access is long after the one before.
+    let migration = Migration {
+        accounting: Accounting::Within,
+        threshold: 1_000_000,
+        epoch_cycles: 1_000_000_000_000,
+        pact_entries: Some(1),
+        ..migration()
+    };
+    let cores = [misses(2000, 20_000, Kind::Read, |i| i % 2 * 8 * 64 + 5)];
+    let outcome = replay(&machine(1), &cores, Placement::Pool, Some(&migration)).unwrap();
+    // The other page's count is written meanwhile, for 1000 ns, to the other bank.
+    close(outcome.delay_ns(), 80.0 + 2.0 * 300.0, 1.0);
+}
+
+#[test]
+fn a_table_larger_than_all_pages_is_one_of_all_pages() {
+    let with = |pact_entries| {
+        let accounting = Accounting::Beside;
+        let migration = Migration { accounting, pact_entries, ..migration() };
+        replay(&machine(1), &rereads(10_000, 100), Placement::Pool, Some(&migration)).unwrap()
+    };
+    let (all, more) = (with(Some(100_000)), with(Some(u32::MAX)));
+    assert_eq!((all.spilled_counts, all.ipc), (more.spilled_counts, more.ipc));
+}
+
+#[test]
+fn what_takes_too_long_to_be_told_apart_is_refused() {
+    let mut machine = machine(64);
+    machine.core.count = 64;
+    (machine.pool.read_ns, machine.pool.write_ns) = (1e9, 1e9);
+    let core = misses(400, 0, Kind::Read, |i| i);
+    let said = replay(&machine, &vec![core; 64], Placement::Pool, None).unwrap_err().to_string();
+    assert!(said.contains("days would be simulated"), "{said}");
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_before_anything_runs() {
     let refused = |machine: &PoolMachine, migration: &Migration| {
         let found = replay(machine, &rereads(10, 1), Placement::Pool, Some(migration));

@@ -1,8 +1,8 @@
 //! Small sets of each figure.
 
 use super::{
-    ablations, bounds, cxl, figure_3, figure_5, figure_6, figure_7, misses, payback, programs,
-    runs, two_stages,
+    ablations, bounds, cxl, figure_3, figure_5, figure_6, figure_7, misses, open_rows, payback,
+    programs, runs, two_stages,
 };
 use crate::Context;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn each_figure_has_rows_and_pictures() {
         assert!(outcome.series.iter().all(|series| !series.points.is_empty()), "{outcome:?}");
     }
     let ours = [ablations::FIGURE, payback::FIGURE, payback::SEEDS, cxl::FIGURE];
-    for figure in ours.into_iter().chain([misses::FIGURE, two_stages::FIGURE]) {
+    for figure in ours.into_iter().chain([misses::FIGURE, open_rows::FIGURE, two_stages::FIGURE]) {
         let outcome = (figure.run)(&Context::in_memory(1)).unwrap();
         assert!(outcome.rows.iter().all(|row| row.ours.is_finite()), "{outcome:?}");
         assert!(!outcome.rows.is_empty(), "{}", figure.id);
@@ -100,6 +100,20 @@ fn signs_hold_for_all_five_programs_as_the_figures_were_run() {
         let gains: Vec<f64> = gains.iter().map(|line| value_of(line)).collect();
         assert!(gains.len() == 5 && gains[0] < gains[4], "{program}: {gains:?}");
     }
+}
+
+#[test]
+fn where_banks_keep_rows_open_is_gains_and_loses_as_published_as_the_figure_was_run() {
+    let ours = |words: &[&str]| -> Vec<f64> {
+        // "Figure 6, IS: 10K cycles, ...",x,PUBLISHED,OURS,...
+        let of = |line: &String| line.split("\",").nth(1)?.split(',').nth(2)?.parse().ok();
+        as_run("disaggregated-open-rows.csv", words).iter().filter_map(of).collect()
+    };
+    let [dear] = ours(&["Figure 6, IS: 10K cycles, 8 us"])[..] else { panic!() };
+    let [cheap] = ours(&["Figure 6, IS: 10K cycles, 1 us"])[..] else { panic!() };
+    assert!(dear < 0.8 && cheap > 1.1, "{dear} {cheap}");
+    let lost = ours(&["Figure 5, IS: 10K cycles"]);
+    assert!(lost.len() == 2 && lost.iter().all(|gain| *gain < 0.75), "{lost:?}");
 }
 
 #[test]

@@ -9,3 +9,6 @@ pagetide sweep is.toml --set 'migration={policy="payback",threshold=3,most=500,e
     --vary migration.most=0,500 --vary nodes=1,8 --out is-payback.csv
 pagetide sweep is.toml --set 'migration={policy="hottest"}' --vary migration.most=50,500 \
     --vary migration.epoch_cycles=10000,100000,1000000 --out is-paper.csv
+# figure-5/simplemoc.csv: pool = "pcm-2019-rows", 100 M instructions after 100 M; -none: most = 0.
+pagetide sweep simplemoc.toml --vary migration.epoch_cycles=10000,100000,1000000,10000000,100000000 \
+    --vary migration.most=1,10,50,100,500 --vary migration.threshold=10,30,50,70,100 --out simplemoc.csv

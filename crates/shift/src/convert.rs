@@ -64,16 +64,28 @@ impl<K: Kernel> Shifter<K> {
     /// # Errors
     /// When it is in use, holds data, or cannot become memory here.
     pub fn offer(&mut self, name: &str) -> Result<DaxDevice, Refusal> {
-        let device = self.could_offer(name)?;
-        self.journal.write(Event::Offered, &Identity::of(&device))?;
+        let device = self.may_offer(name)?;
+        let id = Identity::of(&device);
+        let device = self.as_storage(&id)?;
+        self.is_empty(&device)?;
+        self.journal.write(Event::Offered, &id)?;
         Ok(device)
     }
 
-    /// As [`offer`](Self::offer), and changes nothing.
+    /// As [`offer`](Self::offer), and changes nothing: what the driver of memory has is not read.
     ///
     /// # Errors
     /// As [`offer`](Self::offer).
     pub fn could_offer(&self, name: &str) -> Result<DaxDevice, Refusal> {
+        let device = self.may_offer(name)?;
+        if device.driver == DaxDriver::Storage {
+            self.is_empty(&device)?;
+        }
+        Ok(device)
+    }
+
+    /// A device that could be offered if it is empty.
+    fn may_offer(&self, name: &str) -> Result<DaxDevice, Refusal> {
         let devices = self.kernel.devices().map_err(Refusal::of(name))?;
         let device = devices
             .into_iter()
@@ -88,7 +100,6 @@ impl<K: Kernel> Shifter<K> {
             _ => {}
         }
         self.can_be_memory(&device)?;
-        self.is_empty(&device)?;
         Ok(device)
     }
 
@@ -98,18 +109,19 @@ impl<K: Kernel> Shifter<K> {
     /// Every [`Refusal`]; the device is storage then, or `recover` makes it right.
     pub fn to_memory(&mut self, id: &Identity) -> Result<Bytes, Refusal> {
         let device = self.find(id)?;
-        let name = device.name.as_str();
+        let name = device.name.clone();
         match self.journal.state(id) {
             Some(State::Storage) => {}
-            None => return Err(Refusal::NotOurs(name.into())),
-            Some(State::Withdrawn) => return Err(Refusal::Withdrawn(name.into())),
+            None => return Err(Refusal::NotOurs(name)),
+            Some(State::Withdrawn) => return Err(Refusal::Withdrawn(name)),
             Some(state) => {
                 let is = format!("{state:?} by the journal");
-                return Err(Refusal::WrongState { device: name.into(), is, must: "storage" });
+                return Err(Refusal::WrongState { device: name, is, must: "storage" });
             }
         }
         check_policies(&self.kernel)?;
         self.can_be_memory(&device)?;
+        let device = self.as_storage(id)?;
         self.is_empty(&device)?;
         self.journal.write(Event::ToMemory, id)?;
         match self.take(&device) {
@@ -125,7 +137,7 @@ impl<K: Kernel> Shifter<K> {
         }
     }
 
-    /// Whether a device could become memory at all, and is storage now.
+    /// Whether a device could become memory at all, and is none now.
     fn can_be_memory(&self, device: &DaxDevice) -> Result<(), Refusal> {
         let name = || device.name.clone();
         has_drivers(&self.kernel)?;
@@ -137,20 +149,21 @@ impl<K: Kernel> Shifter<K> {
             return Err(Refusal::TooSmall { device: name(), block });
         }
         match &device.driver {
-            DaxDriver::Storage => {}
-            other => {
-                let is = match other {
-                    DaxDriver::Memory => "memory already".to_owned(),
-                    DaxDriver::Other(driver) => format!("driven by {driver}"),
-                    DaxDriver::None | DaxDriver::Storage => "without a driver".to_owned(),
-                };
-                return Err(Refusal::WrongState { device: name(), is, must: "storage" });
+            DaxDriver::Memory if self.is_in_use(device)? => Err(Refusal::IsMemory(name())),
+            DaxDriver::Storage | DaxDriver::None if !self.blocks(device)?.is_empty() => {
+                Err(Refusal::Stranded(name()))
             }
+            DaxDriver::Other(driver) => {
+                let is = format!("driven by {driver}");
+                Err(Refusal::WrongState { device: name(), is, must: "storage" })
+            }
+            _ => Ok(()),
         }
-        if !self.blocks(device)?.is_empty() {
-            return Err(Refusal::Stranded(name()));
-        }
-        Ok(())
+    }
+
+    /// Whether some of a device is memory in use.
+    pub(crate) fn is_in_use(&self, device: &DaxDevice) -> Result<bool, Refusal> {
+        Ok(self.blocks(device)?.iter().any(|block| block.state != BlockState::Offline))
     }
 
     /// Whether nobody uses a device and nothing is on it. The reading takes time: who has it open afterwards is looked

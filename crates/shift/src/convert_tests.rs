@@ -266,3 +266,6 @@ mod give_back_tests;
 
 #[path = "killed_tests.rs"]
 mod killed_tests;
+
+#[path = "taken_by_itself_tests.rs"]
+mod taken_by_itself_tests;

@@ -190,33 +190,37 @@ impl Kernel for LiveKernel {
     fn unbind(&self, device: &DaxDevice, from: Driver) -> Answer<()> {
         let path = |file| self.host.dax_driver_path(called(from), file);
         self.write(&path("unbind"), &device.name, device.size)?;
-        if from == Driver::Memory {
-            // Else the driver takes it again by itself. It may not have been there by its name.
-            let _ = self.write(&path("remove_id"), &device.name, Bytes(0));
-        }
+        // Else the driver takes it again by itself. It may not have been there by its name.
+        let _ = self.write(&path("remove_id"), &device.name, Bytes(0));
         self.must_be(device, &DaxDriver::None, &format!("take {} from its driver", device.name))
     }
     fn bind(&self, device: &DaxDevice, to: Driver) -> Answer<()> {
-        let path = |file| self.host.dax_driver_path(called(to), file);
-        let doing = format!("give {} to {}", device.name, called(to));
-        match to {
-            Driver::Storage => {
-                self.write(&path("bind"), &device.name, device.size)?;
-                self.must_be(device, &DaxDriver::Storage, &doing)
-            }
-            Driver::Memory => {
-                // It takes none but those that it was told of; being told, it takes them at once.
-                let told = self.write(&path("new_id"), &device.name, device.size);
-                if self.host.dax_driver(&device.name) == DaxDriver::None {
-                    let bound = self.write(&path("bind"), &device.name, device.size);
-                    if let Err(fault) = told.and(bound) {
-                        let _ = self.write(&path("remove_id"), &device.name, Bytes(0));
-                        return Err(fault);
-                    }
-                }
-                self.must_be(device, &DaxDriver::Memory, &doing)
+        let name = &device.name;
+        let write =
+            |file| self.write(&self.host.dax_driver_path(called(to), file), name, device.size);
+        let unbound = || self.host.dax_driver(name) == DaxDriver::None;
+        if to == Driver::Storage
+            && let Err(fault) = write("bind")
+            && fault.why != Why::Errno(libc::ENODEV)
+        {
+            return Err(fault);
+        }
+        // Memory as CXL's is for kmem by its type (since Linux 6.3), and persistent memory for device_dax: the other one
+        // takes none but those that it was told of. Being told, it takes them at once.
+        if unbound() {
+            let told = write("new_id");
+            if unbound()
+                && let Err(fault) = told.and(write("bind"))
+            {
+                let _ = write("remove_id");
+                return Err(fault);
             }
         }
+        let driver = match to {
+            Driver::Storage => DaxDriver::Storage,
+            Driver::Memory => DaxDriver::Memory,
+        };
+        self.must_be(device, &driver, &format!("give {name} to {}", called(to)))
     }
     fn online_movable(&self, block: BlockId) -> Answer<()> {
         self.write(&self.host.block_state_path(block), "online_movable", Bytes(0))

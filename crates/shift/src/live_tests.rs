@@ -172,3 +172,73 @@ fn nobody_zeroes_any_more_when_that_was_ended() {
     assert!(!process.exists());
     assert_eq!(rig.kernel.zeroed(LONG, &|| false), Ok(None));
 }
+
+/// A helper that writes as the kernel would with a device that is for kmem by its type, as `takes` says of a driver that was
+/// told of it or was not, and keeps what it was asked.
+fn drivers(takes: &str) -> Rig {
+    let rig = rig(&format!(
+        "device=$root/sys/bus/dax/devices/dax1.1
+        told() {{ [ -e $root/told.$1 ]; }}
+        take() {{ if {takes}; then ln -s ../drivers/$1 $device/driver; fi; }}
+        while read what path name; do
+            driver=$(basename $(dirname $path)) file=$(basename $path) answer=done
+            echo $driver $file >>$root/asked
+            case $file in
+            new_id) touch $root/told.$driver; take $driver ;;
+            remove_id) rm $root/told.$driver 2>/dev/null || answer='errno 22' ;;
+            bind) take $driver; [ -h $device/driver ] || answer='errno 19' ;;
+            unbind) rm $device/driver ;;
+            esac
+            echo $answer
+        done"
+    ));
+    fs::create_dir_all(rig.root.path().join("sys/bus/dax/devices/dax1.1")).unwrap();
+    rig
+}
+
+impl Rig {
+    /// What was asked since the last time.
+    fn asked(&self) -> String {
+        let path = self.root.path().join("asked");
+        let asked = fs::read_to_string(&path).unwrap();
+        fs::remove_file(path).unwrap();
+        asked.trim().replace('\n', ", ")
+    }
+    fn driver(&self) -> DaxDriver {
+        self.kernel.host().dax_driver("dax1.1")
+    }
+}
+
+#[test]
+fn memory_of_cxl_is_given_to_the_driver_of_storage_by_its_name() {
+    let rig = drivers("[ $1 = kmem ] || told $1");
+    let device = crate::simulated::device(1);
+    rig.kernel.bind(&device, Driver::Storage).unwrap();
+    assert_eq!(rig.driver(), DaxDriver::Storage);
+    assert_eq!(rig.asked(), "device_dax bind, device_dax new_id");
+    rig.kernel.unbind(&device, Driver::Storage).unwrap();
+    assert_eq!(rig.asked(), "device_dax unbind, device_dax remove_id");
+    assert!(!rig.root.path().join("told.device_dax").exists(), "it would take it again by itself");
+    rig.kernel.bind(&device, Driver::Memory).unwrap();
+    assert_eq!((rig.driver(), rig.asked().as_str()), (DaxDriver::Memory, "kmem new_id"));
+}
+
+#[test]
+fn persistent_memory_needs_no_name_to_be_storage() {
+    let rig = drivers("[ $1 = device_dax ] || told $1");
+    let device = crate::simulated::device(1);
+    rig.kernel.bind(&device, Driver::Storage).unwrap();
+    assert_eq!((rig.driver(), rig.asked().as_str()), (DaxDriver::Storage, "device_dax bind"));
+}
+
+#[test]
+fn a_driver_that_does_not_take_a_device_forgets_its_name() {
+    let rig = drivers("false");
+    let device = crate::simulated::device(1);
+    for (driver, name) in [(Driver::Storage, "device_dax"), (Driver::Memory, "kmem")] {
+        let fault = rig.kernel.bind(&device, driver).unwrap_err();
+        assert_eq!(fault.why, Why::Errno(libc::ENODEV));
+        assert!(rig.asked().ends_with(&format!("{name} new_id, {name} bind, {name} remove_id")));
+        assert!(!rig.root.path().join(format!("told.{name}")).exists());
+    }
+}

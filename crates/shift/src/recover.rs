@@ -2,7 +2,7 @@
 //! storage afterwards, or it is said why not.
 
 use crate::{Event, Identity, Kernel, Refusal, Shifter, State};
-use pagetide_host::{BlockState, DaxDevice, DaxDriver};
+use pagetide_host::{DaxDevice, DaxDriver};
 use pagetide_types::Bytes;
 use serde::{Serialize, Serializer};
 
@@ -26,6 +26,8 @@ pub enum Outcome {
     Memory(Bytes),
     /// Storage; it was zeroed.
     Storage,
+    /// Storage as before: it had lost the driver of storage, and has it again.
+    Rebound,
 }
 
 impl<K: Kernel> Shifter<K> {
@@ -37,13 +39,21 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// Looks at a device that the journal calls anything but storage, and brings it to one of both: on to memory where
-    /// some of it is in use, else back to storage, zeroed. None where it is storage by the journal, or not ours.
+    /// some of it is in use, else back to storage, zeroed. So is what the journal calls storage and the driver of memory
+    /// took by itself, as it does with CXL memory at each boot; but then nothing is on it that would have to be zeroed.
+    /// None where it is storage by the journal and the machine, its owner's, or not ours.
     ///
     /// What its place alone tells from others may be another device after a reboot: if anything is on it, it is zeroed
     /// only if `sure`.
     pub fn recover_device(&mut self, id: &Identity, sure: bool) -> Option<Recovered> {
-        let was = self.journal.state(id).filter(|state| state.is_dirty())?;
+        let was = self.journal.state(id)?;
         let found = self.find(id);
+        let lost =
+            |device: &DaxDevice| matches!(device.driver, DaxDriver::Memory | DaxDriver::None);
+        let is_lost = was == State::Storage && found.as_ref().is_ok_and(lost);
+        if !was.is_dirty() && !is_lost {
+            return None;
+        }
         let name = found.as_ref().ok().map(|device| device.name.clone());
         let is = found.and_then(|found| self.recover_one(id, &found, sure));
         Some(Recovered { device: id.clone(), name, was, is })
@@ -57,6 +67,10 @@ impl<K: Kernel> Shifter<K> {
     ) -> Result<Outcome, Refusal> {
         if let Some(bytes) = self.on_to_memory(id, device)? {
             return Ok(Outcome::Memory(bytes));
+        }
+        if self.journal.state(id) == Some(State::Storage) {
+            self.as_storage(id)?;
+            return Ok(Outcome::Rebound);
         }
         if !sure && self.may_be_another(id) && device.driver == DaxDriver::Storage {
             match self.is_empty(device) {
@@ -83,11 +97,14 @@ impl<K: Kernel> Shifter<K> {
         id: &Identity,
         device: &DaxDevice,
     ) -> Result<Option<Bytes>, Refusal> {
-        let blocks = self.blocks(device)?;
-        let in_use = blocks.iter().any(|block| block.state != BlockState::Offline);
-        if device.driver != DaxDriver::Memory || !in_use {
+        if device.driver != DaxDriver::Memory || !self.is_in_use(device)? {
             return Ok(None);
         }
+        if self.journal.state(id) == Some(State::Storage) {
+            // Other programs' memory is on it, whoever took it into use.
+            self.journal.write(Event::ToMemory, id)?;
+        }
+        let blocks = self.blocks(device)?;
         for block in &blocks {
             self.online(device, block.id)?;
         }
@@ -125,7 +142,7 @@ impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             Self::Memory(_) => "memory",
-            Self::Storage => "storage",
+            Self::Storage | Self::Rebound => "storage",
         })
     }
 }

@@ -67,6 +67,12 @@ pub enum Refusal {
         /// What it must be.
         must: &'static str,
     },
+    /// The kernel took it into use by itself.
+    #[error(
+        "{0} is memory already: the kernel has taken it into use. If it was prepared before, `pagetide shift recover` makes \
+         it ours; else `daxctl offline-memory {0}` takes it out of use"
+    )]
+    IsMemory(String),
     /// The kernel cannot turn devices into memory.
     #[error(
         "this kernel has no driver {0} for dax devices; load it with `modprobe {0}`, or use a kernel with CONFIG_DEV_DAX_KMEM"

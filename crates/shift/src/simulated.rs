@@ -24,6 +24,8 @@ pub(crate) struct SimDevice {
     pub(crate) contents: Vec<u8>,
     pub(crate) users: Vec<String>,
     pub(crate) blocks: BTreeMap<BlockId, SimBlock>,
+    /// What takes it by itself when the machine is booted.
+    pub(crate) boots_as: DaxDriver,
     /// The kernel lost it while it was in use.
     pub(crate) stranded: bool,
 }
@@ -120,6 +122,7 @@ impl SimKernel {
             contents: vec![0; 4],
             users: Vec::new(),
             blocks: BTreeMap::new(),
+            boots_as: DaxDriver::Storage,
             stranded: false,
         });
         let machine = Machine {
@@ -181,12 +184,12 @@ impl SimKernel {
         Ok(())
     }
 
-    /// Everything that is not storage is lost; devices come up as storage, with what was on them.
+    /// Everything that is not storage is lost; devices come up as they do, with what was on them.
     pub(crate) fn reboot(&self) {
-        for device in &mut self.machine.borrow_mut().devices {
-            device.blocks.clear();
-            device.stranded = false;
-            device.device.driver = DaxDriver::Storage;
+        let mut machine = self.machine.borrow_mut();
+        let policy = machine.auto_online;
+        for device in &mut machine.devices {
+            device.come_up(policy);
         }
         self.kill.set(None);
         self.beside.take();
@@ -258,6 +261,31 @@ impl SimKernel {
                 *part = 0;
             }
         }
+    }
+}
+
+impl SimDevice {
+    /// It is found anew by a kernel that takes memory into use so.
+    fn come_up(&mut self, policy: AutoOnline) {
+        self.blocks.clear();
+        self.stranded = false;
+        self.device.driver = self.boots_as.clone();
+        if self.boots_as == DaxDriver::Memory {
+            self.add_blocks(policy);
+            if policy != AutoOnline::Offline {
+                self.contents.fill(SECRET);
+            }
+        }
+    }
+
+    /// The driver of memory has it.
+    pub(crate) fn add_blocks(&mut self, policy: AutoOnline) {
+        let online = policy != AutoOnline::Offline;
+        let stays = matches!(policy, AutoOnline::Online | AutoOnline::Kernel);
+        let zone = if stays { "Normal" } else { "Movable" };
+        let new = SimBlock { online, zone, ..SimBlock::default() };
+        let ids = self.device.blocks(BLOCK).into_iter();
+        self.blocks = ids.map(|id| (id, new.clone())).collect();
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the simulated kernel does when it is asked.
 
-use crate::simulated::{BLOCK, SECRET, SimBlock, SimKernel, ZEROING};
+use crate::simulated::{BLOCK, SECRET, SimKernel, ZEROING};
 use crate::{Answer, Driver, Fault, FreeBlocks, Kernel, Why};
 use pagetide_host::{
     AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, FrameCounts, MemoryBlock,
@@ -153,7 +153,7 @@ impl Kernel for SimKernel {
     fn bind(&self, device: &DaxDevice, to: Driver) -> Answer<()> {
         let doing = if to == Driver::Memory { "bind kmem" } else { "bind device_dax" };
         self.change(doing, |machine| {
-            let online = machine.auto_online == AutoOnline::Movable;
+            let policy = machine.auto_online;
             let it = machine.of(&device.name)?;
             if it.stranded || it.device.driver != DaxDriver::None {
                 return Err(busy(doing));
@@ -161,8 +161,7 @@ impl Kernel for SimKernel {
             it.device.driver = DaxDriver::Storage;
             if to == Driver::Memory {
                 it.device.driver = DaxDriver::Memory;
-                let new = SimBlock { online, zone: "Movable", ..SimBlock::default() };
-                it.blocks = device.blocks(BLOCK).into_iter().map(|id| (id, new.clone())).collect();
+                it.add_blocks(policy);
             }
             Ok(())
         })

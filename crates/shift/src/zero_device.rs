@@ -71,24 +71,33 @@ impl<K: Kernel> Shifter<K> {
 
     /// A device whose memory was taken out of use, driven as storage, and used by nobody when its zeroing begins.
     pub(crate) fn to_be_zeroed(&self, id: &Identity, zeroed: u64) -> Result<DaxDevice, Refusal> {
-        let device = self.unbind_memory(id)?;
-        let name = device.name.clone();
-        let fault = Refusal::of(&name);
-        match &device.driver {
-            DaxDriver::Storage => {}
-            DaxDriver::None => self.kernel.bind(&device, Driver::Storage).map_err(&fault)?,
-            other => {
-                let is = format!("driven by {other:?}");
-                return Err(Refusal::WrongState { device: name.clone(), is, must: "storage" });
-            }
-        }
+        let device = self.as_storage(id)?;
         if zeroed == 0 {
-            let users = self.kernel.users(&device).map_err(&fault)?;
+            let name = device.name.clone();
+            let users = self.kernel.users(&device).map_err(Refusal::of(&name))?;
             if !users.is_empty() {
-                return Err(Refusal::InUse { device: name.clone(), users });
+                return Err(Refusal::InUse { device: name, users });
             }
         }
         Ok(device)
+    }
+
+    /// Gives a device that has no block in use to the driver of storage, with what is on it: from the driver of memory,
+    /// which takes CXL memory by itself, or from none.
+    pub(crate) fn as_storage(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
+        let device = self.unbind_memory(id)?;
+        match &device.driver {
+            DaxDriver::Storage => {}
+            DaxDriver::None => {
+                let bound = self.kernel.bind(&device, Driver::Storage);
+                bound.map_err(Refusal::of(&device.name))?;
+            }
+            other => {
+                let is = format!("driven by {other:?}");
+                return Err(Refusal::WrongState { device: device.name, is, must: "storage" });
+            }
+        }
+        Ok(DaxDevice { driver: DaxDriver::Storage, ..device })
     }
 
     /// Takes a device whose memory was taken out of use into use again, as it is: what is on it was memory of this

@@ -145,7 +145,7 @@ impl<K: Kernel> Daemon<K> {
             let seconds = (self.kernel.now() - since).as_secs_f64();
             self.zeroing.happened.push(match recovered.is {
                 Ok(Outcome::Memory(bytes)) => Happened::Restored { device, bytes },
-                Ok(Outcome::Storage) => Happened::Zeroed { device, seconds },
+                Ok(Outcome::Storage | Outcome::Rebound) => Happened::Zeroed { device, seconds },
                 Err(refusal) => Happened::Refused { device, why: refusal.to_string() },
             });
         }

@@ -7,6 +7,7 @@ use crate::interrupt;
 use crate::shift_args::{GiveBackArgs, PrepareArgs, RecoverArgs};
 use crate::tell::tell;
 use anyhow::{Result, bail};
+use pagetide_host::DaxDriver;
 use pagetide_shift::{GiveBack, Kernel, Opened, Outcome, Prepared, Request, Shifter, State};
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -29,6 +30,13 @@ pub(crate) fn prepare(arguments: &PrepareArgs) -> Result<ExitCode> {
         (_, _, Some(name)) => {
             let block = kernel.block_size()?.unwrap_or_default();
             let device = if dry_run { shifter.could_offer(name)? } else { shifter.offer(name)? };
+            if device.driver != DaxDriver::Storage {
+                // A dry run, for what was offered is storage.
+                tell!(
+                    "pagetide: note: {name} is not driven as storage (kmem takes CXL memory by itself): it would be, and would \
+                     be prepared only if nothing but zeros is on it"
+                );
+            }
             let memory = Bytes(block.0 * device.blocks(block).len() as u64);
             Prepared { devices: vec![device.name], size: device.size, memory, count: 1 }
         }
@@ -128,6 +136,9 @@ pub(crate) fn recover(arguments: &RecoverArgs) -> Result<ExitCode> {
             let is = match (row.is, &row.why_not) {
                 (Some(Outcome::Memory(_)), _) => "is memory",
                 (Some(Outcome::Storage), _) => "is storage, zeroed",
+                (Some(Outcome::Rebound), _) => {
+                    "is storage as before: the kernel's driver of memory had it"
+                }
                 (None, _) => "could not be made right",
             };
             out(&format!("{} {is}\n", row.device))?;

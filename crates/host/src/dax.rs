@@ -5,7 +5,10 @@
 use crate::{BlockId, Dev, Error, Host, files::decimal};
 use pagetide_types::{Bytes, NodeId, PhysAddr};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+};
 
 const DEVICES: &str = "sys/bus/dax/devices";
 
@@ -47,6 +50,8 @@ pub struct DaxDevice {
     /// Whether its page structures are to lie on itself once it is memory; none where the kernel
     /// cannot be told (before 6.8).
     pub memmap_on_memory: Option<bool>,
+    /// What changes when a device is made anew, at the same place or another: the number of its folder in sysfs.
+    pub made: Option<u64>,
 }
 
 impl DaxDevice {
@@ -115,6 +120,7 @@ impl Host {
             memmap_on_memory: self
                 .text(format!("{dir}/memmap_on_memory"))
                 .map(|text| text == "1" || text == "Y"),
+            made: std::fs::metadata(self.path(&dir)).ok().map(|folder| folder.ino()),
         }))
     }
 
@@ -207,6 +213,23 @@ mod tests {
     }
 
     #[test]
+    fn a_device_that_is_made_anew_is_told_from_the_one_before() {
+        let fake = Fake::new();
+        with_a_namespace(&fake);
+        let made = || fake.host().dax_device("dax1.0").unwrap().unwrap().made.unwrap();
+        let before = made();
+        std::fs::remove_file(fake.path("sys/devices/ndbus0/region1/dax1.0/dax1.0/driver")).unwrap();
+        assert_eq!(made(), before, "without a driver it is the same");
+        let region = fake.path("sys/devices/ndbus0/region1/dax1.0");
+        std::fs::rename(region.join("dax1.0"), region.join("old")).unwrap();
+        std::fs::create_dir(region.join("dax1.0")).unwrap();
+        for file in ["resource", "size"] {
+            std::fs::copy(region.join("old").join(file), region.join("dax1.0").join(file)).unwrap();
+        }
+        assert_ne!(made(), before);
+    }
+
+    #[test]
     fn of_a_device_whole_blocks_are_memory() {
         let fake = Fake::new();
         with_a_namespace(&fake);
@@ -240,6 +263,7 @@ mod tests {
                 uuid: None,
                 namespace: None,
                 memmap_on_memory: None,
+                made: None,
             };
             let block = 1_u64 << shift.max(27);
             for id in device.blocks(Bytes(block)).iter().take(8) {

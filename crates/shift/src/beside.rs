@@ -31,6 +31,7 @@ impl<K: Kernel> Shifter<K> {
     pub(crate) fn begin_beside(&mut self, id: &Identity, from: u64) -> Result<(), Refusal> {
         self.must_be_left(id)?;
         let device = self.to_be_zeroed(id, from)?;
+        self.must_be_the_same(id, &device)?;
         self.kernel.begin_zeroing(&device, from).map_err(Refusal::of(&device.name))?;
         let (id, name, size) = (id.clone(), device.name, device.size);
         self.beside = Some(Beside { id, name, size, ended: None });

@@ -68,7 +68,7 @@ impl<K: Kernel> Shifter<K> {
         let id = Identity::of(&device);
         let device = self.as_storage(&id)?;
         self.is_empty(&device)?;
-        self.journal.write(Event::Offered, &id)?;
+        self.journal.write_of(Event::Offered, &id, &device)?;
         Ok(device)
     }
 
@@ -123,7 +123,7 @@ impl<K: Kernel> Shifter<K> {
         self.can_be_memory(&device)?;
         let device = self.as_storage(id)?;
         self.is_empty(&device)?;
-        self.journal.write(Event::ToMemory, id)?;
+        self.journal.write_of(Event::ToMemory, id, &device)?;
         match self.take(&device) {
             Ok(gained) => {
                 self.journal.write(Event::Memory, id)?;
@@ -244,7 +244,7 @@ impl<K: Kernel> Shifter<K> {
                     .map_err(Refusal::of(&device.name))?;
             }
         }
-        self.finish_storage(id, Event::Storage)
+        self.finish_storage(id, Event::Storage, false)
     }
 }
 

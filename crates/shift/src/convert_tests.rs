@@ -206,49 +206,6 @@ fn after_a_reboot_a_device_that_somebody_uses_is_not_zeroed() {
     assert_eq!(rig.contents(), [SECRET; 4]);
 }
 
-/// A device that its place alone tells from others, which was memory when the machine was booted.
-fn without_a_name() -> (Rig, Identity) {
-    let mut rig = rig();
-    rig.kernel.edit(|machine| machine.devices[0].device.uuid = None);
-    rig.shifter.offer("dax1.1").unwrap();
-    let id = Identity { uuid: None, ..id(1) };
-    rig.shifter.to_memory(&id).unwrap();
-    rig.kernel.reboot();
-    let later = Machine { machine: "m".into(), boot: "c".into() };
-    rig.shifter.journal = Journal::open(rig.folder.path(), later).unwrap();
-    (rig, id)
-}
-
-#[test]
-fn after_a_reboot_what_is_known_by_its_place_alone_is_zeroed_only_if_that_is_said() {
-    let (mut rig, id) = without_a_name();
-    let refusal = rig.shifter.recover_device(&id, false).unwrap().is.unwrap_err().to_string();
-    assert!(refusal.contains("recover --zero dax1.1"), "{refusal}");
-    assert_eq!(rig.contents(), [SECRET; 4]);
-    assert_eq!(rig.shifter.journal().state(&id), Some(State::Memory));
-    let is = rig.shifter.recover_device(&id, true).unwrap().is;
-    assert_eq!((is.unwrap(), rig.contents()), (Outcome::Storage, vec![0; 4]));
-    // The daemon leaves it alone as well.
-    let (mut rig, id) = without_a_name();
-    rig.shifter.journal.write(Event::ToStorage, &id).unwrap();
-    rig.kernel.reboot();
-    let later = Machine { machine: "m".into(), boot: "d".into() };
-    rig.shifter.journal = Journal::open(rig.folder.path(), later).unwrap();
-    assert_eq!(rig.shifter.go_on(&id).unwrap(), crate::recover::GoOn::Done);
-    assert_eq!(rig.contents(), [SECRET; 4]);
-}
-
-#[test]
-fn after_a_reboot_a_device_of_nothing_but_zeros_is_storage_whatever_it_is_known_by() {
-    let (mut rig, id) = without_a_name();
-    rig.kernel.edit(|machine| machine.devices[0].contents = vec![0; 4]);
-    assert_eq!(rig.shifter.recover_device(&id, false).unwrap().is.unwrap(), Outcome::Storage);
-    let (mut rig, id) = without_a_name();
-    rig.kernel.edit(|machine| machine.devices[0].users.push("db (3)".into()));
-    let is = rig.shifter.recover_device(&id, true).unwrap().is;
-    assert!(matches!(is, Err(Refusal::InUse { .. })), "{is:?}");
-}
-
 #[test]
 fn a_device_that_is_gone_stays_in_the_journal() {
     let mut rig = rig();
@@ -257,6 +214,9 @@ fn a_device_that_is_gone_stays_in_the_journal() {
     assert!(matches!(rig.shifter.recover().remove(0).is, Err(Refusal::Gone(_))));
     assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
 }
+
+#[path = "another_device_tests.rs"]
+mod another_device_tests;
 
 #[path = "bad_input_tests.rs"]
 mod bad_input_tests;

@@ -81,6 +81,8 @@ pub struct Entry {
     pub state: State,
     /// The boot in which that was written.
     pub boot: String,
+    /// [`made`](pagetide_host::DaxDevice::made) of the device that was there then; none where that was not written down.
+    pub made: Option<u64>,
 }
 
 /// Which machine, and which boot of it.

@@ -54,7 +54,7 @@ impl<K: Kernel> Shifter<K> {
             _ => self.leave(id, how)?,
         };
         let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
-        self.finish_storage(id, after)?;
+        self.finish_storage(id, after, false)?;
         Ok(gave)
     }
 
@@ -74,10 +74,13 @@ impl<K: Kernel> Shifter<K> {
                 return Err(Refusal::WrongState { device: name.into(), is, must: "memory" });
             }
         }
+        if !self.is_in_use(&device)? {
+            self.must_be_the_same(id, &device)?;
+        }
         let blocks = self.blocks(&device)?;
         let block_size = self.block_size(name)?;
         self.has_room(&device, &blocks, how)?;
-        self.journal.write(Event::ToStorage, id)?;
+        self.journal.write_of(Event::ToStorage, id, &device)?;
         let all = Bytes(block_size.0 * blocks.len() as u64);
         let least = |used_up: Bytes| self.free(&device).saturating_sub(all + used_up);
         let free = how.unless_used_up.map(least);

@@ -10,6 +10,7 @@ use crate::{
     Entry, Event, Identity, JournalError, Machine, State,
     lock::{make, open_to_all},
 };
+use pagetide_host::DaxDevice;
 use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
@@ -29,8 +30,18 @@ const LONG: u64 = 1 << 20;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum Body {
-    Head { pagetide_shift: u32, machine: String },
-    Change { number: u64, boot: String, event: Event, device: Identity },
+    Head {
+        pagetide_shift: u32,
+        machine: String,
+    },
+    Change {
+        number: u64,
+        boot: String,
+        event: Event,
+        device: Identity,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        made: Option<u64>,
+    },
 }
 
 /// The journal of a machine.
@@ -107,7 +118,8 @@ impl Journal {
         let mut bodies = vec![Body::Head { pagetide_shift: VERSION, machine }];
         for (number, (device, entry)) in (0..).zip(&self.devices) {
             let (device, boot) = (device.clone(), entry.boot.clone());
-            bodies.push(Body::Change { number, boot, event: entry.state.into(), device });
+            let (event, made) = (entry.state.into(), entry.made);
+            bodies.push(Body::Change { number, boot, event, device, made });
         }
         let lines: serde_json::Result<Vec<String>> = bodies.iter().map(line).collect();
         let text = lines.map_err(|error| wrong("write")(error.into()))?.concat();
@@ -147,9 +159,13 @@ impl Journal {
         self.devices.get(device).map(|entry| entry.state)
     }
 
-    /// Whether what it says of a device was written in this boot.
-    pub(crate) fn is_of_this_boot(&self, device: &Identity) -> bool {
-        self.devices.get(device).is_some_and(|entry| entry.boot == self.here.boot)
+    /// Whether what it says of a device was written in this boot, and of the one that is there now.
+    pub(crate) fn is_of(&self, id: &Identity, device: &DaxDevice) -> bool {
+        self.devices.get(id).is_some_and(|entry| {
+            // Journals before this was written down know the boot alone.
+            let same = entry.made.zip(device.made).is_none_or(|(then, now)| then == now);
+            entry.boot == self.here.boot && same
+        })
     }
 
     /// Whether its last line was torn by a crash, and was dropped.
@@ -162,16 +178,29 @@ impl Journal {
     ///
     /// # Errors
     /// When it cannot be written: then nothing may be changed.
-    pub fn write(&mut self, event: Event, device: &Identity) -> Result<(), JournalError> {
-        let boot = self.here.boot.clone();
-        self.append(&Body::Change {
-            number: self.next,
-            boot: boot.clone(),
-            event,
-            device: device.clone(),
-        })?;
+    pub fn write(&mut self, event: Event, id: &Identity) -> Result<(), JournalError> {
+        let made = self.devices.get(id).and_then(|entry| entry.made);
+        self.put(event, id, made)
+    }
+
+    /// The same, of a device that was looked at and is the one meant: another at its place is told from it from now on.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn write_of(
+        &mut self,
+        event: Event,
+        id: &Identity,
+        device: &DaxDevice,
+    ) -> Result<(), JournalError> {
+        self.put(event, id, device.made)
+    }
+
+    fn put(&mut self, event: Event, id: &Identity, made: Option<u64>) -> Result<(), JournalError> {
+        let (number, boot, device) = (self.next, self.here.boot.clone(), id.clone());
+        self.append(&Body::Change { number, boot: boot.clone(), event, device, made })?;
         self.next += 1;
-        self.devices.insert(device.clone(), Entry { state: event.into(), boot });
+        self.devices.insert(id.clone(), Entry { state: event.into(), boot, made });
         Ok(())
     }
 
@@ -263,12 +292,12 @@ fn read(file: &mut File, path: &Path, here: &Machine) -> Result<Contents, Journa
             }
             (Ok(Body::Head { .. }), _) => return Err(damaged(number, "a second beginning")),
             (Ok(Body::Change { .. }), 1) => return Err(damaged(1, "its beginning is missing")),
-            (Ok(Body::Change { number: is, boot, event, device }), _) => {
+            (Ok(Body::Change { number: is, boot, event, device, made }), _) => {
                 if is != read.next {
                     return Err(damaged(number, &format!("change {} is missing", read.next)));
                 }
                 read.next += 1;
-                read.devices.insert(device, Entry { state: event.into(), boot });
+                read.devices.insert(device, Entry { state: event.into(), boot, made });
             }
         }
         read.length += line.len() as u64;

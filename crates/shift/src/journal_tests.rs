@@ -37,9 +37,41 @@ fn what_was_written_is_read_again() {
     assert!(!journal.was_torn());
     journal.write(Event::Storage, &device(1)).unwrap();
     let seen = Journal::peek(folder.path(), &later).unwrap();
-    assert_eq!(seen[&device(1)], Entry { state: State::Storage, boot: "b2".into() });
+    assert_eq!(seen[&device(1)], Entry { state: State::Storage, boot: "b2".into(), made: None });
     let none = tempfile::tempdir().unwrap();
     assert_eq!(Journal::peek(none.path(), &here()).unwrap(), BTreeMap::new());
+}
+
+#[test]
+fn another_device_at_the_same_place_is_told_from_the_one_that_was_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = Journal::open(folder.path(), here()).unwrap();
+    let is = |made| DaxDevice { made, ..crate::simulated::device(1) };
+    // Before, the boot alone was written down.
+    journal.write(Event::Memory, &device(1)).unwrap();
+    assert!(journal.is_of(&device(1), &is(Some(8))));
+    journal.write_of(Event::ToStorage, &device(1), &is(Some(7))).unwrap();
+    journal.write(Event::Memory, &device(1)).unwrap();
+    let journal = Journal::open(folder.path(), here()).unwrap();
+    assert_eq!(journal.devices()[&device(1)].made, Some(7));
+    assert!(journal.is_of(&device(1), &is(Some(7))) && !journal.is_of(&device(1), &is(Some(8))));
+    let later = Machine { boot: "b2".into(), ..here() };
+    let journal = Journal::open(folder.path(), later).unwrap();
+    assert!(!journal.is_of(&device(1), &is(Some(7))), "after a reboot all may be others");
+}
+
+#[test]
+fn a_journal_from_before_that_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = [
+        r#"{"pagetide_shift":1,"machine":"m1"}"#,
+        r#"{"number":0,"boot":"b1","event":"to-storage","device":{"start":4294967296,"size":526385152}}"#,
+    ];
+    let sum = |json: &str| format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes()));
+    fs::write(folder.path().join("journal"), old.map(sum).concat()).unwrap();
+    let journal = Journal::open(folder.path(), here()).unwrap();
+    let entry = Entry { state: State::ToStorage, boot: "b1".into(), made: None };
+    assert_eq!(journal.devices().values().collect::<Vec<_>>(), [&entry]);
 }
 
 #[test]
@@ -98,8 +130,8 @@ fn a_long_journal_is_written_anew_with_what_it_comes_to() {
             let text: String = (0..200)
                 .map(|more| {
                     let (boot, device) = ("b1".to_owned(), device(more % 3));
-                    line(&Body::Change { number: journal.next + more, boot, event, device })
-                        .unwrap()
+                    let number = journal.next + more;
+                    line(&Body::Change { number, boot, event, device, made: Some(9) }).unwrap()
                 })
                 .collect();
             journal.next += 200;
@@ -113,6 +145,7 @@ fn a_long_journal_is_written_anew_with_what_it_comes_to() {
     assert!(fs::metadata(folder.path().join("journal")).unwrap().len() < 1000);
     let states: Vec<State> = anew.devices().values().map(|entry| entry.state).collect();
     assert_eq!(states, [State::ToStorage; 3]);
+    assert!(anew.devices().values().all(|entry| entry.made == Some(9)));
     anew.write(Event::Storage, &device(1)).unwrap();
     let again = Journal::open(folder.path(), here()).unwrap();
     assert_eq!(again.state(&device(1)), Some(State::Storage));

@@ -39,12 +39,12 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// Looks at a device that the journal calls anything but storage, and brings it to one of both: on to memory where
-    /// some of it is in use, else back to storage, zeroed. So is what the journal calls storage and the driver of memory
-    /// took by itself, as it does with CXL memory at each boot; but then nothing is on it that would have to be zeroed.
+    /// some of it is in use, else back to storage, zeroed. What the journal calls storage, and the driver of memory took by
+    /// itself as it does with CXL memory at each boot, is adopted if some of it is in use, else storage again as it was.
     /// None where it is storage by the journal and the machine, its owner's, or not ours.
     ///
-    /// What its place alone tells from others may be another device after a reboot: if anything is on it, it is zeroed
-    /// only if `sure`.
+    /// What its place alone tells from others may be another device after a reboot, or when one was made anew there: if
+    /// anything is on it, it is zeroed only if `sure`.
     pub fn recover_device(&mut self, id: &Identity, sure: bool) -> Option<Recovered> {
         let was = self.journal.state(id)?;
         let found = self.find(id);
@@ -72,23 +72,27 @@ impl<K: Kernel> Shifter<K> {
             self.as_storage(id)?;
             return Ok(Outcome::Rebound);
         }
-        if !sure && self.may_be_another(id) && device.driver == DaxDriver::Storage {
-            match self.is_empty(device) {
-                Err(Refusal::HoldsData { device, offset }) => {
-                    return Err(Refusal::Unsure { device, offset });
-                }
-                other => other?,
-            }
-            self.journal.write(Event::Storage, id)?;
-            return Ok(Outcome::Storage);
-        }
-        self.finish_storage(id, Event::Storage)?;
+        self.finish_storage(id, Event::Storage, sure)?;
         Ok(Outcome::Storage)
     }
 
-    /// Whether another device may lie where this one did when that was written down.
-    fn may_be_another(&self, id: &Identity) -> bool {
-        id.uuid.is_none() && !self.journal.is_of_this_boot(id)
+    /// Whether another device may lie where this one did when that was written down: only its place tells it from others,
+    /// and since then the machine was booted, or a device was made anew there.
+    pub(crate) fn may_be_another(&self, id: &Identity, device: &DaxDevice) -> bool {
+        id.uuid.is_none() && !self.journal.is_of(id, device)
+    }
+
+    /// A refusal where it may be: `recover` tells it apart.
+    pub(crate) fn must_be_the_same(
+        &self,
+        id: &Identity,
+        device: &DaxDevice,
+    ) -> Result<(), Refusal> {
+        if !self.may_be_another(id, device) {
+            return Ok(());
+        }
+        let (device, is) = (device.name.clone(), "perhaps another device at the same place".into());
+        Err(Refusal::WrongState { device, is, must: "the one that was memory" })
     }
 
     /// All of a device's memory into use, where some of it is; how much that is, if it is.
@@ -102,16 +106,15 @@ impl<K: Kernel> Shifter<K> {
         }
         if self.journal.state(id) == Some(State::Storage) {
             // Other programs' memory is on it, whoever took it into use.
-            self.journal.write(Event::ToMemory, id)?;
+            self.journal.write_of(Event::ToMemory, id, device)?;
         }
         let blocks = self.blocks(device)?;
         for block in &blocks {
             self.online(device, block.id)?;
         }
-        let known = self.journal.devices().get(id);
         // After a reboot it says so in this boot's words.
-        if known.is_none_or(|entry| entry.state != State::Memory) {
-            self.journal.write(Event::Memory, id)?;
+        if self.journal.state(id) != Some(State::Memory) || !self.journal.is_of(id, device) {
+            self.journal.write_of(Event::Memory, id, device)?;
         }
         Ok(Some(Bytes(self.block_size(&device.name)?.0 * blocks.len() as u64)))
     }
@@ -124,14 +127,14 @@ impl<K: Kernel> Shifter<K> {
     pub(crate) fn go_on(&mut self, id: &Identity) -> Result<GoOn, Refusal> {
         let device = self.find(id)?;
         let state = self.journal.state(id);
-        if !state.is_some_and(State::is_between) || self.may_be_another(id) {
+        if !state.is_some_and(State::is_between) || self.may_be_another(id, &device) {
             return Ok(GoOn::Done);
         }
         if let Some(bytes) = self.on_to_memory(id, &device)? {
             return Ok(GoOn::Memory(bytes));
         }
         if state != Some(State::ToStorage) {
-            self.journal.write(Event::ToStorage, id)?;
+            self.journal.write_of(Event::ToStorage, id, &device)?;
         }
         Ok(GoOn::Zero)
     }

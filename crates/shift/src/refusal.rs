@@ -48,8 +48,8 @@ pub enum Refusal {
     },
     /// It may be another device at the same place.
     #[error(
-        "{device} is known by its place alone, and the machine was booted since it was memory: what is on it (the first at byte \
-         {offset}) may be somebody's. If nobody wants it, `pagetide shift recover --zero {device}` zeroes it"
+        "{device} is known by its place alone, and the machine was booted, or a device made anew there, since it was memory: what \
+         is on it (the first at byte {offset}) may be somebody's. If nobody wants it, `pagetide shift recover --zero {device}` zeroes it"
     )]
     Unsure {
         /// The device.

@@ -112,6 +112,7 @@ pub(crate) fn device(number: u64) -> DaxDevice {
         uuid: Some(format!("uuid-{number}")),
         namespace: Some(format!("namespace1.{number}")),
         memmap_on_memory: Some(false),
+        made: Some(number),
     }
 }
 
@@ -193,6 +194,16 @@ impl SimKernel {
         }
         self.kill.set(None);
         self.beside.take();
+    }
+
+    /// The first device is taken away, and another with this on it lies at the same place.
+    pub(crate) fn exchange(&self, contents: [u8; 4]) {
+        let mut machine = self.machine.borrow_mut();
+        let policy = machine.auto_online;
+        let device = &mut machine.devices[0];
+        device.contents = contents.into();
+        device.device.made = device.device.made.map(|made| made + 1000);
+        device.come_up(policy);
     }
 
     /// Devices that were gone are there again, as storage, with what was on them.

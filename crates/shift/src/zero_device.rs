@@ -27,9 +27,16 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// The last steps to storage, from wherever they were left: no block is in use.
-    pub(crate) fn finish_storage(&mut self, id: &Identity, after: Event) -> Result<(), Refusal> {
+    ///
+    /// What may be another device is zeroed only if `sure`: if anything is on it, that is a refusal.
+    pub(crate) fn finish_storage(
+        &mut self,
+        id: &Identity,
+        after: Event,
+        sure: bool,
+    ) -> Result<(), Refusal> {
         let mut zeroed = 0;
-        while !self.zero_on(id, &mut zeroed, None, after)? {}
+        while !self.zero_on(id, &mut zeroed, None, (after, sure))? {}
         Ok(())
     }
 
@@ -45,7 +52,7 @@ impl<K: Kernel> Shifter<K> {
         limit: Duration,
     ) -> Result<bool, Refusal> {
         self.must_be_left(id)?;
-        self.zero_on(id, zeroed, Some(limit), Event::Storage)
+        self.zero_on(id, zeroed, Some(limit), (Event::Storage, false))
     }
 
     fn zero_on(
@@ -53,9 +60,17 @@ impl<K: Kernel> Shifter<K> {
         id: &Identity,
         zeroed: &mut u64,
         limit: Option<Duration>,
-        after: Event,
+        (after, sure): (Event, bool),
     ) -> Result<bool, Refusal> {
         let device = self.to_be_zeroed(id, *zeroed)?;
+        if !sure && self.may_be_another(id, &device) {
+            self.is_empty(&device).map_err(|refusal| match refusal {
+                Refusal::HoldsData { device, offset } => Refusal::Unsure { device, offset },
+                other => other,
+            })?;
+            self.journal.write_of(after, id, &device)?;
+            return Ok(true);
+        }
         let name = device.name.clone();
         let fault = Refusal::of(&name);
         *zeroed = self.kernel.zero(&device, *zeroed, limit).map_err(&fault)?;
@@ -101,12 +116,15 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// Takes a device whose memory was taken out of use into use again, as it is: what is on it was memory of this
-    /// machine's, and nobody gets a page that the kernel has not cleared. None: somebody has it open by now.
+    /// machine's, and nobody gets a page that the kernel has not cleared. None: somebody has it open by now, or it may be another.
     ///
     /// # Errors
     /// Every [`Refusal`]; the device is storage then, or `recover` makes it right.
     pub fn again(&mut self, id: &Identity) -> Result<Option<Bytes>, Refusal> {
         let device = self.must_be_left(id)?;
+        if self.may_be_another(id, &device) {
+            return Ok(None);
+        }
         if device.driver == DaxDriver::Storage {
             let users = self.kernel.users(&device).map_err(Refusal::of(&device.name))?;
             if !users.is_empty() {

@@ -33,8 +33,11 @@ pub struct DaxDevice {
     pub name: String,
     /// Its first byte.
     pub start: PhysAddr,
-    /// Its size.
+    /// Its size, of all ranges together.
     pub size: Bytes,
+    /// How many ranges of addresses it has: more than one where its region was in pieces when it was made. Then where it
+    /// begins says nothing of where the rest lies.
+    pub ranges: usize,
     /// The node that its memory would belong to; none where the firmware does not say.
     pub target: Option<NodeId>,
     /// The online node that is nearest to it, as the firmware says.
@@ -55,9 +58,13 @@ pub struct DaxDevice {
 }
 
 impl DaxDevice {
-    /// The memory blocks that lie in it whole: what it has as memory. `kmem` leaves the ends out.
+    /// The memory blocks that lie in it whole: what it has as memory. `kmem` leaves the ends out. Of a device of several
+    /// ranges they are not known.
     #[must_use]
     pub fn blocks(&self, block_size: Bytes) -> Vec<BlockId> {
+        if self.ranges > 1 {
+            return Vec::new();
+        }
         let size = block_size.0.max(1);
         let end = self.start.0.saturating_add(self.size.0) / size;
         (self.start.0.div_ceil(size)..end).map(BlockId).collect()
@@ -108,6 +115,7 @@ impl Host {
             name: name.to_owned(),
             start: PhysAddr(start),
             size: Bytes(size),
+            ranges: self.dax_ranges(name),
             target: node("target_node"),
             near: node("numa_node"),
             driver: self.dax_driver(name),
@@ -122,6 +130,15 @@ impl Host {
                 .map(|text| text == "1" || text == "Y"),
             made: std::fs::metadata(self.path(&dir)).ok().map(|folder| folder.ino()),
         }))
+    }
+
+    /// How many ranges a device has: `mapping0`, `mapping1` and so on (Linux 5.10; before it there was one).
+    fn dax_ranges(&self, name: &str) -> usize {
+        let files = self.entries(format!("{DEVICES}/{name}")).unwrap_or_default();
+        let is_range = |file: &str| {
+            file.strip_prefix("mapping").is_some_and(|number| decimal(number.as_bytes()).is_some())
+        };
+        files.iter().filter(|file| is_range(&file.to_string_lossy())).count().max(1)
     }
 
     /// What drives a dax device.
@@ -192,6 +209,7 @@ mod tests {
         fake.file(format!("{device}/numa_node"), "0\n");
         fake.file(format!("{device}/dev"), "253:1\n");
         fake.file(format!("{device}/memmap_on_memory"), "0\n");
+        fake.file(format!("{device}/mapping0/page_offset"), "0x0\n");
         fake.link(format!("{device}/driver"), "../../../../../bus/dax/drivers/device_dax");
         fake.link(format!("{DEVICES}/dax1.0"), "../../../devices/ndbus0/region1/dax1.0/dax1.0");
     }
@@ -210,6 +228,21 @@ mod tests {
         assert_eq!(it.uuid.as_deref(), Some("0be193f2-b41c-4f6f-9906-f7f2e58f42bb"));
         assert_eq!(it.namespace.as_deref(), Some("namespace1.0"));
         assert_eq!(it.memmap_on_memory, Some(false));
+    }
+
+    #[test]
+    fn of_a_device_of_several_ranges_no_blocks_are_known() {
+        let fake = Fake::new();
+        with_a_namespace(&fake);
+        let device = "sys/devices/ndbus0/region1/dax1.0/dax1.0";
+        for other in ["mapping", "mappings", "mapping_0"] {
+            fake.dir(format!("{device}/{other}"));
+        }
+        let it = fake.host().dax_device("dax1.0").unwrap().unwrap();
+        assert_eq!((it.ranges, it.blocks(Bytes::mib(128)).len()), (1, 3));
+        fake.file(format!("{device}/mapping1/page_offset"), "0x5fa00\n");
+        let it = fake.host().dax_device("dax1.0").unwrap().unwrap();
+        assert_eq!((it.ranges, it.blocks(Bytes::mib(128))), (2, vec![]));
     }
 
     #[test]
@@ -256,6 +289,7 @@ mod tests {
                 name: "dax0.0".into(),
                 start: PhysAddr(start),
                 size: Bytes(size % (1 << 45)),
+                ranges: 1,
                 target: None,
                 near: None,
                 driver: DaxDriver::None,

@@ -44,7 +44,7 @@ impl<K: Kernel> Shifter<K> {
     pub(crate) fn find(&self, id: &Identity) -> Result<DaxDevice, Refusal> {
         let name = id.to_string();
         let devices = self.kernel.devices().map_err(Refusal::of(&name))?;
-        devices.into_iter().find(|device| id.is(device)).ok_or(Refusal::Gone(name))
+        in_one_range(devices.into_iter().find(|device| id.is(device)).ok_or(Refusal::Gone(name))?)
     }
 
     pub(crate) fn block_size(&self, device: &str) -> Result<Bytes, Refusal> {
@@ -91,6 +91,7 @@ impl<K: Kernel> Shifter<K> {
             .into_iter()
             .find(|device| device.name == name)
             .ok_or_else(|| Refusal::Gone(name.to_owned()))?;
+        let device = in_one_range(device)?;
         let id = Identity::of(&device);
         match self.journal.state(&id) {
             Some(state) if state.is_dirty() => {
@@ -245,6 +246,14 @@ impl<K: Kernel> Shifter<K> {
             }
         }
         self.finish_storage(id, Event::Storage, false)
+    }
+}
+
+/// Which blocks a device of several ranges has is not known: they could be another device's, or DRAM.
+fn in_one_range(device: DaxDevice) -> Result<DaxDevice, Refusal> {
+    match device.ranges {
+        0 | 1 => Ok(device),
+        ranges => Err(Refusal::InRanges { device: device.name, ranges }),
     }
 }
 

@@ -160,6 +160,22 @@ fn a_device_without_a_whole_block_is_refused() {
 }
 
 #[test]
+fn a_device_of_several_ranges_is_refused_whatever_it_was() {
+    let mut rig = rig();
+    rig.kernel.edit(|machine| machine.devices[0].device.ranges = 2);
+    rig.refused("lies in 2 ranges of addresses");
+    let refusal = rig.shifter.offer("dax1.1").unwrap_err().to_string();
+    assert!(refusal.contains("daxctl create-device"), "{refusal}");
+    // Its memory is not looked for elsewhere, and not taken from its driver.
+    rig.kernel.edit(|machine| machine.devices[0].device.ranges = 1);
+    rig.shifter.to_memory(&id(1)).unwrap();
+    rig.kernel.edit(|machine| machine.devices[0].device.ranges = 2);
+    assert!(matches!(rig.shifter.recover().remove(0).is, Err(Refusal::InRanges { .. })));
+    assert!(matches!(rig.shifter.to_storage(&id(1), HOW), Err(Refusal::InRanges { .. })));
+    assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
+}
+
+#[test]
 fn a_step_that_fails_on_the_way_to_memory_is_undone() {
     for step in ["unbind", "bind kmem", "online"] {
         let mut rig = rig();

@@ -100,6 +100,17 @@ pub enum Refusal {
         /// Size of a block.
         block: Bytes,
     },
+    /// It does not lie in one piece.
+    #[error(
+        "{device} lies in {ranges} ranges of addresses, and only a device of one is converted; `daxctl destroy-device` and \
+         `daxctl create-device --size` make one that fits into a free range of its region"
+    )]
+    InRanges {
+        /// The device.
+        device: String,
+        /// How many.
+        ranges: usize,
+    },
     /// Pages on it do not move.
     #[error(
         "block {block} of {device} holds {pages} pages that do not move; it stays memory until they are freed, or until a reboot"

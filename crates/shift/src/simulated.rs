@@ -105,6 +105,7 @@ pub(crate) fn device(number: u64) -> DaxDevice {
         // Blocks 4n + 1 to 4n + 3 lie in it whole.
         start: PhysAddr((number * 512 + 10) << 20),
         size: Bytes::mib(502),
+        ranges: 1,
         target: Some(NodeId(1)),
         near: Some(NodeId(0)),
         driver: DaxDriver::Storage,

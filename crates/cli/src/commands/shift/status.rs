@@ -76,6 +76,7 @@ fn row(
     let state = entry.map(|(_, entry)| entry.state);
     let driver = &device.driver;
     let is = match state {
+        _ if device.ranges > 1 => "of several ranges: none of ours converts it",
         None if online > 0 => "memory, not ours",
         None => "not prepared",
         Some(State::Storage) if *driver == DaxDriver::Storage => "storage, may become memory",

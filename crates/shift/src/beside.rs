@@ -1,7 +1,7 @@
 //! One device is zeroed while the next one leaves. The lock is held for both, and the journal written by one hand: a device
 //! is storage when it was zeroed to its end, read, and that is written down, as ever.
 
-use crate::{Event, Identity, Kernel, Refusal, Shifter};
+use crate::{Identity, Kernel, Refusal, Shifter};
 use pagetide_types::Bytes;
 use std::time::Duration;
 
@@ -40,17 +40,16 @@ impl<K: Kernel> Shifter<K> {
 
     /// Looks whether it has ended, and waits so long for it; writes down what is storage now.
     pub(crate) fn look_beside(&mut self, limit: Duration, stop: &dyn Fn() -> bool) {
-        let Some(beside) = self.beside.as_mut().filter(|it| it.ended.is_none()) else { return };
+        let Some(beside) = self.beside.as_ref().filter(|it| it.ended.is_none()) else { return };
+        let (id, size, name) = (beside.id.clone(), beside.size, beside.name.clone());
         let zeroed = match self.kernel.zeroed(limit, stop) {
             Ok(None) => return,
-            Ok(Some(end)) if end < beside.size.0 => Ok(Some(end)),
-            Ok(Some(_)) => {
-                let written = self.journal.write(Event::Storage, &beside.id);
-                written.map(|()| None).map_err(Refusal::from)
-            }
-            Err(fault) => Err(Refusal::of(&beside.name)(fault)),
+            Ok(Some(end)) if end < size.0 => Ok(Some(end)),
+            Ok(Some(_)) => self.is_storage(&id).map(|()| None),
+            Err(fault) => Err(Refusal::of(&name)(fault)),
         };
-        beside.ended = Some(Ended { at: self.kernel.now(), zeroed });
+        let ended = Some(Ended { at: self.kernel.now(), zeroed });
+        self.beside = Some(Beside { id, name, size, ended });
     }
 
     /// Waits so long until it has ended, unless it is to stop before, and ends it; what came of it. None: nothing was

@@ -245,7 +245,7 @@ impl<K: Kernel> Shifter<K> {
                     .map_err(Refusal::of(&device.name))?;
             }
         }
-        self.finish_storage(id, Event::Storage, false)
+        self.finish_storage(id, false)
     }
 }
 

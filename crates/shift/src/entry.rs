@@ -83,6 +83,8 @@ pub struct Entry {
     pub boot: String,
     /// [`made`](pagetide_host::DaxDevice::made) of the device that was there then; none where that was not written down.
     pub made: Option<u64>,
+    /// It is on its way to storage because its owner wants it, and will be his.
+    pub for_owner: bool,
 }
 
 /// Which machine, and which boot of it.

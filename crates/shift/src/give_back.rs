@@ -49,12 +49,17 @@ impl<K: Kernel> Shifter<K> {
     /// # Errors
     /// Every [`Refusal`]; the device is memory as before then, or `recover` makes it right.
     pub fn to_storage(&mut self, id: &Identity, how: GiveBack) -> Result<GaveBack, Refusal> {
-        let gave = match self.journal.state(id) {
-            Some(State::ToStorage) => GaveBack::default(),
-            _ => self.leave(id, how)?,
+        let device = self.find(id)?;
+        let in_use = device.driver == DaxDriver::Memory && self.is_in_use(&device)?;
+        let gave = if self.journal.state(id) == Some(State::ToStorage) && !in_use {
+            if how.withdraw {
+                self.journal.is_wanted_by_its_owner(id)?;
+            }
+            GaveBack::default()
+        } else {
+            self.leave(id, how)?
         };
-        let after = if how.withdraw { Event::Withdrawn } else { Event::Storage };
-        self.finish_storage(id, after, false)?;
+        self.finish_storage(id, false)?;
         Ok(gave)
     }
 
@@ -68,7 +73,8 @@ impl<K: Kernel> Shifter<K> {
         let name = device.name.as_str();
         match self.journal.state(id) {
             None => return Err(Refusal::NotOurs(name.into())),
-            Some(State::Memory) if device.driver == DaxDriver::Memory => {}
+            // Or what a kill left in the middle.
+            Some(State::Memory | State::ToStorage) if device.driver == DaxDriver::Memory => {}
             Some(state) => {
                 let is = format!("{state:?} by the journal and driven by {:?}", device.driver);
                 return Err(Refusal::WrongState { device: name.into(), is, must: "memory" });
@@ -79,8 +85,16 @@ impl<K: Kernel> Shifter<K> {
         }
         let blocks = self.blocks(&device)?;
         let block_size = self.block_size(name)?;
-        self.has_room(&device, &blocks, how)?;
+        if let Err(refusal) = self.has_room(&device, &blocks, how) {
+            if self.journal.state(id) == Some(State::ToStorage) {
+                self.undo_release(&device, &blocks, id)?;
+            }
+            return Err(refusal);
+        }
         self.journal.write_of(Event::ToStorage, id, &device)?;
+        if how.withdraw {
+            self.journal.is_wanted_by_its_owner(id)?;
+        }
         let all = Bytes(block_size.0 * blocks.len() as u64);
         let least = |used_up: Bytes| self.free(&device).saturating_sub(all + used_up);
         let free = how.unless_used_up.map(least);

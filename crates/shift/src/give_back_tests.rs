@@ -292,3 +292,22 @@ fn what_programs_want_while_a_block_goes_offline_is_let_go_of_at_once() {
     rig.shifter.leave(&id(1), HOW).unwrap();
     assert_eq!(rig.kernel.now() - since, Duration::from_secs(9));
 }
+
+#[test]
+fn what_does_not_go_to_its_owner_after_a_kill_is_memory_as_before() {
+    let mut rig = used(100, Bytes::gib(8));
+    rig.kernel.kill.set(Some((4, true)));
+    let how = GiveBack { withdraw: true, ..HOW };
+    assert!(rig.shifter.to_storage(&id(1), how).is_err());
+    rig.kernel.kill.set(None);
+    assert!(rig.online() < 3 && rig.shifter.journal().state(&id(1)) == Some(State::ToStorage));
+    rig.kernel.edit(|machine| machine.free_dram = Bytes(0));
+    let refusal = rig.shifter.recover().remove(0).is.unwrap_err();
+    assert!(matches!(refusal, Refusal::NoRoom { .. }), "{refusal}");
+    assert_eq!((rig.driver(), rig.online()), (DaxDriver::Memory, 3));
+    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Memory));
+    // He can ask again.
+    rig.kernel.edit(|machine| machine.free_dram = Bytes::gib(8));
+    rig.shifter.to_storage(&id(1), how).unwrap();
+    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Withdrawn));
+}

@@ -8,41 +8,20 @@
 
 use crate::{
     Entry, Event, Identity, JournalError, Machine, State,
+    journal_lines::{Body, Contents, VERSION, line, read},
     lock::{make, open_to_all},
 };
 use pagetide_host::DaxDevice;
-use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     fs::{self, File, OpenOptions},
-    io::{self, Read, Seek, SeekFrom, Write},
+    io::{self, Seek, SeekFrom, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
-/// The format's number.
-pub(crate) const VERSION: u32 = 1;
-/// A journal that is longer was not written by us.
-const LONGEST: u64 = 16 << 20;
 /// One that is longer is written anew, with what it comes to.
 const LONG: u64 = 1 << 20;
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
-enum Body {
-    Head {
-        pagetide_shift: u32,
-        machine: String,
-    },
-    Change {
-        number: u64,
-        boot: String,
-        event: Event,
-        device: Identity,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        made: Option<u64>,
-    },
-}
 
 /// The journal of a machine.
 #[derive(Debug)]
@@ -117,9 +96,7 @@ impl Journal {
         let machine = self.here.machine.clone();
         let mut bodies = vec![Body::Head { pagetide_shift: VERSION, machine }];
         for (number, (device, entry)) in (0..).zip(&self.devices) {
-            let (device, boot) = (device.clone(), entry.boot.clone());
-            let (event, made) = (entry.state.into(), entry.made);
-            bodies.push(Body::Change { number, boot, event, device, made });
+            bodies.push(entry.line(number, device.clone()));
         }
         let lines: serde_json::Result<Vec<String>> = bodies.iter().map(line).collect();
         let text = lines.map_err(|error| wrong("write")(error.into()))?.concat();
@@ -196,11 +173,34 @@ impl Journal {
         self.put(event, id, device.made)
     }
 
+    /// Writes down that its owner wants what is on its way to storage; which device that is stays as it was.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub(crate) fn is_wanted_by_its_owner(&mut self, id: &Identity) -> Result<(), JournalError> {
+        match self.devices.get(id) {
+            Some(entry) if entry.state == State::ToStorage && !entry.for_owner => {
+                self.insert(id, Entry { for_owner: true, ..entry.clone() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it is on its way to storage for its owner.
+    pub(crate) fn is_for_owner(&self, id: &Identity) -> bool {
+        self.devices.get(id).is_some_and(|entry| entry.for_owner)
+    }
+
     fn put(&mut self, event: Event, id: &Identity, made: Option<u64>) -> Result<(), JournalError> {
-        let (number, boot, device) = (self.next, self.here.boot.clone(), id.clone());
-        self.append(&Body::Change { number, boot: boot.clone(), event, device, made })?;
+        let for_owner = event == Event::ToStorage && self.is_for_owner(id);
+        let boot = self.here.boot.clone();
+        self.insert(id, Entry { state: event.into(), boot, made, for_owner })
+    }
+
+    fn insert(&mut self, id: &Identity, entry: Entry) -> Result<(), JournalError> {
+        self.append(&entry.line(self.next, id.clone()))?;
         self.next += 1;
-        self.devices.insert(id.clone(), Entry { state: event.into(), boot, made });
+        self.devices.insert(id.clone(), entry);
         Ok(())
     }
 
@@ -222,87 +222,6 @@ impl Journal {
         self.length += line.len() as u64;
         Ok(())
     }
-}
-
-/// `CRC32 JSON`.
-fn line(body: &Body) -> serde_json::Result<String> {
-    let json = serde_json::to_string(body)?;
-    Ok(format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes())))
-}
-
-fn parse(line: &[u8]) -> Result<Body, String> {
-    let text = std::str::from_utf8(line).map_err(|_| "not text".to_owned())?;
-    let (sum, json) = text.split_once(' ').ok_or("no checksum")?;
-    if u32::from_str_radix(sum, 16) != Ok(crc32fast::hash(json.as_bytes())) {
-        return Err("the checksum does not fit".into());
-    }
-    serde_json::from_str(json).map_err(|error| error.to_string())
-}
-
-#[derive(Default)]
-struct Contents {
-    devices: BTreeMap<Identity, Entry>,
-    next: u64,
-    length: u64,
-    torn: bool,
-}
-
-impl Contents {
-    /// What a journal says; nothing where there is none.
-    fn of(path: &Path, here: &Machine) -> Result<Self, JournalError> {
-        match File::open(path) {
-            Ok(mut file) => read(&mut file, path, here),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(source) => Err(JournalError::Io { doing: "open", path: path.into(), source }),
-        }
-    }
-}
-
-fn read(file: &mut File, path: &Path, here: &Machine) -> Result<Contents, JournalError> {
-    let mut bytes = Vec::new();
-    file.take(LONGEST + 1).read_to_end(&mut bytes).map_err(|source| JournalError::Io {
-        doing: "read",
-        path: path.into(),
-        source,
-    })?;
-    if bytes.len() as u64 > LONGEST {
-        let what = format!("it is longer than {LONGEST} bytes");
-        return Err(JournalError::Damaged { path: path.into(), line: 1, what });
-    }
-    let mut read = Contents::default();
-    let damaged = |line, what: &str| {
-        let (path, what) = (path.to_owned(), what.to_owned());
-        JournalError::Damaged { path, line, what }
-    };
-    for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
-        let Some(body) = line.strip_suffix(b"\n") else {
-            // The last one was not written to its end.
-            read.torn = true;
-            break;
-        };
-        match (parse(body), number) {
-            (Err(what), _) => return Err(damaged(number, &what)),
-            (Ok(Body::Head { pagetide_shift, .. }), 1) if pagetide_shift > VERSION => {
-                return Err(JournalError::Later { path: path.into(), found: pagetide_shift });
-            }
-            (Ok(Body::Head { machine, .. }), 1) if machine == here.machine => {}
-            (Ok(Body::Head { machine: theirs, .. }), 1) => {
-                let ours = here.machine.clone();
-                return Err(JournalError::OtherMachine { path: path.into(), theirs, ours });
-            }
-            (Ok(Body::Head { .. }), _) => return Err(damaged(number, "a second beginning")),
-            (Ok(Body::Change { .. }), 1) => return Err(damaged(1, "its beginning is missing")),
-            (Ok(Body::Change { number: is, boot, event, device, made }), _) => {
-                if is != read.next {
-                    return Err(damaged(number, &format!("change {} is missing", read.next)));
-                }
-                read.next += 1;
-                read.devices.insert(device, Entry { state: event.into(), boot, made });
-            }
-        }
-        read.length += line.len() as u64;
-    }
-    Ok(read)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Why a journal cannot be used.
 
-use crate::journal::VERSION;
+use crate::journal_lines::VERSION;
 use std::{io, path::PathBuf};
 
 /// Why a journal cannot be used.

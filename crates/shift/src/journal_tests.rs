@@ -37,7 +37,10 @@ fn what_was_written_is_read_again() {
     assert!(!journal.was_torn());
     journal.write(Event::Storage, &device(1)).unwrap();
     let seen = Journal::peek(folder.path(), &later).unwrap();
-    assert_eq!(seen[&device(1)], Entry { state: State::Storage, boot: "b2".into(), made: None });
+    assert_eq!(
+        seen[&device(1)],
+        Entry { state: State::Storage, boot: "b2".into(), made: None, for_owner: false }
+    );
     let none = tempfile::tempdir().unwrap();
     assert_eq!(Journal::peek(none.path(), &here()).unwrap(), BTreeMap::new());
 }
@@ -70,7 +73,7 @@ fn a_journal_from_before_that_is_read() {
     let sum = |json: &str| format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes()));
     fs::write(folder.path().join("journal"), old.map(sum).concat()).unwrap();
     let journal = Journal::open(folder.path(), here()).unwrap();
-    let entry = Entry { state: State::ToStorage, boot: "b1".into(), made: None };
+    let entry = Entry { state: State::ToStorage, boot: "b1".into(), made: None, for_owner: false };
     assert_eq!(journal.devices().values().collect::<Vec<_>>(), [&entry]);
 }
 
@@ -131,7 +134,8 @@ fn a_long_journal_is_written_anew_with_what_it_comes_to() {
                 .map(|more| {
                     let (boot, device) = ("b1".to_owned(), device(more % 3));
                     let number = journal.next + more;
-                    line(&Body::Change { number, boot, event, device, made: Some(9) }).unwrap()
+                    let entry = Entry { state: event.into(), boot, made: Some(9), for_owner: true };
+                    line(&entry.line(number, device)).unwrap()
                 })
                 .collect();
             journal.next += 200;
@@ -145,7 +149,7 @@ fn a_long_journal_is_written_anew_with_what_it_comes_to() {
     assert!(fs::metadata(folder.path().join("journal")).unwrap().len() < 1000);
     let states: Vec<State> = anew.devices().values().map(|entry| entry.state).collect();
     assert_eq!(states, [State::ToStorage; 3]);
-    assert!(anew.devices().values().all(|entry| entry.made == Some(9)));
+    assert!(anew.devices().values().all(|entry| entry.made == Some(9) && entry.for_owner));
     anew.write(Event::Storage, &device(1)).unwrap();
     let again = Journal::open(folder.path(), here()).unwrap();
     assert_eq!(again.state(&device(1)), Some(State::Storage));

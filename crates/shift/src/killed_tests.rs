@@ -69,6 +69,40 @@ fn killed_at_any_step(wanted: bool) -> u32 {
     points
 }
 
+#[test]
+fn its_owner_gets_what_he_asked_for_wherever_that_was_killed() {
+    let mut ended = false;
+    for changes in 1.. {
+        for (after, reboot) in [(false, false), (true, false), (false, true), (true, true)] {
+            let at = format!("{changes} {after} {reboot}");
+            let mut rig = rig();
+            rig.shifter.to_memory(&id(1)).unwrap();
+            rig.kernel.edit(|machine| {
+                machine.devices[0].blocks.values_mut().for_each(|block| block.used = 100);
+            });
+            rig.kernel.kill.set(Some((changes, after)));
+            ended = rig.shifter.to_storage(&id(1), GiveBack { withdraw: true, ..HOW }).is_ok();
+            if reboot {
+                rig.kernel.reboot();
+            }
+            rig.kernel.kill.set(None);
+            let mut later = Shifter::new(rig.kernel.clone(), open(rig.folder.path()));
+            // Nobody takes it on the way.
+            if later.journal().state(&id(1)) == Some(State::ToStorage) {
+                assert!(matches!(later.again(&id(1)), Ok(None)), "{at}");
+            }
+            assert!(later.recover().iter().all(|it| it.is.is_ok()), "{at}");
+            assert_eq!(later.journal().state(&id(1)), Some(State::Withdrawn), "{at}");
+            assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]), "{at}");
+            assert!(matches!(later.to_memory(&id(1)), Err(Refusal::Withdrawn(_))), "{at}");
+        }
+        if ended {
+            assert!(changes > 10, "{changes}");
+            break;
+        }
+    }
+}
+
 /// One of two devices is zeroed while the other one leaves, killed after so many changes, before or after the last of them.
 /// Whether it got to its end.
 fn killed_beside(rig: &mut Rig, changes: u32, after: bool) -> bool {

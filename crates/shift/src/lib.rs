@@ -15,7 +15,7 @@
 //! | What a crash left is made right | `recover` |
 //! | The daemon: one check after the other | `daemon`, with `growing`, `shrinking`, `zeroing` between checks, `glance` for a check before its time |
 //! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare`, `unlabelled` for what is on a region that nobody laid out |
-//! | What was converted, over crashes | `journal` (`entry`, `identity`), under a `lock` |
+//! | What was converted, over crashes | `journal` (`journal_lines`, `entry`, `identity`), under a `lock` |
 //! | The kernel, behind a trait | `kernel`; the one that runs: `live`; the simulated one, in which every refusal and every kill is tried: `simulated` |
 //! | Processes of their own, for what may hang | `helper`, `worker` for one that stays, `staying` for the two of `live` |
 //! | Why not, with the remedy | `refusal` |
@@ -36,6 +36,7 @@ mod identity;
 mod in_memory;
 mod journal;
 mod journal_error;
+mod journal_lines;
 mod kernel;
 mod live;
 mod lock;

@@ -1,10 +1,11 @@
 //! Makes right what a crash, a kill or a reboot left: every device that was ours is memory or zeroed
 //! storage afterwards, or it is said why not.
 
-use crate::{Event, Identity, Kernel, Refusal, Shifter, State};
+use crate::{Event, GiveBack, Identity, Kernel, Refusal, Shifter, State};
 use pagetide_host::{DaxDevice, DaxDriver};
 use pagetide_types::Bytes;
 use serde::{Serialize, Serializer};
+use std::time::Duration;
 
 /// What became of a device.
 #[derive(Debug)]
@@ -30,6 +31,10 @@ pub enum Outcome {
     Rebound,
 }
 
+/// How a give-back goes on that was left in the middle. What does not go is memory as before.
+const FOR_ITS_OWNER: GiveBack =
+    GiveBack { limit: Duration::from_secs(30), evict: false, withdraw: true, unless_used_up: None };
+
 impl<K: Kernel> Shifter<K> {
     /// [`recover_device`](Self::recover_device) of every device.
     #[cfg(test)]
@@ -39,7 +44,7 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// Looks at a device that the journal calls anything but storage, and brings it to one of both: on to memory where
-    /// some of it is in use, else back to storage, zeroed. What the journal calls storage, and the driver of memory took by
+    /// some of it is in use and its owner does not want it, else back to storage, zeroed. What the journal calls storage, and the driver of memory took by
     /// itself as it does with CXL memory at each boot, is adopted if some of it is in use, else storage again as it was.
     /// None where it is storage by the journal and the machine, its owner's, or not ours.
     ///
@@ -65,6 +70,10 @@ impl<K: Kernel> Shifter<K> {
         device: &DaxDevice,
         sure: bool,
     ) -> Result<Outcome, Refusal> {
+        if self.leaves_for_its_owner(id, device)? {
+            self.to_storage(id, FOR_ITS_OWNER)?;
+            return Ok(Outcome::Storage);
+        }
         if let Some(bytes) = self.on_to_memory(id, device)? {
             return Ok(Outcome::Memory(bytes));
         }
@@ -72,8 +81,14 @@ impl<K: Kernel> Shifter<K> {
             self.as_storage(id)?;
             return Ok(Outcome::Rebound);
         }
-        self.finish_storage(id, Event::Storage, sure)?;
+        self.finish_storage(id, sure)?;
         Ok(Outcome::Storage)
+    }
+
+    /// Whether its owner wants a device of which some is still in use.
+    fn leaves_for_its_owner(&self, id: &Identity, device: &DaxDevice) -> Result<bool, Refusal> {
+        let wanted = self.journal.is_for_owner(id) && device.driver == DaxDriver::Memory;
+        Ok(wanted && self.is_in_use(device)?)
     }
 
     /// Whether another device may lie where this one did when that was written down: only its place tells it from others,
@@ -120,7 +135,7 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// The first step of [`recover_device`](Self::recover_device), of a device whose conversion was left in the middle: on to memory
-    /// where some of it is in use; else [`zero`](Self::zero) is to be called until it is storage.
+    /// where some of it is in use and its owner does not want it; else [`zero`](Self::zero) is to be called until it is storage.
     ///
     /// # Errors
     /// Every [`Refusal`]; the device is as it was.
@@ -129,6 +144,10 @@ impl<K: Kernel> Shifter<K> {
         let state = self.journal.state(id);
         if !state.is_some_and(State::is_between) || self.may_be_another(id, &device) {
             return Ok(GoOn::Done);
+        }
+        if self.leaves_for_its_owner(id, &device)? {
+            self.leave(id, FOR_ITS_OWNER)?;
+            return Ok(GoOn::Zero);
         }
         if let Some(bytes) = self.on_to_memory(id, &device)? {
             return Ok(GoOn::Memory(bytes));

@@ -20,6 +20,9 @@ impl Kernel for SimKernel {
         Ok(Some(BLOCK))
     }
     fn block(&self, id: BlockId) -> Answer<Option<MemoryBlock>> {
+        if matches!(self.kill.get(), Some((0, _))) {
+            return Err(Fault { doing: "look at a block".into(), why: Why::Killed });
+        }
         let mut machine = self.machine.borrow_mut();
         Ok(machine.block(id).map(|block| MemoryBlock {
             id,

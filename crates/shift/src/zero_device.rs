@@ -29,15 +29,17 @@ impl<K: Kernel> Shifter<K> {
     /// The last steps to storage, from wherever they were left: no block is in use.
     ///
     /// What may be another device is zeroed only if `sure`: if anything is on it, that is a refusal.
-    pub(crate) fn finish_storage(
-        &mut self,
-        id: &Identity,
-        after: Event,
-        sure: bool,
-    ) -> Result<(), Refusal> {
+    pub(crate) fn finish_storage(&mut self, id: &Identity, sure: bool) -> Result<(), Refusal> {
         let mut zeroed = 0;
-        while !self.zero_on(id, &mut zeroed, None, (after, sure))? {}
+        while !self.zero_on(id, &mut zeroed, None, sure)? {}
         Ok(())
+    }
+
+    /// Writes down that a device is storage and zeroed, its owner's if he wants it.
+    pub(crate) fn is_storage(&mut self, id: &Identity) -> Result<(), Refusal> {
+        let for_owner = self.journal.is_for_owner(id);
+        let event = if for_owner { Event::Withdrawn } else { Event::Storage };
+        Ok(self.journal.write(event, id)?)
     }
 
     /// Zeroes a device whose memory was taken out of use, from an offset on, for so long; whether it is storage now.
@@ -52,7 +54,7 @@ impl<K: Kernel> Shifter<K> {
         limit: Duration,
     ) -> Result<bool, Refusal> {
         self.must_be_left(id)?;
-        self.zero_on(id, zeroed, Some(limit), (Event::Storage, false))
+        self.zero_on(id, zeroed, Some(limit), false)
     }
 
     fn zero_on(
@@ -60,7 +62,7 @@ impl<K: Kernel> Shifter<K> {
         id: &Identity,
         zeroed: &mut u64,
         limit: Option<Duration>,
-        (after, sure): (Event, bool),
+        sure: bool,
     ) -> Result<bool, Refusal> {
         let device = self.to_be_zeroed(id, *zeroed)?;
         if !sure && self.may_be_another(id, &device) {
@@ -68,7 +70,7 @@ impl<K: Kernel> Shifter<K> {
                 Refusal::HoldsData { device, offset } => Refusal::Unsure { device, offset },
                 other => other,
             })?;
-            self.journal.write_of(after, id, &device)?;
+            self.is_storage(id)?;
             return Ok(true);
         }
         let name = device.name.clone();
@@ -80,7 +82,7 @@ impl<K: Kernel> Shifter<K> {
         if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
             return Err(Refusal::HoldsData { device: name.clone(), offset });
         }
-        self.journal.write(after, id)?;
+        self.is_storage(id)?;
         Ok(true)
     }
 
@@ -116,13 +118,14 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// Takes a device whose memory was taken out of use into use again, as it is: what is on it was memory of this
-    /// machine's, and nobody gets a page that the kernel has not cleared. None: somebody has it open by now, or it may be another.
+    /// machine's, and nobody gets a page that the kernel has not cleared. None: its owner wants it, somebody has it open
+    /// by now, or it may be another.
     ///
     /// # Errors
     /// Every [`Refusal`]; the device is storage then, or `recover` makes it right.
     pub fn again(&mut self, id: &Identity) -> Result<Option<Bytes>, Refusal> {
         let device = self.must_be_left(id)?;
-        if self.may_be_another(id, &device) {
+        if self.journal.is_for_owner(id) || self.may_be_another(id, &device) {
             return Ok(None);
         }
         if device.driver == DaxDriver::Storage {

@@ -234,3 +234,24 @@ fn at_its_end_anothers_change_is_waited_for_however_long_it_takes() {
         assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
     });
 }
+
+#[test]
+fn what_its_owner_wants_goes_on_to_him_however_short_memory_is() {
+    // Killed when a block was offline, when all were, and in the middle of zeroing.
+    for changes in [1, 2, 4, 6] {
+        let mut rig = grown(1600);
+        let id = Identity::of(&crate::simulated::device(2));
+        let journal = Journal::open(rig.folder.path(), rig.daemon.options.machine.clone()).unwrap();
+        let mut owner = Shifter::new(rig.daemon.kernel.clone(), journal);
+        rig.daemon.kernel.kill.set(Some((changes, true)));
+        let limit = Duration::from_secs(10);
+        let how = crate::GiveBack { limit, evict: false, withdraw: true, unless_used_up: None };
+        assert!(owner.to_storage(&id, how).is_err());
+        rig.daemon.kernel.kill.set(None);
+        assert_eq!(state(&rig, 2), State::ToStorage);
+        let happened: Vec<Happened> = (0..4).flat_map(|_| rig.check(Bytes::mib(0))).collect();
+        assert!(!devices(&happened).contains(&"dax1.2"), "{changes}: {happened:?}");
+        assert_eq!(devices(&rig.zero()), ["dax1.2"], "{changes}");
+        assert_eq!((state(&rig, 2), rig.contents(2)), (State::Withdrawn, vec![0; 4]), "{changes}");
+    }
+}

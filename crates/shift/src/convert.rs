@@ -65,7 +65,7 @@ impl<K: Kernel> Shifter<K> {
     /// When it is in use, holds data, or cannot become memory here.
     pub fn offer(&mut self, name: &str) -> Result<DaxDevice, Refusal> {
         let device = self.may_offer(name)?;
-        let id = Identity::of(&device);
+        let id = self.known_as(&device);
         let device = self.as_storage(&id)?;
         self.is_empty(&device)?;
         self.journal.write_of(Event::Offered, &id, &device)?;
@@ -84,6 +84,12 @@ impl<K: Kernel> Shifter<K> {
         Ok(device)
     }
 
+    /// What the journal calls a device: one with labels may have been at another address then.
+    fn known_as(&self, device: &DaxDevice) -> Identity {
+        let known = self.journal.devices().keys().find(|id| id.is(device));
+        known.cloned().unwrap_or_else(|| Identity::of(device))
+    }
+
     /// A device that could be offered if it is empty.
     fn may_offer(&self, name: &str) -> Result<DaxDevice, Refusal> {
         let devices = self.kernel.devices().map_err(Refusal::of(name))?;
@@ -92,7 +98,7 @@ impl<K: Kernel> Shifter<K> {
             .find(|device| device.name == name)
             .ok_or_else(|| Refusal::Gone(name.to_owned()))?;
         let device = in_one_range(device)?;
-        let id = Identity::of(&device);
+        let id = self.known_as(&device);
         match self.journal.state(&id) {
             Some(state) if state.is_dirty() => {
                 let is = "being converted, or memory".to_owned();

@@ -200,6 +200,20 @@ fn what_its_owner_took_back_is_not_taken_again_until_it_is_offered() {
 }
 
 #[test]
+fn a_device_whose_address_has_changed_is_the_one_that_it_was() {
+    let mut rig = rig();
+    rig.shifter.to_memory(&id(1)).unwrap();
+    rig.shifter.to_storage(&id(1), GiveBack { withdraw: true, ..HOW }).unwrap();
+    // More DRAM, say: all that lies behind it begins later.
+    rig.kernel.edit(|machine| machine.devices[0].device.start.0 += 1 << 30);
+    rig.shifter.offer("dax1.1").unwrap();
+    assert_eq!(rig.shifter.journal().devices().len(), 1);
+    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::Storage));
+    rig.shifter.to_memory(&id(1)).unwrap();
+    assert!(matches!(rig.shifter.offer("dax1.1"), Err(Refusal::WrongState { .. })));
+}
+
+#[test]
 fn memory_that_was_unbound_by_somebody_is_said_to_need_a_reboot() {
     let mut rig = rig();
     rig.shifter.to_memory(&id(1)).unwrap();

@@ -5,12 +5,9 @@
 use crate::{BlockId, Dev, Error, Host, files::decimal};
 use pagetide_types::{Bytes, NodeId, PhysAddr};
 use serde::Serialize;
-use std::{
-    os::unix::fs::MetadataExt,
-    path::{Path, PathBuf},
-};
+use std::{os::unix::fs::MetadataExt, path::PathBuf};
 
-const DEVICES: &str = "sys/bus/dax/devices";
+pub(crate) const DEVICES: &str = "sys/bus/dax/devices";
 
 /// What drives a dax device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -100,31 +97,20 @@ impl Host {
         }
         let size = self.number(&dir, "size")?;
         let start = self.number(&dir, "resource")?;
-        // /sys/devices/.../region0/dax0.0/dax0.0: its parent knows the namespace.
-        let parent = self.path(&dir).canonicalize().ok();
-        let parent = parent.as_deref().and_then(Path::parent).map(Path::to_owned);
-        let of_parent = |file: &str| -> Option<String> {
-            let text = std::fs::read_to_string(parent.as_ref()?.join(file)).ok()?;
-            Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-        };
-        let node = |file: &str| {
-            let text = self.text(format!("{dir}/{file}"))?;
-            text.parse::<u16>().ok().map(NodeId)
-        };
         Ok(Some(DaxDevice {
             name: name.to_owned(),
             start: PhysAddr(start),
             size: Bytes(size),
             ranges: self.dax_ranges(name),
-            target: node("target_node"),
-            near: node("numa_node"),
+            target: self.dax_node(name, "target_node"),
+            near: self.dax_node(name, "numa_node"),
             driver: self.dax_driver(name),
             dev: self.text(format!("{dir}/dev")).and_then(|text| {
                 let (major, minor) = text.split_once(':')?;
                 Some(Dev { major: major.parse().ok()?, minor: minor.parse().ok()? })
             }),
-            uuid: of_parent("uuid"),
-            namespace: of_parent("namespace"),
+            uuid: self.of_dax_parent(name, "uuid"),
+            namespace: self.of_dax_parent(name, "namespace"),
             memmap_on_memory: self
                 .text(format!("{dir}/memmap_on_memory"))
                 .map(|text| text == "1" || text == "Y"),
@@ -139,6 +125,18 @@ impl Host {
             file.strip_prefix("mapping").is_some_and(|number| decimal(number.as_bytes()).is_some())
         };
         files.iter().filter(|file| is_range(&file.to_string_lossy())).count().max(1)
+    }
+
+    /// A node that a device names.
+    pub(crate) fn dax_node(&self, name: &str, file: &str) -> Option<NodeId> {
+        self.text(format!("{DEVICES}/{name}/{file}"))?.parse::<u16>().ok().map(NodeId)
+    }
+
+    /// A file of what a device was made of, such as `.../region0/dax0.0/dax0.0`: its parent knows the namespace.
+    pub(crate) fn of_dax_parent(&self, name: &str, file: &str) -> Option<String> {
+        let device = self.path(format!("{DEVICES}/{name}")).canonicalize().ok()?;
+        let text = std::fs::read_to_string(device.parent()?.join(file)).ok()?;
+        Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
     /// What drives a dax device.
@@ -174,7 +172,7 @@ impl Host {
     }
 
     /// A number of a device, decimal or with `0x`.
-    fn number(&self, dir: &str, file: &str) -> Result<u64, Error> {
+    pub(crate) fn number(&self, dir: &str, file: &str) -> Result<u64, Error> {
         let path = format!("{dir}/{file}");
         let bytes = self.read(&path)?;
         let text = String::from_utf8_lossy(&bytes);
@@ -192,13 +190,13 @@ impl Host {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::fake::Fake;
     use proptest::prelude::*;
 
     /// A namespace of 512 MiB at 4 GiB as Linux 6.12 shows it in a guest of the lab.
-    fn with_a_namespace(fake: &Fake) {
+    pub(crate) fn with_a_namespace(fake: &Fake) {
         let region = "sys/devices/ndbus0/region1/dax1.0";
         fake.file(format!("{region}/uuid"), "0be193f2-b41c-4f6f-9906-f7f2e58f42bb\n");
         fake.file(format!("{region}/namespace"), "namespace1.0\n");

@@ -109,7 +109,9 @@ pub(crate) fn of(
     let per_miss = best.cost.per_miss();
     let curve = best.curve();
     let interval = need_interval(curve, best.unit, target, slowdown, per_miss, epochs)?;
-    let need = smallest(curve, best.unit, target, slowdown)?;
+    let need = best.need(target)?;
+    let interval =
+        Interval { low: interval.low.min(need), high: interval.high.max(need), ..interval };
     let sampled = sampled(best, &input.facts);
     Some(if sampled { interval.of_sampled(need, best.unit, everything(curve)) } else { interval })
 }

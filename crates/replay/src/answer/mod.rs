@@ -1,6 +1,7 @@
 //! The plan: from a recording to what `pagetide plan` answers.
 
 mod advice;
+mod confirm;
 mod decisions;
 mod facts;
 mod interval;

@@ -4,7 +4,7 @@
 
 use crate::answer::advice::advise;
 use crate::answer::knee::knee;
-use crate::answer::recommend::{Candidate, conditions, recommend, smallest};
+use crate::answer::recommend::{Candidate, conditions, recommend};
 use crate::answer::stands_on::stands_on;
 use crate::{
     Advice, AreaHeat, Band, Charge, CostFacts, CostModel, Curve, CurveCost, Decisions, EpochResult,
@@ -252,15 +252,7 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         input.facts.leads_per_s = counted.then_some(curve.leads / curve.seconds);
     }
     let facts = &input.facts;
-    let cost = CostModel::new(
-        machine,
-        &CostFacts {
-            target_cpu_s: facts.target_cores * facts.seconds,
-            stall_share: facts.stall_share,
-        },
-        options.memory_share,
-    )
-    .with_charge(options.charge);
+    let cost = cost_model(facts, machine, options);
     let target = options.target_slowdown;
     // Nobody runs a bound: its moves are free, so that no policy can do with less.
     let bound = cost.clone().with_free_moves();
@@ -323,6 +315,19 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
     plan
 }
 
+/// What placements cost on this machine.
+pub(crate) fn cost_model(
+    facts: &RecordingFacts,
+    machine: &Machine,
+    options: &PlanOptions,
+) -> CostModel {
+    let target = CostFacts {
+        target_cpu_s: facts.target_cores * facts.seconds,
+        stall_share: facts.stall_share,
+    };
+    CostModel::new(machine, &target, options.memory_share).with_charge(options.charge)
+}
+
 fn hot_set(candidates: &[Candidate<'_>]) -> Option<HotSet> {
     let served = |curve: &Curve| curve.fast_accesses.iter().sum::<f64>();
     let curve =
@@ -362,8 +367,7 @@ fn policy_plan(
             // It has served accesses with no fast memory at all: it ignores the budget, and needs
             // what it uses.
             Some(served) if *served > 0.0 => Some(curve.capacity(n - 1)),
-            _ => smallest(curve, unit, target, |i| cost.slowdown(i).high)
-                .filter(|_| curve.accesses > 0.0),
+            _ => Candidate { cost, unit }.need(target).filter(|_| curve.accesses > 0.0),
         },
         knee_bytes: knee(curve),
         at_recommended: recommended.and_then(at),

@@ -1,6 +1,8 @@
 //! From a recording to a plan: read for what it is as a whole and where its warm-up ends, and once
-//! more through every policy; then, with a recommendation, through that policy at that size alone.
+//! more through every policy; where that was at a choice of sizes, once more with what it seems to need; then, with a recommendation, through that policy at that size alone.
 
+use crate::answer::confirm::{Asked, confirm};
+use crate::answer::plan::cost_model;
 use crate::recording::regions::Regions;
 use crate::{
     CpuCache, Overview, Plan, PlanInput, PlanOptions, PolicyCurve, RecordingFacts, ReplayError,
@@ -68,7 +70,7 @@ pub fn plan_recording(
         info.facts.seconds = first.curve.seconds;
     }
     let curves = std::iter::zip(policies, curves).map(|(spec, curve)| policy_curve(spec, curve));
-    let input = PlanInput {
+    let mut input = PlanInput {
         curves: curves.collect(),
         facts: info.facts,
         warm_up: info.warm_up,
@@ -76,12 +78,15 @@ pub fn plan_recording(
         areas: info.areas,
         replicates: Some(Replicates::Epochs),
     };
+    let asked = asked(&input.facts, machine, options);
+    let again = || epochs(recording, cache).take(looked_at);
+    confirm(&mut input.curves, policies, &asked, &replay_options, again)
+        .map_err(|broken| named(broken, &input.facts.name))?;
     let mut plan = plan(input, machine, options);
     if let Some(answer) = &plan.recommendation
         && let Some(spec) = policies.iter().find(|spec| spec.to_string() == answer.policy)
     {
-        let epochs = epochs(recording, cache).take(looked_at);
-        plan.epochs = epochs_at(epochs, spec, &replay_options, answer.fast_bytes)
+        plan.epochs = epochs_at(again(), spec, &replay_options, answer.fast_bytes)
             .map_err(|broken| named(broken, &plan.recording.name))?;
     }
     if by_pages(recording) {
@@ -108,14 +113,16 @@ fn need_by_regions(
     replay_options: ReplayOptions,
 ) -> Result<Option<Bytes>, PlanError> {
     let regions = Regions::of(&recording.units()?);
-    let epochs = epochs(recording, CpuCache::of(machine))
-        .take(by_pages.warm_up.looked_at(recording.epochs().len()))
-        .map(|epoch| epoch.map(|(heat, length_s)| (regions.heat(&heat), length_s)));
+    let epochs = || {
+        epochs(recording, CpuCache::of(machine))
+            .take(by_pages.warm_up.looked_at(recording.epochs().len()))
+            .map(|epoch| epoch.map(|(heat, length_s)| (regions.heat(&heat), length_s)))
+    };
     let replay_options = ReplayOptions { unit: UnitSize::Huge, ..replay_options };
-    let curves = replay(epochs, policies, replay_options)
-        .map_err(|broken| named(broken, &by_pages.recording.name))?;
+    let broken = |broken| named(broken, &by_pages.recording.name);
+    let curves = replay(epochs(), policies, replay_options).map_err(broken)?;
     let curves = std::iter::zip(policies, curves).map(|(spec, curve)| policy_curve(spec, curve));
-    let input = PlanInput {
+    let mut input = PlanInput {
         curves: curves.collect(),
         facts: RecordingFacts { unit: UnitSize::Huge, ..by_pages.recording.clone() },
         warm_up: by_pages.warm_up.clone(),
@@ -123,7 +130,18 @@ fn need_by_regions(
         areas: by_pages.areas.clone(),
         replicates: None,
     };
+    let asked = asked(&input.facts, machine, options);
+    confirm(&mut input.curves, policies, &asked, &replay_options, epochs).map_err(broken)?;
     Ok(plan(input, machine, options).recommendation.map(|answer| answer.fast_bytes))
+}
+
+/// What every policy is asked to keep.
+fn asked(facts: &RecordingFacts, machine: &Machine, options: &PlanOptions) -> Asked {
+    Asked {
+        cost: cost_model(facts, machine, options),
+        unit: facts.unit.bytes(),
+        target: options.target_slowdown,
+    }
 }
 
 fn replay_options(recording: &Recording, info: &Overview) -> ReplayOptions {

@@ -109,11 +109,22 @@ impl<'a> Candidate<'a> {
         none(&self.curve().promoted) && none(&self.curve().demoted)
     }
 
-    fn slowdown_at(&self, fast: Bytes) -> f64 {
+    pub(crate) fn slowdown_at(&self, fast: Bytes) -> f64 {
         self.cost.slowdown(self.entry(fast)).high
     }
 
-    fn need(&self, target: f64) -> Option<Bytes> {
+    /// What keeps the target. Where the policy was replayed at a choice of sizes it is one of these.
+    pub(crate) fn need(&self, target: f64) -> Option<Bytes> {
+        let curve = self.curve();
+        self.need_by_lines(target).map(|need| {
+            let entry = self.entry(need);
+            let replayed = curve.replayed_at.iter().find(|at| **at as usize >= entry);
+            replayed.map_or(need, |at| curve.capacity(*at as usize))
+        })
+    }
+
+    /// The same, were the straight lines between the sizes at which it was replayed what it does there.
+    pub(crate) fn need_by_lines(&self, target: f64) -> Option<Bytes> {
         smallest(self.curve(), self.unit, target, |i| self.cost.slowdown(i).high)
     }
 
@@ -198,8 +209,8 @@ pub(crate) fn recommend(
     let predicted = best.cost.slowdown(i);
     let slowdown = Band { low: predicted.low, high: predicted.high.min(target) };
     let other = OtherTargets {
-        tighter_bytes: best.need(target * 0.9),
-        looser_bytes: best.need(target * 1.1),
+        tighter_bytes: best.need_by_lines(target * 0.9).map(|bytes| bytes.max(need)),
+        looser_bytes: best.need_by_lines(target * 1.1).map(|bytes| bytes.min(need)),
     };
     let policy = best.curve().policy.clone();
     let interval = interval::of(best, input, target, i);

@@ -106,6 +106,16 @@ impl ByEpoch {
         Some((low, high, (i as f64 - from) / (to - from)))
     }
 
+    /// Tells the epochs apart at entry `i` as well: what fast memory served there, a value for every stretch.
+    pub(crate) fn insert(&mut self, i: u32, fast: &[Traffic]) {
+        let (width, j) = (self.at.len(), self.at.partition_point(|at| *at < i));
+        let known = usize::from(self.at.get(j) == Some(&i));
+        let rows = std::iter::zip(self.fast.chunks(width.max(1)), fast);
+        self.fast =
+            rows.flat_map(|(row, new)| [&row[..j], &[*new], &row[j + known..]].concat()).collect();
+        self.at.splice(j..j + known, [i]);
+    }
+
     /// What fast memory served in stretch `s` at the curve's entry `i`.
     #[must_use]
     pub fn fast_at(&self, s: usize, i: usize) -> Traffic {
@@ -245,6 +255,28 @@ mod tests {
             let epochs = ByEpoch { at, stretches: vec![Stretch { seconds: 1.0, all }], fast };
             let fast = epochs.fast_at(0, i % len).accesses;
             prop_assert!((fast - (i % len) as f64).abs() < 1e-9, "{fast}");
+        }
+
+        #[test]
+        fn what_is_known_later_is_known_as_well(
+            at in proptest::collection::btree_set(0u32..40, 1..9),
+            new in 0u32..40,
+        ) {
+            let traffic = |accesses| Traffic { accesses: f64::from(accesses), ..Traffic::default() };
+            let at: Vec<u32> = at.into_iter().collect();
+            let row = |s: u32| at.iter().map(move |at| traffic(100 * s + at));
+            let fast = (0..3).flat_map(row).collect();
+            let stretches = vec![Stretch::default(); 3];
+            let before = ByEpoch { at: at.clone(), stretches, fast };
+            let mut after = before.clone();
+            after.insert(new, &[traffic(7), traffic(8), traffic(9)]);
+            prop_assert!(after.at.windows(2).all(|pair| pair[0] < pair[1]));
+            for (s, fresh) in [7, 8, 9].map(traffic).into_iter().enumerate() {
+                prop_assert_eq!(after.fast_at(s, new as usize), fresh);
+                for i in at.iter().filter(|at| **at != new) {
+                    prop_assert_eq!(after.fast_at(s, *i as usize), before.fast_at(s, *i as usize));
+                }
+            }
         }
     }
 }

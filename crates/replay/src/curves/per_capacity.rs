@@ -2,6 +2,7 @@
 //! capacities, with straight lines between them. The curve says which entries are exact.
 
 use crate::curves::tally::{Hits, Reached};
+use crate::{Curve, Traffic};
 
 /// About `wanted` steps over a grid of `len` capacities, both ends included, ascending.
 pub(crate) fn choose(len: usize, wanted: usize) -> Vec<u32> {
@@ -23,6 +24,60 @@ pub(crate) fn fill(bins: &[u32], reached: &[Reached]) -> Vec<Reached> {
         }
     }
     filled
+}
+
+/// Puts what was reached at one more entry into a curve, and `fast` in every stretch of its epochs: the lines from the
+/// neighbours that were replayed lead there now.
+pub(crate) fn insert(curve: &mut Curve, bin: u32, reached: Reached, fast: &[Traffic]) {
+    put(curve, bin, reached);
+    curve.by_epoch.insert(bin, fast);
+    let at = curve.replayed_at.partition_point(|at| *at < bin);
+    if curve.replayed_at.get(at) != Some(&bin) {
+        curve.replayed_at.insert(at, bin);
+    }
+    let around = &curve.replayed_at[at.saturating_sub(1)..(at + 2).min(curve.replayed_at.len())];
+    let ends: Vec<(u32, Reached)> = around.iter().map(|bin| (*bin, get(curve, *bin))).collect();
+    for pair in ends.windows(2) {
+        let [(from, a), (to, b)] = [pair[0], pair[1]];
+        let line = fill(&[from, to], &[a, b]);
+        (from..=to).zip(line).for_each(|(bin, reached)| put(curve, bin, reached));
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "was a count")]
+fn get(curve: &Curve, bin: u32) -> Reached {
+    let i = bin as usize;
+    let at = |of: &[f64]| of.get(i).copied().unwrap_or(0.0);
+    Reached {
+        hits: Hits {
+            accesses: curve.fast_accesses[i],
+            saturated: curve.fast_saturated[i],
+            leads: at(&curve.fast_leads),
+            writes: at(&curve.fast_writes),
+            unseen: curve.fast_unseen_bound[i] as u64,
+            accessed: curve.fast_accessed_units[i],
+        },
+        promoted: curve.promoted[i],
+        demoted: curve.demoted[i],
+        promoted_huge: curve.promoted_huge[i],
+        demoted_huge: curve.demoted_huge[i],
+    }
+}
+
+fn put(curve: &mut Curve, bin: u32, reached: Reached) {
+    let i = bin as usize;
+    let Reached { hits, promoted, demoted, promoted_huge, demoted_huge } = reached;
+    curve.fast_accesses[i] = hits.accesses;
+    curve.fast_saturated[i] = hits.saturated;
+    // Empty where they were not counted.
+    curve.fast_leads.get_mut(i).into_iter().for_each(|leads| *leads = hits.leads);
+    curve.fast_writes.get_mut(i).into_iter().for_each(|writes| *writes = hits.writes);
+    curve.fast_unseen_bound[i] = hits.unseen as f64;
+    curve.fast_accessed_units[i] = hits.accessed;
+    curve.promoted[i] = promoted;
+    curve.demoted[i] = demoted;
+    curve.promoted_huge[i] = promoted_huge;
+    curve.demoted_huge[i] = demoted_huge;
 }
 
 /// `part` of the way from `a` to `b`; exact at both ends.

@@ -4,7 +4,7 @@
 use crate::curves::evaluation::Evaluation;
 use crate::curves::grid::OneCut;
 use crate::curves::simulation::Simulation;
-use crate::curves::stream::{AnySimulation, Job, Stream};
+use crate::curves::stream::{AnySimulation, Job, Stream, live_through};
 use crate::curves::tally::{Reached, Tally, Totals};
 use crate::{ReplayError, ReplayOptions};
 use pagetide_policy::{Fixed, Policy, PolicySpec};
@@ -42,19 +42,9 @@ pub fn epochs_at<E: From<ReplayError>>(
 ) -> Result<Vec<EpochResult>, E> {
     let evaluation = Evaluation::new(options.first_epoch, options.ran_before);
     let (mut stream, mut found) = (one(spec, capacity), Vec::new());
-    let mut epochs = epochs.into_iter();
-    let mut now = epochs.next().transpose()?;
-    let mut position = 0;
-    while let Some((heat, length_s)) = now {
-        let next = epochs.next().transpose()?;
-        let cue = evaluation.cue(position);
-        stream.step(heat, length_s, cue, next.as_ref().map(|(heat, _)| heat));
-        if cue.counts {
-            found.push(taken(&mut stream, position));
-        }
-        now = next;
-        position += 1;
-    }
+    live_through(&mut stream, epochs, evaluation, |stream, position| {
+        found.push(taken(stream, position));
+    })?;
     Ok(found)
 }
 

@@ -179,7 +179,11 @@ impl Replay {
 
 /// What one simulation of one capacity reached, and in every stretch of epochs; where it was shown
 /// a `part` of the units, as a part of `all`.
-fn at_one_capacity(tally: &Tally, part: Option<&Totals>, all: &Totals) -> (Reached, Vec<Traffic>) {
+pub(crate) fn at_one_capacity(
+    tally: &Tally,
+    part: Option<&Totals>,
+    all: &Totals,
+) -> (Reached, Vec<Traffic>) {
     let reached = tally.reached().next().unwrap_or_default();
     let (at, fast) = tally.by_epoch();
     let fast = fast.iter().step_by(at.len()).copied();

@@ -1,7 +1,7 @@
 //! A stream of epochs on its way through the simulations: what they share is found once.
 
 use crate::curves::demand::Demands;
-use crate::curves::evaluation::Cue;
+use crate::curves::evaluation::{Cue, Evaluation};
 use crate::curves::grid::{Grid, OneCut};
 use crate::curves::population::{Change, Population};
 use crate::curves::sample::Sample;
@@ -82,6 +82,30 @@ impl Stream {
         rayon::join(count, || jobs.par_iter_mut().for_each(|job| job.step(&input)));
         self.before = Population { unit: heat.unit, pages: heat.pages, flags: heat.flags };
     }
+}
+
+/// Lives through all epochs of a recording, with their lengths in seconds; `evaluated` is told of each that counts when it
+/// has ended, with its position.
+pub(crate) fn live_through<E>(
+    stream: &mut Stream,
+    epochs: impl IntoIterator<Item = Result<(EpochHeat, f64), E>>,
+    evaluation: Evaluation,
+    mut evaluated: impl FnMut(&mut Stream, usize),
+) -> Result<(), E> {
+    let mut epochs = epochs.into_iter();
+    let mut now = epochs.next().transpose()?;
+    let mut position = 0;
+    while let Some((heat, length_s)) = now {
+        let next = epochs.next().transpose()?;
+        let cue = evaluation.cue(position);
+        stream.step(heat, length_s, cue, next.as_ref().map(|(heat, _)| heat));
+        if cue.counts {
+            evaluated(stream, position);
+        }
+        now = next;
+        position += 1;
+    }
+    Ok(())
 }
 
 impl Job {

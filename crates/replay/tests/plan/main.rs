@@ -2,6 +2,7 @@
 
 mod advice;
 mod build;
+mod confirmed;
 mod cost;
 mod foresight;
 mod heatmap;

@@ -198,13 +198,8 @@ fn from_recordings(
         write_page(arguments, planned, None)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let mut sharers: Vec<Sharer> = match &planned[..] {
-        [(_, plan)] => vec![Sharer::alone(plan, fast)],
-        _ => {
-            let of = |plan: &Plan| Sharer { said: plan.said_at(fast), ..Sharer::of(plan) };
-            planned.iter().map(|(_, plan)| of(plan)).collect()
-        }
-    };
+    let of = |plan: &Plan| Sharer { said: plan.said_at(fast), ..Sharer::of(plan) };
+    let mut sharers: Vec<Sharer> = planned.iter().map(|(_, plan)| of(plan)).collect();
     for (sharer, weight) in sharers.iter_mut().zip(&arguments.weights) {
         sharer.claim = *weight;
     }

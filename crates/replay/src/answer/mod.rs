@@ -29,4 +29,4 @@ pub use plan_recording::{PlanError, all_policies, plan_recording};
 pub use recommend::{Certainty, LEAST_EPOCHS, OtherTargets, Recommendation};
 pub use said::Said;
 pub use sentence::{percent, percent_exactly, percents};
-pub use split::{Part, Share, Sharer, Split, Weighting, split};
+pub use split::{Offer, Part, Share, Sharer, Split, Weighting, split};

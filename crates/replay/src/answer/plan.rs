@@ -219,11 +219,15 @@ impl PolicyPlan {
     /// for what is between two is not charged less than it costs.
     #[must_use]
     pub fn at(&self, fast: Bytes) -> Option<Point> {
-        let points = self.points.iter().chain(&self.at_recommended);
-        points
+        self.sizes()
             .filter(|point| point.fast_bytes <= fast)
             .max_by_key(|point| point.fast_bytes)
             .copied()
+    }
+
+    /// All points of its curve that the plan has, in no order.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = &Point> {
+        self.points.iter().chain(&self.at_recommended)
     }
 }
 

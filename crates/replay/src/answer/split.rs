@@ -3,7 +3,7 @@
 //! stretches (utility-based partitioning with lookahead: Qureshi and Patt, MICRO 2006, section
 //! 3.3), which walks the convex hull of each curve.
 
-use crate::{Band, Plan, PolicyPlan, Role, Said};
+use crate::{Band, Plan, PolicyPlan, Said};
 use pagetide_trace::Window;
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -34,6 +34,17 @@ pub enum Share {
 /// All ways, in the order of the arrays of three below.
 const SHARES: [Share; 3] = [Share::Equal, Share::Weighted, Share::Utility];
 
+/// A program with one size of fast memory.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Offer {
+    /// Fast memory.
+    pub fast_bytes: Bytes,
+    /// What it loses.
+    pub slowdown: Band,
+    /// The policy it runs under.
+    pub policy: String,
+}
+
 /// One program that wants fast memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sharer {
@@ -43,10 +54,8 @@ pub struct Sharer {
     pub window: Option<Window>,
     /// What is said of its plan.
     pub said: Said,
-    /// The policy whose curve follows.
-    pub policy: String,
-    /// Fast memory and slowdown, ascending, beginning with no fast memory.
-    pub points: Vec<(Bytes, Band)>,
+    /// What it would do with more and more fast memory, ascending, beginning with none.
+    pub points: Vec<Offer>,
     /// Seconds per second that it waits for memory with everything fast: what its plan charges
     /// (accesses past the CPU caches; leads where they were counted) x latency.
     pub memory_time: f64,
@@ -56,32 +65,27 @@ pub struct Sharer {
 }
 
 impl Sharer {
-    /// The program of a plan: under its recommended policy, or else the one that needs least.
+    /// The program of a plan: with every size of fast memory under the policy that is spoken of there.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
-        let recommended = plan.recommendation.as_ref().map(|answer| answer.policy.as_str());
-        let candidates = || plan.policies.iter().filter(|p| p.role == Role::Candidate);
-        let policy = candidates()
-            .find(|p| Some(p.policy.as_str()) == recommended)
-            .or_else(|| candidates().min_by_key(|p| p.fast_bytes.unwrap_or(Bytes(u64::MAX))));
-        Self::under(plan, policy)
-    }
-
-    /// One that has so much fast memory to itself: under the policy that is shown there.
-    #[must_use]
-    pub fn alone(plan: &Plan, fast: Bytes) -> Self {
-        Self { said: plan.said_at(fast), ..Self::under(plan, plan.policy_at(fast)) }
-    }
-
-    fn under(plan: &Plan, policy: Option<&PolicyPlan>) -> Self {
+        let mut sizes: Vec<Bytes> = plan
+            .policies
+            .iter()
+            .flat_map(PolicyPlan::sizes)
+            .map(|point| point.fast_bytes)
+            .collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let offer = |fast_bytes: Bytes| {
+            let policy = plan.policy_at(fast_bytes)?;
+            let slowdown = policy.at(fast_bytes)?.slowdown;
+            Some(Offer { fast_bytes, slowdown, policy: policy.policy.clone() })
+        };
         Self {
             name: plan.recording.name.clone(),
             window: plan.recording.window,
             said: plan.said.clone(),
-            policy: policy.map_or_else(String::new, |p| p.policy.clone()),
-            points: policy
-                .map(|p| p.points.iter().map(|point| (point.fast_bytes, point.slowdown)).collect())
-                .unwrap_or_default(),
+            points: sizes.into_iter().filter_map(offer).collect(),
             memory_time: plan.recording.leads_per_s.unwrap_or(plan.recording.traffic_per_s)
                 * plan.machine.fast().read_latency_ns
                 / 1e9,
@@ -166,14 +170,15 @@ pub fn split(sharers: &[Sharer], fast: Bytes, weighting: Weighting, share: Share
     let used: Bytes = ways[chosen].iter().copied().sum();
     let part = |i: usize| {
         let bytes = [0, 1, 2].map(|way| ways[way][i]);
-        let slowdown = bytes.map(|bytes| band_at(&sharers[i].points, bytes));
+        let offers = bytes.map(|bytes| offer_at(&sharers[i].points, bytes));
+        let slowdown = offers.map(|offer| offer.map_or_else(Band::default, |offer| offer.slowdown));
         Part {
             name: sharers[i].name.clone(),
             window: sharers[i].window,
             said: sharers[i].said.clone(),
-            policy: sharers[i].policy.clone(),
+            policy: offers[chosen].map_or_else(String::new, |offer| offer.policy.clone()),
             fast_bytes: bytes[chosen],
-            footprint_bytes: sharers[i].points.last().map_or(Bytes(0), |point| point.0),
+            footprint_bytes: sharers[i].points.last().map_or(Bytes(0), |point| point.fast_bytes),
             slowdown: slowdown[chosen],
             equal_bytes: bytes[0],
             slowdown_equal: slowdown[0],
@@ -221,13 +226,13 @@ fn weights(sharers: &[Sharer], weighting: Weighting) -> Vec<f64> {
 
 /// The high ends of the slowdown, each the least of its own and all before it: more fast memory
 /// need not be used.
-fn falling(points: &[(Bytes, Band)]) -> Vec<(Bytes, f64)> {
+fn falling(points: &[Offer]) -> Vec<(Bytes, f64)> {
     let mut least = f64::INFINITY;
     points
         .iter()
-        .map(|(bytes, band)| {
-            least = least.min(band.high);
-            (*bytes, least)
+        .map(|point| {
+            least = least.min(point.slowdown.high);
+            (point.fast_bytes, least)
         })
         .collect()
 }
@@ -257,18 +262,15 @@ fn greedy(curves: &[Vec<(Bytes, f64)>], weights: &[f64], fast: Bytes) -> Vec<Byt
     std::iter::zip(curves, at).map(|(curve, i)| curve.get(i).map_or(Bytes(0), |p| p.0)).collect()
 }
 
-/// The last point that fits.
-fn fitting<T: Copy>(points: &[(Bytes, T)], bytes: Bytes) -> Option<T> {
-    let after = points.partition_point(|(capacity, _)| *capacity <= bytes);
-    after.checked_sub(1).map(|i| points[i].1)
-}
-
 fn value_at(curve: &[(Bytes, f64)], bytes: Bytes) -> f64 {
-    fitting(curve, bytes).unwrap_or(0.0)
+    let after = curve.partition_point(|(capacity, _)| *capacity <= bytes);
+    after.checked_sub(1).map_or(0.0, |i| curve[i].1)
 }
 
-fn band_at(points: &[(Bytes, Band)], bytes: Bytes) -> Band {
-    fitting(points, bytes).unwrap_or_default()
+/// The last that fits.
+fn offer_at(points: &[Offer], bytes: Bytes) -> Option<&Offer> {
+    let after = points.partition_point(|point| point.fast_bytes <= bytes);
+    after.checked_sub(1).map(|i| &points[i])
 }
 
 #[cfg(test)]

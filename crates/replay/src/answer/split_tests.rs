@@ -9,11 +9,13 @@ fn sharer(name: &str, slowdowns: &[f64], memory_time: f64) -> Sharer {
         name: name.into(),
         window: None,
         said: Said::default(),
-        policy: "rate".into(),
-        points: slowdowns
-            .iter()
-            .enumerate()
-            .map(|(i, s)| (Bytes::gib(i as u64), band(*s)))
+        points: (0..)
+            .zip(slowdowns)
+            .map(|(i, s)| Offer {
+                fast_bytes: Bytes::gib(i),
+                slowdown: band(*s),
+                policy: "rate".into(),
+            })
             .collect(),
         memory_time,
         claim: 1.0,

@@ -11,4 +11,5 @@ mod json;
 mod pictures;
 mod recommend;
 mod recorded;
+mod split;
 mod window;

@@ -1,7 +1,9 @@
 //! Recommendations whose right answer is known, and the cases in which there is none.
 
 use crate::build::{Unit, bound, candidate, curve, cxl, hot_cold, input, near, plan_units};
-use pagetide_replay::{Certainty, Plan, PlanOptions, Sharer, percent_exactly, plan};
+use pagetide_replay::{
+    Certainty, Plan, PlanOptions, Share, Sharer, Weighting, percent_exactly, plan, split,
+};
 use pagetide_types::Bytes;
 use proptest::prelude::*;
 
@@ -175,7 +177,9 @@ fn far_from_the_recommended_size_the_policy_is_named_that_is_best_there() {
     for (units, policy) in [(100, "rate"), (700, "lru")] {
         let said = plan.sentence_at(Bytes::mib(2 * units)).unwrap();
         assert!(said.contains(&format!("under the policy {policy}")), "{said}");
-        assert_eq!(Sharer::alone(&plan, Bytes::mib(2 * units)).policy, policy, "as in JSON");
+        let fast = Bytes::mib(2 * units);
+        let alone = split(&[Sharer::of(&plan)], fast, Weighting::Equal, Share::Equal);
+        assert_eq!(alone.parts[0].policy, policy, "as in JSON");
     }
 }
 

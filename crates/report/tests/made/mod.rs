@@ -2,8 +2,8 @@
 
 use pagetide_machine::Machine;
 use pagetide_replay::{
-    AreaHeat, Curve, Heatmap, HeatmapRow, Overview, Plan, PlanInput, PlanOptions, PolicyCurve,
-    RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
+    AreaHeat, Curve, Heatmap, HeatmapRow, Offer, Overview, Plan, PlanInput, PlanOptions, Point,
+    PolicyCurve, RecordingFacts, Role, Share, Sharer, Split, WarmUp, Weighting, plan, split,
 };
 use pagetide_report::{OptionRow, PolicyRow};
 use pagetide_trace::{
@@ -437,12 +437,16 @@ pub(crate) fn split_of_two() -> Split {
     let sharer = |name: &str, units: &[Unit], memory_time| {
         let plan = plan_of(units, &PlanOptions::default());
         let policy = &plan.policies[4];
+        let offer = |point: &Point| Offer {
+            fast_bytes: point.fast_bytes,
+            slowdown: point.slowdown,
+            policy: policy.policy.clone(),
+        };
         Sharer {
             name: name.into(),
             window: None,
             said: plan.said.clone(),
-            policy: policy.policy.clone(),
-            points: policy.points.iter().map(|p| (p.fast_bytes, p.slowdown)).collect(),
+            points: policy.points.iter().map(offer).collect(),
             memory_time,
             claim: plan.recording.footprint_bytes.as_f64(),
         }

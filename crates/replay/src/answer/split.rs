@@ -148,7 +148,7 @@ pub struct Part {
     pub weight: f64,
 }
 
-/// Splits `fast` between the sharers, and says what the other ways would give. By utility it is
+/// Splits `fast` between the sharers, and says what the other ways would give. One alone has all of it. By utility it is
 /// never worse in the weighted mean than in equal parts: where the steps of the curves would make
 /// it so, the parts are equal. Parts that are equal or by claim may be more than one can use.
 #[must_use]
@@ -156,12 +156,14 @@ pub fn split(sharers: &[Sharer], fast: Bytes, weighting: Weighting, share: Share
     let n = sharers.len();
     let weights = weights(sharers, weighting);
     let curves: Vec<Vec<(Bytes, f64)>> = sharers.iter().map(|s| falling(&s.points)).collect();
-    let mean = |parts: &[Bytes]| -> f64 {
-        (0..n).map(|i| weights[i] * value_at(&curves[i], parts[i])).sum()
+    let slowdown = |i: usize, bytes| {
+        offer_at(&sharers[i].points, bytes).map_or_else(Band::default, |offer| offer.slowdown)
     };
+    let mean =
+        |parts: &[Bytes]| -> f64 { (0..n).map(|i| weights[i] * slowdown(i, parts[i]).high).sum() };
     let equal = vec![Bytes(fast.0.checked_div(n as u64).unwrap_or(0)); n];
     let mut utility = greedy(&curves, &weights, fast);
-    if mean(&utility) > mean(&equal) {
+    if n == 1 || mean(&utility) > mean(&equal) {
         utility.clone_from(&equal);
     }
     let ways = [equal, by_claim(sharers, fast), utility];
@@ -170,13 +172,13 @@ pub fn split(sharers: &[Sharer], fast: Bytes, weighting: Weighting, share: Share
     let used: Bytes = ways[chosen].iter().copied().sum();
     let part = |i: usize| {
         let bytes = [0, 1, 2].map(|way| ways[way][i]);
-        let offers = bytes.map(|bytes| offer_at(&sharers[i].points, bytes));
-        let slowdown = offers.map(|offer| offer.map_or_else(Band::default, |offer| offer.slowdown));
+        let slowdown = bytes.map(|bytes| slowdown(i, bytes));
+        let policy = offer_at(&sharers[i].points, bytes[chosen]);
         Part {
             name: sharers[i].name.clone(),
             window: sharers[i].window,
             said: sharers[i].said.clone(),
-            policy: offers[chosen].map_or_else(String::new, |offer| offer.policy.clone()),
+            policy: policy.map_or_else(String::new, |offer| offer.policy.clone()),
             fast_bytes: bytes[chosen],
             footprint_bytes: sharers[i].points.last().map_or(Bytes(0), |point| point.fast_bytes),
             slowdown: slowdown[chosen],
@@ -260,11 +262,6 @@ fn greedy(curves: &[Vec<(Bytes, f64)>], weights: &[f64], fast: Bytes) -> Vec<Byt
         at[i] = j;
     }
     std::iter::zip(curves, at).map(|(curve, i)| curve.get(i).map_or(Bytes(0), |p| p.0)).collect()
-}
-
-fn value_at(curve: &[(Bytes, f64)], bytes: Bytes) -> f64 {
-    let after = curve.partition_point(|(capacity, _)| *capacity <= bytes);
-    after.checked_sub(1).map_or(0.0, |i| curve[i].1)
 }
 
 /// The last that fits.

@@ -1,7 +1,9 @@
 //! What a part of fast memory brings is what a plan says of so much.
 
 use crate::build::{candidate, curve, cxl, hot_cold, input};
-use pagetide_replay::{Plan, PlanOptions, Share, Sharer, Weighting, plan, split};
+use pagetide_replay::{
+    Band, Part, Plan, PlanOptions, Share, Sharer, Weighting, percents, plan, split,
+};
 use pagetide_types::Bytes;
 
 const SHARES: [Share; 3] = [Share::Equal, Share::Weighted, Share::Utility];
@@ -34,4 +36,43 @@ fn a_part_is_run_under_the_policy_that_a_plan_names_for_so_much() {
         }
     }
     assert!(named.contains(&"lru".to_owned()), "none came to its recommendation");
+}
+
+/// Moves cost more with some sizes than with less.
+fn rough() -> Plan {
+    let mut rough = curve("rate", &hot_cold(300, 1000, 2e4, 20.0));
+    (0..rough.promoted.len()).filter(|i| i % 7 < 3).for_each(|i| rough.promoted[i] = 1 << 34);
+    plan(input(vec![candidate(rough)]), &cxl(), &PlanOptions::default())
+}
+
+#[test]
+fn one_alone_has_all_of_it_and_loses_what_the_text_says() {
+    for (plan, units) in [crossing(), rough()].iter().flat_map(|p| (0..1100).map(move |u| (p, u))) {
+        let fast = Bytes(Bytes::mib(2 * units).0 + 4096);
+        for share in SHARES {
+            let done = split(&[Sharer::of(plan)], fast, Weighting::MemoryTime, share);
+            let part = &done.parts[0];
+            assert_eq!((part.fast_bytes, done.unused_bytes), (fast, Bytes(0)));
+            let said = percents(part.slowdown);
+            let text = plan.sentence_at(fast).unwrap();
+            assert!(text.contains(&format!("slowdown: {said} under the policy {}", part.policy)));
+        }
+    }
+}
+
+#[test]
+fn the_mean_is_that_of_the_parts() {
+    let sharers = [Sharer::of(&crossing()), Sharer::of(&rough())];
+    for (units, share) in (0..2200).step_by(31).flat_map(|u| SHARES.map(|share| (u, share))) {
+        let done = split(&sharers, Bytes::mib(2 * units), Weighting::MemoryTime, share);
+        let mean = |of: fn(&Part) -> Band| {
+            done.parts.iter().map(|part| part.weight * of(part).high).sum::<f64>()
+        };
+        let near = |said: f64, mean: f64| assert!((said - mean).abs() < 1e-12, "{said} {mean}");
+        near(done.mean_slowdown, mean(|part| part.slowdown));
+        near(done.mean_slowdown_equal, mean(|part| part.slowdown_equal));
+        near(done.mean_slowdown_weighted, mean(|part| part.slowdown_weighted));
+        near(done.mean_slowdown_utility, mean(|part| part.slowdown_utility));
+        assert!(done.mean_slowdown_utility <= done.mean_slowdown_equal + 1e-12);
+    }
 }

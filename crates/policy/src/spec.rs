@@ -51,6 +51,13 @@ impl<I: Entry> Spec<I> {
         self.info
     }
 
+    /// The value of a parameter, if it has one of that name.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<f64> {
+        let has = self.info.options().iter().any(|info| info.name == name);
+        has.then(|| self.settings().get(name))
+    }
+
     /// What its constructor gets.
     pub(crate) fn settings(&self) -> Settings<'_> {
         Settings { infos: self.info.options(), given: &self.options }

@@ -7,6 +7,8 @@
 //! counted: that of counts like those before it, or of so few pieces if that is less (ours: the paper
 //! looks at an entry of every 2 MiB, a live watch at a tenth of memory at most).
 //!
+//! Whoever asks less often than that gets a count of each look: what one look saw is seen once, however long it took.
+//!
 //! Phases that come again and again have counts on either side of their mean, each of them off it, and now and then several in
 //! a row are. Who asks for it ([`ChangeRule::on_one_side`]; ours) counts only those in a row that lie on one side; so does, in
 //! any case, a count that stands on few pieces, for chance lies on either side as well.
@@ -16,7 +18,6 @@
 //! of the time they are at least half as many, and at most as many.
 
 use super::Entries;
-use super::ticks::Ticks;
 use crate::options::{OptionInfo, Settings};
 use std::collections::VecDeque;
 
@@ -134,11 +135,12 @@ impl ChangeRule {
 /// Counts since a process was stopped.
 #[derive(Clone, Debug)]
 pub(crate) struct AccessChange {
-    /// Of the seconds in which it was watched, the sums of count, of all entries, of pieces, and of cores, times
-    /// seconds.
-    ticks: Ticks<4>,
-    watched_s: f64,
+    /// Of the seconds in which it was watched since the last count, the sums of count, of all entries, of pieces, and of
+    /// cores, times seconds.
     sums: [f64; 4],
+    watched_s: f64,
+    /// After so many such seconds the next count is due.
+    due_s: f64,
     /// Counts.
     window: VecDeque<Entries>,
     /// Counts in a row that are of a pause.
@@ -161,9 +163,9 @@ impl AccessChange {
     /// The process was stopped just now.
     pub(crate) fn new(rule: &ChangeRule) -> Self {
         Self {
-            ticks: Ticks::new(rule.every_s, 0.0, [0.0; 4]),
-            watched_s: 0.0,
             sums: [0.0; 4],
+            watched_s: 0.0,
+            due_s: rule.every_s,
             window: VecDeque::new(),
             paused: 0,
             stabilized: false,
@@ -181,15 +183,18 @@ impl AccessChange {
     ) -> Option<Changed> {
         let Entries { count, all, pieces, cores } = entries?;
         self.watched_s += length_s;
+        self.due_s -= length_s;
         let now = [count, all, pieces.unwrap_or(0.0), cores.unwrap_or(0.0)];
         self.sums.iter_mut().zip(now).for_each(|(sum, of)| *sum += of * length_s);
-        let counts = self.ticks.advance(self.watched_s, self.sums);
-        let changed = counts.into_iter().map(|sums| {
-            let [count, all, of, ran] = sums.map(|sum| sum / rule.every_s);
-            let (pieces, cores) = (pieces.map(|_| of), cores.map(|_| ran));
-            self.sample(rule, &Entries { count, all, pieces, cores })
-        });
-        changed.fold(None, Option::or)
+        // Looks that sum up to the time but for rounding are a count.
+        if self.due_s > rule.every_s * 1e-9 {
+            return None;
+        }
+        self.due_s = rule.every_s - (-self.due_s) % rule.every_s;
+        let watched_s = std::mem::take(&mut self.watched_s);
+        let [count, all, of, ran] = std::mem::take(&mut self.sums).map(|sum| sum / watched_s);
+        let (pieces, cores) = (pieces.map(|_| of), cores.map(|_| ran));
+        self.sample(rule, &Entries { count, all, pieces, cores })
     }
 
     /// One count more.

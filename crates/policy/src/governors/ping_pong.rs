@@ -9,6 +9,9 @@
 //! The text alone stops a hot set that is still being put in place, never stops a stream whose slope
 //! swings, and waits for ever for one that never varies. So three rules of ours stand around it; each
 //! is switched off by a 0.
+//!
+//! Within one look totals are taken to grow evenly, so that its ticks say nothing of how stable the slope is. What is stable
+//! has been so for as many looks as a slope stands on, too.
 
 use super::ticks::Ticks;
 use crate::Counters;
@@ -77,6 +80,9 @@ pub(crate) const OPTIONS: [OptionInfo; 8] = [
     },
 ];
 
+/// A slope stands on so many values of d.
+const LOOKS: u64 = 3;
+
 /// Its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StopRule {
@@ -116,7 +122,9 @@ pub(crate) struct PingPong {
     steepest: f64,
     /// Ticks in a row in which it varied, until they are enough.
     varied: u64,
+    /// Ticks, and looks, in which it has been stable since.
     stable: u64,
+    stable_looks: u64,
     /// Most bytes that went up in a tick.
     most_up: f64,
     /// Ticks in a row in which next to nothing went up.
@@ -150,6 +158,7 @@ impl PingPong {
             steepest: 0.0,
             varied: 0,
             stable: 0,
+            stable_looks: 0,
             most_up: 0.0,
             idle: 0,
             watched: 0.0,
@@ -161,10 +170,24 @@ impl PingPong {
     pub(crate) fn look(&mut self, rule: &StopRule, counters: &Counters) -> Option<Stop> {
         self.watched += counters.watched_share();
         let ticks = self.ticks.advance(counters.now_s, totals(counters));
-        ticks.into_iter().fold(None, |stop, [up, again]| stop.or(self.tick(rule, up, again)))
+        if ticks.is_empty() {
+            return None;
+        }
+        let varied_before = self.varied >= rule.varying;
+        let mut varies = false;
+        for [up, again] in ticks {
+            varies |= self.tick(rule, up, again);
+        }
+        if varies {
+            self.stable_looks = self.stable_looks.saturating_sub(1);
+        } else if varied_before {
+            self.stable_looks += 1;
+        }
+        self.verdict(rule)
     }
 
-    fn tick(&mut self, rule: &StopRule, up: f64, again: f64) -> Option<Stop> {
+    /// One tick more; whether it varies.
+    fn tick(&mut self, rule: &StopRule, up: f64, again: f64) -> bool {
         let keep = rule.stabilizing.max(rule.patience).max(rule.floor);
         self.recent.push_back((up, again));
         if self.recent.len() as u64 > keep {
@@ -180,7 +203,7 @@ impl PingPong {
         } else {
             self.stable += 1;
         }
-        self.verdict(rule)
+        varies
     }
 
     /// Whether the recent slope or the one before is steep.
@@ -193,7 +216,9 @@ impl PingPong {
     }
 
     fn verdict(&self, rule: &StopRule) -> Option<Stop> {
-        let stable = self.varied >= rule.varying && self.stable >= rule.stabilizing;
+        let stable = self.varied >= rule.varying
+            && self.stable >= rule.stabilizing
+            && self.stable_looks >= rule.stabilizing.min(LOOKS);
         let lately = self.within(rule, rule.stabilizing);
         let arrives = self.goes_on(rule, rule.stabilizing) && !churns(rule, &lately);
         if stable && (!arrives || rule.churn == 0.0) {

@@ -114,6 +114,39 @@ fn single_counts_that_are_off_restart_nothing_and_four_in_a_row_do() {
 }
 
 #[test]
+fn a_long_look_is_one_count_and_takes_four_in_a_row_as_well() {
+    for governor in ["adaptive", "gain:again=1e6"] {
+        for epoch_s in [6, 20] {
+            let off_for = |looks: u32| {
+                let program = move |second: u32, migrates: bool| {
+                    let off = (480..480 + looks * epoch_s).contains(&second);
+                    ping_pong(migrates, if off { 0.6 } else { 0.3 })
+                };
+                times(&turns(governor, 1200, epoch_s, program)).1
+            };
+            assert_eq!(off_for(1), [], "{governor}, {epoch_s} s");
+            assert_eq!(off_for(3), [], "{governor}, {epoch_s} s");
+            assert_eq!(off_for(4), [f64::from(480 + 4 * epoch_s)], "{governor}, {epoch_s} s");
+        }
+    }
+}
+
+#[test]
+fn a_slope_that_swings_from_look_to_look_is_not_stable_because_the_looks_are_long() {
+    for epoch_s in [6, 20] {
+        let swings = |second: u32, migrates: bool| {
+            let up = if migrates { 100.0 } else { 0.0 };
+            let again = if (second / epoch_s).is_multiple_of(2) { up } else { 0.0 };
+            Second { up, again, accessed: 0.5, ..Second::default() }
+        };
+        assert!(turns(BARE, 3600, epoch_s, swings).is_empty(), "{epoch_s} s");
+        let (stops, _) = times(&turns(BARE, 3600, epoch_s, |_, is| ping_pong(is, 0.5)));
+        // Varying in the one after the first, stable for three.
+        assert_eq!(stops, [f64::from(5 * epoch_s)], "{epoch_s} s");
+    }
+}
+
+#[test]
 fn a_change_that_is_small_or_slow_restarts_nothing() {
     let small = |second, migrates| ping_pong(migrates, if second < 200 { 0.5 } else { 0.55 });
     assert_eq!(turns("adaptive", 600, 1, small).len(), 1);

@@ -22,7 +22,7 @@ pub struct Draft {
 
 /// Stands for the rules by which `pagetide run` sees and decides: whoever changes those raises it, and points of
 /// all other systems stay. What the simulated machine does has its own ([`super::MODEL`]).
-const RUN: u32 = 21;
+const RUN: u32 = 22;
 
 /// [`RUN`], if what comes of a scenario hangs on it.
 fn rules_of_run(scenario: &Scenario) -> Option<u32> {
@@ -200,7 +200,7 @@ mod tests {
             key.starts_with(&format!("run {RUN} "))
         };
         assert!(of_run("name = \"pagetide\""));
-        assert!(of_run("name = \"tpp-mod\"\ngovernor = \"gain:horizon=20\""));
+        assert!(of_run("name = \"policy\"\ngovernor = \"gain:horizon=20\""));
         assert!(!of_run("name = \"tpp-mod\"\ngovernor = \"adaptive\""));
         assert!(!of_run("name = \"memtis\""));
     }

@@ -64,6 +64,24 @@ fn three_phases_are_three_stops_and_two_restarts() {
 }
 
 #[test]
+fn what_is_stopped_is_looked_at_as_often_as_the_governor_counts() {
+    // Half of it, and for two seconds all of it.
+    let burst = "kind = \"regions\", part = [\
+         { name = \"half\", from = 0, to = 0.5, weight = 1, walk = \"random\" },\
+         { name = \"rest\", from = 0.5, to = 1, weight = 1e-5, walk = \"random\" }], phase = [\
+         { seconds = 200 }, { seconds = 2, weights = { rest = 1e5 } }, { seconds = 1000 }]";
+    let keys = "governor = \"adaptive:every=4,watch=1.25\"";
+    let outcome = Trial { pattern: burst, seconds: 260.0, keys, ..TRIAL }.outcome("adaptive");
+    let [(stop_s, false)] = turns(&outcome, 0)[..] else { panic!("{:?}", turns(&outcome, 0)) };
+    assert!(stop_s < 190.0, "before the burst, which no four counts see: {stop_s}");
+    let asked_s: Vec<f64> = outcome.decisions.iter().map(|log| log.at_s * 256.0).collect();
+    let gaps = asked_s.windows(2).map(|at| at[1] - at[0]);
+    let mut gaps: Vec<f64> = gaps.map(|gap| (gap * 1000.0).round() / 1000.0).collect();
+    gaps.dedup();
+    assert_eq!(gaps, [4.0, 1.25]);
+}
+
+#[test]
 fn tenants_are_stopped_each_for_itself() {
     // A hot set that fits, and from 100 s on a neighbour without one.
     let text = format!(

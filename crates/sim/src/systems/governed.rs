@@ -10,14 +10,16 @@ use pagetide_policy::{Change, Counters, Governor, GovernorSpec, Observation, Ver
 use pagetide_types::Bytes;
 
 /// Seconds between two questions to the governor of a tenant that migrates (`kevaluated`), and of one
-/// that is stopped (`krestartd`).
-const ASK_S: [f64; 2] = [2.0, 5.0];
+/// that is stopped (`krestartd`): the option that says it, and how many if it has none.
+const ASK_S: [(&str, f64); 2] = [("every", 2.0), ("watch", 5.0)];
 
 /// See the module.
 pub(super) struct Governed<R> {
     base: HintPromotion<R>,
     /// By number.
     tenants: Vec<Asked>,
+    /// See [`ASK_S`].
+    ask_s: [f64; 2],
     /// Times and memory are so many times smaller than those of the machine that is modelled.
     scale: f64,
 }
@@ -62,12 +64,13 @@ impl<R: PromotionRule> Governed<R> {
             passed: 0,
         };
         let tenants = given.tenants.iter().enumerate().map(asked).collect();
-        Self { base, tenants, scale }
+        let ask_s = ASK_S.map(|(option, otherwise)| governor.option(option).unwrap_or(otherwise));
+        Self { base, tenants, ask_s, scale }
     }
 
     /// Asks a tenant's governor; when next, ns.
     fn ask(&mut self, number: usize, now_ns: f64, world: &mut World) -> f64 {
-        let Self { base, tenants, scale } = self;
+        let Self { base, tenants, ask_s, scale } = self;
         let asked = &mut tenants[number];
         let stopped = asked.verdict == Verdict::StandStill;
         let passed = base.scanners[number].passed();
@@ -80,7 +83,7 @@ impl<R: PromotionRule> Governed<R> {
             let watched = (passed - asked.passed).min(resident);
             SparselySeen { watched, resident, ..SparselySeen::default() }
         };
-        let every = |stopped: bool| now_ns + ASK_S[usize::from(stopped)] * 1e9 / *scale;
+        let every = |stopped: bool| now_ns + ask_s[usize::from(stopped)] * 1e9 / *scale;
         let moved = base.told.of(number, |moved| *moved);
         let begun_ns = match asked.begun_ns {
             Some(begun_ns) => begun_ns,

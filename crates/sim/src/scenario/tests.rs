@@ -37,9 +37,9 @@ fn uniform_accesses_are_as_fast_as_the_share_of_memory_that_is() {
 
 #[test]
 fn a_hot_set_comes_into_fast_memory_under_every_system_that_moves_pages() {
-    // A hot quarter, scattered; the rest is accessed once in ten intervals or so.
+    // A hot quarter, scattered; the rest is accessed once in thirty intervals or so.
     let hot = SMALL
-        .replace("kind = \"uniform\"", "kind = \"hot-cold\", ratio = 1e5")
+        .replace("kind = \"uniform\"", "kind = \"hot-cold\", ratio = 3e5")
         .replace("seconds = 0.02", "seconds = 0.05")
         .replace("warm_up = 0.005", "warm_up = 0.03");
     let still = outcome(&hot, "no-migration").tenants[0].fast_share;

@@ -16,6 +16,7 @@ mod pagetide;
 mod ranked;
 mod refault_distance;
 mod registry;
+mod rhythm;
 mod setup;
 #[cfg(test)]
 mod slow_node;

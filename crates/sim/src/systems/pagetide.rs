@@ -1,8 +1,9 @@
 //! Pagetide as `run` does it: a survey of rates, policy `rate`, a governor for each tenant, and no move
 //! that does not bring what it costs.
 
-use super::ranked::{Live, Parts, Ranked};
+use super::ranked::{Parts, Ranked};
 use super::registry::{SystemInfo, keys};
+use super::rhythm::Live;
 use super::setup::Tracking;
 use crate::movers::{Exchange, Mechanism};
 

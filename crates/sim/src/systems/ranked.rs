@@ -2,7 +2,8 @@
 //! a simulated tracker before it and a simulated mover behind it. It decides in intervals; while its
 //! moves are under way it waits for them, and decides late.
 
-use super::setup::{DecisionLog, Given, Period, TenantSetup, Told, Tracking};
+use super::rhythm::{Live, Rhythm};
+use super::setup::{DecisionLog, Given, TenantSetup, Told, Tracking};
 use crate::engine::{Fault, IN_A_ROW, LINE, System, World};
 use crate::kernel::{FirstTouch, Units};
 use crate::movers::{Mechanism, Mover};
@@ -35,36 +36,6 @@ pub(super) struct Parts {
     pub(super) live: Option<Live>,
 }
 
-/// As `pagetide run` does it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Live {
-    /// Threads that move pages, each by calls of its own, together for as long as an interval at most. What is
-    /// left then is dropped, and the next interval begins.
-    pub(super) movers: u32,
-    /// The first two intervals are so long, s, each next one twice as long, up to the usual length.
-    pub(super) opening_s: f64,
-}
-
-/// Where so large a part of what may be fast goes up at once it decides again soon, as `run` does.
-const MUCH: f64 = 0.1;
-
-/// When to decide.
-#[derive(Clone, Copy, Debug)]
-struct Rhythm {
-    period: Period,
-    live: Option<Live>,
-}
-
-impl Rhythm {
-    /// The length of an interval, in simulated time, ns.
-    fn length_ns(&self, epoch: u32) -> f64 {
-        let Period { interval_s, scale } = self.period;
-        let longer = 2_f64.powi(epoch.saturating_sub(1).min(60).cast_signed());
-        let opening_s = self.live.map(|live| live.opening_s / scale * longer);
-        opening_s.map_or(interval_s, |opening| opening.min(interval_s)) * 1e9
-    }
-}
-
 impl Parts {
     /// A policy alone, by accessed bits.
     pub(super) const fn of(policy: &'static str) -> Self {
@@ -72,6 +43,9 @@ impl Parts {
         Self { policy, governor: None, tracking, payback_s: 0.0, live: None }
     }
 }
+
+/// Where so large a part of what may be fast goes up at once it decides again soon, as `run` does.
+const MUCH: f64 = 0.1;
 
 struct Managed {
     number: usize,
@@ -222,10 +196,9 @@ impl Managed {
         let fast: Vec<bool> = heat.node.iter().map(|node| node.0 == 0).collect();
         let places = Places { fast: Some(&fast), ..Places::default() };
         let room = self.room(&fast);
-        let (length_ns, scale) = (rhythm.length_ns(self.epoch), rhythm.period.scale);
+        let scale = rhythm.period.scale;
         self.tenant.watched((looked.cpu_ns + looked.thread_ns) * 1e-9 * scale, None);
-        let decision =
-            self.tenant.decide(heat, length_ns * 1e-9 * scale, places, room, (false, None));
+        let decision = self.tenant.decide(heat, length_s * scale, places, room, (false, None));
         self.tell(now_ns, &fast, &decision, told);
         let stopped = !decision.sparse.is_empty();
         self.tracker.watch(if stopped { Watch::Sparse } else { Watch::Full });
@@ -237,7 +210,7 @@ impl Managed {
         let promoted = decision.chosen.promote.iter().map(|row| self.heat.bytes(*row).as_f64());
         self.soon = limited && promoted.sum::<f64>() > MUCH * self.capacity.as_f64();
         self.until_ns = limited.then_some(now_ns + rhythm.period.interval_s * 1e9);
-        self.due_ns = (self.due_ns + rhythm.length_ns(self.epoch)).max(now_ns + 1.0);
+        self.due_ns = rhythm.next_ns(self.due_ns, now_ns, self.epoch);
     }
 
     /// Room for what is to be fast, of which the tenant has some.
@@ -312,3 +285,7 @@ fn prices(machine: &Machine, scale: f64) -> CostBenefit {
         within_s: 0.0,
     }
 }
+
+#[cfg(test)]
+#[path = "ranked_tests.rs"]
+mod tests;

@@ -93,6 +93,10 @@ fn what_leads_nowhere_is_told_with_the_nearest_known() {
         ("--set tenant.fast=16", "expected a string"),
         ("--set seconds=soon", "give a number, without quotes or unit"),
         ("--set system.promote_rate_limit=5", "says nothing to system"),
+        (
+            "--set system.name=tpp-mod --set system.governor=gain",
+            "system 'tpp-mod' does not count: give one of none, adaptive, or a system that has a tracker",
+        ),
         ("--set warm_up=7", "leaves nothing of seconds"),
     ] {
         let outcome = pagetide(&format!("sim {options} {}", path.display()));

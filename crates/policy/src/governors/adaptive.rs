@@ -27,6 +27,7 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
     name: "adaptive",
     summary: "stops when ping-pong levels out, high or low; restarts when accesses change",
     source: "Adaptive, algorithms 1 and 2",
+    needs_balance: false,
     options: &OPTIONS,
     build: |settings| {
         Box::new(Adaptive {

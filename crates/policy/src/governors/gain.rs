@@ -79,6 +79,7 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
     name: "gain",
     summary: "stops when moves and watching cost more than they bring; restarts when accesses change",
     source: "ours",
+    needs_balance: true,
     options: &OPTIONS,
     build: |settings| {
         let again_s = settings.get("again");

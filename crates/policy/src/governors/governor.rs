@@ -78,6 +78,9 @@ pub struct GovernorInfo {
     pub summary: &'static str,
     /// Paper and section it comes from, or that it is ours.
     pub source: &'static str,
+    /// It judges by what moves bring and cost, and stops nobody of whom that is not known
+    /// ([`crate::Counters::balance`]).
+    pub needs_balance: bool,
     /// Its parameters.
     pub options: &'static [OptionInfo],
     /// Makes one for one process from checked options.

@@ -6,6 +6,7 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
     name: "none",
     summary: "never stops anything",
     source: "what all systems without one do",
+    needs_balance: false,
     options: &[],
     build: |_| Box::new(AlwaysMigrate),
 };

@@ -1,6 +1,6 @@
 //! Runs a scenario: lays the tenants' memory out, has it touched, starts their threads, and counts.
 
-use super::check::{decides, fits, sizes};
+use super::check::{decides, fits, governs, sizes};
 use super::error::ScenarioError;
 use super::hardware::hardware;
 use super::layout::{INSTRUCTION_NS, Laid, Layout, failed};
@@ -9,7 +9,7 @@ use super::read::machine;
 use super::spec::Scenario;
 use super::stream::Failure;
 use crate::engine::{AnySource, Core, Engine, Pages, WalkProgram, World};
-use crate::systems::{self, Given, Period, Told};
+use crate::systems::{self, Given, Period, SystemInfo, Told};
 use pagetide_machine::Machine;
 use pagetide_policy::GovernorSpec;
 use pagetide_types::Bytes;
@@ -62,7 +62,7 @@ pub fn run_watched(
             scale: scenario.scale,
         },
         policy: named.map(str::parse).transpose().map_err(policy)?,
-        governor: governor(scenario, meant, origin)?,
+        governor: governor(scenario, meant, info, origin)?,
         mechanism: scenario.system.mechanism(),
         tracking: scenario.system.tracker,
         payback_s: scenario.system.payback.filter(|_| meant),
@@ -106,11 +106,17 @@ pub fn run_watched(
 fn governor(
     scenario: &Scenario,
     meant: bool,
+    info: &SystemInfo,
     origin: &str,
 ) -> Result<Option<GovernorSpec>, ScenarioError> {
     let named = scenario.system.governor.as_deref().filter(|_| meant);
     let wrong = |source| ScenarioError::Governor { origin: origin.to_owned(), source };
-    named.map(|text| text.parse().map_err(wrong)).transpose()
+    let governor = named.map(|text| text.parse().map_err(wrong)).transpose()?;
+    if let Some(governor) = &governor {
+        governs(governor, info)
+            .map_err(|problem| ScenarioError::Value { origin: origin.to_owned(), problem })?;
+    }
+    Ok(governor)
 }
 
 /// Cores that no thread of a program has.

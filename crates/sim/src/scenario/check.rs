@@ -6,7 +6,7 @@ use super::read::machine;
 use super::spec::{Scenario, TenantSpec};
 use crate::systems::{self, SystemInfo};
 use pagetide_machine::Machine;
-use pagetide_policy::PolicySpec;
+use pagetide_policy::{GOVERNORS, GovernorSpec, PolicySpec};
 use pagetide_types::Bytes;
 
 /// Looks for what a scenario names; `origin` names it in errors.
@@ -48,6 +48,10 @@ pub(super) fn decides(scenario: &Scenario, info: &SystemInfo) -> Result<(), Stri
 pub fn listens(scenario: &Scenario, origin: &str) -> Result<(), ScenarioError> {
     let info = systems::find(&scenario.system.name)
         .map_err(|source| ScenarioError::System { origin: origin.to_owned(), source })?;
+    let value = |problem| ScenarioError::Value { origin: origin.to_owned(), problem };
+    if let Some(governor) = scenario.system.governor.as_deref().and_then(|text| text.parse().ok()) {
+        governs(&governor, info).map_err(value)?;
+    }
     let deaf = scenario.system.given().find(|key| !info.keys.contains(key));
     deaf.map_or(Ok(()), |key| {
         let listened = match info.keys {
@@ -55,8 +59,24 @@ pub fn listens(scenario: &Scenario, origin: &str) -> Result<(), ScenarioError> {
             keys => format!("leave it out; it listens to {}", keys.join(", ")),
         };
         let problem = format!("system.{key} says nothing to system '{}': {listened}", info.name);
-        Err(ScenarioError::Value { origin: origin.to_owned(), problem })
+        Err(value(problem))
     })
+}
+
+/// Whether a system can tell a governor what that judges by. What promotes by hint faults does not count accesses.
+pub(super) fn governs(governor: &GovernorSpec, info: &SystemInfo) -> Result<(), String> {
+    let counts = info.keys.contains(&"tracker") || !info.keys.contains(&"governor");
+    let name = governor.info().name;
+    if counts || !governor.info().needs_balance {
+        return Ok(());
+    }
+    let others = GOVERNORS.iter().filter(|info| !info.needs_balance).map(|info| info.name);
+    Err(format!(
+        "system.governor = \"{name}\" judges by accesses that system '{}' does not count: give one of {}, or \
+         a system that has a tracker",
+        info.name,
+        others.collect::<Vec<_>>().join(", ")
+    ))
 }
 
 /// Fast memory that a tenant with so much of it may have, and all of it, on the machine that is modelled.

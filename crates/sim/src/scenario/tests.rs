@@ -95,6 +95,25 @@ fn a_governor_stops_what_goes_up_and_down_for_nothing() {
     assert!(error.contains("x.toml: system.governor: unknown governor 'adaptiv'"), "{error}");
 }
 
+#[test]
+fn a_governor_that_judges_by_accesses_is_refused_where_they_are_not_counted() {
+    let governed = |system: &str| {
+        let text = ROUND
+            .replace("interval = 2", "interval = 2\ngovernor = \"gain\"")
+            .replace("\"lru\"", &format!("\"{system}\""));
+        parse(&text, "x.toml").unwrap()
+    };
+    for system in ["tpp", "tpp-mod", "refault-distance", "adaptive", "linux-tiering"] {
+        let scenario = governed(system);
+        let said = listens(&scenario, "x.toml").unwrap_err().to_string();
+        assert!(said.contains(&format!("system '{system}' does not count")), "{said}");
+        assert!(said.contains("give one of none, adaptive, or a system"), "{said}");
+        let ran = run(&scenario, None, "x.toml").unwrap_err().to_string();
+        assert_eq!(ran, said);
+    }
+    listens(&governed("pagetide"), "x.toml").unwrap();
+}
+
 /// A working set that is read once, and then another one, each touched when the program comes to it, on
 /// a fast node that holds one of them. It takes 65 us for a page, and demoting one takes 8.
 const TWO_SETS: &str = r#"

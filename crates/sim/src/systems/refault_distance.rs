@@ -46,7 +46,13 @@ impl PromotionRule for RefaultDistance {
     }
 
     fn arrived(&mut self, pages: Range<usize>, may_fault: bool, world: &mut World) {
-        self.distances.arrive(pages.start, pages.len() as u64);
+        // Of a huge page that was split each page comes by itself.
+        let mut first = pages.start;
+        while first < pages.end {
+            let mapped = world.pages.mapped_with(first);
+            first = mapped.end;
+            self.distances.arrive(mapped.start, mapped.len() as u64);
+        }
         self.base.arrived(pages, may_fault, world);
     }
 }

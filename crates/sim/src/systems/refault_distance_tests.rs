@@ -39,6 +39,19 @@ fn the_second_fault_promotes_what_comes_back_sooner_and_keeps_the_rest() {
 }
 
 #[test]
+fn of_a_huge_page_that_was_split_each_page_comes_by_itself() {
+    let mut node = slow_node(PAGES);
+    node.rule.arrived(0..PAGES, true, &mut node.world);
+    assert_eq!(node.rule.distances.age(), 2 * PAGES as u64, "as many movements as pages");
+    let last = PAGES - 2;
+    assert!(!node.fault(last, 0), "2 after it came again");
+    node.arrive(0, true);
+    node.arrive(1, true);
+    assert!(!node.fault(last, 0), "3 after that");
+    assert!(node.fault(last, 0), "0 for 3");
+}
+
+#[test]
 fn what_was_demoted_faults_at_its_next_access() {
     let mut node = slow_node(2);
     node.arrive(0, true);

@@ -3,6 +3,8 @@
 use super::super::hint_scenarios::{TRIAL, Trial};
 use super::super::slow_node::{PAGES, SlowNode};
 use super::*;
+use crate::scenario::run;
+use crate::sweep::Draft;
 
 /// As on a machine of full size, but that nobody waits for others of his core.
 fn look_back() -> LookBack {
@@ -81,4 +83,24 @@ fn a_tenth_of_the_fast_node_is_kept_free() {
     let found = still.under("nomad");
     let free = (found.demoted - found.promoted) as f64 / 4_294_967_296.0;
     assert!((0.08..0.101).contains(&free), "{free}");
+}
+
+#[test]
+fn where_the_slow_node_is_short_of_memory_shadows_go_and_what_goes_down_is_copied() {
+    // Three quarters of 16 GiB are slow, and what is promoted leaves shadows.
+    let busy = |slow: &str| {
+        let text = "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\nseconds = 60\n\
+             spare_cores = 23\n[system]\nname = \"nomad\"\n\
+             [[tenant]]\nmemory = \"16G\"\nfast = \"4G\"\nthreads = 4\ncompute_ns = 40\n\
+             pattern = { kind = \"uniform\" }";
+        let setting = format!("machine.tier.1.capacity={slow}").parse().unwrap();
+        let scenario = Draft::new(text, "x.toml").unwrap().with(&[setting]).unwrap().scenario;
+        let outcome = run(&scenario, None, "x.toml").unwrap();
+        assert!(outcome.tenants[0].demoted > 16 << 30, "{outcome:?}");
+        // What is copied is read from the fast tier and written to the slow one.
+        outcome.busy
+    };
+    let [tight, wide, wider] = ["13G", "32G", "128G"].map(busy);
+    assert_eq!(wide, wider, "twice all memory is enough");
+    assert!((0..2).all(|tier| tight[tier] > 1.2 * wide[tier]), "{tight:?} {wide:?}");
 }

@@ -1,5 +1,6 @@
 //! What a system is made from, and what it tells afterwards.
 
+use crate::engine::HUGE_PAGES;
 use crate::kernel::{FirstTouch, Nodes, Share, Watermarks};
 use crate::movers::MechanismChange;
 use crate::trackers::{AccessedBits, EventSampling, Exact, HintFaults, SAMPLE_NS, Survey, Tracker};
@@ -228,21 +229,37 @@ impl Given {
     }
 
     /// First touch on a fast node that is as large as all tenants may have together, and that all of
-    /// them share: no limits, but the node's marks, which are those of the machine that is modelled.
-    /// Who may have none is bound to the slow node.
+    /// them share: no limits, but the node's marks, which are those of the machine that is modelled, with room for twice
+    /// what the tenants have. Who may have none is bound to the slow node, which is as large as its tier.
     pub(super) fn shared_node(&self) -> FirstTouch {
         let fast: u64 = self.tenants.iter().map(|tenant| tenant.fast.0 / 4096).sum();
         let fast = fast.max(1);
-        let slow = 2 * self.tenants.iter().map(|tenant| tenant.pages.len() as u64).sum::<u64>();
-        let mut nodes = Nodes::new(&[fast, slow + 1024], WATERMARK_SCALE);
+        let roomy =
+            2 * self.tenants.iter().map(|tenant| tenant.pages.len() as u64).sum::<u64>() + 1024;
         let scale = self.period.scale;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pages")]
         let full = |pages: u64| (pages as f64 * scale) as u64;
-        for (node, pages) in [fast, slow + 1024].into_iter().enumerate() {
-            let marks = Watermarks::of(full(pages), full(fast + slow + 1024), WATERMARK_SCALE);
-            nodes.set_marks(node, marks.scaled_down(scale));
-        }
+        let marks = |pages| {
+            Watermarks::of(full(pages), full(fast + roomy), WATERMARK_SCALE).scaled_down(scale)
+        };
+        let slow = self.slow_pages(roomy, marks(fast).low + marks(roomy).low);
+        let mut nodes = Nodes::new(&[fast, slow], WATERMARK_SCALE);
+        nodes.set_marks(0, marks(fast));
+        nodes.set_marks(1, marks(slow));
         self.on(nodes, |tenant| if tenant.is_bound() { 0 } else { u64::MAX })
+    }
+
+    /// Base pages of the slow node: as many as its tier holds, but no more than are plenty, and no fewer than first
+    /// touch leaves for it, which stays above the marks.
+    fn slow_pages(&self, plenty: u64, marks: u64) -> u64 {
+        let left = |tenant: &TenantSetup| {
+            let pages = tenant.pages.len() as u64;
+            pages.saturating_sub(tenant.fast.0 / 4096)
+        };
+        let least = self.tenants.iter().map(left).sum::<u64>() + marks + HUGE_PAGES as u64;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "pages")]
+        let holds = |capacity: Bytes| (capacity.as_f64() / self.period.scale / 4096.0) as u64;
+        self.machine.slow().capacity.map_or(plenty, |tier| holds(tier).max(least)).min(plenty)
     }
 
     fn on(&self, nodes: Nodes, capacity: impl Fn(&TenantSetup) -> u64) -> FirstTouch {

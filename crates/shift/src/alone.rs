@@ -8,6 +8,7 @@ use nix::{
 use std::{
     fs::{File, OpenOptions},
     io,
+    os::unix::fs::OpenOptionsExt,
     path::Path,
 };
 
@@ -21,7 +22,12 @@ pub(crate) struct Alone {
 impl Alone {
     /// Opens a device to read. Who has it open already is noticed when he closes it.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let file = OpenOptions::new().read(true).open(path)?;
+        Self::open_with(path, 0)
+    }
+
+    /// The same, with flags as of open(2).
+    pub(crate) fn open_with(path: &Path, flags: i32) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
         let watch = Inotify::init(InitFlags::IN_NONBLOCK | InitFlags::IN_CLOEXEC)?;
         watch.add_watch(path, AddWatchFlags::IN_OPEN | AddWatchFlags::IN_CLOSE)?;
         Ok(Self { file, watch })

@@ -5,7 +5,6 @@ use memmap2::MmapOptions;
 use std::{
     fs::{File, OpenOptions},
     io::{self, Read},
-    os::unix::fs::OpenOptionsExt,
     path::Path,
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -70,14 +69,9 @@ fn nonzero_in(chunk: &[u8]) -> Option<usize> {
     chunk.iter().position(|byte| *byte != 0)
 }
 
-/// The same of a block device, past the page cache where that goes: what is read must not stay there, or other
-/// programs' memory would be swapped for it.
-pub(crate) fn first_nonzero_of_blocks(path: &Path, bytes: usize) -> io::Result<Option<u64>> {
-    let open = |flags| OpenOptions::new().read(true).custom_flags(flags).open(path);
-    let mut file = match open(libc::O_DIRECT) {
-        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => open(0)?,
-        other => other?,
-    };
+/// The same of a block device that is open, from where it is read. Opened for direct reads, nothing of it stays in the
+/// page cache, for which other programs' memory would be swapped.
+pub(crate) fn first_nonzero_of_blocks(mut file: &File, bytes: usize) -> io::Result<Option<u64>> {
     // Direct reads need aligned memory.
     let mut memory = vec![0; CHUNK + ALIGNED];
     let from = memory.as_ptr().align_offset(ALIGNED);

@@ -24,8 +24,9 @@ use nix::{
 use pagetide_host::Host;
 use std::{
     ffi::OsString,
-    fs::OpenOptions,
+    fs::{File, OpenOptions},
     io::{self, Read, Write},
+    os::fd::AsFd,
     os::unix::process::{CommandExt, ExitStatusExt},
     path::Path,
     process::{Child, Command, Stdio},
@@ -66,10 +67,21 @@ impl Helper {
         arguments: &[&str],
         limit: Option<Duration>,
     ) -> Answer<Option<u64>> {
+        self.run_on(Stdio::null(), doing, arguments, limit)
+    }
+
+    /// The same, on what is open already.
+    pub(crate) fn run_on(
+        &self,
+        input: Stdio,
+        doing: &str,
+        arguments: &[&str],
+        limit: Option<Duration>,
+    ) -> Answer<Option<u64>> {
         let fault = |why| Fault { doing: doing.to_owned(), why };
         let said = |what: String| fault(Why::Said(what));
         let wrong = |error: io::Error| said(error.to_string());
-        let started = self.command(arguments).map_err(wrong)?.spawn();
+        let started = self.command(arguments).map_err(wrong)?.stdin(input).spawn();
         let mut child = started.map_err(|error| said(format!("cannot start a helper: {error}")))?;
         let since = Instant::now();
         let mut ended: Option<Instant> = None;
@@ -141,6 +153,11 @@ pub fn helper(arguments: &[String]) -> String {
         let answer = |question: &str| offlining.answer(question);
         return said(serve(io::stdin().lock(), io::stdout().lock(), answer).map(|()| None));
     }
+    if let ["first-nonzero-of-blocks", bytes] = words[..] {
+        let Ok(bytes) = bytes.parse() else { return format!("errno {}", libc::EINVAL) };
+        let device = io::stdin().as_fd().try_clone_to_owned().map(File::from);
+        return said(device.and_then(|device| first_nonzero_of_blocks(&device, bytes)));
+    }
     said(once(&words).unwrap_or_else(|| Err(Errno::EINVAL.into())))
 }
 
@@ -164,9 +181,6 @@ pub(crate) fn once(words: &[&str]) -> Option<io::Result<Option<u64>>> {
         }
         ["first-nonzero-alone", path, bytes] => {
             first_nonzero_alone(Path::new(path), size(bytes)?, threads())
-        }
-        ["first-nonzero-of-blocks", path, bytes] => {
-            first_nonzero_of_blocks(Path::new(path), size(bytes)?)
         }
         _ => return None,
     })

@@ -141,11 +141,8 @@ pub fn prepare(
     let known = || PrepareError::NoRegion { name: name.to_owned(), known: host.nvdimm_regions() };
     let mut region = host.nvdimm_region(name)?.ok_or_else(known)?;
     let unlabelled = region.namespaces.iter().find(|it| it.unlabelled).cloned();
-    let mut free = region.largest_free;
-    if let Some(namespace) = &unlabelled {
-        is_empty(kernel, &region, namespace)?;
-        free = region.size;
-    }
+    let unclaimed = unlabelled.map(|it| is_empty(kernel, &region, &it)).transpose()?;
+    let free = if unclaimed.is_some() { region.size } else { region.largest_free };
     let no_space = |region: &Region, free| PrepareError::NoSpace {
         region: region.name.clone(),
         free,
@@ -164,7 +161,9 @@ pub fn prepare(
     if dry_run {
         return Ok(prepared);
     }
-    if unlabelled.is_some() {
+    if let Some(unclaimed) = unclaimed {
+        // ndctl takes it for itself.
+        unclaimed.let_go()?;
         ndctl(&["disable-region", name])?;
         let modules: Vec<&str> = region.modules.iter().map(String::as_str).collect();
         let labelled = ndctl(&[&["init-labels"], modules.as_slice()].concat());

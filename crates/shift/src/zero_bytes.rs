@@ -87,12 +87,14 @@ pub(crate) fn threads() -> usize {
 mod tests {
     use super::*;
     use crate::first_nonzero::{first_nonzero, first_nonzero_of_blocks};
+    use std::fs::File;
 
     #[test]
     fn a_device_is_cleared_and_every_byte_of_it_is_looked_at() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let size = CHUNK * 2 + 4096;
         file.as_file().set_len(size as u64).unwrap();
+        let of_blocks = || first_nonzero_of_blocks(&File::open(file.path()).unwrap(), size);
         for at in [0, 4095, CHUNK - 1, CHUNK, size - 1] {
             let mut bytes = vec![0; size];
             bytes[at] = 1;
@@ -100,12 +102,12 @@ mod tests {
             for threads in [1, 3] {
                 assert_eq!(first_nonzero(file.path(), size, threads).unwrap(), Some(at as u64));
             }
-            assert_eq!(first_nonzero_of_blocks(file.path(), size).unwrap(), Some(at as u64));
+            assert_eq!(of_blocks().unwrap(), Some(at as u64));
             assert_eq!(zero(file.path(), (0, size), Duration::MAX, 2).unwrap(), size);
             for threads in [1, 3] {
                 assert_eq!(first_nonzero(file.path(), size, threads).unwrap(), None);
             }
-            assert_eq!(first_nonzero_of_blocks(file.path(), size).unwrap(), None);
+            assert_eq!(of_blocks().unwrap(), None);
         }
         assert_eq!(std::fs::read(file.path()).unwrap(), vec![0; size]);
     }

@@ -114,8 +114,8 @@ impl<K: Kernel> Shifter<K> {
         Ok(GaveBack { memory: all, moved })
     }
 
-    /// Whether everything on a device moves, and would fit into DRAM, or into what stays behind it where the kernel
-    /// demotes: then DRAM's cold pages make room.
+    /// Whether everything on a device moves, and would fit into DRAM without it, or into what stays behind it where the
+    /// kernel demotes: then DRAM's cold pages make room.
     fn has_room(
         &self,
         device: &DaxDevice,
@@ -137,7 +137,9 @@ impl<K: Kernel> Shifter<K> {
             }
         }
         let mut free = self.kernel.free_dram();
-        if self.kernel.demotes() {
+        if self.is_on_dram(device) {
+            free = free.saturating_sub(own);
+        } else if self.kernel.demotes() {
             free += self.behind(device).saturating_sub(own);
         }
         if !how.evict && free.0 / FREE_FACTOR < used.0 {
@@ -151,9 +153,15 @@ impl<K: Kernel> Shifter<K> {
         self.kernel.free_dram() + self.behind(device)
     }
 
-    /// And of the latter alone.
+    /// And of the latter alone; nothing where that is DRAM.
     fn behind(&self, device: &DaxDevice) -> Bytes {
-        device.target.map_or(Bytes(0), |node| self.kernel.available(node))
+        let behind = device.target.filter(|_| !self.is_on_dram(device));
+        behind.map_or(Bytes(0), |node| self.kernel.available(node))
+    }
+
+    /// Whether a device's node has CPUs, as where the firmware gives it none of its own.
+    fn is_on_dram(&self, device: &DaxDevice) -> bool {
+        device.target.is_some_and(|node| self.kernel.has_cpus(node))
     }
 
     /// Whether programs want what is being given back.

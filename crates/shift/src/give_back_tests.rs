@@ -53,6 +53,25 @@ fn it_goes_back_only_if_dram_has_three_times_what_is_used() {
     evicted.shifter.to_storage(&id(1), HOW).unwrap();
 }
 
+#[test]
+fn what_a_device_of_the_drams_own_node_has_free_is_no_room_for_it() {
+    let mut rig = rig();
+    rig.kernel.edit(|machine| machine.devices[0].device.target = Some(pagetide_types::NodeId(0)));
+    rig.shifter.to_memory(&id(1)).unwrap();
+    // Of 128 MiB a block has 100 in use: 84 of what is free go with the device.
+    let free = |rig: &Rig, mib| {
+        rig.kernel.edit(|machine| {
+            machine.devices[0].blocks.values_mut().for_each(|block| block.used = 25_600);
+            machine.free_dram = Bytes::mib(mib);
+        });
+    };
+    free(&rig, 983);
+    let error = rig.shifter.to_storage(&id(1), HOW).unwrap_err().to_string();
+    assert!(error.contains("300 MiB in use") && error.contains("899 MiB"), "{error}");
+    free(&rig, 984);
+    rig.shifter.to_storage(&id(1), HOW).unwrap();
+}
+
 /// A device that is memory, of whose blocks so many pages each are used, with so much DRAM free.
 fn used(pages: u64, free: Bytes) -> Rig {
     let mut rig = rig();

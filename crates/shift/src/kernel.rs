@@ -139,6 +139,9 @@ pub trait Kernel {
     /// Memory that programs could be given on the nodes with CPUs.
     fn free_dram(&self) -> Bytes;
 
+    /// Whether a node has CPUs.
+    fn has_cpus(&self, node: NodeId) -> bool;
+
     /// Memory of a node that programs could be given.
     fn available(&self, node: NodeId) -> Bytes;
 
@@ -221,6 +224,9 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     }
     fn free_dram(&self) -> Bytes {
         (**self).free_dram()
+    }
+    fn has_cpus(&self, node: NodeId) -> bool {
+        (**self).has_cpus(node)
     }
     fn available(&self, node: NodeId) -> Bytes {
         (**self).available(node)

@@ -258,6 +258,10 @@ impl Kernel for LiveKernel {
         let nodes = self.host.nodes().unwrap_or_default();
         nodes.iter().filter(|node| !node.cpus.is_empty()).map(|it| self.available(it.id)).sum()
     }
+    fn has_cpus(&self, node: NodeId) -> bool {
+        let nodes = self.host.nodes().unwrap_or_default();
+        nodes.iter().any(|it| it.id == node && !it.cpus.is_empty())
+    }
     fn available(&self, node: NodeId) -> Bytes {
         if self.free_only { self.host.room(node).free } else { self.host.available(node) }
     }

@@ -246,6 +246,9 @@ impl Kernel for SimKernel {
     fn free_dram(&self) -> Bytes {
         self.machine.borrow().free_dram
     }
+    fn has_cpus(&self, node: NodeId) -> bool {
+        node == NodeId(0)
+    }
     fn available(&self, node: NodeId) -> Bytes {
         let machine = self.machine.borrow();
         machine.demotes_to.filter(|_| node == NodeId(1)).unwrap_or(machine.free_dram)

@@ -138,8 +138,11 @@ impl<K: Kernel> Daemon<K> {
         let threshold = match self.options.threshold {
             Threshold::Bytes(bytes) => bytes,
             Threshold::Share(share) => {
-                let dram = nodes.iter().find(|node| node.id == dram);
-                part(dram.map_or(Bytes(0), |node| node.total), share)
+                let total = nodes.iter().find(|node| node.id == dram).map(|node| node.total);
+                let is_of_it = |it: &&Ours| it.device.target == Some(dram);
+                let memory = pair.devices.iter().filter(|it| it.state == State::Memory);
+                let devices: Bytes = memory.filter(is_of_it).map(|it| it.bytes).sum();
+                part(total.unwrap_or_default().saturating_sub(devices), share)
             }
         };
         let behind: BTreeSet<NodeId> =

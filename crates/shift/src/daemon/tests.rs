@@ -286,5 +286,8 @@ fn how_long_a_device_takes_is_learned() {
 #[path = "beside_tests.rs"]
 mod beside_tests;
 
+#[path = "own_node_tests.rs"]
+mod own_node_tests;
+
 #[path = "zeroing_tests.rs"]
 mod zeroing_tests;

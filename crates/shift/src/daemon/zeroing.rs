@@ -253,9 +253,10 @@ impl<K: Kernel> Daemon<K> {
         Ok(())
     }
 
-    /// What programs could be given of a DRAM, and of the nodes behind it.
+    /// What programs could be given of a DRAM, and of the nodes behind it. Devices may be of the DRAM's own node.
     pub(crate) fn free_of(&self, dram: NodeId, nodes: &BTreeSet<NodeId>) -> Bytes {
-        let behind: Bytes = nodes.iter().map(|node| self.kernel.available(*node)).sum();
+        let behind = nodes.iter().filter(|node| **node != dram);
+        let behind: Bytes = behind.map(|node| self.kernel.available(*node)).sum();
         self.kernel.available(dram) + behind
     }
 

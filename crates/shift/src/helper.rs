@@ -1,6 +1,6 @@
 //! What is done in a process of its own, so that it can be ended: taking blocks offline, which may loop for
-//! ever, reading and clearing devices, whose broken lines end their reader (SIGBUS), and moving pages of
-//! processes, whose memory maps may be locked for long.
+//! ever, reading and clearing devices, whose broken lines end their reader (SIGBUS), and whatever asks for the memory maps
+//! of processes, which may be locked for long: moving their pages, and finding who has a device open.
 //!
 //! The helper is this program, started again with hidden arguments, of which the first is the number of its parent. It
 //! says one line: `done`, `done NUMBER` or `errno NUMBER`. It ends with its parent, and when that ends it: signals that ask

@@ -11,7 +11,7 @@
 //! | Which device is taken, or goes back? | `area` (pure), `usage` for what of them is used, `pair` for the DRAM they belong to |
 //! | A device from storage to memory | `convert` |
 //! | A device from memory to storage: its blocks go offline | `give_back`; in a process of its own `offlining`, and before that `emptying` moves programs' pages off them |
-//! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who opens it meanwhile: `alone`; while the next one leaves: `beside` |
+//! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who has it open: `users`, and meanwhile: `alone`; while the next one leaves: `beside` |
 //! | What a crash left is made right | `recover` |
 //! | The daemon: one check after the other | `daemon`, with `growing`, `shrinking`, `zeroing` between checks, `glance` for a check before its time |
 //! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare`, `unlabelled` for what is on a region that nobody laid out |
@@ -56,6 +56,7 @@ mod slope;
 mod staying;
 mod unlabelled;
 mod usage;
+mod users;
 mod worker;
 mod zero_bytes;
 mod zero_device;

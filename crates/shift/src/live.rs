@@ -4,7 +4,7 @@
 //! whose own policies (taking memory into use as the kernel likes, waiting for udev) are in the way;
 //! what is more than that, labels of namespaces, is left to ndctl(1) (`prepare`).
 
-use crate::{Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, staying::Staying};
+use crate::{Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, staying::Staying, users};
 use pagetide_host::{
     AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host,
     MemoryBlock, Pfn,
@@ -39,7 +39,7 @@ pub struct LiveKernel {
     start: Instant,
     free_only: bool,
     /// Time for a step that takes a moment.
-    patience: Duration,
+    pub(crate) patience: Duration,
 }
 
 impl LiveKernel {
@@ -147,13 +147,8 @@ impl Kernel for LiveKernel {
         self.host.has_dax_driver(called(driver))
     }
     fn users(&self, device: &DaxDevice) -> Answer<Vec<String>> {
-        let doing = "find out who has it open";
-        let number = device.dev.ok_or_else(|| Fault {
-            doing: doing.into(),
-            why: Why::Said("the kernel does not tell its number".into()),
-        })?;
-        let users = self.host.device_users(number, DeviceKind::Character).map_err(fault(doing))?;
-        Ok(users.into_iter().map(|user| format!("{} ({})", user.name, user.pid)).collect())
+        let number = device.dev.ok_or_else(users::unknown)?;
+        self.users_of(number, DeviceKind::Character)
     }
     fn first_nonzero(&self, device: &DaxDevice) -> Answer<Option<u64>> {
         self.on_device(device, &["first-nonzero"], "read")

@@ -127,9 +127,33 @@ fn both_helpers_are_started_before_anybody_asks() {
 fn device(rig: &Rig) -> DaxDevice {
     let folder = rig.root.path().join("dev");
     fs::create_dir_all(&folder).unwrap();
-    std::os::unix::fs::symlink("/dev/null", folder.join("dax1.1")).unwrap();
+    // It may be there already.
+    let _ = std::os::unix::fs::symlink("/dev/null", folder.join("dax1.1"));
     let dev = Some(pagetide_host::Dev { major: 1, minor: 3 });
     DaxDevice { dev, ..crate::simulated::device(1) }
+}
+
+#[test]
+fn who_does_not_say_who_has_a_device_open_is_given_up_and_that_is_a_refusal() {
+    let rest = r#"while read -r line; do echo 'done [[7,"db"]]'; done"#;
+    let mut rig = rig(&format!("if [ $starts = 1 ]; then read line; exec sleep 1000; fi; {rest}"));
+    rig.kernel.patience = Duration::from_millis(50);
+    let device = device(&rig);
+    let fault = rig.kernel.users(&device).unwrap_err();
+    assert_eq!(fault.why, Why::TimeUp(Duration::from_millis(50)));
+    rig.kernel.patience = LONG;
+    assert_eq!(rig.kernel.users(&device).unwrap(), ["db (7)"]);
+    assert_eq!(rig.starts(), 2);
+}
+
+#[test]
+fn who_cannot_find_out_who_has_a_device_open_says_so() {
+    let rig = rig("read line; echo cannot read /proc/7/maps; read line; echo done what; read line");
+    for why in ["it cannot read /proc/7/maps", "the helper said \"what\""] {
+        let fault = rig.kernel.users(&device(&rig)).unwrap_err().to_string();
+        assert!(fault.contains("who has it open") && fault.contains(why), "{fault}");
+    }
+    assert_eq!(rig.starts(), 1);
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! What the helper that stays does, in a process of its own ([`Worker`](crate::worker::Worker)): moves programs' pages off
-//! memory blocks, takes blocks offline, and what any helper does: zeroes and reads devices, writes to sysfs.
+//! memory blocks, takes blocks offline, finds who has a device open, and what any helper does: zeroes and reads devices,
+//! writes to sysfs.
 
 use crate::{
     emptying::Emptying,
     helper::{once, said, write_word},
+    users,
 };
 use pagetide_host::{BlockId, Host};
 use pagetide_types::Bytes;
@@ -21,8 +23,8 @@ impl Offlining {
         Self { emptying: Emptying::new(host.clone()), host }
     }
 
-    /// Answers `empty BLOCK BYTES MILLISECONDS` with `done BYTES`, or `cannot` and the reason; `offline BLOCK`, and
-    /// whatever is done at [`once`], with `done` and a number if there is one, or `errno` and its number.
+    /// Answers `empty BLOCK BYTES MILLISECONDS` with `done BYTES`, or `cannot` and the reason; `users` and a
+    /// device as [`users`](crate::users) says; `offline BLOCK`, and whatever is done at [`once`], with `done` and a number if there is one, or `errno` and its number.
     pub(crate) fn answer(&mut self, question: &str) -> String {
         let words: Vec<&str> = question.split_whitespace().collect();
         let number = |word: &str| word.parse::<u64>().ok();
@@ -36,6 +38,7 @@ impl Offlining {
                     Err(error) => format!("cannot {error}"),
                 })
             })(),
+            ["users", kind, device] => users::answer(&self.host, kind, device),
             ["offline", block] => {
                 number(block).map(|block| said(self.offline(BlockId(block)).map(|()| None)))
             }

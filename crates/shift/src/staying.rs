@@ -11,8 +11,8 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Staying {
     helper: Helper,
-    /// Moves pages off blocks, takes them offline, zeroes and reads devices, and writes to sysfs; it stays for the next
-    /// device.
+    /// Moves pages off blocks, takes them offline, zeroes and reads devices, finds who has them open, and writes to sysfs;
+    /// it stays for the next device.
     asked: Place,
     /// Zeroes a device beside that.
     second: Place,
@@ -65,7 +65,7 @@ impl Staying {
         })
     }
 
-    /// Asks, and waits so long for the answer, unless it is to stop before.
+    /// Asks, and waits so long for the answer, a number perhaps, unless it is to stop before.
     pub(crate) fn ask(
         &self,
         doing: &str,
@@ -73,8 +73,19 @@ impl Staying {
         limit: Duration,
         stop: &dyn Fn() -> bool,
     ) -> Answer<Option<u64>> {
+        self.ask_in_words(doing, question, limit, stop).map(|said| said.parse().ok())
+    }
+
+    /// The same, for an answer that is no number.
+    pub(crate) fn ask_in_words(
+        &self,
+        doing: &str,
+        question: &str,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) -> Answer<String> {
         let mut worker = self.worker(&self.asked, doing)?;
-        let answer = worker.ask(doing, question, limit, stop);
+        let answer = worker.begin(doing, question).and_then(|()| worker.answer(doing, limit, stop));
         keep_or_end(worker, &self.asked, doing)?;
         answer
     }
@@ -100,7 +111,7 @@ impl Staying {
             return Ok(None);
         }
         keep_or_end(it.worker, &self.second, &it.doing)?;
-        answer
+        answer.map(|said| said.parse().ok())
     }
 
     /// Ends it if it is at anything.

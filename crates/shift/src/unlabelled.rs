@@ -1,10 +1,6 @@
 //! A region without labels is one namespace, and nobody may have made it: whether anything is on it, and whose it is.
 
-use crate::{
-    Answer, Fault, LiveKernel, PrepareError, Why,
-    alone::Alone,
-    live::{SLOWEST, fault},
-};
+use crate::{Answer, Fault, LiveKernel, PrepareError, Why, alone::Alone, live::SLOWEST, users};
 use pagetide_host::{DeviceKind, Namespace, Region};
 use pagetide_types::Bytes;
 use std::{io, path::Path, time::Duration};
@@ -112,18 +108,8 @@ impl LiveKernel {
 
     /// Who has a block device open, but for us.
     fn block_users(&self, name: &str) -> Answer<Vec<String>> {
-        let doing = "find out who has it open";
-        let number = self.host().block_device(name).ok_or_else(|| Fault {
-            doing: doing.into(),
-            why: Why::Said("the kernel does not tell its number".into()),
-        })?;
-        let users = self.host().device_users(number, DeviceKind::Block).map_err(fault(doing))?;
-        let us = std::process::id();
-        Ok(users
-            .into_iter()
-            .filter(|user| u32::try_from(user.pid.0) != Ok(us))
-            .map(|user| format!("{} ({})", user.name, user.pid))
-            .collect())
+        let number = self.host().block_device(name).ok_or_else(users::unknown)?;
+        self.users_of(number, DeviceKind::Block)
     }
 }
 

@@ -10,8 +10,8 @@ struct Rig {
     kernel: LiveKernel,
 }
 
-/// `/dev/pmem0`, one process that has nothing open, and what a helper does that reads the device. In that `$root` is the
-/// folder of everything.
+/// `/dev/pmem0`, and what a helper does that reads it. In that `$root` is the folder of everything, and `$root/users` is
+/// what another helper says of who has it open.
 fn rig(script: &str) -> Rig {
     let root = tempfile::tempdir().unwrap();
     let file = |path: &str, text: &str| {
@@ -21,10 +21,14 @@ fn rig(script: &str) -> Rig {
     };
     file("dev/pmem0", &"\0".repeat(8192));
     file("sys/class/block/pmem0/dev", "259:0\n");
-    file("proc/7/maps", "");
-    file("proc/7/stat", &format!("7 (dd) S 1{}\n", " 0".repeat(48)));
-    fs::create_dir_all(root.path().join("proc/7/fd")).unwrap();
-    let script = format!("root={}; {script}", root.path().display());
+    // We have it open ourselves.
+    file("users", &format!("[[{},\"we\"]]", std::process::id()));
+    let script = format!(
+        "root={}
+        if [ $1 = blocks ]; then while read line; do echo done $(cat $root/users); done; exit; fi
+        {script}",
+        root.path().display()
+    );
     let helper = Helper(["sh".into(), "-c".into(), script.into()].to_vec());
     let kernel = LiveKernel::new(Host::new(root.path()), helper, false);
     Rig { root, kernel }
@@ -65,6 +69,14 @@ fn who_reads_it_for_us_is_given_it_open_and_is_not_taken_for_another() {
 fn what_is_on_it_is_told() {
     rig("echo done 4096").refused("holds data (the first at byte 4096)");
     rig("echo errno 5").refused("cannot be read whole");
+}
+
+#[test]
+fn who_has_it_open_before_or_after_it_is_read_is_named() {
+    let dd = r#"echo '[[7,"dd"]]' >$root/users"#;
+    let rig = rig(&format!("{dd}; echo done"));
+    rig.refused("is open in dd (7)");
+    rig.refused("is open in dd (7)");
 }
 
 #[test]

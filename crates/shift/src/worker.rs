@@ -47,8 +47,9 @@ impl Worker {
         !self.owes && matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Asks, and waits so long for what is answered, a number perhaps, unless it is to stop waiting before.
-    pub(crate) fn ask(
+    /// Asks, and waits so long for what is answered, unless it is to stop waiting before.
+    #[cfg(test)]
+    fn ask(
         &mut self,
         doing: &str,
         question: &str,
@@ -56,7 +57,7 @@ impl Worker {
         stop: &dyn Fn() -> bool,
     ) -> Answer<Option<u64>> {
         self.begin(doing, question)?;
-        self.answer(doing, limit, stop)
+        self.answer(doing, limit, stop).map(|said| said.parse().ok())
     }
 
     /// Asks; [`answer`](Self::answer) waits for what is answered.
@@ -68,13 +69,13 @@ impl Worker {
         })
     }
 
-    /// Waits so long for the answer that it owes, unless it is to stop waiting before.
+    /// Waits so long for the answer that it owes, unless it is to stop waiting before; what it said after `done`.
     pub(crate) fn answer(
         &mut self,
         doing: &str,
         limit: Duration,
         stop: &dyn Fn() -> bool,
-    ) -> Answer<Option<u64>> {
+    ) -> Answer<String> {
         let fault = |why| Fault { doing: doing.to_owned(), why };
         let said = |what: String| fault(Why::Said(what));
         let since = Instant::now();
@@ -99,7 +100,7 @@ impl Worker {
             }
         };
         let answer = match line.split_once(' ').unwrap_or((&line, "")) {
-            ("done", number) => Ok(number.parse().ok()),
+            ("done", said) => Ok(said.to_owned()),
             ("errno", number) => Err(fault(Why::Errno(number.parse().unwrap_or(libc::EIO)))),
             ("cannot", why) => Err(said(format!("it cannot {why}"))),
             _ => return Err(said(format!("the helper said {line:?}"))),

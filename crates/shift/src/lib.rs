@@ -14,7 +14,7 @@
 //! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who has it open: `users`, and meanwhile: `alone`; while the next one leaves: `beside` |
 //! | What a crash left is made right | `recover` |
 //! | The daemon: one check after the other | `daemon`, with `growing`, `shrinking`, `zeroing` between checks, `glance` for a check before its time |
-//! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare`, `unlabelled` for what is on a region that nobody laid out |
+//! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare`, `unlabelled` for what is on a region that nobody laid out, `tool` for ndctl(1) |
 //! | What was converted, over crashes | `journal` (`journal_lines`, `entry`, `identity`), under a `lock` |
 //! | The kernel, behind a trait | `kernel`; the one that runs: `live`; the simulated one, in which every refusal and every kill is tried: `simulated` |
 //! | Processes of their own, for what may hang | `helper`, `worker` for one that stays, `staying` for the two of `live` |
@@ -54,6 +54,7 @@ mod simulated;
 mod simulated_calls;
 mod slope;
 mod staying;
+mod tool;
 mod unlabelled;
 mod usage;
 mod users;

@@ -5,14 +5,21 @@
 //! is read from sysfs. Only free space becomes new namespaces. A region without labels has one namespace that
 //! is all of it, whether anybody made it or not: labels are written if nothing but zeros is on it (`unlabelled`).
 
-use crate::{Fault, Kernel, LiveKernel, Refusal, Shifter, unlabelled::is_empty};
+use crate::{Fault, Kernel, LiveKernel, Refusal, Shifter, tool::run, unlabelled::is_empty};
 use pagetide_host::{DaxDevice, Region};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Serialize};
-use std::{io, os::unix::process::CommandExt, process::Command};
+use std::time::Duration;
 
 /// Sizes of namespaces are multiples of this (drivers/nvdimm/region_devs.c, `nd_region->align`).
 const ALIGN: Bytes = Bytes::mib(16);
+
+/// What ndctl is given; the daemon cannot convert meanwhile.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// And it takes what it is about from a driver, or gives it to one, at least at this speed, in bytes per second: page
+/// structures are written for all of it.
+const LAID_OUT: u64 = 1 << 30;
 
 /// Why a region cannot be laid out.
 #[derive(Debug, thiserror::Error)]
@@ -61,10 +68,10 @@ pub enum PrepareError {
         /// Size of a memory block.
         block: Bytes,
     },
-    /// ndctl is missing, or did not do it.
-    #[error("ndctl {what}: {why}")]
-    Ndctl {
-        /// What it was to do.
+    /// A tool is missing, or did not do it.
+    #[error("{what}: {why}")]
+    Tool {
+        /// The command.
         what: String,
         /// Its answer.
         why: String,
@@ -164,10 +171,10 @@ pub fn prepare(
     if let Some(unclaimed) = unclaimed {
         // ndctl takes it for itself.
         unclaimed.let_go()?;
-        ndctl(&["disable-region", name])?;
+        ndctl(&["disable-region", name], region.size)?;
         let modules: Vec<&str> = region.modules.iter().map(String::as_str).collect();
-        let labelled = ndctl(&[&["init-labels"], modules.as_slice()].concat());
-        ndctl(&["enable-region", name])?;
+        let labelled = ndctl(&[&["init-labels"], modules.as_slice()].concat(), Bytes(0));
+        ndctl(&["enable-region", name], region.size)?;
         labelled?;
         region = host.nvdimm_region(name)?.ok_or_else(known)?;
     }
@@ -191,8 +198,9 @@ fn create(kernel: &LiveKernel, region: &str, size: Bytes) -> Result<DaxDevice, P
     let bytes = size.0.to_string();
     let words =
         ["create-namespace", "-r", region, "-m", "devdax", "-M", "dev", "-a", "2M", "-s", &bytes];
-    let said = ndctl(&words)?;
-    let wrong = |why: String| PrepareError::Ndctl { what: words.join(" "), why };
+    let said = ndctl(&words, size)?;
+    let wrong =
+        |why: String| PrepareError::Tool { what: format!("ndctl {}", words.join(" ")), why };
     let made: Made = serde_json::from_str(&said)
         .map_err(|error| wrong(format!("said what is not understood ({error}): {said}")))?;
     let devices = kernel.devices()?;
@@ -202,24 +210,9 @@ fn create(kernel: &LiveKernel, region: &str, size: Bytes) -> Result<DaxDevice, P
         .ok_or_else(|| wrong(format!("made {}, which is no dax device", made.uuid)))
 }
 
-/// Runs ndctl; what it said.
-fn ndctl(arguments: &[&str]) -> Result<String, PrepareError> {
-    run("ndctl", arguments)
-}
-
-/// Runs a tool whose work must not be left in the middle: a terminal's Ctrl-C is for us, and does not reach it.
-fn run(tool: &str, arguments: &[&str]) -> Result<String, PrepareError> {
-    let wrong = |why: String| PrepareError::Ndctl { what: arguments.join(" "), why };
-    let output = Command::new(tool).args(arguments).process_group(0).output().map_err(|error| {
-        wrong(match error.kind() {
-            io::ErrorKind::NotFound => "it is not installed; `apt install ndctl`".into(),
-            _ => error.to_string(),
-        })
-    })?;
-    if !output.status.success() {
-        return Err(wrong(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+/// Runs ndctl about so much storage; what it said.
+fn ndctl(arguments: &[&str], about: Bytes) -> Result<String, PrepareError> {
+    run("ndctl", arguments, PATIENCE + Duration::from_secs(about.0 / LAID_OUT))
 }
 
 #[cfg(test)]
@@ -232,14 +225,6 @@ mod tests {
         assert_eq!(memory_of(Bytes::mib(512), block), Bytes::mib(384));
         assert_eq!(memory_of(Bytes::mib(256), block), block);
         assert_eq!(memory_of(Bytes::mib(255), block), Bytes(0));
-    }
-
-    #[test]
-    fn a_terminals_ctrl_c_does_not_reach_the_tool() {
-        let group = "read pid name state parent group rest </proc/self/stat; echo $group $$";
-        let said = run("sh", &["-c", group]).unwrap();
-        let (group, pid) = said.trim().split_once(' ').unwrap();
-        assert_eq!(group, pid, "it leads a group of its own");
     }
 
     #[test]

@@ -61,7 +61,7 @@ impl Rig {
 
 #[test]
 fn who_reads_it_for_us_is_given_it_open_and_is_not_taken_for_another() {
-    let rig = rig("[ $(dd bs=4096 | wc -c) = 8192 ] && echo done");
+    let rig = rig("[ $(dd bs=4096 2>$root/dd | wc -c) = 8192 ] && echo done");
     rig.look().unwrap().let_go().unwrap();
 }
 

@@ -7,8 +7,13 @@ use std::time::Duration;
 
 impl<K: Kernel> Daemon<K> {
     /// How long it takes until the device that is next is memory.
-    pub(crate) fn conversion(&self, pair: &Pair, now: Duration) -> Option<Duration> {
-        if self.zeroing.best(pair.dram, self.room(pair)).is_some() {
+    pub(crate) fn conversion(
+        &self,
+        pair: &Pair,
+        room: Option<Bytes>,
+        now: Duration,
+    ) -> Option<Duration> {
+        if self.zeroing.best(pair.dram, room).is_some() {
             return Some(Duration::ZERO);
         }
         let rests = |it: &Ours| self.resting.get(&it.id).is_some_and(|until| *until > now);
@@ -16,18 +21,19 @@ impl<K: Kernel> Daemon<K> {
             .devices
             .iter()
             .filter(|it| it.state == State::Storage && !rests(it))
-            .filter(|it| self.room(pair).is_none_or(|room| it.bytes <= room))
+            .filter(|it| room.is_none_or(|room| it.bytes <= room))
             .collect();
         let candidates: Vec<Candidate> = left.iter().copied().map(candidate).collect();
         let next = left.get(to_take(&candidates)?)?;
         Some(Duration::from_secs_f64(next.device.size.as_f64() / self.pace))
     }
 
-    /// How much more may be memory; none: as much as there is.
-    fn room(&self, pair: &Pair) -> Option<Bytes> {
-        let memory: Bytes =
-            pair.devices.iter().filter(|it| it.state == State::Memory).map(|it| it.bytes).sum();
-        self.options.at_most.map(|most| most.saturating_sub(memory))
+    /// How much more may be memory, behind whatever DRAM; none: as much as there is.
+    pub(super) fn room(&self) -> Result<Option<Bytes>, DaemonError> {
+        let Some(most) = self.options.at_most else { return Ok(None) };
+        let ours = self.ours()?.into_iter();
+        let memory = ours.filter(|it| it.state == State::Memory).map(|it| it.bytes).sum();
+        Ok(Some(most.saturating_sub(memory)))
     }
 
     /// Takes devices until enough more memory is there, or none is left.
@@ -40,7 +46,7 @@ impl<K: Kernel> Daemon<K> {
     ) -> Result<(), DaemonError> {
         let now = self.kernel.now();
         self.resting.retain(|_, until| *until > now);
-        let room = self.room(&pair);
+        let room = self.room()?;
         let mut left: Vec<Ours> = pair
             .devices
             .into_iter()

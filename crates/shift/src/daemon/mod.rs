@@ -149,7 +149,7 @@ impl<K: Kernel> Daemon<K> {
             pair.devices.iter().filter_map(|ours| ours.device.target).collect();
         let free = self.free_of(dram, &behind);
         let options = PressureOptions { threshold, ..self.options.pressure };
-        let conversion = self.conversion(&pair, now);
+        let conversion = self.conversion(&pair, self.room()?, now);
         let pressure = self.pressures.entry(dram).or_insert_with(|| Pressure::new(options));
         // Between pieces that are zeroed it is looked less often.
         let again = self.zeroing.left.is_empty().then_some(GLANCE);
@@ -202,16 +202,23 @@ impl<K: Kernel> Daemon<K> {
         Ok(Journal::peek(&self.options.folder, &self.options.machine)?)
     }
 
-    /// Our devices that are there, by the DRAM that they belong to.
-    pub(crate) fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
+    /// Our devices that are there.
+    pub(crate) fn ours(&self) -> Result<Vec<Ours>, DaemonError> {
         let entries = self.entries()?;
         let block = self.kernel.block_size()?.unwrap_or_default();
-        let mut pairs: BTreeMap<NodeId, Vec<Ours>> = BTreeMap::new();
-        for device in self.kernel.devices()? {
-            let Some((id, entry)) = entries.iter().find(|(id, _)| id.is(&device)) else { continue };
-            let Some(dram) = dram_of(&device, nodes) else { continue };
+        let ours = |device: DaxDevice| {
+            let (id, entry) = entries.iter().find(|(id, _)| id.is(&device))?;
             let bytes = Bytes(block.0 * device.blocks(block).len() as u64);
-            let ours = Ours { id: id.clone(), device, state: entry.state, bytes };
+            Some(Ours { id: id.clone(), device, state: entry.state, bytes })
+        };
+        Ok(self.kernel.devices()?.into_iter().filter_map(ours).collect())
+    }
+
+    /// The same, by the DRAM that they belong to.
+    pub(crate) fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
+        let mut pairs: BTreeMap<NodeId, Vec<Ours>> = BTreeMap::new();
+        for ours in self.ours()? {
+            let Some(dram) = dram_of(&ours.device, nodes) else { continue };
             pairs.entry(dram).or_default().push(ours);
         }
         Ok(pairs.into_iter().map(|(dram, devices)| Pair { dram, devices }).collect())

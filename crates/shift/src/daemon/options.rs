@@ -26,7 +26,7 @@ pub struct DaemonOptions {
     pub pressure: PressureOptions,
     /// Time that one give-back may take.
     pub limit: Duration,
-    /// Most that is memory at any time.
+    /// Most that is memory at any time, of all devices together.
     pub at_most: Option<Bytes>,
     /// How often memory that is in pieces is compacted; none: never.
     pub compact: Option<Duration>,

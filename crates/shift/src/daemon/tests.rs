@@ -286,6 +286,9 @@ fn how_long_a_device_takes_is_learned() {
 #[path = "beside_tests.rs"]
 mod beside_tests;
 
+#[path = "growing_tests.rs"]
+mod growing_tests;
+
 #[path = "own_node_tests.rs"]
 mod own_node_tests;
 

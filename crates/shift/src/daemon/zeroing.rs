@@ -155,7 +155,7 @@ impl<K: Kernel> Daemon<K> {
     /// Takes one behind a DRAM into use again because programs want it; whether one is.
     fn again_for(&mut self, dram: NodeId) -> Result<bool, DaemonError> {
         let since = self.kernel.now();
-        while let Some(which) = self.zeroing.best(dram, None) {
+        while let Some(which) = self.zeroing.best(dram, self.room()?) {
             if let Some(bytes) = self.again(which, since)? {
                 let now = self.kernel.now();
                 if let Some(pressure) = self.pressures.get_mut(&dram) {

@@ -118,8 +118,8 @@ pub(crate) struct PrepareArgs {
     /// The region to lay out, such as region0 (`ndctl list -R` lists them).
     #[arg(long, value_name = "REGION", requires = "size")]
     pub(crate) region: Option<String>,
-    /// Size of each device as storage: what is shifted at a time. Each loses one memory block (128M on
-    /// small machines) as memory.
+    /// Size of each device as storage: what is shifted at a time. As memory each loses a 64th, for its page structures,
+    /// rounded up to memory blocks (128M on small machines).
     #[arg(long, value_parser = size, value_name = "SIZE", allow_hyphen_values = true, conflicts_with = "device")]
     pub(crate) size: Option<Bytes>,
     /// Most devices to make (default: as many as fit).

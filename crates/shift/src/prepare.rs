@@ -14,6 +14,12 @@ use std::time::Duration;
 /// Sizes of namespaces are multiples of this (drivers/nvdimm/region_devs.c, `nd_region->align`).
 const ALIGN: Bytes = Bytes::mib(16);
 
+/// What a namespace begins with.
+const INFORMATION: Bytes = Bytes::kib(8);
+
+/// What its data begin at a multiple of.
+const DATA_ALIGN: Bytes = Bytes::mib(2);
+
 /// What ndctl is given; the daemon cannot convert meanwhile.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -57,8 +63,8 @@ pub enum PrepareError {
     },
     /// A device of that size would be no use.
     #[error(
-        "--size {size} makes no devices: a multiple of {ALIGN} is needed, of at least {least}, for a device loses the memory block \
-         ({block}) that its own data begin in"
+        "--size {size} makes no devices: a multiple of {ALIGN} is needed, of at least {least}, for a device loses the memory blocks \
+         ({block}) that its own data and page structures lie in"
     )]
     BadSize {
         /// What was asked for.
@@ -108,10 +114,20 @@ pub struct Prepared {
     pub devices: Vec<String>,
     /// Size of each as storage.
     pub size: Bytes,
-    /// What each has as memory.
+    /// What each has as memory at least.
     pub memory: Bytes,
     /// How many there are, or would be.
     pub count: u64,
+}
+
+impl Prepared {
+    /// One more is, of a machine with memory blocks of such a size.
+    fn add(&mut self, device: DaxDevice, block: Bytes) {
+        let memory = Bytes(block.0 * device.blocks(block).len() as u64);
+        self.memory = if self.count == 0 { memory } else { self.memory.min(memory) };
+        self.count += 1;
+        self.devices.push(device.name);
+    }
 }
 
 /// What ndctl says of a namespace that it made.
@@ -120,9 +136,17 @@ struct Made {
     uuid: String,
 }
 
-/// What a namespace of such a size has as memory: whole blocks behind the one in which its data begin.
+/// Where the data of a namespace of mode devdax begin whose page structures lie on it: behind its information and 64
+/// bytes for each page (drivers/nvdimm/pfn_devs.c, `nd_pfn_init`).
+fn data_of(size: Bytes) -> Bytes {
+    let pages = size.0.saturating_sub(INFORMATION.0) / 4096;
+    Bytes((INFORMATION.0 + pages * 64).next_multiple_of(DATA_ALIGN.0))
+}
+
+/// What a namespace of such a size has as memory: the blocks that lie whole in its data, if it begins where a block does.
 fn memory_of(size: Bytes, block: Bytes) -> Bytes {
-    Bytes((size.0 / block.0).saturating_sub(1) * block.0)
+    let lost = data_of(size).0.div_ceil(block.0);
+    Bytes((size.0 / block.0).saturating_sub(lost) * block.0)
 }
 
 /// Lays out what is free of a region in devices of `size`, at most `count` of them, and offers them. `stop` is asked
@@ -183,8 +207,7 @@ pub fn prepare(
         let device = create(kernel, name, size)?;
         kernel.zero(&device, 0, None)?;
         shifter.offer(&device.name)?;
-        prepared.devices.push(device.name);
-        prepared.count += 1;
+        prepared.add(device, block);
         region = host.nvdimm_region(name)?.ok_or_else(known)?;
     }
     if prepared.count == 0 && !stop() {
@@ -218,13 +241,36 @@ fn ndctl(arguments: &[&str], about: Bytes) -> Result<String, PrepareError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pagetide_types::PhysAddr;
 
     #[test]
-    fn a_device_loses_the_block_that_its_data_begin_in() {
+    fn a_device_loses_the_blocks_that_its_page_structures_lie_in() {
         let block = Bytes::mib(128);
+        // As the kernel lays out 512 MiB in a guest of the lab.
+        assert_eq!(data_of(Bytes::mib(512)), Bytes::mib(10));
         assert_eq!(memory_of(Bytes::mib(512), block), Bytes::mib(384));
         assert_eq!(memory_of(Bytes::mib(256), block), block);
         assert_eq!(memory_of(Bytes::mib(255), block), Bytes(0));
+        assert_eq!(data_of(Bytes::gib(8)), Bytes::mib(130));
+        assert_eq!(memory_of(Bytes::gib(8), block), Bytes(62 * block.0));
+        assert_eq!(memory_of(Bytes::gib(16), block), Bytes(125 * block.0));
+        let block = Bytes::gib(2);
+        assert_eq!(memory_of(Bytes::gib(8), block), Bytes::gib(6));
+        assert_eq!(memory_of(Bytes::gib(64), block), Bytes::gib(62));
+        assert_eq!(memory_of(Bytes::gib(128), block), Bytes::gib(124));
+    }
+
+    #[test]
+    fn what_devices_have_as_memory_is_told_of_those_that_there_are() {
+        let block = Bytes::mib(128);
+        let mut prepared = Prepared { memory: Bytes::gib(1), ..Prepared::default() };
+        // This one begins eight megabytes before a place where it would have as many.
+        let start = PhysAddr((1024 + 2) << 20);
+        prepared.add(crate::simulated::device(1), block);
+        assert_eq!((prepared.count, prepared.memory), (1, Bytes::mib(384)));
+        prepared.add(DaxDevice { start, ..crate::simulated::device(2) }, block);
+        assert_eq!((prepared.count, prepared.memory), (2, Bytes::mib(256)));
+        assert_eq!(prepared.devices, ["dax1.1", "dax1.2"]);
     }
 
     #[test]

@@ -216,7 +216,7 @@ pub fn prepare(
     Ok(prepared)
 }
 
-/// A new namespace; page structures that it needs as storage lie on it, in the block that is lost anyhow.
+/// A new namespace; page structures that it needs as storage lie on it, in the blocks that are lost anyhow.
 fn create(kernel: &LiveKernel, region: &str, size: Bytes) -> Result<DaxDevice, PrepareError> {
     let bytes = size.0.to_string();
     let words =

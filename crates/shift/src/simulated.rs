@@ -86,6 +86,9 @@ pub(crate) struct Machine {
     pub(crate) compacted: Vec<(NodeId, Duration)>,
 }
 
+/// What other processes do.
+pub(crate) type Others = Rc<RefCell<Option<Box<dyn FnMut()>>>>;
+
 /// The machine as a process sees it, which can be killed.
 #[derive(Clone)]
 pub(crate) struct SimKernel {
@@ -95,6 +98,8 @@ pub(crate) struct SimKernel {
     /// It is a helper that is killed, and not the process.
     pub(crate) helper: Rc<Cell<bool>>,
     pub(crate) now: Rc<Cell<Duration>>,
+    /// What others do whenever the time is looked at, which is not in the middle of a change.
+    pub(crate) others: Others,
     /// What is zeroed beside other changes, a block's worth in two of them: the device, and how many halves of blocks.
     pub(crate) beside: Rc<RefCell<Option<(String, u64)>>>,
 }
@@ -156,6 +161,7 @@ impl SimKernel {
             kill: Rc::default(),
             helper: Rc::default(),
             now: Rc::default(),
+            others: Rc::default(),
             beside: Rc::default(),
         }
     }

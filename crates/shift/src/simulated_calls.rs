@@ -267,6 +267,9 @@ impl Kernel for SimKernel {
         })
     }
     fn now(&self) -> Duration {
+        if let Some(others) = self.others.borrow_mut().as_mut() {
+            others();
+        }
         self.now.get()
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Daemon, DaemonError, Happened, Ours, Pair};
 use crate::{Candidate, Kernel, State, Trigger, to_take};
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, NodeId};
 use std::time::Duration;
 
 impl<K: Kernel> Daemon<K> {
@@ -57,7 +57,9 @@ impl<K: Kernel> Daemon<K> {
         while gained < by {
             let room = room.map(|room| room.saturating_sub(gained));
             let Some(which) = self.zeroing.best(pair.dram, room) else { break };
-            gained += self.again(which, self.kernel.now())?.unwrap_or_default();
+            let bytes = self.again(which, self.kernel.now())?.unwrap_or_default();
+            self.grew(pair.dram, bytes, why);
+            gained += bytes;
         }
         happened.append(&mut self.zeroing.happened);
         while gained < by {
@@ -75,6 +77,7 @@ impl<K: Kernel> Daemon<K> {
             match self.change(|shifter| shifter.to_memory(&ours.id))? {
                 Ok(bytes) => {
                     gained += bytes;
+                    self.grew(pair.dram, bytes, why);
                     let seconds = (self.kernel.now() - since).as_secs_f64();
                     if seconds > 0.0 {
                         self.pace = ours.device.size.as_f64() / seconds;
@@ -84,20 +87,22 @@ impl<K: Kernel> Daemon<K> {
                 Err(refusal) => self.refused(ours, &refusal, happened),
             }
         }
-        let now = self.kernel.now();
         if gained > Bytes(0) {
             self.exhausted.remove(&pair.dram);
-            if let (false, Some(pressure)) =
-                (self.options.dry_run, self.pressures.get_mut(&pair.dram))
-            {
-                pressure.grew(now, gained, why);
-            }
         }
         // Said once, not at every check.
         if gained < by && self.exhausted.insert(pair.dram) {
             happened.push(Happened::Exhausted { wanted: Bytes(by.0 - gained.0) });
         }
         Ok(())
+    }
+
+    /// A device behind a DRAM became memory: the time between growing and shrinking begins, whatever becomes of the next
+    /// one.
+    pub(super) fn grew(&mut self, dram: NodeId, bytes: Bytes, why: Trigger) {
+        if let (Some(pressure), true) = (self.pressures.get_mut(&dram), bytes > Bytes(0)) {
+            pressure.grew(self.kernel.now(), bytes, why);
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod check;
 mod glance;
 mod growing;
 mod options;
+mod pairs;
 mod shrinking;
 mod zeroing;
 
@@ -15,12 +16,13 @@ pub use glance::GLANCE;
 pub use options::{DaemonOptions, Threshold};
 
 use crate::{
-    Entry, Identity, Journal, Kernel, Lock, Pressure, PressureOptions, Refusal, Sample, Shifter,
-    State, Verdict, compact, dram_of,
+    Identity, Journal, Kernel, Lock, Pressure, PressureOptions, Refusal, Sample, Shifter, State,
+    Verdict, compact,
 };
 use glance::Since;
-use pagetide_host::{DaxDevice, Node};
+use pagetide_host::Node;
 use pagetide_types::{Bytes, NodeId};
+use pairs::{Ours, Pair};
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
@@ -44,20 +46,6 @@ const WANTED: f64 = 0.25;
 /// Bytes of a device per second that become memory, as long as none has been converted: nearly all of the time it is
 /// read.
 const ASSUMED: f64 = 512.0 * 1024.0 * 1024.0;
-
-/// A device of ours, as it is now.
-pub(crate) struct Ours {
-    pub(crate) id: Identity,
-    pub(crate) device: DaxDevice,
-    pub(crate) state: State,
-    pub(crate) bytes: Bytes,
-}
-
-/// A pair of nodes, and the devices behind it.
-pub(crate) struct Pair {
-    pub(crate) dram: NodeId,
-    pub(crate) devices: Vec<Ours>,
-}
 
 /// What is kept between checks.
 pub struct Daemon<K> {
@@ -100,14 +88,34 @@ impl<K: Kernel> Daemon<K> {
     /// before.
     ///
     /// # Errors
-    /// When the journal or the machine cannot be read. A device that is not converted is no error.
+    /// When the journal or the machine cannot be read; what happened before is [`untold`](Self::untold). A device that is
+    /// not converted is no error.
     pub fn check(
         &mut self,
         nodes: &[Node],
         stalled: Option<Duration>,
     ) -> Result<Check, DaemonError> {
+        let mut check = Check { seconds: self.kernel.now().as_secs_f64(), ..Check::default() };
+        let all = self.look_at_all(nodes, stalled, &mut check);
+        check.happened.append(&mut self.zeroing.happened);
+        if all.is_err() {
+            self.zeroing.happened = std::mem::take(&mut check.happened);
+        }
+        all.map(|()| check)
+    }
+
+    /// What happened and no check has told yet; to be told where there will be none, or none came to its end.
+    pub fn untold(&mut self) -> Vec<Happened> {
+        std::mem::take(&mut self.zeroing.happened)
+    }
+
+    fn look_at_all(
+        &mut self,
+        nodes: &[Node],
+        stalled: Option<Duration>,
+        check: &mut Check,
+    ) -> Result<(), DaemonError> {
         let began = self.kernel.now();
-        let mut check = Check { seconds: began.as_secs_f64(), ..Check::default() };
         self.since.clear();
         self.go_on(nodes)?;
         check.happened.append(&mut self.zeroing.happened);
@@ -115,14 +123,13 @@ impl<K: Kernel> Daemon<K> {
         for dram in drams {
             // What is left when one has gone back may be too much, too: every second counts as waste.
             while let Some(pair) = self.pairs(nodes)?.into_iter().find(|pair| pair.dram == dram) {
-                let shrank = self.look(pair, nodes, stalled, &mut check)?;
+                let shrank = self.look(pair, nodes, stalled, check)?;
                 if !shrank || self.kernel.now() - began >= SHRINKING {
                     break;
                 }
             }
         }
-        check.happened.append(&mut self.zeroing.happened);
-        Ok(check)
+        Ok(())
     }
 
     /// Looks at one pair, and does what that says; whether a device went back.
@@ -195,33 +202,6 @@ impl<K: Kernel> Daemon<K> {
             self.compact(ours, &mut check.happened);
         }
         Ok(shrank)
-    }
-
-    /// What the journal says.
-    pub(crate) fn entries(&self) -> Result<BTreeMap<Identity, Entry>, DaemonError> {
-        Ok(Journal::peek(&self.options.folder, &self.options.machine)?)
-    }
-
-    /// Our devices that are there.
-    pub(crate) fn ours(&self) -> Result<Vec<Ours>, DaemonError> {
-        let entries = self.entries()?;
-        let block = self.kernel.block_size()?.unwrap_or_default();
-        let ours = |device: DaxDevice| {
-            let (id, entry) = entries.iter().find(|(id, _)| id.is(&device))?;
-            let bytes = Bytes(block.0 * device.blocks(block).len() as u64);
-            Some(Ours { id: id.clone(), device, state: entry.state, bytes })
-        };
-        Ok(self.kernel.devices()?.into_iter().filter_map(ours).collect())
-    }
-
-    /// The same, by the DRAM that they belong to.
-    pub(crate) fn pairs(&self, nodes: &[Node]) -> Result<Vec<Pair>, DaemonError> {
-        let mut pairs: BTreeMap<NodeId, Vec<Ours>> = BTreeMap::new();
-        for ours in self.ours()? {
-            let Some(dram) = dram_of(&ours.device, nodes) else { continue };
-            pairs.entry(dram).or_default().push(ours);
-        }
-        Ok(pairs.into_iter().map(|(dram, devices)| Pair { dram, devices }).collect())
     }
 
     /// Compacts the nodes of devices that are memory, if it is time to and that could bring much. It ends before the

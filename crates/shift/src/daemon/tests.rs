@@ -1,7 +1,7 @@
 //! Checks of a daemon on a simulated kernel.
 
 use super::*;
-use crate::{Event, FreeBlocks, Machine, Trigger, simulated::SimKernel};
+use crate::{Event, FreeBlocks, LockError, Machine, Trigger, simulated::SimKernel};
 
 fn options(folder: &std::path::Path) -> DaemonOptions {
     DaemonOptions {
@@ -131,10 +131,14 @@ impl Rig {
     fn contents(&self, number: usize) -> Vec<u8> {
         self.daemon.kernel.machine.borrow().devices[number - 1].contents.clone()
     }
+    fn finish(&mut self) -> Vec<Happened> {
+        self.daemon.finish().unwrap();
+        self.daemon.untold()
+    }
     /// Zeroes until nothing is left to do, and tells what happened.
     fn zero(&mut self) -> Vec<Happened> {
         while self.daemon.zero(Duration::from_secs(1)).unwrap() {}
-        std::mem::take(&mut self.daemon.zeroing.happened)
+        self.daemon.untold()
     }
 }
 
@@ -228,7 +232,7 @@ fn a_dry_run_changes_nothing() {
     let mut journal = Journal::open(rig.folder.path(), machine.clone()).unwrap();
     journal.write(Event::ToStorage, &id).unwrap();
     rig.check(Bytes::mib(500));
-    assert_eq!(rig.daemon.finish().unwrap(), []);
+    assert_eq!(rig.finish(), []);
     let seen = Journal::peek(rig.folder.path(), &machine).unwrap();
     assert_eq!(seen[&id].state, State::ToStorage);
 }

@@ -115,11 +115,12 @@ impl<K: Kernel> Daemon<K> {
         !self.zeroing.left.is_empty()
     }
 
-    /// Zeroes all that is left, and tries once more what refused, before this ends; what happened.
+    /// Zeroes all that is left, and tries once more what refused, before this ends; what happened is
+    /// [`untold`](Self::untold).
     ///
     /// # Errors
     /// As [`zero`](Self::zero); `recover` makes right what is left then.
-    pub fn finish(&mut self) -> Result<Vec<Happened>, DaemonError> {
+    pub fn finish(&mut self) -> Result<(), DaemonError> {
         self.zeroing.wanted.clear();
         loop {
             match self.zero(Duration::MAX) {
@@ -149,7 +150,7 @@ impl<K: Kernel> Daemon<K> {
                 Err(refusal) => Happened::Refused { device, why: refusal.to_string() },
             });
         }
-        Ok(std::mem::take(&mut self.zeroing.happened))
+        Ok(())
     }
 
     /// Takes one behind a DRAM into use again because programs want it; whether one is.
@@ -157,10 +158,7 @@ impl<K: Kernel> Daemon<K> {
         let since = self.kernel.now();
         while let Some(which) = self.zeroing.best(dram, self.room()?) {
             if let Some(bytes) = self.again(which, since)? {
-                let now = self.kernel.now();
-                if let Some(pressure) = self.pressures.get_mut(&dram) {
-                    pressure.grew(now, bytes, Trigger::Free);
-                }
+                self.grew(dram, bytes, Trigger::Free);
                 return Ok(true);
             }
         }

@@ -77,7 +77,7 @@ fn at_its_end_all_is_zeroed_whoever_wants_it() {
     rig.daemon.pressures.clear();
     rig.look();
     rig.use_up(1000);
-    assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
+    assert_eq!(devices(&rig.finish()), ["dax1.2", "dax1.3"]);
     assert_eq!((rig.memory(), rig.contents(2), rig.contents(3)), (0, vec![0; 4], vec![0; 4]));
 }
 
@@ -213,10 +213,10 @@ fn at_its_end_what_refused_is_tried_once_more() {
     rig.look();
     rig.daemon.kernel.edit(|machine| machine.fails = vec!["zero"]);
     rig.zero();
-    let happened = rig.daemon.finish().unwrap();
+    let happened = rig.finish();
     assert!(matches!(&happened[..], [Happened::Refused { .. }, Happened::Refused { .. }]));
     rig.daemon.kernel.edit(|machine| machine.fails.clear());
-    assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
+    assert_eq!(devices(&rig.finish()), ["dax1.2", "dax1.3"]);
     assert_eq!((rig.contents(2), rig.contents(3)), (vec![0; 4], vec![0; 4]));
 }
 
@@ -231,7 +231,7 @@ fn at_its_end_anothers_change_is_waited_for_however_long_it_takes() {
             std::thread::sleep(OTHERS + OTHERS / 2);
             drop(lock);
         });
-        assert_eq!(devices(&rig.daemon.finish().unwrap()), ["dax1.2", "dax1.3"]);
+        assert_eq!(devices(&rig.finish()), ["dax1.2", "dax1.3"]);
     });
 }
 

@@ -109,6 +109,9 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
             next = (next + arguments.every).max(Instant::now());
             check(&mut daemon, &host).map(Some)
         };
+        if did.is_err() {
+            tell_rest(&mut daemon, arguments)?;
+        }
         match did {
             Ok(None) => {}
             Ok(Some(check)) => {
@@ -137,11 +140,9 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
              `pagetide shift recover` has to do it"
         );
     }
-    let happened = daemon.finish()?;
-    if !happened.is_empty() {
-        let seconds = daemon.kernel().now().as_secs_f64();
-        say(&Check { seconds, pairs: Vec::new(), happened }, arguments)?;
-    }
+    let finished = daemon.finish();
+    tell_rest(&mut daemon, arguments)?;
+    finished?;
     Ok(if interrupt::asked() {
         ExitCode::from(crate::exit::INTERRUPTED)
     } else {
@@ -152,6 +153,16 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
 fn check(daemon: &mut Daemon<LiveKernel>, host: &Host) -> Result<Check, DaemonError> {
     let stalled = host.memory_stalls()?.map(|stalls| stalls.some);
     daemon.check(&host.nodes()?, stalled)
+}
+
+/// Says what happened and no check tells.
+fn tell_rest(daemon: &mut Daemon<LiveKernel>, arguments: &ShiftRunArgs) -> Result<()> {
+    let happened = daemon.untold();
+    if happened.is_empty() {
+        return Ok(());
+    }
+    let seconds = daemon.kernel().now().as_secs_f64();
+    say(&Check { seconds, pairs: Vec::new(), happened }, arguments)
 }
 
 /// Whether no device is ours to convert.

@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use pagetide_manager::TierError;
 use pagetide_privilege::AccountError;
 use pagetide_scan::ScanError;
+use pagetide_shift::{DaemonError, JournalError, PrepareError, Refusal};
 use std::process::{ExitCode, ExitStatus};
 
 /// Something failed while working: a full disk, an unreadable recording.
@@ -110,6 +111,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
         Some(Unable::NoMachineId | Unable::Kernel(_)) => return UNSUPPORTED,
         None => {}
     }
+    if error.chain().any(stays_so) {
+        return UNSUPPORTED;
+    }
     match error.chain().find_map(|cause| cause.downcast_ref::<ScanError>()) {
         Some(ScanError::NotPermitted(_)) => NOT_PERMITTED,
         Some(
@@ -131,6 +135,21 @@ fn code_of(error: &anyhow::Error) -> u8 {
     }
 }
 
+/// Whether `shift` can do nothing here until somebody changes the machine, or its journal.
+fn stays_so(cause: &(dyn std::error::Error + 'static)) -> bool {
+    // An error that is told as its cause is not among the causes.
+    let refusal = match cause.downcast_ref() {
+        Some(PrepareError::Refused(refusal)) => Some(refusal),
+        _ => cause.downcast_ref::<Refusal>(),
+    };
+    let journal = match (refusal, cause.downcast_ref()) {
+        (Some(Refusal::Journal(error)), _) | (_, Some(DaemonError::Journal(error))) => Some(error),
+        _ => cause.downcast_ref::<JournalError>(),
+    };
+    let damaged = |error: &JournalError| !matches!(error, JournalError::Io { .. });
+    refusal.is_some_and(Refusal::is_of_the_machine) || journal.is_some_and(damaged)
+}
+
 /// The command's own end as an exit code, the way shells count signals.
 pub(crate) fn of_command(status: ExitStatus) -> u8 {
     use std::os::unix::process::ExitStatusExt;
@@ -148,6 +167,31 @@ mod tests {
     fn causes_are_told_once() {
         let error = anyhow::anyhow!("no space").context("x.heat: no space").context("recording");
         assert_eq!(text(&error), "recording: x.heat: no space");
+    }
+
+    #[test]
+    fn what_a_machine_cannot_do_is_told_from_a_refusal() {
+        let code = |refusal: Refusal| {
+            let prepare = anyhow::Error::from(PrepareError::Refused(refusal)).context("preparing");
+            code_of(&prepare)
+        };
+        assert_eq!(code(Refusal::NoDriver("kmem")), UNSUPPORTED);
+        assert_eq!(code(Refusal::Gone("dax7.7".into())), FAILED);
+        assert_eq!(code_of(&Refusal::NoHotplug.into()), UNSUPPORTED);
+        assert_eq!(code_of(&Refusal::AutoOnline.into()), UNSUPPORTED);
+        assert_eq!(code_of(&Refusal::NotOurs("dax7.7".into()).into()), FAILED);
+    }
+
+    #[test]
+    fn a_journal_that_must_be_looked_at_is_told_from_one_that_cannot_be_written_now() {
+        let damaged =
+            || JournalError::Damaged { path: "journal".into(), line: 3, what: "torn".into() };
+        let source = std::io::ErrorKind::StorageFull.into();
+        let full = JournalError::Io { doing: "write", path: "journal".into(), source };
+        assert_eq!(code_of(&damaged().into()), UNSUPPORTED);
+        assert_eq!(code_of(&Refusal::from(damaged()).into()), UNSUPPORTED);
+        assert_eq!(code_of(&DaemonError::from(damaged()).into()), UNSUPPORTED);
+        assert_eq!(code_of(&full.into()), FAILED);
     }
 
     #[test]

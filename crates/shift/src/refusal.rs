@@ -170,6 +170,12 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Whether it is for what the machine is, and so of every device.
+    #[must_use]
+    pub fn is_of_the_machine(&self) -> bool {
+        matches!(self, Self::NoDevices | Self::NoDriver(_) | Self::NoHotplug | Self::AutoOnline)
+    }
+
     /// A fault, of a device.
     pub(crate) fn of(device: &str) -> impl Fn(Fault) -> Self + '_ {
         move |fault| Self::Kernel { device: device.to_owned(), fault }

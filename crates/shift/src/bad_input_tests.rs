@@ -19,10 +19,8 @@ fn told(rig: &Rig, refusal: &impl ToString, parts: &[&str], before: &[Vec<u8>]) 
 const EMPTY: [u8; 4] = [0; 4];
 
 #[test]
-fn a_machine_without_a_dax_device_is_told_how_to_make_some() {
-    let rig = rig_of(0);
-    let refusal = can_run(&rig.kernel).unwrap_err();
-    told(&rig, &refusal, &["no dax device", "prepare --region REGION", "ndctl list -R"], &[]);
+fn a_machine_without_a_dax_device_may_have_one_later() {
+    can_run(&rig_of(0).kernel).unwrap();
 }
 
 #[test]

@@ -8,12 +8,6 @@ use pagetide_types::Bytes;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// There is nothing to convert.
-    #[error(
-        "this machine has no dax device: neither persistent memory in mode devdax nor CXL memory. \
-         `pagetide shift prepare --region REGION --size SIZE` makes devices of a region (`ndctl list -R`)"
-    )]
-    NoDevices,
     /// No such device.
     #[error("device {0} is not there; `pagetide shift status` lists what is")]
     Gone(String),
@@ -173,7 +167,7 @@ impl Refusal {
     /// Whether it is for what the machine is, and so of every device.
     #[must_use]
     pub fn is_of_the_machine(&self) -> bool {
-        matches!(self, Self::NoDevices | Self::NoDriver(_) | Self::NoHotplug | Self::AutoOnline)
+        matches!(self, Self::NoDriver(_) | Self::NoHotplug | Self::AutoOnline)
     }
 
     /// A fault, of a device.

@@ -65,6 +65,8 @@ pub enum Happened {
         /// How much more is wanted.
         wanted: Bytes,
     },
+    /// The machine has no dax device; it is looked for at every check.
+    NoDevice,
     /// A node's pages were moved together.
     Compacted(Compacted),
     /// In a dry run: this would be done.

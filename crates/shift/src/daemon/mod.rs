@@ -54,6 +54,8 @@ pub struct Daemon<K> {
     pub(crate) pressures: BTreeMap<NodeId, Pressure>,
     pub(crate) resting: BTreeMap<Identity, Duration>,
     pub(crate) exhausted: BTreeSet<NodeId>,
+    /// It was said that there is no dax device.
+    bare: bool,
     /// When nodes may be compacted again.
     compact_from: BTreeMap<NodeId, Duration>,
     /// Bytes per second of the last device that became memory.
@@ -72,6 +74,7 @@ impl<K: Kernel> Daemon<K> {
             pressures: BTreeMap::new(),
             resting: BTreeMap::new(),
             exhausted: BTreeSet::new(),
+            bare: false,
             compact_from: BTreeMap::new(),
             pace: ASSUMED,
             zeroing: Zeroing::default(),
@@ -117,6 +120,11 @@ impl<K: Kernel> Daemon<K> {
     ) -> Result<(), DaemonError> {
         let began = self.kernel.now();
         self.since.clear();
+        let bare = self.kernel.devices()?.is_empty();
+        if bare && !self.bare {
+            check.happened.push(Happened::NoDevice);
+        }
+        self.bare = bare;
         self.go_on(nodes)?;
         check.happened.append(&mut self.zeroing.happened);
         let drams: Vec<NodeId> = self.pairs(nodes)?.into_iter().map(|pair| pair.dram).collect();

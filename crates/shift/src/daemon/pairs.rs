@@ -2,7 +2,7 @@
 
 use super::{Daemon, DaemonError};
 use crate::{Entry, Identity, Journal, Kernel, State, dram_of};
-use pagetide_host::{DaxDevice, Node};
+use pagetide_host::{DaxDevice, DaxDriver, Node};
 use pagetide_types::{Bytes, NodeId};
 use std::collections::BTreeMap;
 
@@ -12,6 +12,13 @@ pub(crate) struct Ours {
     pub(crate) device: DaxDevice,
     pub(crate) state: State,
     pub(crate) bytes: Bytes,
+}
+
+impl Ours {
+    /// Whether it was memory, and came back after a reboot, or after it had gone: then it is not, whatever the journal says.
+    pub(super) fn was_memory(&self) -> bool {
+        self.state == State::Memory && self.device.driver != DaxDriver::Memory
+    }
 }
 
 /// A pair of nodes, and the devices behind it.

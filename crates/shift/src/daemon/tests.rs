@@ -77,6 +77,7 @@ fn devices(happened: &[Happened]) -> Vec<&str> {
             | Happened::Refused { device, .. }
             | Happened::Would { device, .. } => device.as_str(),
             Happened::Exhausted { .. } => "exhausted",
+            Happened::NoDevice => "none",
             Happened::Compacted(_) => "compacted",
         })
         .collect()
@@ -289,6 +290,9 @@ fn how_long_a_device_takes_is_learned() {
 
 #[path = "beside_tests.rs"]
 mod beside_tests;
+
+#[path = "arriving_tests.rs"]
+mod arriving_tests;
 
 #[path = "growing_tests.rs"]
 mod growing_tests;

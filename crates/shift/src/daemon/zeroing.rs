@@ -3,7 +3,8 @@
 
 use super::{Daemon, DaemonError, Happened};
 use crate::{
-    Identity, Kernel, LockError, Outcome, Refusal, State, Trigger, beside::Ended, recover::GoOn,
+    Identity, Kernel, LockError, Outcome, Recovered, Refusal, Shifter, State, Trigger,
+    beside::Ended, recover::GoOn,
 };
 use pagetide_host::Node;
 use pagetide_types::{Bytes, NodeId};
@@ -142,15 +143,23 @@ impl<K: Kernel> Daemon<K> {
             let recovered =
                 self.change_within(Duration::MAX, |it| Ok(it.recover_device(&id, false)))?;
             let Some(recovered) = recovered.ok().flatten() else { continue };
-            let device = recovered.name.unwrap_or_else(|| id.to_string());
-            let seconds = (self.kernel.now() - since).as_secs_f64();
-            self.zeroing.happened.push(match recovered.is {
-                Ok(Outcome::Memory(bytes)) => Happened::Restored { device, bytes },
-                Ok(Outcome::Storage | Outcome::Rebound) => Happened::Zeroed { device, seconds },
-                Err(refusal) => Happened::Refused { device, why: refusal.to_string() },
-            });
+            let happened = self.recovered(id, recovered, since);
+            self.zeroing.happened.push(happened);
         }
         Ok(())
+    }
+
+    /// What came of one that was made right.
+    fn recovered(&mut self, id: Identity, recovered: Recovered, since: Duration) -> Happened {
+        let device = recovered.name.unwrap_or_else(|| id.to_string());
+        match recovered.is {
+            Ok(Outcome::Memory(bytes)) => Happened::Restored { device, bytes },
+            Ok(Outcome::Storage | Outcome::Rebound) => {
+                let seconds = (self.kernel.now() - since).as_secs_f64();
+                Happened::Zeroed { device, seconds }
+            }
+            Err(refusal) => self.refusal_of(id, device, &refusal),
+        }
     }
 
     /// Takes one behind a DRAM into use again because programs want it; whether one is.
@@ -198,16 +207,33 @@ impl<K: Kernel> Daemon<K> {
     }
 
     /// Goes on with what a refusal left between memory and storage, ours or that of another who has ended: it is memory
-    /// again where some of it is in use, or else it will be zeroed. What refuses again rests.
+    /// again where some of it is in use, or else it will be zeroed. What was memory and came only now is made right as
+    /// `recover` does. What refuses again rests.
     pub(crate) fn go_on(&mut self, nodes: &[Node]) -> Result<(), DaemonError> {
         if self.options.dry_run {
             return Ok(());
         }
         for pair in self.pairs(nodes)? {
-            for ours in pair.devices.into_iter().filter(|it| it.state.is_between()) {
+            for ours in
+                pair.devices.into_iter().filter(|it| it.state.is_between() || it.was_memory())
+            {
                 let since = self.kernel.now();
                 let rests = self.resting.get(&ours.id).is_some_and(|until| *until > since);
                 if rests || self.is_left(&ours.id) {
+                    continue;
+                }
+                if ours.was_memory() {
+                    let id = ours.id;
+                    let right = |it: &mut Shifter<&K>| Ok(it.recover_device(&id, false));
+                    match self.change_within(Duration::ZERO, right) {
+                        Err(DaemonError::Lock(LockError::Held { .. })) => return Ok(()),
+                        other => {
+                            if let Some(recovered) = other?.ok().flatten() {
+                                let happened = self.recovered(id, recovered, since);
+                                self.zeroing.happened.push(happened);
+                            }
+                        }
+                    }
                     continue;
                 }
                 let on = match self.change_within(Duration::ZERO, |it| it.go_on(&ours.id)) {

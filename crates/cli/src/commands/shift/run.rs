@@ -224,6 +224,10 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
             Happened::Exhausted { wanted } => format!(
                 "{wanted} more are wanted, and no device is left that could become memory: the kernel swaps as usual"
             ),
+            Happened::NoDevice => "there is no dax device yet, neither persistent memory in mode devdax nor CXL \
+                memory; it is looked for at every check. `pagetide shift prepare --region REGION --size SIZE` makes some \
+                of a region (`ndctl list -R`)"
+                .to_owned(),
             Happened::Compacted(compacted) => super::compact::words(compacted),
             Happened::Would { what, device, bytes } => {
                 let to = if *what == "grow" { "memory" } else { "storage" };

@@ -10,6 +10,7 @@
 
 use crate::{
     Answer, Driver, Event, Identity, Journal, Kernel, Refusal, State, Why, beside::Beside,
+    refusal::first_of,
 };
 use pagetide_host::{AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
@@ -136,11 +137,8 @@ impl<K: Kernel> Shifter<K> {
                 self.journal.write(Event::Memory, id)?;
                 Ok(gained)
             }
-            Err(refusal) => {
-                // Nobody has had time to use it: back to storage, as it was.
-                self.undo_take(&device, id)?;
-                Err(refusal)
-            }
+            // Nobody has had time to use it: back to storage, as it was.
+            Err(refusal) => Err(refusal.after(self.undo_take(&device, id))),
         }
     }
 
@@ -243,14 +241,11 @@ impl<K: Kernel> Shifter<K> {
 
     /// Back to storage after a conversion that did not work out.
     pub(crate) fn undo_take(&mut self, device: &DaxDevice, id: &Identity) -> Result<(), Refusal> {
-        for block in self.blocks(device)? {
-            if block.state != BlockState::Offline {
-                let limit = Duration::from_secs(10);
-                self.kernel
-                    .offline(block.id, limit, &|| false)
-                    .map_err(Refusal::of(&device.name))?;
-            }
-        }
+        let limit = Duration::from_secs(10);
+        let blocks = self.blocks(device)?.into_iter();
+        let online = blocks.filter(|block| block.state != BlockState::Offline);
+        let fault = Refusal::of(&device.name);
+        first_of(online.map(|it| self.kernel.offline(it.id, limit, &|| false).map_err(&fault)))?;
         self.finish_storage(id, false)
     }
 }

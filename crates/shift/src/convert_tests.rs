@@ -259,3 +259,6 @@ mod killed_tests;
 
 #[path = "taken_by_itself_tests.rs"]
 mod taken_by_itself_tests;
+
+#[path = "undo_tests.rs"]
+mod undo_tests;

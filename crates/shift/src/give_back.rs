@@ -2,7 +2,7 @@
 //! what was memory holds other programs' secrets. The second half may come later: memory that nobody needs is gone
 //! with the first, and until the second begins the device has no driver, so that nobody can look at what is on it.
 
-use crate::{Event, Identity, Kernel, Refusal, Shifter, State};
+use crate::{Event, Identity, Kernel, Refusal, Shifter, State, refusal::first_of};
 use pagetide_host::{BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
 use std::time::Duration;
@@ -104,10 +104,7 @@ impl<K: Kernel> Shifter<K> {
             self.look_beside(Duration::ZERO, &|| false);
             match self.release(&device, block, until) {
                 Ok(bytes) => moved += bytes,
-                Err(refusal) => {
-                    self.undo_release(&device, &blocks, id)?;
-                    return Err(refusal);
-                }
+                Err(refusal) => return Err(refusal.after(self.undo_release(&device, &blocks, id))),
             }
         }
         self.unbind_memory(id)?;
@@ -236,9 +233,7 @@ impl<K: Kernel> Shifter<K> {
         blocks: &[MemoryBlock],
         id: &Identity,
     ) -> Result<(), Refusal> {
-        for block in blocks {
-            self.online(device, block.id)?;
-        }
+        first_of(blocks.iter().map(|block| self.online(device, block.id)))?;
         Ok(self.journal.write(Event::Memory, id)?)
     }
 }

@@ -150,6 +150,16 @@ pub enum Refusal {
         "the memory of {0} is in use by the kernel, which has no driver for it any more (somebody unbound it); only a reboot frees it"
     )]
     Stranded(String),
+    /// A conversion was given up, and not all that it had done could be undone.
+    #[error(
+        "{why} (but {undo}: not all of it is as before; `pagetide shift recover` makes it right)"
+    )]
+    NotUndone {
+        /// Why it was given up.
+        why: Box<Refusal>,
+        /// What came of the first step that could not be undone.
+        undo: Box<Refusal>,
+    },
     /// Something could not be found out, or done.
     #[error("{device}: {fault}; the device is left as it is, `pagetide shift status` shows how")]
     Kernel {
@@ -174,4 +184,20 @@ impl Refusal {
     pub(crate) fn of(device: &str) -> impl Fn(Fault) -> Self + '_ {
         move |fault| Self::Kernel { device: device.to_owned(), fault }
     }
+
+    /// Why a conversion was given up, after what it had done was undone.
+    pub(crate) fn after(self, undo: Result<(), Self>) -> Self {
+        match undo {
+            Ok(()) => self,
+            Err(journal @ Self::Journal(_)) => journal,
+            Err(undo) => Self::NotUndone { why: Box::new(self), undo: Box::new(undo) },
+        }
+    }
+}
+
+/// The first of several steps that did not work out; all are tried.
+pub(crate) fn first_of(
+    steps: impl IntoIterator<Item = Result<(), Refusal>>,
+) -> Result<(), Refusal> {
+    steps.into_iter().fold(Ok(()), Result::and)
 }

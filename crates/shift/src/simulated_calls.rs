@@ -170,7 +170,7 @@ impl Kernel for SimKernel {
         })
     }
     fn online_movable(&self, id: BlockId) -> Answer<()> {
-        self.change("online", |machine| {
+        self.change(&format!("online {id}"), |machine| {
             if machine.block(id).is_some_and(|block| std::mem::take(&mut block.leaving)) {
                 // It waits for that to end, and then there is nothing to do (drivers/base/memory.c).
                 let why = Why::Errno(libc::EINVAL);
@@ -196,12 +196,12 @@ impl Kernel for SimKernel {
             takes = Duration::MAX;
         }
         if let Err(spent) = self.spend(takes, used_up, limit, stop) {
-            return self.change("offline", |machine| {
+            return self.change(&format!("offline {id}"), |machine| {
                 machine.block(id).ok_or_else(|| busy("offline"))?.leaving = true;
                 Err(Fault { doing: "offline".into(), why: Why::TimeUp(spent) })
             });
         }
-        self.change("offline", |machine| {
+        self.change(&format!("offline {id}"), |machine| {
             let block = machine.block(id).ok_or_else(|| busy("offline"))?;
             (block.online, block.used) = (false, 0);
             machine.free_dram = machine.free_dram.saturating_sub(machine.used_up);

@@ -139,10 +139,7 @@ impl<K: Kernel> Shifter<K> {
                 self.journal.write(Event::Memory, id)?;
                 Ok(Some(bytes))
             }
-            Err(refusal) => {
-                self.undo_take(&device, id)?;
-                Err(refusal)
-            }
+            Err(refusal) => Err(refusal.after(self.undo_take(&device, id))),
         }
     }
 

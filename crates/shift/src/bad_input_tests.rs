@@ -62,8 +62,9 @@ fn a_block_that_never_goes_offline_is_named_with_what_to_do() {
 #[test]
 fn a_second_manager_is_told_who_the_first_one_is() {
     let rig = rig();
-    let _first = Lock::manager(rig.folder.path()).unwrap();
-    let refusal = Lock::manager(rig.folder.path()).unwrap_err();
+    let manager = || Lock::manager(rig.folder.path(), &rig.folder.path().join("machine"));
+    let _first = manager().unwrap();
+    let refusal = manager().unwrap_err();
     let us = format!("is held by process {} (", std::process::id());
     told(&rig, &refusal, &[&us, "wait for it, or end it"], &[EMPTY.into()]);
 }

@@ -54,15 +54,17 @@ pub enum LockError {
 pub struct Lock(#[expect(dead_code, reason = "dropping it unlocks")] Flock<File>);
 
 impl Lock {
-    /// The lock of him who shifts by himself: held for as long as he runs.
+    /// The locks of him who shifts by himself: held for as long as he runs. One is of the folder of his journal, the other
+    /// one of the machine, whatever the journal: two would take each other's devices.
     ///
     /// # Errors
-    /// When another process has it, or it cannot be made.
-    pub fn manager(folder: &Path) -> Result<Self, LockError> {
+    /// When another process has one, or it cannot be made.
+    pub fn manager(folder: &Path, machine: &Path) -> Result<[Self; 2], LockError> {
+        let of_machine = Self::take(machine, MANAGER, LOOKED_AT)?;
         let lock = Self::take(folder, MANAGER, LOOKED_AT)?;
         let path = folder.join(NAMED);
         named(&path).map_err(|source| LockError::Io { path, source })?;
-        Ok(lock)
+        Ok([of_machine, lock])
     }
 
     /// The lock on the journal: held for one change. Waits for another's change up to a limit.
@@ -147,9 +149,19 @@ fn named_at(host: &Host, path: &Path) -> Option<String> {
     host.is_alive(id).then(|| who.trim().to_owned())
 }
 
-/// Makes a folder in which nobody else may write, whatever our umask is.
+/// Makes a folder in which nobody else may write, whatever our umask is, so that it outlives a crash.
 pub(crate) fn make(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().mode(0o755).recursive(true).create(folder)
+    let changed = changed_by(folder);
+    DirBuilder::new().mode(0o755).recursive(true).create(folder)?;
+    changed.iter().try_for_each(|folder| File::open(folder)?.sync_all())
+}
+
+/// The folders that get a new name in them when a folder is made.
+fn changed_by(folder: &Path) -> Vec<PathBuf> {
+    let missing = folder.ancestors().take_while(|it| !it.as_os_str().is_empty() && !it.exists());
+    let here =
+        |parent: &Path| if parent.as_os_str().is_empty() { ".".into() } else { parent.into() };
+    missing.filter_map(Path::parent).map(here).collect()
 }
 
 /// Opens a file to read and write, or makes it; nobody else may open it.
@@ -181,27 +193,54 @@ fn holder(file: &mut File) -> String {
 mod tests {
     use super::*;
     use std::fs;
+    use tempfile::TempDir;
+
+    fn manager(folder: &TempDir, machine: &TempDir) -> Result<[Lock; 2], LockError> {
+        Lock::manager(folder.path(), machine.path())
+    }
 
     #[test]
     fn a_lock_says_who_has_it_and_is_free_when_dropped() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(Lock::manager_of(folder.path()), None);
-        let held = Lock::manager(folder.path()).unwrap();
+        let machine = tempfile::tempdir().unwrap();
+        let held = manager(&folder, &machine).unwrap();
         let us = format!("process {} (", std::process::id());
         assert!(Lock::manager_of(folder.path()).unwrap().starts_with(&us));
-        let error = Lock::manager(folder.path()).unwrap_err().to_string();
+        let error = manager(&folder, &machine).unwrap_err().to_string();
         assert!(error.contains(&us) && error.contains("manager.lock"), "{error}");
         // A change is another matter.
         let _change = Lock::change(folder.path(), Duration::ZERO).unwrap();
         drop(held);
         assert_eq!(Lock::manager_of(folder.path()), None);
-        Lock::manager(folder.path()).unwrap();
+        manager(&folder, &machine).unwrap();
+    }
+
+    #[test]
+    fn two_journals_make_no_two_managers_of_a_machine() {
+        let [one, other, machine] = [(); 3].map(|()| tempfile::tempdir().unwrap());
+        let _held = manager(&one, &machine).unwrap();
+        let error = manager(&other, &machine).unwrap_err().to_string();
+        let us = format!("process {} (", std::process::id());
+        let path = machine.path().display().to_string();
+        assert!(error.contains(&us) && error.contains(&path), "{error}");
+    }
+
+    #[test]
+    fn all_folders_that_get_a_new_name_are_known() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |words: &str| root.path().join(words);
+        assert_eq!(changed_by(&path("a/b")), [path("a"), path("")]);
+        make(&path("a/b")).unwrap();
+        assert_eq!(changed_by(&path("a/b")), [] as [PathBuf; 0]);
+        assert_eq!(changed_by(Path::new("no-such-folder")), [PathBuf::from(".")]);
     }
 
     #[test]
     fn who_looks_whether_anybody_manages_keeps_nobody_from_it() {
         let folder = tempfile::tempdir().unwrap();
-        drop(Lock::manager(folder.path()).unwrap());
+        let machine = tempfile::tempdir().unwrap();
+        drop(manager(&folder, &machine).unwrap());
         let file = File::open(folder.path().join(MANAGER)).unwrap();
         let looking = Flock::lock(file, FlockArg::LockSharedNonblock).ok().unwrap();
         std::thread::scope(|scope| {
@@ -209,7 +248,7 @@ mod tests {
                 thread::sleep(2 * AGAIN);
                 drop(looking);
             });
-            Lock::manager(folder.path()).unwrap();
+            manager(&folder, &machine).unwrap();
         });
     }
 
@@ -218,7 +257,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         // As versions before left it.
         fs::write(folder.path().join(MANAGER), "").unwrap();
-        let _held = Lock::manager(folder.path()).unwrap();
+        let machine = tempfile::tempdir().unwrap();
+        let _held = manager(&folder, &machine).unwrap();
         let _change = Lock::change(folder.path(), Duration::ZERO).unwrap();
         let mode = |name| folder.path().join(name).metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!([MANAGER, "change.lock"].map(mode), [0o600; 2]);

@@ -14,10 +14,13 @@ use pagetide_shift::{
 };
 use pagetide_types::Bytes;
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+/// Where the machine's lock lies, until it is booted again.
+const RUN: &str = "/run/pagetide/shift";
 /// How often a signal is looked for.
 const LOOK: Duration = Duration::from_millis(20);
 /// How often a signal is looked for while a device is zeroed.
@@ -29,7 +32,8 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     pagetide_shift::can_run(&kernel).map_err(Unable::Kernel)?;
     let folder = &arguments.state.state;
     // A dry run leaves nothing behind, and is nobody's rival.
-    let _manager = if arguments.dry_run { None } else { Some(Lock::manager(folder)?) };
+    let _manager =
+        if arguments.dry_run { None } else { Some(Lock::manager(folder, Path::new(RUN))?) };
     interrupt::listen();
     if let Err(error) = pagetide_shift::stay_in_memory() {
         tell!("pagetide: note: it may be paged out itself when memory gets short: {error}");

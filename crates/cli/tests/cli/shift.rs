@@ -81,9 +81,10 @@ fn a_dry_run_makes_no_folder() {
     } else {
         run.fails(4, &[]);
     }
-    assert!(!none.exists(), "{state} was made");
+    // Nor where nothing is ours.
     pagetide(&format!("shift recover --state {state}")).succeeds();
-    assert!(none.exists(), "what is no dry run makes it");
+    pagetide(&format!("shift give-back --size 1G --state {state}")).fails(1, &[]);
+    assert!(!none.exists(), "{state} was made");
 }
 
 /// A journal of this machine, or of one that is called so, of a device without a label that was memory before a reboot.
@@ -248,6 +249,21 @@ fn a_helper_ends_with_its_parent_and_not_with_a_signal_to_the_whole_service() {
     }
     drop(questions);
     assert_eq!(helper.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn a_helper_reads_blocks_that_it_is_given_open() {
+    let folder = scratch();
+    let path = folder.path().join("blocks");
+    let us = std::process::id().to_string();
+    let mut bytes = vec![0; 1 << 20];
+    for says in ["done", "done 5000"] {
+        fs::write(&path, &bytes).unwrap();
+        let mut helper = command(["shift", "helper", &us, "first-nonzero-of-blocks", "1048576"]);
+        let helper = helper.stdin(fs::File::open(&path).unwrap()).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&helper.stdout).trim(), says);
+        bytes[5000] = 1;
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `pagetide shift prepare`, `give-back` and `recover`: one change each.
 
-use super::{here, need_root, open, stops_between_devices};
+use super::{here, need_root, open, open_ours, stops_between_devices};
 use crate::commands::{out, print_json};
 use crate::exit::INTERRUPTED;
 use crate::interrupt;
@@ -73,7 +73,7 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
         dry_run,
     };
     stops_between_devices()?;
-    let opened = || open(&arguments.state.state, &machine, dry_run);
+    let opened = || open_ours(&arguments.state.state, &machine, dry_run);
     let done = pagetide_shift::give_back(&kernel, &request, opened)?;
     if arguments.state.json {
         print_json(&done)?;
@@ -116,7 +116,7 @@ pub(crate) fn recover(arguments: &RecoverArgs) -> Result<ExitCode> {
     need_root()?;
     let (kernel, machine) = here(false)?;
     stops_between_devices()?;
-    let opened = || open(&arguments.state.state, &machine, false);
+    let opened = || open_ours(&arguments.state.state, &machine, false);
     let (recovered, all) = pagetide_shift::recover(&kernel, &arguments.zero, opened)?;
     let rows: Vec<RecoveredRow> = recovered
         .into_iter()

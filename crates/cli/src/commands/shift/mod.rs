@@ -100,6 +100,11 @@ fn open(folder: &Path, machine: &Machine, dry_run: bool) -> Result<Option<Opened
     Ok(Some(Opened { journal, lock }))
 }
 
+/// The same, for what only changes devices that are ours: where the folder is not there none is, and it is not made.
+fn open_ours(folder: &Path, machine: &Machine, dry_run: bool) -> Result<Option<Opened>> {
+    open(folder, machine, dry_run || !folder.exists())
+}
+
 /// From now on Ctrl-C asks to stop after the device at hand, and that is said if it takes a while.
 fn stops_between_devices() -> Result<()> {
     interrupt::listen();

@@ -20,6 +20,7 @@ fn wandering(path: &Path, hot: u32) -> Recording {
     record_numbered(path, 0..24, |_| 400, rate)
 }
 
+#[expect(clippy::unwrap_used, reason = "a test's own recording")]
 fn planned(recording: &Recording, policy: &str, target_slowdown: f64) -> Plan {
     let options = PlanOptions { target_slowdown, ..PlanOptions::default() };
     plan_recording(recording, &[policy.parse().unwrap()], &cxl(), &options).unwrap()

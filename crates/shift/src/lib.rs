@@ -8,7 +8,7 @@
 //! | question | module |
 //! |---|---|
 //! | When does memory grow or shrink? (pure) | `pressure`, with `slope` for how fast it is used up |
-//! | Which device is taken, or goes back? | `area` (pure), `usage` for what of them is used, `pair` for the DRAM they belong to |
+//! | Which device is taken, or goes back? | `choice` (pure), `usage` for what of them is used, `pair` for the DRAM they belong to |
 //! | A device from storage to memory | `convert` |
 //! | A device from memory to storage: its blocks go offline | `give_back`; in a process of its own `offlining`, and before that `emptying` moves programs' pages off them |
 //! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who has it open: `users`, and meanwhile: `alone`; while the next one leaves: `beside` |
@@ -21,8 +21,8 @@
 //! | Why not, with the remedy | `refusal` |
 
 mod alone;
-mod area;
 mod beside;
+mod choice;
 mod compaction;
 mod convert;
 mod daemon;
@@ -62,7 +62,7 @@ mod worker;
 mod zero_bytes;
 mod zero_device;
 
-pub use area::{Candidate, LEFTMOST, to_give_back, to_take};
+pub use choice::{Candidate, LEFTMOST, to_give_back, to_take};
 pub use compaction::{Compacted, FreeBlocks, compact};
 pub use convert::{Shifter, can_run};
 pub use daemon::{

@@ -1,7 +1,7 @@
 //! A machine's figures as what they are simulated by.
 
 use super::Ps;
-use super::module::{Banks, Module};
+use super::bank_queues::{Banks, Module};
 use pagetide_machine::{LocalMemory, Pool, PoolMachine};
 use pagetide_types::Bytes;
 

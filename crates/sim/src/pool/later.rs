@@ -3,8 +3,8 @@
 //! requests when they come, not when it is known that they will.
 
 use super::Ps;
+use super::bank_scheduler::Wanted;
 use super::counts::PageId;
-use super::scheduler::Wanted;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

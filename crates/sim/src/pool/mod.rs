@@ -9,7 +9,23 @@
 //! that changes what they do for all; so where pages move, what the cores' own caches let through is replayed,
 //! and the shared one behind them is simulated in time ([`Engine::sharing`]). [`NodeCaches`] are caches all of
 //! which are simulated in time, to see how good that is.
+//!
+//! # Where is what
+//!
+//! | question | module |
+//! |---|---|
+//! | A scenario, a sweep | `scenario` |
+//! | Caches, and what they let through | `caches`, `filter`, `kept`, `traffic`; in time `shared` |
+//! | The order of what happens | `engine`, `later`, `core` |
+//! | Network and banks | `network`, `bank_queues` (in order), `bank_scheduler` (out of order), `pool_module` for either |
+//! | Counts at the pool | `controller`, `counts`, `pact` (the table that they are kept in) |
+//! | Epochs, shootdowns, swaps | `manager`, `dma` for swaps one by one, `translations` for what shootdowns take |
+//! | Which pages move: the paper's | `policy`, `clock` for victims |
+//! | Which pages move: those that pay | `payback`, with `learner` (what pages will bring) and `load` (what lines and stalls cost all), `lost` (lines in caches) |
+//! | A governor for each node | `governed` |
 
+mod bank_queues;
+mod bank_scheduler;
 mod caches;
 mod clock;
 mod controller;
@@ -24,12 +40,11 @@ mod hardware;
 mod kept;
 mod later;
 mod learner;
-mod link;
 mod load;
 mod local;
 mod lost;
 mod manager;
-mod module;
+mod network;
 mod node;
 mod outcome;
 mod pact;
@@ -39,7 +54,6 @@ mod places;
 mod policy;
 mod pool_module;
 pub mod scenario;
-mod scheduler;
 mod settings;
 mod shared;
 mod slots;
@@ -50,6 +64,7 @@ mod touches;
 mod traffic;
 mod translations;
 
+pub use bank_queues::{Banks, Module};
 pub use caches::NodeCaches;
 pub use controller::{Controller, Spills};
 pub use counts::{Hot, PageId};
@@ -59,7 +74,6 @@ pub use kept::{Filtered, filter};
 pub use load::Prices;
 pub use local::{Frame, LocalTable};
 pub use manager::Swapped;
-pub use module::{Banks, Module};
 pub use outcome::{NodeOutcome, PoolOutcome};
 pub use payback::Payback;
 pub use placement::Placement;

@@ -1,6 +1,7 @@
 //! A node: its cores, its own memory, its port to the pool, and where each of its pages is.
 
 use super::Ps;
+use super::bank_queues::Module;
 use super::caches::NodeCaches;
 use super::core::Core;
 use super::counts::PageId;
@@ -9,10 +10,9 @@ use super::filter::Seen;
 use super::governed::Governed;
 use super::hardware::{Times, local};
 use super::kept::Nothing;
-use super::link::Link;
 use super::local::LocalTable;
 use super::lost::{Left, Lost};
-use super::module::Module;
+use super::network::Link;
 use super::places::{Place, Places};
 use super::policy::NodeView;
 use super::shared::Shared;

@@ -1,9 +1,9 @@
 //! A module of the pool: served in order, or as a memory controller would ([`Scheduler`]), if the machine says how.
 
 use super::Ps;
+use super::bank_queues::Module;
+use super::bank_scheduler::Scheduler;
 use super::hardware::module;
-use super::module::Module;
-use super::scheduler::Scheduler;
 use pagetide_machine::Pool;
 
 /// See the module.

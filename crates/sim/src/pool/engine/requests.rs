@@ -2,12 +2,12 @@
 
 use super::Engine;
 use crate::pool::Ps;
+use crate::pool::bank_scheduler::Wanted;
 use crate::pool::dma::LINES;
 use crate::pool::later::{Asked, Event, Ticket};
 use crate::pool::lost::Lost;
 use crate::pool::places::Place;
 use crate::pool::pool_module::PoolModule;
-use crate::pool::scheduler::Wanted;
 
 impl Engine<'_> {
     /// When what a core asks for now is there, or what it gives back is stored; none, if that waits for

@@ -2,7 +2,7 @@
 //! in order at the entrance until less than so many requests are inside, then for the channel, then
 //! for its bank. So contention comes out of queues, and of nothing else.
 
-use super::link::Link;
+use super::network::Link;
 use super::{Ps, Slots};
 use pagetide_types::Bytes;
 

@@ -1,11 +1,11 @@
 //! Banks that a memory controller serves out of order: reads of the row that a bank has open before other reads
 //! (first ready, first come, first served), and writes from a buffer, when their bank would be idle or the buffer
 //! is nearly full. Everything happens in the order of simulated time: a request's end is known when its bank is
-//! done with it, and not when it comes, as in [`super::module`].
+//! done with it, and not when it comes, as in [`super::bank_queues`].
 
 use super::Ps;
 use super::later::Ticket;
-use super::link::Link;
+use super::network::Link;
 use pagetide_machine::{Pool, WriteBuffer};
 use std::collections::VecDeque;
 

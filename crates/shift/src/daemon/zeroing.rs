@@ -144,22 +144,28 @@ impl<K: Kernel> Daemon<K> {
                 self.change_within(Duration::MAX, |it| Ok(it.recover_device(&id, false)))?;
             let Some(recovered) = recovered.ok().flatten() else { continue };
             let happened = self.recovered(id, recovered, since);
-            self.zeroing.happened.push(happened);
+            self.zeroing.happened.extend(happened);
         }
         Ok(())
     }
 
-    /// What came of one that was made right.
-    fn recovered(&mut self, id: Identity, recovered: Recovered, since: Duration) -> Happened {
+    /// What came of one that was made right; nothing of one that is storage as before.
+    fn recovered(
+        &mut self,
+        id: Identity,
+        recovered: Recovered,
+        since: Duration,
+    ) -> Option<Happened> {
         let device = recovered.name.unwrap_or_else(|| id.to_string());
-        match recovered.is {
+        Some(match recovered.is {
             Ok(Outcome::Memory(bytes)) => Happened::Restored { device, bytes },
-            Ok(Outcome::Storage | Outcome::Rebound) => {
+            Ok(Outcome::Rebound) => return None,
+            Ok(Outcome::Storage) => {
                 let seconds = (self.kernel.now() - since).as_secs_f64();
                 Happened::Zeroed { device, seconds }
             }
             Err(refusal) => self.refusal_of(id, device, &refusal),
-        }
+        })
     }
 
     /// Takes one behind a DRAM into use again because programs want it; whether one is.
@@ -230,7 +236,7 @@ impl<K: Kernel> Daemon<K> {
                         other => {
                             if let Some(recovered) = other?.ok().flatten() {
                                 let happened = self.recovered(id, recovered, since);
-                                self.zeroing.happened.push(happened);
+                                self.zeroing.happened.extend(happened);
                             }
                         }
                     }

@@ -18,9 +18,9 @@ const SURE: f64 = 3.0;
 const SURELY_NOT: f64 = 2.0;
 const MATTERS: f64 = 0.4;
 /// Other regions count as so much information at most, for their slopes differ by a fifth. Before anybody has seen whether
-/// expectations are right they are taken to be so by half, which counts as so much.
+/// expectations are right they are taken to be so by half, or not at all where nothing hints at it, which counts as so much.
 const OTHERS: f64 = 25.0;
-const BY_HALF: f64 = 4.0;
+const BEFORE: f64 = 4.0;
 
 /// See the module. In the inverse of the variance of the slope.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -77,9 +77,11 @@ impl BorneOut {
         }
     }
 
-    /// How much of a difference that is expected of its pages comes true, 0 to 1.
-    pub(super) fn comes_true(&self) -> f64 {
-        ((self.slope + BY_HALF / 2.0) / (self.information + BY_HALF)).clamp(0.0, 1.0)
+    /// How much of a difference that is expected of its pages comes true, 0 to 1; `may`: whether anything hints at their
+    /// differing.
+    pub(super) fn comes_true(&self, may: bool) -> f64 {
+        let before = if may { 0.5 } else { 0.0 };
+        ((self.slope + BEFORE * before) / (self.information + BEFORE)).clamp(0.0, 1.0)
     }
 
     /// Whether its pages differ by more than chance; none as long as that is open.

@@ -159,12 +159,12 @@ impl Pages {
         self.memory.as_ref().map(|memory| memory.borne_out)
     }
 
-    /// Takes it for like the regions that say this together, as far as it has not shown otherwise; whether its pages
-    /// turned out to be accessed alike.
-    pub(crate) fn beside(&mut self, all: &BorneOut) -> bool {
+    /// Takes it for like the regions that say this together, as far as it has not shown otherwise, and whose pages `may`
+    /// differ; whether its pages turned out to be accessed alike.
+    pub(crate) fn beside(&mut self, all: &BorneOut, may: bool) -> bool {
         let Some(memory) = &mut self.memory else { return false };
         let known = memory.borne_out.beside(all);
-        memory.comes_true = single(known.comes_true());
+        memory.comes_true = single(known.comes_true(may));
         memory.borne_out.differ() != Some(true) && known.differ() == Some(false)
     }
 

@@ -158,7 +158,7 @@ impl Estimator {
             }
             lines_of_page.push(lines);
         }
-        find_alike(regions, &measured);
+        find_alike(regions, &measured, &self.alike);
         glimpse::judge(regions, visits);
         for (region, lines) in regions.iter_mut().zip(lines_of_page) {
             region.expect(&counts[region.process], lines, self.gap_s(region.process));
@@ -277,24 +277,60 @@ impl Estimator {
     }
 }
 
+/// What regions of a process that are about as hot, by factors of 2, say together of whether their pages differ.
+#[derive(Clone, Copy, Debug, Default)]
+struct Together {
+    borne_out: BorneOut,
+    /// As a logarithm, how much likelier it is that they differ as the pages of all of them do than that those of each have
+    /// one rate; of so many regions.
+    likelier: f64,
+    regions: u32,
+}
+
+impl Together {
+    /// Fewer regions do not say it.
+    const ENOUGH: u32 = 8;
+
+    fn add(&mut self, region: &Region, borne_out: &BorneOut, rates: &Weights) {
+        self.borne_out.add(borne_out);
+        if let Some(likelier) = region.history.likelier_as(rates) {
+            self.likelier += likelier;
+            self.regions += 1;
+        }
+    }
+
+    /// Whether it is likelier that they differ, before later visits tell.
+    fn may_differ(&self) -> bool {
+        self.regions < Self::ENOUGH || self.likelier > 0.0
+    }
+}
+
 /// Finds out whose pages are accessed alike, of regions that were watched: by each itself, and by all of its process that are
-/// about as hot, by factors of 2.
-fn find_alike(regions: &mut [Region], measured: &[Option<Measured>]) {
-    let kind = |region: &Region| Some((region.process, region.history.brackets().octave()?));
-    let mut said: HashMap<(usize, i32), BorneOut> = HashMap::new();
+/// about as hot; `rates`: how those of such regions are distributed, by octave.
+fn find_alike(
+    regions: &mut [Region],
+    measured: &[Option<Measured>],
+    rates: &HashMap<i32, Weights>,
+) {
+    let octave = |region: &Region| region.history.brackets().octave();
+    let mut said: HashMap<(usize, i32), Together> = HashMap::new();
     for region in regions.iter() {
         let own = region.pages.as_ref().and_then(|pages| pages.borne_out());
-        if let Some((own, kind)) = own.zip(kind(region)) {
-            said.entry(kind).or_default().add(&own);
+        if let Some((own, octave)) = own.zip(octave(region))
+            && let Some(rates) = rates.get(&octave)
+        {
+            said.entry((region.process, octave)).or_default().add(region, &own, rates);
         }
     }
     let watched = regions.iter_mut().zip(measured).filter(|(_, seen)| seen.is_some());
     for (region, _) in watched.filter(|(region, _)| !region.huge) {
-        let said = kind(region).and_then(|kind| said.get(&kind)).copied();
+        let said = octave(region).and_then(|octave| said.get(&(region.process, octave)).copied());
         let Some(pages) = &mut region.pages else { continue };
         // A small region speaks for itself alone.
-        let said = said.or_else(|| pages.borne_out()).unwrap_or_default();
-        if pages.beside(&said) {
+        let alone =
+            || Together { borne_out: pages.borne_out().unwrap_or_default(), ..Together::default() };
+        let said = said.unwrap_or_else(alone);
+        if pages.beside(&said.borne_out, said.may_differ()) {
             region.history.found_alike();
         }
         pages.alike = pages.differ() != Some(true) && region.history.alike();

@@ -229,6 +229,12 @@ impl History {
         self.brackets.would_tell().then(|| self.spread().likelier)
     }
 
+    /// As a logarithm, how much likelier what was seen is if its pages have these rates than if all have the one that fits best;
+    /// none of too few pages.
+    pub(crate) fn likelier_as(&self, weights: &Weights) -> Option<f64> {
+        self.brackets.are_enough().then(|| self.brackets.likelier_than_alike(weights))
+    }
+
     /// The rate of its pages, per second of CPU time, if all are accessed alike.
     pub(crate) fn rate_if_alike(&mut self) -> f64 {
         *self.if_alike.get_or_insert_with(|| self.brackets.alike().0)

@@ -298,6 +298,29 @@ fn what_nobody_accesses_more_often_than_the_rest_is_not_expected_to_be() {
 }
 
 #[test]
+fn one_visit_does_not_make_pages_hotter_than_others_where_nothing_hints_at_it() {
+    // A quarter of the regions hot, the pages of all others accessed every five or ten seconds. One visit sees some of those
+    // and not others; who goes by that exchanges a tenth of the memory before the next visit tells.
+    for rate in [0.1, 0.2] {
+        let of_page = |page: usize| if (page / 512).is_multiple_of(4) { 40.0 } else { rate };
+        let mut world = Simulated::new(false, (0..96 * 512).map(of_page));
+        let mut regions: Vec<Region> = (0..96).map(with_pages).collect();
+        let mut hotter = 0;
+        live(&mut world, &mut regions, (1, 96.0), |_, _, regions| {
+            hotter = regions
+                .iter()
+                .map(|region| {
+                    let pages = expected(region);
+                    let usual = pages.iter().sum::<f32>() / 512.0;
+                    pages.iter().filter(|rate| **rate > 1.2 * usual).count()
+                })
+                .sum();
+        });
+        assert!(hotter < 1_000, "{hotter} of {}, {rate}", 96 * 512);
+    }
+}
+
+#[test]
 fn a_region_of_few_pages_says_by_itself_whether_they_differ() {
     // Two pages that are accessed twenty times a second, six every minute: too few to be held to others.
     let rate = |page: u64| [20.0, 0.02, 0.0][usize::from(page >= 2) + usize::from(page >= 8)];

@@ -1,6 +1,7 @@
 //! "Adaptive Migration Decision for Multi-Tenant Memory Systems" (*Adaptive*): one file per figure.
 
 mod all;
+mod constants;
 mod figure_10;
 mod figure_11;
 mod figure_14;
@@ -38,6 +39,7 @@ pub(crate) const PAPER: Paper = Paper {
         figure_14::FIGURE,
         figure_18::FIGURE,
         all::FIGURE,
+        constants::FIGURE,
         scales::FIGURE,
         stationary::FIGURE,
         unseen::FIGURE,

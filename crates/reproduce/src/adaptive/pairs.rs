@@ -90,7 +90,7 @@ impl Pair {
 
 /// Pairs by offset and system.
 pub(super) struct Pairs {
-    systems: Vec<(System, Dram)>,
+    systems: Vec<(System<'static>, Dram)>,
     /// A pair, its offset, and what it came to by system.
     rows: Vec<(Pair, u32, Vec<Values>)>,
 }
@@ -100,7 +100,7 @@ pub(super) fn run(
     context: &Context,
     pairs: &[Pair],
     offsets_s: &[u32],
-    systems: &[(System, Dram)],
+    systems: &[(System<'static>, Dram)],
 ) -> Result<Pairs, ReproduceError> {
     let cases: Vec<(Pair, u32)> = pairs
         .iter()

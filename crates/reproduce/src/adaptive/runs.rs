@@ -10,17 +10,17 @@ use pagetide_sim::systems::DecisionLog;
 
 /// A system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct System {
+pub(super) struct System<'a> {
     /// What the paper calls it.
     pub(super) name: &'static str,
     /// The keys of its `[system]`.
-    pub(super) keys: &'static str,
+    pub(super) keys: &'a str,
     /// Cores for the kernel's threads; those that the programs leave, if none.
     spare_cores: Option<u32>,
 }
 
-impl System {
-    pub(super) const fn of(name: &'static str, keys: &'static str) -> Self {
+impl<'a> System<'a> {
+    pub(super) const fn of(name: &'static str, keys: &'a str) -> Self {
         Self { name, keys, spare_cores: None }
     }
 
@@ -35,25 +35,25 @@ impl System {
     }
 }
 
-pub(super) const NONE: System = System::of("No migration", "name = \"no-migration\"");
-pub(super) const LINUX: System = System::of("Linux", "name = \"linux-tiering\"");
-pub(super) const TPP: System = System::of("TPP", "name = \"tpp\"");
-pub(super) const TPP_MOD: System = System::of("TPP-mod", "name = \"tpp-mod\"");
-pub(super) const NOMAD: System = System::of("NOMAD", "name = \"nomad\"");
+pub(super) const NONE: System<'static> = System::of("No migration", "name = \"no-migration\"");
+pub(super) const LINUX: System<'static> = System::of("Linux", "name = \"linux-tiering\"");
+pub(super) const TPP: System<'static> = System::of("TPP", "name = \"tpp\"");
+pub(super) const TPP_MOD: System<'static> = System::of("TPP-mod", "name = \"tpp-mod\"");
+pub(super) const NOMAD: System<'static> = System::of("NOMAD", "name = \"nomad\"");
 /// Its kernel's threads run where the program's do, or on two cores of their own (section 5.1).
-pub(super) const MEMTIS: System = System::of("MEMTIS", "name = \"memtis\"").with_cores(0);
-pub(super) const MEMTIS_2: System =
+pub(super) const MEMTIS: System<'static> = System::of("MEMTIS", "name = \"memtis\"").with_cores(0);
+pub(super) const MEMTIS_2: System<'static> =
     System::of("MEMTIS (+2 core)", "name = \"memtis\"").with_cores(2);
 /// With as much time for its samples as Pagetide has for watching: half a core.
-pub(super) const MEMTIS_CHEAP: System =
+pub(super) const MEMTIS_CHEAP: System<'static> =
     System::of("MEMTIS (+2 core, 60 ns a sample)", "name = \"memtis\"\nsample_ns = 60")
         .with_cores(2);
 /// This project's, as `pagetide run` does it.
-pub(super) const PAGETIDE: System = System::of("Pagetide", "name = \"pagetide\"");
+pub(super) const PAGETIDE: System<'static> = System::of("Pagetide", "name = \"pagetide\"");
 /// With the guards that its governor has by default.
-pub(super) const OURS: System = System::of("Adaptive", "name = \"adaptive\"");
+pub(super) const OURS: System<'static> = System::of("Adaptive", "name = \"adaptive\"");
 /// Algorithms 1 and 2 as published, without them.
-pub(super) const BARE: System = System::of(
+pub(super) const BARE: System<'static> = System::of(
     "Adaptive, bare",
     "name = \"adaptive\"\ngovernor = \"adaptive:churn=0,patience=0,floor=0,backoff=1\"",
 );
@@ -135,7 +135,7 @@ pub(super) fn value(values: &Values, name: &str) -> Result<f64, ReproduceError> 
 
 /// Programs by DRAM and system.
 pub(super) struct Grid {
-    systems: Vec<System>,
+    systems: Vec<System<'static>>,
     /// A program, its DRAM in GB, and accesses a second by system.
     pub(super) rows: Vec<(&'static Program, u32, Vec<f64>)>,
     /// By row, when the last system's governor stopped it first, s.
@@ -147,7 +147,7 @@ pub(super) fn grid(
     context: &Context,
     threads: u32,
     programs: &[&'static Program],
-    systems: &[System],
+    systems: &[System<'static>],
 ) -> Result<Grid, ReproduceError> {
     let sizes = if context.small { &DRAM_GB[..1] } else { &DRAM_GB };
     grid_of(context, threads, (programs, sizes), systems)
@@ -158,7 +158,7 @@ pub(super) fn grid_of(
     context: &Context,
     threads: u32,
     (programs, sizes): (&[&'static Program], &[u32]),
-    systems: &[System],
+    systems: &[System<'static>],
 ) -> Result<Grid, ReproduceError> {
     let pairs: Vec<(&Program, u32)> = programs
         .iter()

@@ -3,7 +3,8 @@
 names, and that no two claims of a page have the same number.
 
 A test is named as `crate: name`; names that follow without a crate belong to the one before, up
-to the next semicolon or cell."""
+to the next semicolon or cell. Tests of a claim that has many stand at the end of its page, in an entry
+of a list that the claim links (`tests-NUMBER`)."""
 
 import pathlib
 import re
@@ -24,14 +25,18 @@ known: dict[str, set[str]] = {}
 wrong = 0
 for page in PAGES:
     claims: dict[str, int] = {}
+    listed: dict[str, int] = {}
+    linked: set[str] = set()
     named = 0
     for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
         claim = re.match(r"\| (\d+) \|", line)
-        if not claim:
+        entry = re.match(r'- <a id="tests-(\d+)">', line)
+        if not claim and not entry:
             continue
-        first = claims.setdefault(claim[1], number)
+        linked |= set(re.findall(r"\]\(#tests-(\d+)\)", line)) & ({claim[1]} if claim else set())
+        first = (claims if claim else listed).setdefault((claim or entry)[1], number)
         if first != number:
-            print(f"{page}:{number}: {claim[1]} is the number of the claim in line {first}, too")
+            print(f"{page}:{number}: {(claim or entry)[1]} is the number of line {first}, too")
             wrong += 1
         for part in re.split(r"[;|]", line):
             crate = None
@@ -43,6 +48,9 @@ for page in PAGES:
                 if name not in known.setdefault(crate, tests_of(crate)):
                     print(f"{page}:{number}: there is no test {name} in {crate}")
                     wrong += 1
+    for claim in sorted(set(listed) - linked, key=int):
+        print(f"{page}:{listed[claim]}: no claim links these tests")
+        wrong += 1
     if not named:
         sys.exit(f"{page} names no tests; has its form changed?")
 sys.exit(1 if wrong else 0)

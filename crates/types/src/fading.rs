@@ -6,7 +6,7 @@
 
 /// What was seen counts for so much one epoch with visits later: some fourteen such epochs say what is expected. With 0.8,
 /// which is five, units whose rates differ by a third change places by chance, again and again; with 0.95 what changes by
-/// less than is noticed is followed too late (docs/reproduction/adaptive.md).
+/// less than is noticed is followed too late (docs/history.md, "Adaptive, by simulation").
 pub const KEEP: f32 = 0.93;
 /// A change: so many times as much seen as expected, or as little, and so many standard deviations and sightings off.
 const CHANGED: f64 = 2.0;

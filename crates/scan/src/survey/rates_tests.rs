@@ -294,7 +294,7 @@ fn what_nobody_accesses_more_often_than_the_rest_is_not_expected_to_be() {
         found.push(looks_hot.sum::<usize>());
     });
     // Of 36,864 pages.
-    assert!(found[1..].iter().all(|pages| *pages < 100), "{found:?}");
+    assert!(found.iter().all(|pages| *pages < 100), "{found:?}");
 }
 
 #[test]

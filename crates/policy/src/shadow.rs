@@ -5,8 +5,8 @@
 //! The same order, kept as rows of the epoch's heat and sorted in linear time: there is one of
 //! these for every rival and capacity of a replay.
 
-use crate::population::{DEAD, Population};
-use pagetide_types::EpochHeat;
+use crate::population::Population;
+use pagetide_types::{EpochHeat, Succession};
 
 /// An entry of the order with this bit is a hole; the other bits are its base pages.
 const HOLE: u32 = 1 << 31;
@@ -31,15 +31,15 @@ impl Shadow {
     /// differs from that of the epoch before; as [`crate::PriorityOrder::arrive`].
     pub(crate) fn arrive(&mut self, population: &Population, heat: &EpochHeat) {
         // Pages that take room from the holes ahead.
-        let mut taking = population.growth;
-        let mut births = population.born.iter();
+        let mut taking = population.change.growth;
+        let mut births = population.change.born.iter();
         self.spare.clear();
         for entry in &self.order {
             let mut room = if *entry & HOLE != 0 {
                 u64::from(*entry & !HOLE)
             } else {
-                let row = population.row_now[*entry as usize];
-                if row != DEAD {
+                let row = population.change.row_now[*entry as usize];
+                if row != Succession::GONE {
                     self.spare.push(row);
                     continue;
                 }

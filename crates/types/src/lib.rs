@@ -10,6 +10,7 @@ mod ids;
 mod nearest;
 mod printable;
 pub mod shell;
+mod succession;
 mod units;
 
 pub use bytes::{Bytes, ParseBytesError};
@@ -18,4 +19,5 @@ pub use heat::{EpochHeat, HeatFlags, HeatRow};
 pub use ids::{EpochId, NodeId, ObjectId, Pid, TierId, UnitId};
 pub use nearest::nearest;
 pub use printable::{acts, printable, printable_json, printable_lines, printable_report};
+pub use succession::Succession;
 pub use units::{AreaKind, PageSize, PhysAddr, UnitKey, UnitSize, VirtAddr};

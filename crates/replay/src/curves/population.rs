@@ -1,9 +1,6 @@
 //! Who was born, died, grew or shrank between two epochs; found once for all policies.
 
-use pagetide_types::{EpochHeat, HeatFlags, UnitId};
-
-/// Stands in [`Change::row_now`] for a unit that died.
-pub(crate) const DEAD: u32 = u32::MAX;
+use pagetide_types::{EpochHeat, HeatFlags, Succession, UnitId};
 
 /// The units of one epoch, their sizes in base pages and what was observed of them.
 #[derive(Debug, Default)]
@@ -18,12 +15,8 @@ pub(crate) struct Population {
 pub(crate) struct Change {
     /// Whether anything did.
     pub(crate) any: bool,
-    /// For every row before, its row now or [`DEAD`].
-    pub(crate) row_now: Vec<u32>,
-    /// Rows now that were not alive before, ascending.
-    pub(crate) born: Vec<u32>,
-    /// Base pages that the units alive in both gained, all together; 0 if they lost some.
-    pub(crate) growth: u64,
+    /// What did; empty where nothing did.
+    pub(crate) units: Succession,
 }
 
 impl Change {
@@ -34,28 +27,10 @@ impl Change {
         self.any = before.unit != now.unit
             || before.pages != now.pages
             || !before.flags.iter().map(huge).eq(now.flags.iter().map(huge));
-        self.row_now.clear();
-        self.born.clear();
-        if !self.any {
-            return;
+        if self.any {
+            self.units.find(&before.unit, &before.pages, now);
+        } else {
+            self.units.clear();
         }
-        let (mut gained, mut lost) = (0, 0);
-        let mut old = 0;
-        for (row, unit) in (0..).zip(&now.unit) {
-            while before.unit.get(old).is_some_and(|other| other < unit) {
-                self.row_now.push(DEAD);
-                old += 1;
-            }
-            if before.unit.get(old) == Some(unit) {
-                gained += u64::from(now.pages[row as usize]);
-                lost += u64::from(before.pages[old]);
-                self.row_now.push(row);
-                old += 1;
-            } else {
-                self.born.push(row);
-            }
-        }
-        self.row_now.resize(before.unit.len(), DEAD);
-        self.growth = u64::saturating_sub(gained, lost);
     }
 }

@@ -11,13 +11,13 @@ use crate::curves::demand::Demands;
 use crate::curves::entry::Entry;
 use crate::curves::evaluation::Cue;
 use crate::curves::grid::Cuts;
-use crate::curves::population::{Change, DEAD};
+use crate::curves::population::Change;
 use crate::curves::radix::Sorter;
 use crate::curves::reach::Reach;
 use crate::curves::repair::{Repair, Repaired};
 use crate::curves::tally::{Hits, Tally, moves_whole};
 use pagetide_policy::{AccessHistory, EpochView, Needs, Observation, Placement, RankPolicy};
-use pagetide_types::EpochHeat;
+use pagetide_types::{EpochHeat, Succession};
 
 /// What all simulations are shown of one epoch.
 #[derive(Clone, Copy)]
@@ -87,7 +87,7 @@ impl<C: Cuts> Simulation<C> {
     pub(crate) fn step(&mut self, input: &EpochInput<'_>) {
         if input.change.any {
             let pushed = self.arrive(input);
-            let born = input.change.born.iter().map(|row| input.heat.unit[*row as usize]);
+            let born = input.change.units.born.iter().map(|row| input.heat.unit[*row as usize]);
             self.reach.arrive(&input.heat.unit, born);
             self.lay_out(input.heat, pushed && input.cue.counts && !input.cue.begins);
             self.keys_before.clear();
@@ -159,8 +159,8 @@ impl<C: Cuts> Simulation<C> {
             unit.replace_bin(NEWBORN);
             unit
         };
-        let mut taking = change.growth;
-        let mut born = change.born.iter();
+        let mut taking = change.units.growth;
+        let mut born = change.units.born.iter();
         self.spare.clear();
         self.holes = false;
         let mut pushed = false;
@@ -176,8 +176,8 @@ impl<C: Cuts> Simulation<C> {
             }
             let mut room = entry.pages();
             if !entry.is_hole() {
-                let row = change.row_now[entry.row() as usize];
-                if row != DEAD {
+                let row = change.units.row_now[entry.row() as usize];
+                if row != Succession::GONE {
                     let mut unit = unit(row);
                     unit.replace_bin(entry.bin());
                     self.spare.push(unit);

@@ -92,4 +92,7 @@ oldest=$(printf '%s\n' "$wanted" "$version" | sort -V | head -n 1)
 [ "$oldest" = "$wanted" ] ||
     die "cargo is $version, and $wanted or newer is needed; install rustup (https://rustup.rs)"
 
-[ "${1:-build}" != lab ] || scripts/lab-kernel.sh
+if [ "${1:-build}" = lab ]; then
+    scripts/lab-kernel.sh
+    scripts/lab-qemu.sh || say "guests with CXL memory cannot be booted here; their tests say that they are skipped"
+fi

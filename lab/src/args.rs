@@ -49,7 +49,7 @@ pub(crate) struct Run {
     /// Where the files go that the command leaves in /out ($OUT)
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: Option<PathBuf>,
-    /// Keep what is written to NVDIMMs in this folder: the next run with it finds them as this one
+    /// Keep what is written to NVDIMMs and CXL memory in this folder: the next run with it finds them as this one
     /// left them, as after a reboot
     #[arg(long, value_name = "FOLDER")]
     pub(crate) keep: Option<PathBuf>,

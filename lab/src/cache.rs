@@ -1,4 +1,4 @@
-//! The folder that keeps what was downloaded or built: the kernel, its modules, the meter.
+//! The folder that keeps what was downloaded or built: the kernel, its modules, the meter, a newer QEMU.
 
 use std::{
     fs,
@@ -49,6 +49,12 @@ impl Cache {
             .find(|folder| folder.is_dir())
             .map(Self)
             .ok_or(CacheError::NoFolder)
+    }
+
+    /// A folder of that kind.
+    #[cfg(test)]
+    pub(crate) fn at(folder: &Path) -> Self {
+        Self(folder.to_owned())
     }
 
     /// A path in it.

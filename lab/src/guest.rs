@@ -2,7 +2,8 @@
 
 use crate::{
     console,
-    qemu::{self, Paths},
+    emulator::{Emulator, PROGRAM},
+    qemu::Paths,
     spawn::spawn,
     words::{Word, listen},
 };
@@ -28,7 +29,7 @@ const LOOK: Duration = Duration::from_millis(100);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GuestError {
     /// QEMU is not there.
-    #[error("cannot start {program}; scripts/deps.sh lab installs it", program = qemu::PROGRAM)]
+    #[error("cannot start {program}; scripts/deps.sh lab installs it", program = PROGRAM)]
     Start(#[source] io::Error),
     /// A file or socket of the run.
     #[error("cannot use {0}")]
@@ -81,9 +82,10 @@ pub(crate) struct Guest {
 }
 
 impl Guest {
-    /// Starts QEMU with `arguments`. To be called by the thread that lives longest: the kernel
+    /// Starts `emulator` with `arguments`. To be called by the thread that lives longest: the kernel
     /// ends QEMU together with it.
     pub(crate) fn start(
+        emulator: &Emulator,
         arguments: &[String],
         paths: &Paths,
         sinks: Sinks,
@@ -95,7 +97,7 @@ impl Guest {
             listeners.push(listener);
         }
         let complaints = paths.console.with_extension("qemu");
-        let qemu = spawn(arguments, &complaints)?;
+        let qemu = spawn(emulator, arguments, &complaints)?;
         let (sender, words) = mpsc::channel();
         let mut readers = Vec::new();
         // In the order of `qemu::PORTS`; the control port is no plain stream.

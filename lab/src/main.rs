@@ -4,6 +4,7 @@
 mod args;
 mod cache;
 mod console;
+mod emulator;
 mod felt;
 mod guest;
 mod initramfs;

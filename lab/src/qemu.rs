@@ -6,9 +6,6 @@ use crate::topology::Topology;
 use pagetide_types::Bytes;
 use std::path::{Path, PathBuf};
 
-/// The program, of Debian's package `qemu-system-x86`.
-pub(crate) const PROGRAM: &str = "qemu-system-x86_64";
-
 /// Room for labels behind an NVDIMM's memory. Regions and namespaces are multiples of 16 MiB.
 const LABELS: Bytes = Bytes::mib(16);
 
@@ -28,6 +25,8 @@ pub(crate) struct Paths {
     pub(crate) ports: Vec<PathBuf>,
     /// Memory of the NVDIMMs.
     pub(crate) nvdimms: Vec<PathBuf>,
+    /// Memory of the CXL devices.
+    pub(crate) cxls: Vec<PathBuf>,
     /// What is written to them stays in their files.
     pub(crate) keep: bool,
 }
@@ -43,8 +42,16 @@ pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<S
     let mut add = |option: &str, value: String| all.extend([format!("-{option}"), value]);
     let nvdimm = if topology.nvdimms.is_empty() { "" } else { ",nvdimm=on" };
     add("accel", "tcg,thread=multi".into());
-    add("machine", format!("q35,hmat=on{nvdimm}"));
-    add("cpu", "max".into());
+    let (window, cpu) = if topology.cxls.is_empty() {
+        (String::new(), "max")
+    } else {
+        let size: Bytes = topology.cxls.iter().map(|it| it.size).sum();
+        let window = format!(",cxl=on,cxl-fmw.0.targets.0=cxl,cxl-fmw.0.size={}", mib(size));
+        // The kernel takes no region into use on a virtual machine, for it cannot flush the caches there.
+        (window, "max,hypervisor=off")
+    };
+    add("machine", format!("q35,hmat=on{nvdimm}{window}"));
+    add("cpu", cpu.into());
     add("m", memory(topology));
     add("smp", format!("{}", topology.cpus()));
     // NVDIMMs before nodes: `ranges` relies on the order.
@@ -63,7 +70,7 @@ pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<S
             ),
         );
     }
-    for (option, value) in nodes(topology) {
+    for (option, value) in cxls(topology, paths).into_iter().chain(nodes(topology)) {
         add(option, value);
     }
     for (option, value) in distances(topology) {
@@ -142,6 +149,30 @@ fn memory(topology: &Topology) -> String {
     format!("{},slots={},maxmem={}", mib(size), topology.nvdimms.len(), mib(Bytes(size.0 + room)))
 }
 
+/// CXL devices, each behind a root port of one host bridge.
+fn cxls(topology: &Topology, paths: &Paths) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    if !topology.cxls.is_empty() {
+        all.push(("device", "pxb-cxl,bus_nr=12,bus=pcie.0,id=cxl".into()));
+    }
+    for (number, (it, path)) in topology.cxls.iter().zip(&paths.cxls).enumerate() {
+        let share = if paths.keep { "on" } else { "off" };
+        let (path, size) = (in_option(path), mib(it.size));
+        all.push((
+            "object",
+            format!("memory-backend-file,id=cm{number},share={share},mem-path={path},size={size}"),
+        ));
+        let port = format!("cxl-rp,bus=cxl,id=cp{number},port={number},chassis=0,slot={number}");
+        all.push(("device", port));
+        let serial = number + 1;
+        let device = format!(
+            "cxl-type3,bus=cp{number},id=cd{number},volatile-memdev=cm{number},sn={serial}"
+        );
+        all.push(("device", device));
+    }
+    all
+}
+
 fn nodes(topology: &Topology) -> Vec<(&'static str, String)> {
     let mut all = Vec::new();
     let mut cpu = 0;
@@ -201,7 +232,8 @@ mod tests {
             console: "/c".into(),
             ports: PORTS.iter().map(|name| PathBuf::from(format!("/p/{name}"))).collect(),
             nvdimms: topology.nvdimms.iter().map(|_| PathBuf::from("/n")).collect(),
-            keep: name == "shift",
+            cxls: topology.cxls.iter().map(|_| PathBuf::from("/c,xl")).collect(),
+            keep: name.starts_with("shift"),
         };
         arguments(&topology, &paths, 1).join(" ").replace(" -", "\n-")
     }
@@ -275,6 +307,21 @@ mod tests {
         assert!(command_line("nvdimm").contains("share=off"));
         // What is to outlive a reboot is written to the files.
         assert_eq!(command_line("shift").matches("share=on").count(), 3);
+    }
+
+    #[test]
+    fn cxl_memory_lies_behind_root_ports_in_one_window() {
+        let line = command_line("shift-cxl");
+        for part in [
+            "-machine q35,hmat=on,nvdimm=on,cxl=on,cxl-fmw.0.targets.0=cxl,cxl-fmw.0.size=1024M\n",
+            "-cpu max,hypervisor=off\n",
+            "-device pxb-cxl,bus_nr=12,bus=pcie.0,id=cxl\n",
+            "-object memory-backend-file,id=cm1,share=on,mem-path=/c,,xl,size=512M\n",
+            "-device cxl-rp,bus=cxl,id=cp1,port=1,chassis=0,slot=1\n",
+            "-device cxl-type3,bus=cp1,id=cd1,volatile-memdev=cm1,sn=2\n",
+        ] {
+            assert!(line.contains(part), "{part} in {line}");
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::{
     args::Run,
     cache::{Cache, Kernel},
+    emulator::Emulator,
     felt::{self, Felt, Times},
     guest::{Guest, GuestError, Sink, Sinks},
     meter::{self, Meter},
@@ -14,6 +15,7 @@ use crate::{
 };
 use anyhow::{Context, ensure};
 use pagetide_machine::Machine;
+use pagetide_types::Bytes;
 use std::{
     fs,
     io::{self, Write},
@@ -40,6 +42,7 @@ struct Lab<'a> {
     topology: Topology,
     machine: Option<Machine>,
     kernel: Kernel,
+    emulator: Emulator,
     plugin: Option<PathBuf>,
     folder: tempfile::TempDir,
     stop: Arc<AtomicBool>,
@@ -59,15 +62,20 @@ pub(crate) fn run(run: &Run) -> anyhow::Result<i32> {
     if let Some(machine) = &machine {
         felt::tiers(&topology, machine)?;
     }
+    ensure!(
+        run.meter.is_none() || topology.cxls.is_empty(),
+        "--meter knows no CXL memory: it counts with QEMU 7.2, and not where the window of addresses lies"
+    );
     let cache = Cache::find()?;
     let kernel = cache.kernel()?;
+    let emulator = Emulator::find(&cache, &topology)?;
     let plugin = run.meter.as_ref().map(|_| meter::plugin(&cache)).transpose()?;
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     let folder = tempfile::Builder::new().prefix("pagetide-lab-").tempdir()?;
-    let lab = Lab { run, topology, machine, kernel, plugin, folder, stop };
+    let lab = Lab { run, topology, machine, kernel, emulator, plugin, folder, stop };
     lab.run()
 }
 
@@ -143,6 +151,7 @@ impl Lab<'_> {
             console: home.join("console"),
             ports: PORTS.iter().map(|name| home.join(name)).collect(),
             nvdimms: self.nvdimms(number, &home)?,
+            cxls: self.cxls(number, &home)?,
             keep: self.run.keep.is_some(),
         };
         let sinks = Sinks {
@@ -164,7 +173,7 @@ impl Lab<'_> {
             };
             arguments.extend(["-plugin".into(), meter.option(&self.topology)]);
         }
-        let mut guest = Guest::start(&arguments, &paths, sinks)?;
+        let mut guest = Guest::start(&self.emulator, &arguments, &paths, sinks)?;
         let dilation = self.prepare(number, &mut guest, &home);
         self.keep(&paths.console, self.run.console.as_deref(), number)?;
         Ok(Running { dilation: dilation?, guest, home })
@@ -210,23 +219,31 @@ impl Lab<'_> {
     /// The files of a guest's NVDIMMs, created where they are not there yet.
     fn nvdimms(&self, guest: u32, home: &Path) -> anyhow::Result<Vec<PathBuf>> {
         let mut all = Vec::new();
-        let (common, own) = match &self.run.keep {
-            Some(keep) => (keep.clone(), keep.join(guest.to_string())),
-            None => (self.folder.path().to_owned(), home.to_owned()),
-        };
-        fs::create_dir_all(&own).with_context(|| format!("cannot create {}", own.display()))?;
+        let common = self.run.keep.as_deref().unwrap_or(self.folder.path());
+        let own = self.own(guest, home)?;
         for (number, nvdimm) in self.topology.nvdimms.iter().enumerate() {
-            let folder = if nvdimm.shared { &common } else { &own };
+            let folder = if nvdimm.shared { common } else { &own };
             let path = folder.join(format!("nvdimm{number}"));
-            fs::OpenOptions::new()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(&path)?
-                .set_len(qemu::nvdimm_file(nvdimm.size).0)?;
-            all.push(path);
+            all.push(memory_file(path, qemu::nvdimm_file(nvdimm.size))?);
         }
         Ok(all)
+    }
+
+    /// Those of its CXL devices.
+    fn cxls(&self, guest: u32, home: &Path) -> anyhow::Result<Vec<PathBuf>> {
+        let own = self.own(guest, home)?;
+        let all = self.topology.cxls.iter().enumerate();
+        all.map(|(number, cxl)| memory_file(own.join(format!("cxl{number}")), cxl.size)).collect()
+    }
+
+    /// The folder of a guest's own memory.
+    fn own(&self, guest: u32, home: &Path) -> anyhow::Result<PathBuf> {
+        let own = match &self.run.keep {
+            Some(keep) => keep.join(guest.to_string()),
+            None => home.to_owned(),
+        };
+        fs::create_dir_all(&own).with_context(|| format!("cannot create {}", own.display()))?;
+        Ok(own)
     }
 
     /// Several guests' lines are told apart by their number.
@@ -262,6 +279,13 @@ impl Lab<'_> {
             eprintln!("{what}");
         }
     }
+}
+
+/// A file that is memory, created where it is not there yet.
+fn memory_file(path: PathBuf, size: Bytes) -> anyhow::Result<PathBuf> {
+    let file = fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
+    file.set_len(size.0)?;
+    Ok(path)
 }
 
 fn never_ran(error: &anyhow::Error) -> bool {

@@ -1,20 +1,24 @@
 //! Starts QEMU so that it never outlives us.
 
-use crate::{guest::GuestError, qemu};
+use crate::{emulator::Emulator, guest::GuestError};
 use nix::sys::{prctl, signal::Signal};
 use std::{
     fs, io,
     os::unix::process::CommandExt,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, Stdio},
 };
 
-/// Starts QEMU with `arguments`; what it complains of goes into the file `complaints`. The kernel
+/// Starts `emulator` with `arguments`; what it complains of goes into the file `complaints`. The kernel
 /// ends it together with the thread that calls this.
-pub(crate) fn spawn(arguments: &[String], complaints: &Path) -> Result<Child, GuestError> {
+pub(crate) fn spawn(
+    emulator: &Emulator,
+    arguments: &[String],
+    complaints: &Path,
+) -> Result<Child, GuestError> {
     let log = fs::File::create(complaints)
         .map_err(|error| GuestError::File(complaints.to_owned(), error))?;
-    let mut command = Command::new(qemu::PROGRAM);
+    let mut command = emulator.command();
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     // Ctrl-C reaches us alone; we end QEMU.
     command.process_group(0);

@@ -4,6 +4,9 @@ use super::{BUILT_IN, Topology};
 use pagetide_machine::model::Model;
 use pagetide_types::Bytes;
 
+/// A host bridge that QEMU emulates has so many decoders of addresses, and each device needs one.
+const MOST_CXL: usize = 4;
+
 impl Model for Topology {
     const KIND: &'static str = "topology";
     const BUILT_IN: &'static [(&'static str, &'static str)] = BUILT_IN;
@@ -21,10 +24,12 @@ impl Model for Topology {
                 "kernel",
                 "node",
                 "nvdimm",
+                "cxl",
             ],
         ),
         ("node", &["name", "cpus", "memory", "near", "latency_ns", "bandwidth_gb_s"]),
         ("nvdimm", &["node", "size", "shared"]),
+        ("cxl", &["size"]),
     ];
 
     fn problem(&self) -> Option<String> {
@@ -71,6 +76,15 @@ impl Model for Topology {
             if nvdimm.size.0 == 0 || nvdimm.size.0 % block != 0 {
                 let size = nvdimm.size;
                 return Some(format!("an [[nvdimm]] has {size}, no multiple of 128 MiB"));
+            }
+        }
+        if self.cxls.len() > MOST_CXL {
+            let are = self.cxls.len();
+            return Some(format!("{are} [[cxl]]: an emulated host bridge decodes {MOST_CXL}"));
+        }
+        for cxl in &self.cxls {
+            if cxl.size.0 == 0 || cxl.size.0 % Bytes::mib(256).0 != 0 {
+                return Some(format!("a [[cxl]] has {}, no multiple of 256 MiB", cxl.size));
             }
         }
         None

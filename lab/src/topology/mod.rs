@@ -1,4 +1,4 @@
-//! The machine of a guest in TOML: nodes of memory, what they cost, NVDIMMs, how many guests.
+//! The machine of a guest in TOML: nodes of memory, what they cost, NVDIMMs, CXL memory, how many guests.
 //! `docs/lab.md` describes every key; the files lie in `lab/topologies`.
 
 mod check;
@@ -15,7 +15,7 @@ macro_rules! built_in {
         ];
     };
 }
-built_in!["two-tiers", "three-tiers", "two-pairs", "nvdimm", "pool", "shift"];
+built_in!["two-tiers", "three-tiers", "two-pairs", "nvdimm", "pool", "shift", "shift-cxl"];
 
 /// A machine, or several that share memory.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -48,6 +48,9 @@ pub(crate) struct Topology {
     /// Emulated NVDIMMs.
     #[serde(default, rename = "nvdimm")]
     pub(crate) nvdimms: Vec<Nvdimm>,
+    /// Emulated CXL memory.
+    #[serde(default, rename = "cxl")]
+    pub(crate) cxls: Vec<Cxl>,
 }
 
 /// One NUMA node.
@@ -81,6 +84,15 @@ pub(crate) struct Nvdimm {
     /// All guests see the same memory.
     #[serde(default)]
     pub(crate) shared: bool,
+}
+
+/// One emulated device of volatile CXL memory, behind a root port of its own. All lie in one window of addresses, for which
+/// the kernel makes a node behind those of the firmware; their regions are made in the guest.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(crate) struct Cxl {
+    /// Its size, a multiple of 256 MiB (what a window of addresses is made of).
+    #[serde(deserialize_with = "bytes")]
+    pub(crate) size: Bytes,
 }
 
 impl Topology {

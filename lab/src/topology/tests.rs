@@ -58,6 +58,17 @@ fn unknown_keys_and_senseless_values_are_named() {
         let error = model::parse::<Topology>(&text, "x.toml").unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
+    let cxl = include_str!("../../topologies/shift-cxl.toml");
+    let fifth = "[[cxl]]\nsize = \"256M\"\n".repeat(3) + "[[cxl]]";
+    for (from, to, part) in [
+        ("size = \"512M\"", "size = \"128M\"", "no multiple of 256 MiB"),
+        ("size = \"512M\"", "size = \"512M\"\nnode = 1", "unknown key 'cxl.node'"),
+        ("[[cxl]]", fifth.as_str(), "5 [[cxl]]"),
+    ] {
+        let text = cxl.replacen(from, to, 1);
+        let error = model::parse::<Topology>(&text, "x.toml").unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
     let error = Topology::load("two-teirs").unwrap_err().to_string();
     assert!(error.contains("did you mean 'two-tiers'?"), "{error}");
 }

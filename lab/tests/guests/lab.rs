@@ -59,6 +59,24 @@ pub(crate) fn can_boot(test: &str) -> bool {
     false
 }
 
+/// Whether guests with CXL memory can; says why not.
+pub(crate) fn can_have_cxl(test: &str) -> bool {
+    if !can_boot(test) {
+        return false;
+    }
+    let fetched = concat!(env!("CARGO_MANIFEST_DIR"), "/../.cache/lab/qemu/complete");
+    let own = Command::new("qemu-system-x86_64").arg("--version").output();
+    let version = own.ok().and_then(|said| String::from_utf8(said.stdout).ok());
+    let major = version.as_deref().and_then(|said| {
+        said.trim_start_matches("QEMU emulator version ").split('.').next()?.parse::<u32>().ok()
+    });
+    if std::path::Path::new(fetched).exists() || major >= Some(11) {
+        return true;
+    }
+    eprintln!("SKIPPED {test}: no QEMU of version 11 or later; scripts/lab-qemu.sh fetches one");
+    false
+}
+
 /// The program `pagetide` that was built beside the lab.
 pub(crate) fn pagetide(test: &str) -> Option<PathBuf> {
     let path = PathBuf::from(LAB).with_file_name("pagetide");

@@ -8,6 +8,7 @@ mod meter;
 mod movers;
 mod pairs;
 mod shift;
+mod shift_cxl;
 mod shift_ends;
 mod shift_without_swap;
 mod tiers;

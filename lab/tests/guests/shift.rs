@@ -26,9 +26,14 @@ counter() { awk -v name=$1 '$1 == name { print $2 }' /proc/vmstat; }
 
 /// A script in a guest whose persistent memory lies in `keep`.
 pub(crate) fn script(pagetide: &Path, keep: &Path, commands: &str) -> Ran {
+    script_in("shift", pagetide, keep, commands)
+}
+
+/// The same in a guest of another topology.
+pub(crate) fn script_in(topology: &str, pagetide: &Path, keep: &Path, commands: &str) -> Ran {
     let all = format!("{PRELUDE}\n{commands}");
     let run = ran(lab()
-        .args(["-t", "shift", "--with", LAB, "--with"])
+        .args(["-t", topology, "--with", LAB, "--with"])
         .arg(pagetide)
         .arg("--keep")
         .arg(keep)

@@ -88,7 +88,8 @@ pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<S
     add("display", "none".into());
     add("chardev", format!("file,id=console,path={}", in_option(&paths.console)));
     add("serial", "chardev:console".into());
-    add("device", "virtio-serial-pci".into());
+    // By its name: a host bridge of CXL is another, which takes none.
+    add("device", "virtio-serial-pci,bus=pcie.0".into());
     for ((name, path), number) in PORTS.iter().zip(&paths.ports).zip(1..) {
         add("chardev", format!("socket,id={name},path={}", in_option(path)));
         add("device", format!("virtserialport,chardev={name},name={name},nr={number}"));
@@ -265,7 +266,7 @@ mod tests {
 -display none
 -chardev file,id=console,path=/c
 -serial chardev:console
--device virtio-serial-pci
+-device virtio-serial-pci,bus=pcie.0
 -chardev socket,id=out,path=/p/out
 -device virtserialport,chardev=out,name=out,nr=1
 -chardev socket,id=err,path=/p/err

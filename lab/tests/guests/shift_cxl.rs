@@ -101,7 +101,7 @@ fn cxl_memory_makes_its_round_and_is_made_right_after_a_reboot() {
     let second = boot(
         r#"say booted
         fails pagetide shift recover
-        say left alone
+        say untouched
         search dax2.0 | sed 's/^/left: /'
         pagetide shift recover --zero dax2.0
         say recovered
@@ -121,7 +121,7 @@ fn cxl_memory_makes_its_round_and_is_made_right_after_a_reboot() {
         &[
             "booted: dax2.0 kmem 0, dax3.0 kmem 0",
             "recover --zero dax2.0",
-            "left alone: dax2.0 device_dax 0",
+            "untouched: dax2.0 device_dax 0",
             "left: dax2.0 signatures",
             "recovered: dax2.0 device_dax 0",
             "dax2.0 signatures 0 nonzero 0",

@@ -257,7 +257,7 @@ fn cxl_memory_that_the_kernel_took_into_use_at_the_boot_is_adopted() {
             "booted: dax2.0 kmem 4, dax3.0 kmem 4",
             "1 pagetide: dax2.0 is memory already",
             "dax2.0 is memory",
-            "512 MiB of node 1 at 0x270000000: memory, not ours",
+            ": memory, not ours",
             "back: dax2.0 device_dax 0, dax3.0 kmem 4",
             "dax2.0 signatures 0 nonzero 0",
             "1 pagetide: dax3.0 holds data (the first at byte ",

@@ -17,6 +17,7 @@ tests=$(cargo test --locked --release --no-run -p pagetide-lab --features guests
 
 folder=${CARGO_TARGET_DIR:-target}/release
 kernel=$(basename .cache/lab/kernel/lib/modules/*)
+cxl=$(cat .cache/lab/qemu/complete 2>/dev/null || qemu-system-x86_64 --version | head -n 1) # what boots guests with CXL memory
 # What all tests depend on, and what those in modules of that name depend on besides.
 all=$({ echo "$kernel"; cat "$tests" "$folder/pagetide-lab"; } | sha256sum | cut -c 1-32)
 more=$(cat "$folder/pagetide" "$folder/examples/awkward" | sha256sum | cut -c 1-32)
@@ -32,6 +33,7 @@ while read -r name; do
     fi
     key=$all
     case $name in with_pagetide::* | movers::* | pairs::* | shift*::* | tiers::*) key="$all $more" ;; esac
+    case $name in shift_cxl::*) key="$key $cxl" ;; esac
     stamp=.cache/lab/passed/${name//::/.}
     if [ $# = 0 ] && [ "$(cat "$stamp" 2>/dev/null)" = "$key" ]; then
         printf '%-72s passed before\n' "$name"

@@ -42,25 +42,33 @@ impl Host {
     /// # Errors
     /// When a process may not be looked into: what it has is not known then.
     pub fn device_users(&self, device: Dev, kind: DeviceKind) -> Result<Vec<DeviceUser>, Error> {
-        let mut users = Vec::new();
-        for pid in self.pids()? {
-            let open = match self.has_open(pid, device, kind) {
-                Err(error) => match self.gone(pid, error) {
-                    Error::NoProcess(_) => continue,
-                    error => return Err(error),
-                },
-                Ok(open) => open,
-            };
-            let mapped = || match self.has_mapped(pid, device, kind) {
-                Err(Error::NoProcess(_)) => Ok(false),
-                other => other,
-            };
-            if open || mapped()? {
-                let name = self.process(pid).map(|it| it.name).unwrap_or_default();
-                users.push(DeviceUser { pid, name, open });
-            }
-        }
-        Ok(users)
+        let pids = self.pids()?.into_iter();
+        pids.filter_map(|pid| self.device_user(pid, device, kind).transpose()).collect()
+    }
+
+    /// A process, if it has a device open or mapped; one that has ended has not.
+    ///
+    /// # Errors
+    /// When it may not be looked into.
+    pub fn device_user(
+        &self,
+        pid: Pid,
+        device: Dev,
+        kind: DeviceKind,
+    ) -> Result<Option<DeviceUser>, Error> {
+        let open = match self.has_open(pid, device, kind) {
+            Err(error) => match self.gone(pid, error) {
+                Error::NoProcess(_) => return Ok(None),
+                error => return Err(error),
+            },
+            Ok(open) => open,
+        };
+        let mapped = || match self.has_mapped(pid, device, kind) {
+            Err(Error::NoProcess(_)) => Ok(false),
+            other => other,
+        };
+        let name = || self.process(pid).map(|it| it.name).unwrap_or_default();
+        Ok((open || mapped()?).then(|| DeviceUser { pid, name: name(), open }))
     }
 
     /// Whether a file of `/dev` is the device of that number: what is not must not be written to.

@@ -30,7 +30,7 @@ fn after_a_reboot_what_is_known_by_its_place_alone_is_zeroed_only_if_that_is_sai
     rig.kernel.reboot();
     let later = Machine { machine: "m".into(), boot: "d".into() };
     rig.shifter.journal = Journal::open(rig.folder.path(), later).unwrap();
-    assert_eq!(rig.shifter.go_on(&id).unwrap(), crate::recover::GoOn::Done);
+    assert_eq!(rig.shifter.go_on(&id).unwrap(), crate::recover::GoOn::Unsure);
     assert_eq!(rig.contents(), [SECRET; 4]);
 }
 
@@ -136,7 +136,7 @@ fn a_device_that_was_lent_at_the_place_of_another_is_not_zeroed() {
         let (mut rig, id) = exchanged(boots_as.clone());
         assert!(way(&mut rig, &id), "{name} {boots_as:?}");
         assert_eq!(rig.contents(), [0, 7, 0, 0], "{name} {boots_as:?}");
-        assert_eq!(rig.shifter.go_on(&id).unwrap(), crate::recover::GoOn::Done);
+        assert_eq!(rig.shifter.go_on(&id).unwrap(), crate::recover::GoOn::Unsure);
         assert_eq!(rig.shifter.recover_device(&id, true).unwrap().is.unwrap(), Outcome::Storage);
         assert_eq!(rig.contents(), [0; 4], "it was said that nobody wants it");
     }

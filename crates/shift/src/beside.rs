@@ -1,7 +1,7 @@
 //! One device is zeroed while the next one leaves. The lock is held for both, and the journal written by one hand: a device
 //! is storage when it was zeroed to its end, read, and that is written down, as ever.
 
-use crate::{Identity, Kernel, Refusal, Shifter};
+use crate::{Identity, Journal, Kernel, Refusal, Shifter, zero_device::now_storage};
 use pagetide_types::Bytes;
 use std::time::Duration;
 
@@ -23,6 +23,28 @@ pub(crate) struct Ended {
     pub(crate) zeroed: Result<Option<u64>, Refusal>,
 }
 
+impl Beside {
+    /// Looks whether it has ended, and waits so long for it; writes down what is storage now.
+    pub(crate) fn look(
+        &mut self,
+        kernel: &impl Kernel,
+        journal: &mut Journal,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+    ) {
+        if self.ended.is_some() {
+            return;
+        }
+        let zeroed = match kernel.zeroed(limit, stop) {
+            Ok(None) => return,
+            Ok(Some(end)) if end < self.size.0 => Ok(Some(end)),
+            Ok(Some(_)) => now_storage(journal, &self.id).map(|()| None),
+            Err(fault) => Err(Refusal::of(&self.name)(fault)),
+        };
+        self.ended = Some(Ended { at: kernel.now(), zeroed });
+    }
+}
+
 impl<K: Kernel> Shifter<K> {
     /// Begins to zero a device whose memory was taken out of use, from an offset on.
     ///
@@ -39,17 +61,10 @@ impl<K: Kernel> Shifter<K> {
     }
 
     /// Looks whether it has ended, and waits so long for it; writes down what is storage now.
-    pub(crate) fn look_beside(&mut self, limit: Duration, stop: &dyn Fn() -> bool) {
-        let Some(beside) = self.beside.as_ref().filter(|it| it.ended.is_none()) else { return };
-        let (id, size, name) = (beside.id.clone(), beside.size, beside.name.clone());
-        let zeroed = match self.kernel.zeroed(limit, stop) {
-            Ok(None) => return,
-            Ok(Some(end)) if end < size.0 => Ok(Some(end)),
-            Ok(Some(_)) => self.is_storage(&id).map(|()| None),
-            Err(fault) => Err(Refusal::of(&name)(fault)),
-        };
-        let ended = Some(Ended { at: self.kernel.now(), zeroed });
-        self.beside = Some(Beside { id, name, size, ended });
+    fn look_beside(&mut self, limit: Duration, stop: &dyn Fn() -> bool) {
+        if let Some(beside) = &mut self.beside {
+            beside.look(&self.kernel, &mut self.journal, limit, stop);
+        }
     }
 
     /// Waits so long until it has ended, unless it is to stop before, and ends it; what came of it. None: nothing was

@@ -2,15 +2,14 @@
 //! what was memory holds other programs' secrets. The second half may come later: memory that nobody needs is gone
 //! with the first, and until the second begins the device has no driver, so that nobody can look at what is on it.
 
-use crate::{Event, Identity, Kernel, Refusal, Shifter, State, refusal::first_of};
-use pagetide_host::{BlockId, BlockState, DaxDevice, DaxDriver, MemoryBlock};
+use crate::{
+    Event, Identity, Kernel, Refusal, Shifter, State,
+    refusal::first_of,
+    release::{FREE_FACTOR, Releasing, Until, behind, free, is_on_dram},
+};
+use pagetide_host::{BlockState, DaxDevice, DaxDriver, MemoryBlock};
 use pagetide_types::Bytes;
-use std::time::Duration;
-
-/// So many bytes of used pages are moved at a time (section 4.2.2: up to 100 MB).
-const AT_A_TIME: Bytes = Bytes(100_000_000);
-/// So many times the used memory must be free in DRAM (section 4.2.2).
-const FREE_FACTOR: u64 = 3;
+use std::{cell::RefCell, time::Duration};
 
 /// How a device is given back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,14 +23,6 @@ pub struct GiveBack {
     /// Most that programs may use up of what is free before its blocks are offline: then it stays memory. None: it
     /// is given back whatever they do.
     pub unless_used_up: Option<Bytes>,
-}
-
-/// The end of a give-back.
-#[derive(Clone, Copy)]
-struct Until {
-    time: Duration,
-    /// With less free than this it is given up.
-    free: Option<Bytes>,
 }
 
 /// What a give-back brought.
@@ -96,19 +87,48 @@ impl<K: Kernel> Shifter<K> {
             self.journal.is_wanted_by_its_owner(id)?;
         }
         let all = Bytes(block_size.0 * blocks.len() as u64);
-        let least = |used_up: Bytes| self.free(&device).saturating_sub(all + used_up);
-        let free = how.unless_used_up.map(least);
-        let until = Until { time: self.kernel.now() + how.limit, free };
-        let mut moved = Bytes(0);
-        for block in &blocks {
-            self.look_beside(Duration::ZERO, &|| false);
-            match self.release(&device, block, until) {
-                Ok(bytes) => moved += bytes,
-                Err(refusal) => return Err(refusal.after(self.undo_release(&device, &blocks, id))),
+        match self.release_all(&device, &blocks, all, how) {
+            Ok(moved) => {
+                self.unbind_memory(id)?;
+                Ok(GaveBack { memory: all, moved })
             }
+            Err(refusal) => Err(refusal.after(self.undo_release(&device, &blocks, id))),
         }
-        self.unbind_memory(id)?;
-        Ok(GaveBack { memory: all, moved })
+    }
+
+    /// Takes all blocks of a device out of use, and looks meanwhile after what is zeroed beside; how much we moved off
+    /// them.
+    fn release_all(
+        &mut self,
+        device: &DaxDevice,
+        blocks: &[MemoryBlock],
+        all: Bytes,
+        how: GiveBack,
+    ) -> Result<Bytes, Refusal> {
+        let Self { kernel, journal, beside } = self;
+        let kernel = &*kernel;
+        let least = |used_up: Bytes| free(kernel, device).saturating_sub(all + used_up);
+        let least = how.unless_used_up.map(least);
+        let until = Until { time: kernel.now() + how.limit, free: least };
+        let beside = RefCell::new((journal, beside));
+        let look = || {
+            let mut both = beside.borrow_mut();
+            let (journal, beside) = &mut *both;
+            if let Some(beside) = beside {
+                beside.look(kernel, journal, Duration::ZERO, &|| false);
+            }
+        };
+        let releasing = Releasing { kernel, device, until, look: &look };
+        blocks.iter().map(|block| releasing.release(block)).sum()
+    }
+
+    /// Whether somebody heeds that a device leaves, and it may, as far as can be told before: what is refused is not
+    /// announced. On DRAM's own node it is no slow memory.
+    pub(crate) fn is_worth_telling(&self, device: &DaxDevice, how: GiveBack) -> bool {
+        device.driver == DaxDriver::Memory
+            && !is_on_dram(&self.kernel, device)
+            && !self.kernel.heeding().is_empty()
+            && self.blocks(device).is_ok_and(|blocks| self.has_room(device, &blocks, how).is_ok())
     }
 
     /// Whether everything on a device moves, and would fit into DRAM without it, or into what stays behind it where the
@@ -134,96 +154,15 @@ impl<K: Kernel> Shifter<K> {
             }
         }
         let mut free = self.kernel.free_dram();
-        if self.is_on_dram(device) {
+        if is_on_dram(&self.kernel, device) {
             free = free.saturating_sub(own);
         } else if self.kernel.demotes() {
-            free += self.behind(device).saturating_sub(own);
+            free += behind(&self.kernel, device).saturating_sub(own);
         }
         if !how.evict && free.0 / FREE_FACTOR < used.0 {
             return Err(Refusal::NoRoom { device: device.name.clone(), used, free });
         }
         Ok(())
-    }
-
-    /// What programs could be given of DRAM, and of the device's node.
-    fn free(&self, device: &DaxDevice) -> Bytes {
-        self.kernel.free_dram() + self.behind(device)
-    }
-
-    /// And of the latter alone; nothing where that is DRAM.
-    fn behind(&self, device: &DaxDevice) -> Bytes {
-        let behind = device.target.filter(|_| !self.is_on_dram(device));
-        behind.map_or(Bytes(0), |node| self.kernel.available(node))
-    }
-
-    /// Whether a device's node has CPUs, as where the firmware gives it none of its own.
-    fn is_on_dram(&self, device: &DaxDevice) -> bool {
-        device.target.is_some_and(|node| self.kernel.has_cpus(node))
-    }
-
-    /// Whether programs want what is being given back.
-    fn is_wanted(&self, device: &DaxDevice, until: Until) -> bool {
-        until.free.is_some_and(|least| self.free(device) < least)
-    }
-
-    /// Empties a block and takes it out of use; how much we moved off it.
-    fn release(
-        &self,
-        device: &DaxDevice,
-        block: &MemoryBlock,
-        until: Until,
-    ) -> Result<Bytes, Refusal> {
-        if block.state == BlockState::Offline {
-            return Ok(Bytes(0));
-        }
-        let moved = self.empty(device, block.id, until);
-        let wanted = || self.is_wanted(device, until);
-        if wanted() {
-            return Err(Refusal::Wanted(device.name.clone()));
-        }
-        let left = until.time.saturating_sub(self.kernel.now());
-        match self.kernel.offline(block.id, left, &wanted) {
-            Ok(()) => Ok(moved),
-            Err(_) if wanted() => Err(Refusal::Wanted(device.name.clone())),
-            Err(fault) => {
-                let (device, block) = (device.name.clone(), block.id);
-                Err(Refusal::Stuck { device, block, fault })
-            }
-        }
-    }
-
-    /// Moves programs' pages off a block, a hundred megabytes at a time, as long as that gets on and DRAM has three
-    /// times as much free; where the kernel demotes, less at a time, for it makes room meanwhile. The kernel's
-    /// offlining does what is left: nothing here is a reason to give up.
-    fn empty(&self, device: &DaxDevice, block: BlockId, until: Until) -> Bytes {
-        let mut moved = Bytes(0);
-        // Half of the time is for offlining.
-        let end = self.kernel.now() + until.time.saturating_sub(self.kernel.now()) / 2;
-        loop {
-            let left = end.saturating_sub(self.kernel.now());
-            let used = self.kernel.frames(block).map_or(0, |frames| frames.used() * 4096);
-            let mut step = Bytes(used.min(AT_A_TIME.0));
-            let fits = Bytes(self.kernel.free_dram().0 / FREE_FACTOR);
-            if self.kernel.demotes() {
-                step = step.min(fits);
-            }
-            if step == Bytes(0)
-                || fits < step
-                || left == Duration::ZERO
-                || self.is_wanted(device, until)
-            {
-                return moved;
-            }
-            let stop = || self.is_wanted(device, until);
-            match self.kernel.empty(block, step, left, &stop) {
-                Ok(Bytes(0)) => return moved,
-                Ok(bytes) => moved += bytes,
-                Err(fault) => {
-                    tracing::debug!(%fault, "left to the kernel");
-                    return moved;
-                }
-            }
-        }
     }
 
     /// Takes all blocks into use again after a give-back that did not work out.

@@ -1,6 +1,6 @@
 //! What shifting needs of a kernel, so that it can be tried on a simulated one.
 
-use crate::FreeBlocks;
+use crate::{FreeBlocks, Heeding, Leaving};
 use pagetide_host::{AutoOnline, BlockId, DaxDevice, FrameCounts, MemoryBlock};
 use pagetide_types::{Bytes, NodeId};
 use std::{fmt, time::Duration};
@@ -154,8 +154,21 @@ pub trait Kernel {
     /// Moves the pages of a node together, until that is done or the limit is over.
     fn compact(&self, node: NodeId, limit: Duration) -> Answer<()>;
 
+    /// Says that so much of a node is about to leave, in the place of what was said before; until
+    /// [`announced`](Self::announced).
+    fn announce(&self, node: NodeId, bytes: Bytes) -> Answer<Leaving>;
+
+    /// Says that nothing is about to leave any more.
+    fn announced(&self);
+
+    /// Those who heed what is about to leave.
+    fn heeding(&self) -> Vec<Heeding>;
+
     /// A clock that only goes forward.
     fn now(&self) -> Duration;
+
+    /// Lets so much time pass.
+    fn rest(&self, time: Duration);
 }
 
 impl<K: Kernel + ?Sized> Kernel for &K {
@@ -240,7 +253,19 @@ impl<K: Kernel + ?Sized> Kernel for &K {
     fn compact(&self, node: NodeId, limit: Duration) -> Answer<()> {
         (**self).compact(node, limit)
     }
+    fn announce(&self, node: NodeId, bytes: Bytes) -> Answer<Leaving> {
+        (**self).announce(node, bytes)
+    }
+    fn announced(&self) {
+        (**self).announced();
+    }
+    fn heeding(&self) -> Vec<Heeding> {
+        (**self).heeding()
+    }
     fn now(&self) -> Duration {
         (**self).now()
+    }
+    fn rest(&self, time: Duration) {
+        (**self).rest(time);
     }
 }

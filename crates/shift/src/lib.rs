@@ -10,12 +10,13 @@
 //! | When does memory grow or shrink? (pure) | `pressure`, with `slope` for how fast it is used up |
 //! | Which device is taken, or goes back? | `choice` (pure), `usage` for what of them is used, `pair` for the DRAM they belong to |
 //! | A device from storage to memory | `convert` |
-//! | A device from memory to storage: its blocks go offline | `give_back`; in a process of its own `offlining`, and before that `emptying` moves programs' pages off them |
+//! | A device from memory to storage: its blocks go offline | `give_back`, block by block: `release`; in a process of its own `offlining`, and before that `emptying` moves programs' pages off them |
+//! | Who places programs' memory is told before it leaves | `leaving`, by a `notice` |
 //! | Then it is zeroed, read, and storage, or memory again | `zero_device`; the bytes: `zero_bytes`, `first_nonzero`; who has it open: `users`, and meanwhile: `alone`; while the next one leaves: `beside` |
 //! | What a crash left is made right | `recover` |
 //! | The daemon: one check after the other | `daemon`, with `growing`, `shrinking`, `zeroing` between checks, `glance` for a check before its time |
 //! | On request: `give-back`, `recover`, `prepare` | `on_request`, `prepare`, `unlabelled` for what is on a region that nobody laid out, `tool` for ndctl(1) |
-//! | What was converted, over crashes | `journal` (`journal_lines`, `entry`, `identity`), under a `lock` |
+//! | What was converted, over crashes | `journal` (`journal_lines`, `entry`, `identity`), under a `lock`, in a `new_folder` that goes again where all was refused |
 //! | The kernel, behind a trait | `kernel`; the one that runs: `live`; the simulated one, in which every refusal and every kill is tried: `simulated` |
 //! | Processes of their own, for what may hang | `helper`, `worker` for one that stays, `staying` for the two of `live` |
 //! | Why not, with the remedy | `refusal` |
@@ -38,8 +39,11 @@ mod journal;
 mod journal_error;
 mod journal_lines;
 mod kernel;
+mod leaving;
 mod live;
 mod lock;
+mod new_folder;
+mod notice;
 mod offlining;
 mod on_request;
 mod pair;
@@ -47,7 +51,10 @@ mod prepare;
 mod pressure;
 mod recover;
 mod refusal;
+mod release;
 mod resident;
+#[cfg(test)]
+mod shell_helper;
 #[cfg(test)]
 mod simulated;
 #[cfg(test)]
@@ -77,8 +84,10 @@ pub use in_memory::stay_in_memory;
 pub use journal::Journal;
 pub use journal_error::JournalError;
 pub use kernel::{Answer, Driver, Fault, Kernel, Why};
+pub use leaving::{Heeding, Heeds, Leaving, leaving};
 pub use live::LiveKernel;
 pub use lock::{Lock, LockError};
+pub use new_folder::NewFolder;
 pub use on_request::{GivenBack, Opened, Request, give_back, recover};
 pub use pair::dram_of;
 pub use prepare::{PrepareError, Prepared, prepare};

@@ -4,14 +4,19 @@
 //! whose own policies (taking memory into use as the kernel likes, waiting for udev) are in the way;
 //! what is more than that, labels of namespaces, is left to ndctl(1) (`prepare`).
 
-use crate::{Answer, Driver, Fault, FreeBlocks, Helper, Kernel, Why, staying::Staying, users};
+use crate::{
+    Answer, Driver, Fault, FreeBlocks, Heeding, Helper, Kernel, Leaving, Why, leaving,
+    notice::Notice, staying::Staying, users,
+};
 use pagetide_host::{
     AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, DeviceKind, Error, FrameCounts, Host,
     MemoryBlock, Pfn,
 };
 use pagetide_types::{Bytes, NodeId};
 use std::{
+    cell::RefCell,
     path::Path,
+    thread,
     time::{Duration, Instant},
 };
 
@@ -38,6 +43,10 @@ pub struct LiveKernel {
     pub(crate) helpers: Staying,
     start: Instant,
     free_only: bool,
+    /// When a process did not say what it has open, and what came of that.
+    pub(crate) blind: RefCell<Option<(Instant, Fault)>>,
+    /// What was said to be about to leave.
+    announced: RefCell<Option<Notice>>,
     /// Time for a step that takes a moment.
     pub(crate) patience: Duration,
 }
@@ -52,6 +61,8 @@ impl LiveKernel {
             helpers: Staying::new(helper),
             start: Instant::now(),
             free_only,
+            blind: RefCell::default(),
+            announced: RefCell::default(),
             patience: PATIENCE,
         }
     }
@@ -277,8 +288,22 @@ impl Kernel for LiveKernel {
         let words = ["write", &path.to_string_lossy(), "1"];
         self.helpers.helper().run(&doing, &words, Some(limit)).map(|_| ())
     }
+    fn announce(&self, node: NodeId, bytes: Bytes) -> Answer<Leaving> {
+        let (leaving, notice) = leaving::say(&self.host, node, bytes)?;
+        self.announced.replace(Some(notice));
+        Ok(leaving)
+    }
+    fn announced(&self) {
+        self.announced.take();
+    }
+    fn heeding(&self) -> Vec<Heeding> {
+        leaving::heeding(&self.host)
+    }
     fn now(&self) -> Duration {
         self.start.elapsed()
+    }
+    fn rest(&self, time: Duration) {
+        thread::sleep(time);
     }
 }
 

@@ -1,33 +1,22 @@
 //! The helper that stays, as it is asked to take blocks offline. A shell stands for it.
 
 use super::*;
+use crate::shell_helper::Rig;
 use std::fs;
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// Blocks 7 and 8, in use, and a kernel whose helper is a script. In it `$root` is the folder of everything, `offline
-/// N` takes a block offline, and `$starts` says how often it has been started.
-struct Rig {
-    root: tempfile::TempDir,
-    kernel: LiveKernel,
-}
-
+/// Blocks 7 and 8, in use, and a kernel whose helper is a script. In it `offline N` takes a block offline, and `$starts`
+/// says how often it has been started.
 fn rig(script: &str) -> Rig {
-    let root = tempfile::tempdir().unwrap();
-    for block in [7, 8] {
-        let folder = root.path().join(format!("sys/devices/system/memory/memory{block}"));
-        fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join("state"), "online\n").unwrap();
-    }
-    let script = format!(
-        "root={}; echo >>$root/starts; starts=$(wc -l <$root/starts)
-        offline() {{ echo offline >$root/sys/devices/system/memory/memory$1/state; }}
-        {script}",
-        root.path().display()
+    let memory = "sys/devices/system/memory";
+    let files = [7, 8].map(|block| format!("{memory}/memory{block}/state"));
+    let files: Vec<_> = files.iter().map(|path| (&**path, "online\n")).collect();
+    let begin = format!(
+        "echo >>$root/starts; starts=$(wc -l <$root/starts)
+        offline() {{ echo offline >$root/{memory}/memory$1/state; }}"
     );
-    let helper = Helper(["sh".into(), "-c".into(), script.into()].to_vec());
-    let kernel = LiveKernel::new(Host::new(root.path()), helper, false);
-    Rig { root, kernel }
+    crate::shell_helper::rig(&files, &format!("{begin}\n{script}"))
 }
 
 impl Rig {
@@ -142,6 +131,13 @@ fn who_does_not_say_who_has_a_device_open_is_given_up_and_that_is_a_refusal() {
     let fault = rig.kernel.users(&device).unwrap_err();
     assert_eq!(fault.why, Why::TimeUp(Duration::from_millis(50)));
     rig.kernel.patience = LONG;
+    // Nobody waits for it twice in a row, whatever the device.
+    for number in [1, 2] {
+        let device = DaxDevice { name: format!("dax1.{number}"), ..device.clone() };
+        assert_eq!(rig.kernel.users(&device), Err(fault.clone()));
+    }
+    assert_eq!(rig.starts(), 1);
+    rig.kernel.blind.take();
     assert_eq!(rig.kernel.users(&device).unwrap(), ["db (7)"]);
     assert_eq!(rig.starts(), 2);
 }

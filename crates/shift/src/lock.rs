@@ -11,7 +11,7 @@ use pagetide_types::Pid;
 use std::{
     fs::{DirBuilder, File, OpenOptions, Permissions},
     io::{self, Read, Seek, Write},
-    os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
@@ -20,6 +20,8 @@ use std::{
 /// The lock of who manages, and who that is, for all to read.
 const MANAGER: &str = "manager.lock";
 const NAMED: &str = "manager";
+/// The lock on the journal.
+pub(crate) const LOCKED: &str = "change.lock";
 
 /// How often a lock that is held is tried again.
 const AGAIN: Duration = Duration::from_millis(50);
@@ -72,7 +74,7 @@ impl Lock {
     /// # Errors
     /// When another process has it for all of the time, or it cannot be made.
     pub fn change(folder: &Path, limit: Duration) -> Result<Self, LockError> {
-        Self::take(folder, "change.lock", limit)
+        Self::take(folder, LOCKED, limit)
     }
 
     /// Who shifts by himself just now; none where nobody does.
@@ -94,11 +96,16 @@ impl Lock {
     fn take(folder: &Path, name: &str, limit: Duration) -> Result<Self, LockError> {
         let path = folder.join(name);
         let wrong = |source| LockError::Io { path: path.clone(), source };
-        make(folder).map_err(wrong)?;
-        let mut file = open_for_us(&path).map_err(wrong)?;
+        let open = || make(folder).and_then(|()| open_for_us(&path)).map_err(wrong);
+        let mut file = open()?;
         let since = Instant::now();
         loop {
             match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+                Ok(locked) if !is_at(&locked, &path) => {
+                    // Who had it took its file away; that keeps nobody out.
+                    drop(locked);
+                    file = open()?;
+                }
                 Ok(mut locked) => {
                     sign(&mut locked).map_err(wrong)?;
                     return Ok(Self(locked));
@@ -114,6 +121,13 @@ impl Lock {
             }
         }
     }
+}
+
+/// Whether a file is the one at that place.
+pub(crate) fn is_at(file: &File, path: &Path) -> bool {
+    let number = |it: std::fs::Metadata| (it.dev(), it.ino());
+    let there = std::fs::symlink_metadata(path).map(number);
+    file.metadata().map(number).is_ok_and(|ours| there.is_ok_and(|there| there == ours))
 }
 
 /// Who we are.

@@ -3,12 +3,16 @@
 
 use crate::{
     GiveBack, Identity, Journal, Kernel, Lock, Recovered, Refusal, Shifter, State,
+    leaving::Announced,
     usage::{Best, best},
 };
 use pagetide_host::DaxDevice;
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, NodeId};
 use serde::Serialize;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
+
+/// How often it is looked whether what is about to leave may.
+const LOOK: Duration = Duration::from_millis(200);
 
 /// The journal as it is now, under the lock if something is to be changed.
 #[derive(Debug)]
@@ -56,15 +60,36 @@ pub struct GivenBack {
 pub fn give_back<K: Kernel, E: From<Refusal>>(
     kernel: &K,
     request: &Request<'_>,
+    open: impl FnMut() -> Result<Option<Opened>, E>,
+) -> Result<GivenBack, E> {
+    let mut announced = None;
+    let done = give_back_announced(kernel, request, open, &mut announced);
+    if let Some(announced) = announced {
+        announced.end(kernel);
+    }
+    done
+}
+
+fn give_back_announced<K: Kernel, E: From<Refusal>>(
+    kernel: &K,
+    request: &Request<'_>,
     mut open: impl FnMut() -> Result<Option<Opened>, E>,
+    announced: &mut Option<Announced>,
 ) -> Result<GivenBack, E> {
     let mut done = GivenBack::default();
     let mut tried = BTreeSet::new();
+    let mut told: BTreeSet<NodeId> = BTreeSet::new();
     while done.bytes < request.size {
         let Some(Opened { journal, lock }) = open()? else {
             done.stopped = true;
             break;
         };
+        if announced.as_ref().is_some_and(|it| !it.is_over(kernel)) {
+            // The lock is not held meanwhile.
+            drop(lock);
+            kernel.rest(LOOK);
+            continue;
+        }
         let mut shifter = Shifter::new(kernel, journal);
         let mut left = memory(&shifter)?;
         if let Some(name) = request.device {
@@ -83,11 +108,34 @@ pub fn give_back<K: Kernel, E: From<Refusal>>(
             done.refused.extend(names.map(|name| format!("{name} holds pages that do not move")));
             break;
         };
+        let mut how = request.how;
+        if let Some(node) = devices[which].0.target
+            && !request.dry_run
+            && told.insert(node)
+            && shifter.is_worth_telling(devices[which].0, how)
+        {
+            let of_it = devices.iter().filter(|(device, _)| device.target == Some(node));
+            let most: Bytes = of_it.map(|(_, size)| *size).sum();
+            let wanted = request.size.saturating_sub(done.bytes).max(devices[which].1).min(most);
+            if let Some(before) = announced.take() {
+                before.end(kernel);
+            }
+            *announced = Announced::make(kernel, (node, wanted), how.limit);
+            if announced.is_some() {
+                continue;
+            }
+        }
         let (id, device, size) = left.swap_remove(which);
+        if done.devices.is_empty()
+            && let Some(announced) = announced
+        {
+            // What was waited counts.
+            how.limit = how.limit.saturating_sub(announced.age(kernel));
+        }
         let gave = if request.dry_run {
             Ok(Bytes(0))
         } else {
-            shifter.to_storage(&id, request.how).map(|back| back.moved)
+            shifter.to_storage(&id, how).map(|back| back.moved)
         };
         tried.insert(id);
         drop(lock);
@@ -96,6 +144,10 @@ pub fn give_back<K: Kernel, E: From<Refusal>>(
                 done.bytes += size;
                 done.moved += moved;
                 done.devices.push(device.name);
+                *announced = announced.take().and_then(|it| match device.target {
+                    Some(node) if node == it.node() => it.left(kernel, size),
+                    _ => Some(it),
+                });
             }
             Err(refusal @ Refusal::Journal(_)) => return Err(refusal.into()),
             Err(refusal) => done.refused.push(refusal.to_string()),

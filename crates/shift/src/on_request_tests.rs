@@ -143,3 +143,80 @@ fn what_is_said_to_be_wanted_by_nobody_is_zeroed() {
         kernel.machine.borrow().devices.iter().map(|it| it.contents[0]).collect();
     assert_eq!(contents, [SECRET, 0]);
 }
+
+/// A machine of so many devices that are memory, whose node has nothing free, and of one who heeds that they go.
+fn heeded(devices: u64) -> (SimKernel, tempfile::TempDir) {
+    let (kernel, folder) = grown(devices);
+    kernel.edit(|machine| {
+        machine.demotes_to = Some(Bytes(0));
+        machine.heeding = vec![crate::Heeding { heeded: 0, epoch: Duration::from_secs(2) }];
+    });
+    (kernel, folder)
+}
+
+fn said(kernel: &SimKernel) -> Vec<Option<u64>> {
+    let said = kernel.machine.borrow().announced.clone();
+    said.into_iter().map(|it| it.map(|it| it.bytes.0 >> 20)).collect()
+}
+
+#[test]
+fn who_heeds_that_devices_go_is_told_first_and_the_lock_is_free_meanwhile() {
+    let (kernel, folder) = heeded(3);
+    let mut waited = 0;
+    let wanted = Request { size: Bytes::mib(500), ..ALL };
+    let done = give_back(&kernel, &wanted, || {
+        let memory = kernel.machine.borrow().devices.iter().all(|it| !it.blocks.is_empty());
+        if memory && !said(&kernel).is_empty() {
+            waited += 1;
+            if waited == 5 {
+                kernel.edit(|machine| machine.heeding[0].heeded = 1);
+            }
+        }
+        Ok::<_, Refusal>(Some(opened(folder.path())))
+    });
+    assert_eq!(done.unwrap().devices, ["dax1.1", "dax1.2"]);
+    let zeroing = 8 * crate::simulated::ZEROING;
+    assert_eq!((waited, kernel.now.get()), (5, 4 * LOOK + zeroing), "looked at in between");
+    assert_eq!(said(&kernel), [Some(500), Some(116), None]);
+}
+
+#[test]
+fn who_does_not_answer_is_waited_for_once_and_nobody_where_nobody_runs() {
+    let time = |kernel: &SimKernel, folder: &Path, request: &Request<'_>| {
+        let done = give_back(kernel, request, || Ok::<_, Refusal>(Some(opened(folder)))).unwrap();
+        assert_eq!(done.devices.len(), 2, "{done:?}");
+        (kernel.now.get(), said(kernel).len())
+    };
+    let (kernel, folder) = heeded(2);
+    kernel.edit(|machine| machine.heeding.clear());
+    let (alone, told) = time(&kernel, folder.path(), &ALL);
+    assert_eq!(told, 0);
+    let (kernel, folder) = heeded(2);
+    let (stuck, told) = time(&kernel, folder.path(), &ALL);
+    assert_eq!((stuck - alone, told), (Duration::from_secs(4), 3));
+    let (kernel, folder) = heeded(2);
+    let dry = Request { dry_run: true, ..ALL };
+    assert_eq!(time(&kernel, folder.path(), &dry), (Duration::ZERO, 0), "a dry run tells nobody");
+}
+
+#[test]
+fn what_was_waited_is_part_of_the_time_for_giving_back() {
+    let (kernel, folder) = heeded(1);
+    kernel.edit(|machine| machine.offlining = Duration::from_secs(2));
+    let how = GiveBack { limit: Duration::from_secs(5), ..ALL.how };
+    let request = Request { how, ..ALL };
+    let done = give_back(&kernel, &request, || Ok::<_, Refusal>(Some(opened(folder.path()))));
+    // Half of it is waited, and three blocks do not go offline in the rest.
+    assert!(done.unwrap().refused[0].contains("did not go offline"));
+    assert!(kernel.now.get() <= Duration::from_millis(5200), "{:?}", kernel.now.get());
+    assert_eq!(said(&kernel), [Some(384), None]);
+}
+
+#[test]
+fn who_is_asked_to_stop_does_not_wait_any_longer() {
+    let (kernel, folder) = heeded(1);
+    let done = give_back(&kernel, &ALL, so_often(folder.path(), 3)).unwrap();
+    assert!(done.stopped && done.devices.is_empty(), "{done:?}");
+    assert_eq!(kernel.now.get(), 2 * LOOK);
+    assert_eq!(said(&kernel).last(), Some(&None));
+}

@@ -134,16 +134,21 @@ impl<K: Kernel> Shifter<K> {
         Ok(Some(Bytes(self.block_size(&device.name)?.0 * blocks.len() as u64)))
     }
 
-    /// The first step of [`recover_device`](Self::recover_device), of a device whose conversion was left in the middle: on to memory
-    /// where some of it is in use and its owner does not want it; else [`zero`](Self::zero) is to be called until it is storage.
+    /// The first step of [`recover_device`](Self::recover_device), of a device whose conversion was left in the middle, or that
+    /// was memory and is not any more: on to memory where some of it is in use and its owner does not want it; else
+    /// [`zero`](Self::zero) is to be called until it is storage.
     ///
     /// # Errors
     /// Every [`Refusal`]; the device is as it was.
     pub(crate) fn go_on(&mut self, id: &Identity) -> Result<GoOn, Refusal> {
         let device = self.find(id)?;
         let state = self.journal.state(id);
-        if !state.is_some_and(State::is_between) || self.may_be_another(id, &device) {
+        let was_memory = state == Some(State::Memory) && device.driver != DaxDriver::Memory;
+        if !(was_memory || state.is_some_and(State::is_between)) {
             return Ok(GoOn::Done);
+        }
+        if self.may_be_another(id, &device) {
+            return Ok(GoOn::Unsure);
         }
         if self.leaves_for_its_owner(id, &device)? {
             self.leave(id, FOR_ITS_OWNER)?;
@@ -176,6 +181,8 @@ pub(crate) enum GoOn {
     Memory(Bytes),
     /// None of it is in use: it is to be zeroed.
     Zero,
-    /// Another has brought it to its end, or it may be another device: `recover` says so.
+    /// Another has brought it to its end.
     Done,
+    /// It may be another device: `recover` tells.
+    Unsure,
 }

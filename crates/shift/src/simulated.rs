@@ -1,6 +1,6 @@
 //! A kernel that is not there: dax devices, memory blocks, refusals on request, and a kill at any step.
 
-use crate::{Answer, Fault, FreeBlocks, Why};
+use crate::{Answer, Fault, FreeBlocks, Heeding, Leaving, Why};
 use pagetide_host::{AutoOnline, BlockId, DaxDevice, DaxDriver};
 use pagetide_types::{Bytes, NodeId, PhysAddr};
 use std::{
@@ -84,6 +84,9 @@ pub(crate) struct Machine {
     pub(crate) free_blocks: FreeBlocks,
     /// Nodes that were compacted, and the time for it.
     pub(crate) compacted: Vec<(NodeId, Duration)>,
+    /// Who heeds what is about to leave, and all that was said of that; none: nothing is any more.
+    pub(crate) heeding: Vec<Heeding>,
+    pub(crate) announced: Vec<Option<Leaving>>,
 }
 
 /// What other processes do.
@@ -155,6 +158,8 @@ impl SimKernel {
             reading: Duration::ZERO,
             free_blocks: FreeBlocks::default(),
             compacted: Vec::new(),
+            heeding: Vec::new(),
+            announced: Vec::new(),
         };
         Self {
             machine: Rc::new(RefCell::new(machine)),
@@ -184,7 +189,12 @@ impl SimKernel {
             let step = (time.min(limit) - spent).min(Duration::from_millis(100));
             self.sleep(step);
             spent += step;
-            self.edit(|machine| machine.free_dram = machine.free_dram.saturating_sub(used_up));
+            self.edit(|machine| {
+                machine.free_dram = machine.free_dram.saturating_sub(used_up);
+                if spent.as_millis().is_multiple_of(400) {
+                    self.go_on_beside(machine);
+                }
+            });
             if spent < time && (spent >= limit || stop()) {
                 return Err(spent);
             }

@@ -1,7 +1,7 @@
 //! What the simulated kernel does when it is asked.
 
 use crate::simulated::{BLOCK, SECRET, SimKernel, ZEROING};
-use crate::{Answer, Driver, Fault, FreeBlocks, Kernel, Why};
+use crate::{Answer, Driver, Fault, FreeBlocks, Heeding, Kernel, Leaving, Why};
 use pagetide_host::{
     AutoOnline, BlockId, BlockState, DaxDevice, DaxDriver, FrameCounts, MemoryBlock,
 };
@@ -265,6 +265,22 @@ impl Kernel for SimKernel {
             machine.free_blocks.blocks = machine.free_blocks.free.0 / crate::compaction::BLOCK.0;
             Ok(())
         })
+    }
+    fn announce(&self, node: NodeId, bytes: Bytes) -> Answer<Leaving> {
+        self.change("announce", |machine| {
+            let leaving = Leaving { since: machine.announced.len() as u64 + 1, node, bytes };
+            machine.announced.push(Some(leaving));
+            Ok(leaving)
+        })
+    }
+    fn announced(&self) {
+        self.edit(|machine| machine.announced.push(None));
+    }
+    fn heeding(&self) -> Vec<Heeding> {
+        self.machine.borrow().heeding.clone()
+    }
+    fn rest(&self, time: Duration) {
+        self.sleep(time);
     }
     fn now(&self) -> Duration {
         if let Some(others) = self.others.borrow_mut().as_mut() {

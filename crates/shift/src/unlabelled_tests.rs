@@ -1,37 +1,20 @@
 //! A region without labels, of a kernel whose helper is a script.
 
 use super::*;
-use crate::Helper;
-use pagetide_host::Host;
-use std::fs::{self, File};
+use crate::shell_helper::Rig;
+use std::fs::File;
 
-struct Rig {
-    root: tempfile::TempDir,
-    kernel: LiveKernel,
-}
-
-/// `/dev/pmem0`, and what a helper does that reads it. In that `$root` is the folder of everything, and `$root/users` is
-/// what another helper says of who has it open.
+/// `/dev/pmem0`, and what a helper does that reads it. In that `$root/users` is what another helper says of who has it
+/// open.
 fn rig(script: &str) -> Rig {
-    let root = tempfile::tempdir().unwrap();
-    let file = |path: &str, text: &str| {
-        let path = root.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    };
-    file("dev/pmem0", &"\0".repeat(8192));
-    file("sys/class/block/pmem0/dev", "259:0\n");
     // We have it open ourselves.
-    file("users", &format!("[[{},\"we\"]]", std::process::id()));
-    let script = format!(
-        "root={}
-        if [ $1 = blocks ]; then while read line; do echo done $(cat $root/users); done; exit; fi
-        {script}",
-        root.path().display()
-    );
-    let helper = Helper(["sh".into(), "-c".into(), script.into()].to_vec());
-    let kernel = LiveKernel::new(Host::new(root.path()), helper, false);
-    Rig { root, kernel }
+    let users = format!("[[{},\"we\"]]", std::process::id());
+    let zeros = "\0".repeat(8192);
+    let files =
+        [("dev/pmem0", &*zeros), ("sys/class/block/pmem0/dev", "259:0\n"), ("users", &users)];
+    let say =
+        "if [ $1 = blocks ]; then while read line; do echo done $(cat $root/users); done; exit; fi";
+    crate::shell_helper::rig(&files, &format!("{say}\n{script}"))
 }
 
 impl Rig {

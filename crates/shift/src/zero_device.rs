@@ -1,7 +1,7 @@
 //! The second half of giving back: a device whose memory was taken out of use is zeroed, and storage then; or it is
 //! memory again, where programs want it before.
 
-use crate::{Driver, Event, Identity, Kernel, Refusal, Shifter, State};
+use crate::{Driver, Event, Identity, Journal, Kernel, Refusal, Shifter, State};
 use pagetide_host::{BlockState, DaxDevice, DaxDriver};
 use pagetide_types::Bytes;
 use std::time::Duration;
@@ -35,13 +35,6 @@ impl<K: Kernel> Shifter<K> {
         Ok(())
     }
 
-    /// Writes down that a device is storage and zeroed, its owner's if he wants it.
-    pub(crate) fn is_storage(&mut self, id: &Identity) -> Result<(), Refusal> {
-        let for_owner = self.journal.is_for_owner(id);
-        let event = if for_owner { Event::Withdrawn } else { Event::Storage };
-        Ok(self.journal.write(event, id)?)
-    }
-
     /// Zeroes a device whose memory was taken out of use, from an offset on, for so long; whether it is storage now.
     /// What was zeroed to its end is read before, to see that it is.
     ///
@@ -70,7 +63,7 @@ impl<K: Kernel> Shifter<K> {
                 Refusal::HoldsData { device, offset } => Refusal::Unsure { device, offset },
                 other => other,
             })?;
-            self.is_storage(id)?;
+            now_storage(&mut self.journal, id)?;
             return Ok(true);
         }
         let name = device.name.clone();
@@ -82,7 +75,7 @@ impl<K: Kernel> Shifter<K> {
         if let Some(offset) = self.kernel.first_nonzero(&device).map_err(&fault)? {
             return Err(Refusal::HoldsData { device: name.clone(), offset });
         }
-        self.is_storage(id)?;
+        now_storage(&mut self.journal, id)?;
         Ok(true)
     }
 
@@ -154,4 +147,10 @@ impl<K: Kernel> Shifter<K> {
             }
         }
     }
+}
+
+/// Writes down that a device is storage and zeroed, its owner's if he wants it.
+pub(crate) fn now_storage(journal: &mut Journal, id: &Identity) -> Result<(), Refusal> {
+    let event = if journal.is_for_owner(id) { Event::Withdrawn } else { Event::Storage };
+    Ok(journal.write(event, id)?)
 }

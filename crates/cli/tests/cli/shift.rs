@@ -64,6 +64,18 @@ fn a_machine_without_devices_is_answered_with_what_can_be_done() {
 }
 
 #[test]
+fn a_prepare_that_is_refused_leaves_no_folder_behind() {
+    if !bare_machine("a_prepare_that_is_refused_leaves_no_folder_behind") {
+        return;
+    }
+    let folder = scratch();
+    let none = folder.path().join("made/for/nothing");
+    pagetide(&format!("shift prepare --device dax7.7 --state {}", none.display()))
+        .fails(1, &["dax7.7 is not there"]);
+    assert!(!folder.path().join("made").exists());
+}
+
+#[test]
 fn a_dry_run_makes_no_folder() {
     if !bare_machine("a_dry_run_makes_no_folder") {
         return;

@@ -21,7 +21,7 @@ fn a_machine_without_devices_is_told_once_and_looked_at_again() {
 }
 
 #[test]
-fn what_was_memory_before_a_reboot_and_comes_late_is_zeroed() {
+fn what_was_memory_before_a_reboot_and_comes_late_is_zeroed_between_the_checks() {
     let mut rig = rig(|_| {});
     assert_eq!(rig.check(Bytes(0)).len(), 2);
     rig.daemon.kernel.reboot();
@@ -32,7 +32,11 @@ fn what_was_memory_before_a_reboot_and_comes_late_is_zeroed() {
     rig.check(Bytes::mib(800));
     rig.daemon.kernel.come_back();
     assert_eq!(rig.contents(2), [SECRET; 4]);
-    let happened = rig.check(Bytes::mib(800));
+    let before = rig.daemon.kernel.now.get();
+    assert_eq!(rig.check(Bytes::mib(800)), []);
+    let took = rig.daemon.kernel.now.get() - before;
+    assert_eq!(took, Duration::from_secs(1), "the second before it: the check waits for nothing");
+    let happened = rig.zero();
     assert_eq!(devices(&happened), ["dax1.2", "dax1.3"]);
     assert!(happened.iter().all(|it| matches!(it, Happened::Zeroed { .. })), "{happened:?}");
     assert_eq!((rig.memory(), rig.contents(2), rig.contents(3)), (0, vec![0; 4], vec![0; 4]));

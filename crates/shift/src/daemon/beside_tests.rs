@@ -38,6 +38,21 @@ fn the_first_one_is_storage_when_the_next_one_has_left() {
 }
 
 #[test]
+fn it_is_storage_when_it_is_zeroed_however_long_the_next_one_takes_to_leave() {
+    let mut rig = too_much();
+    rig.daemon.kernel.edit(|machine| machine.offlining = Duration::from_secs(2));
+    assert_eq!(devices(&rig.look()), ["dax1.2"]);
+    rig.daemon.kernel.edit(|machine| machine.free_dram = Bytes::mib(800));
+    let before = rig.daemon.kernel.now.get();
+    let happened = rig.look();
+    assert_eq!(devices(&happened), ["dax1.3", "dax1.2"]);
+    let [_, Happened::Zeroed { seconds, .. }] = happened[..] else { panic!("{happened:?}") };
+    // The second before the check; it was zeroed in the middle of the second of three blocks.
+    assert!((seconds - 3.8).abs() < 0.15, "{seconds}");
+    assert_eq!((rig.daemon.kernel.now.get() - before).as_secs(), 7);
+}
+
+#[test]
 fn it_is_given_up_where_programs_want_memory_and_is_memory_again() {
     let mut rig = too_much();
     // A quarter of what is to stay free is 128 MiB; the simulation counts free memory twice.

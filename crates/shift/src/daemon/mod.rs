@@ -9,6 +9,7 @@ mod growing;
 mod options;
 mod pairs;
 mod shrinking;
+mod telling;
 mod zeroing;
 
 pub use check::{Check, DaemonError, Happened, PairSeen};
@@ -27,6 +28,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     time::Duration,
 };
+use telling::Told;
 use zeroing::Zeroing;
 
 /// A device that refused is not asked again for so long.
@@ -61,6 +63,8 @@ pub struct Daemon<K> {
     /// Bytes per second of the last device that became memory.
     pub(crate) pace: f64,
     pub(crate) zeroing: Zeroing,
+    /// What was said to be about to leave.
+    pub(crate) told: Option<Told>,
     /// By DRAM, what the last check says of the time until the next one.
     pub(crate) since: BTreeMap<NodeId, Since>,
 }
@@ -78,6 +82,7 @@ impl<K: Kernel> Daemon<K> {
             compact_from: BTreeMap::new(),
             pace: ASSUMED,
             zeroing: Zeroing::default(),
+            told: None,
             since: BTreeMap::new(),
         }
     }
@@ -196,6 +201,9 @@ impl<K: Kernel> Daemon<K> {
         }
         let before = check.happened.len();
         let mut shrank = false;
+        if !matches!(verdict, Verdict::Shrink { .. }) {
+            self.stays(dram);
+        }
         match verdict {
             Verdict::Grow { by, why } => self.grow(pair, by, why, &mut check.happened)?,
             Verdict::Shrink { by } => {

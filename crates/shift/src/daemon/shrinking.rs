@@ -1,7 +1,7 @@
 //! What the daemon does where more is memory than is needed: devices go back, one after the other.
 
 use super::{Daemon, DaemonError, Happened, Ours, Pair, SHRINKING, zeroing::Left};
-use crate::{GaveBack, GiveBack, Identity, Kernel, Refusal, State, usage::best};
+use crate::{GaveBack, GiveBack, Identity, Journal, Kernel, Refusal, Shifter, State, usage::best};
 use pagetide_host::DaxDevice;
 use pagetide_types::{Bytes, NodeId};
 use std::{collections::BTreeSet, time::Duration};
@@ -27,7 +27,13 @@ impl<K: Kernel> Daemon<K> {
         loop {
             let devices: Vec<(&DaxDevice, Bytes)> =
                 left.iter().map(|it| (&it.device, it.bytes)).collect();
-            let Some(which) = best(&self.kernel, &devices, by)?.which else { break };
+            let told = self.told_first(pair.dram);
+            let told = left.iter().position(|it| told == Some(&it.id) && it.bytes <= by);
+            let which = match told {
+                Some(which) => Some(which),
+                None => best(&self.kernel, &devices, by)?.which,
+            };
+            let Some(which) = which else { break };
             let ours = left.swap_remove(which);
             let device = ours.device.name.clone();
             if self.options.dry_run {
@@ -38,6 +44,13 @@ impl<K: Kernel> Daemon<K> {
             let since = self.kernel.now();
             let (limit, unless_used_up) = (self.options.limit, Some(used_up));
             let how = GiveBack { limit, evict: false, withdraw: false, unless_used_up };
+            if let Some(node) = self.worth_telling(&ours, how)? {
+                let others = left.iter().filter(|it| it.device.target == Some(node));
+                let all = together(by, ours.bytes, others.map(|it| it.bytes));
+                if !self.may_go(pair.dram, (node, &ours.id), all) {
+                    return Ok(false);
+                }
+            }
             let (gave, now) = self.leave_beside(pair.dram, &nodes, &ours.id, how)?;
             match gave {
                 Ok(GaveBack { memory: bytes, moved }) => {
@@ -56,6 +69,7 @@ impl<K: Kernel> Daemon<K> {
                         open: false,
                     };
                     self.has_left(left, used_up);
+                    self.told_left(ours.device.target, bytes);
                     happened.push(Happened::Shrank { device, bytes, moved, seconds });
                     // It took time: whether more may go is to be looked at again.
                     return Ok(true);
@@ -68,7 +82,18 @@ impl<K: Kernel> Daemon<K> {
                 Err(refusal) => self.refused(ours, &refusal, happened),
             }
         }
+        self.stays(pair.dram);
         Ok(false)
+    }
+
+    /// The node of a device that is to leave, if somebody heeds that.
+    fn worth_telling(&self, ours: &Ours, how: GiveBack) -> Result<Option<NodeId>, DaemonError> {
+        if self.told.is_none() && self.kernel.heeding().is_empty() {
+            return Ok(None);
+        }
+        let journal = Journal::look(&self.options.folder, self.options.machine.clone())?;
+        let worth = Shifter::new(&self.kernel, journal).is_worth_telling(&ours.device, how);
+        Ok(ours.device.target.filter(|_| worth))
     }
 
     /// Takes the memory of a device out of use while the first one that has left is zeroed; when it had left. The latter
@@ -108,4 +133,10 @@ impl<K: Kernel> Daemon<K> {
         }
         Ok((gave, at))
     }
+}
+
+/// How much leaves if devices do one after the other as long as no more than `most` has: the first one, and of the others
+/// those that fit.
+fn together(most: Bytes, first: Bytes, others: impl Iterator<Item = Bytes>) -> Bytes {
+    others.fold(first, |all, one| if all + one <= most { all + one } else { all })
 }

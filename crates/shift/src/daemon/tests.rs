@@ -302,3 +302,6 @@ mod own_node_tests;
 
 #[path = "zeroing_tests.rs"]
 mod zeroing_tests;
+
+#[path = "telling_tests.rs"]
+mod telling_tests;

@@ -1,7 +1,7 @@
 //! Devices that are no memory any more, and not storage yet: one after the other is zeroed between the checks. What is
 //! not zeroed to its end is memory again at once where programs want it: it need not be read first.
 
-use super::{Daemon, DaemonError, Happened};
+use super::{Daemon, DaemonError, Happened, Ours};
 use crate::{
     Identity, Kernel, LockError, Outcome, Recovered, Refusal, Shifter, State, Trigger,
     beside::Ended, recover::GoOn,
@@ -212,62 +212,58 @@ impl<K: Kernel> Daemon<K> {
         self.zeroing.left.iter().any(|left| left.id == *id)
     }
 
-    /// Goes on with what a refusal left between memory and storage, ours or that of another who has ended: it is memory
-    /// again where some of it is in use, or else it will be zeroed. What was memory and came only now is made right as
-    /// `recover` does. What refuses again rests.
+    /// Goes on with what a refusal left between memory and storage, ours or that of another who has ended, and with what
+    /// was memory and came only now: it is memory again where some of it is in use, or else it will be zeroed. What may be
+    /// another device that came is looked at as `recover` does. What refuses again rests.
     pub(crate) fn go_on(&mut self, nodes: &[Node]) -> Result<(), DaemonError> {
         if self.options.dry_run {
             return Ok(());
         }
         for pair in self.pairs(nodes)? {
-            for ours in
-                pair.devices.into_iter().filter(|it| it.state.is_between() || it.was_memory())
-            {
-                let since = self.kernel.now();
-                let rests = self.resting.get(&ours.id).is_some_and(|until| *until > since);
+            let left = pair.devices.into_iter();
+            for ours in left.filter(|it| it.state.is_between() || it.was_memory()) {
+                let now = self.kernel.now();
+                let rests = self.resting.get(&ours.id).is_some_and(|until| *until > now);
                 if rests || self.is_left(&ours.id) {
                     continue;
                 }
-                if ours.was_memory() {
-                    let id = ours.id;
-                    let right = |it: &mut Shifter<&K>| Ok(it.recover_device(&id, false));
-                    match self.change_within(Duration::ZERO, right) {
-                        Err(DaemonError::Lock(LockError::Held { .. })) => return Ok(()),
-                        other => {
-                            if let Some(recovered) = other?.ok().flatten() {
-                                let happened = self.recovered(id, recovered, since);
-                                self.zeroing.happened.extend(happened);
-                            }
-                        }
-                    }
-                    continue;
-                }
-                let on = match self.change_within(Duration::ZERO, |it| it.go_on(&ours.id)) {
+                match self.go_on_with(pair.dram, ours) {
                     // It is another's as long as he is at it.
                     Err(DaemonError::Lock(LockError::Held { .. })) => return Ok(()),
                     other => other?,
-                };
-                let (id, device) = (ours.id, ours.device.name);
-                match on {
-                    Ok(GoOn::Memory(bytes)) => {
-                        self.zeroing.happened.push(Happened::Restored { device, bytes });
-                    }
-                    Ok(GoOn::Zero) => self.zeroing.left.push(Left {
-                        id,
-                        device,
-                        dram: pair.dram,
-                        node: ours.device.target,
-                        bytes: ours.bytes,
-                        since,
-                        zeroed: 0,
-                        open: false,
-                    }),
-                    Ok(GoOn::Done) => {}
-                    Err(refusal) => {
-                        let happened = self.refusal_of(id, device, &refusal);
-                        self.zeroing.happened.push(happened);
-                    }
                 }
+            }
+        }
+        Ok(())
+    }
+
+    fn go_on_with(&mut self, dram: NodeId, ours: Ours) -> Result<(), DaemonError> {
+        let since = self.kernel.now();
+        let on = self.change_within(Duration::ZERO, |it| it.go_on(&ours.id))?;
+        let was_memory = ours.was_memory();
+        let Ours { id, device, bytes, .. } = ours;
+        let node = device.target;
+        let device = device.name;
+        match on {
+            Ok(GoOn::Memory(bytes)) => {
+                self.zeroing.happened.push(Happened::Restored { device, bytes });
+            }
+            Ok(GoOn::Zero) => {
+                let (zeroed, open) = (0, false);
+                let left = Left { id, device, dram, node, bytes, since, zeroed, open };
+                self.zeroing.left.push(left);
+            }
+            Ok(GoOn::Unsure) if was_memory => {
+                let right = |it: &mut Shifter<&K>| Ok(it.recover_device(&id, false));
+                if let Some(recovered) = self.change_within(Duration::ZERO, right)?.ok().flatten() {
+                    let happened = self.recovered(id, recovered, since);
+                    self.zeroing.happened.extend(happened);
+                }
+            }
+            Ok(GoOn::Done | GoOn::Unsure) => {}
+            Err(refusal) => {
+                let happened = self.refusal_of(id, device, &refusal);
+                self.zeroing.happened.push(happened);
             }
         }
         Ok(())

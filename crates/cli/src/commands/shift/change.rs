@@ -8,7 +8,9 @@ use crate::shift_args::{GiveBackArgs, PrepareArgs, RecoverArgs};
 use crate::tell::tell;
 use anyhow::{Result, bail};
 use pagetide_host::DaxDriver;
-use pagetide_shift::{GiveBack, Kernel, Opened, Outcome, Prepared, Request, Shifter, State};
+use pagetide_shift::{
+    GiveBack, Kernel, LiveKernel, NewFolder, Opened, Outcome, Prepared, Request, Shifter, State,
+};
 use pagetide_types::Bytes;
 use serde::Serialize;
 use std::process::ExitCode;
@@ -18,17 +20,38 @@ pub(crate) fn prepare(arguments: &PrepareArgs) -> Result<ExitCode> {
     let (kernel, machine) = here(false)?;
     let dry_run = arguments.dry_run;
     stops_between_devices()?;
+    let folder = NewFolder::look(&arguments.state.state);
     let Some(Opened { journal, lock }) = open(&arguments.state.state, &machine, dry_run)? else {
         return Ok(ExitCode::from(INTERRUPTED));
     };
     let mut shifter = Shifter::new(&kernel, journal);
-    let prepared = match (&arguments.region, arguments.size, &arguments.device) {
+    let prepared = prepared(arguments, &mut shifter);
+    match (&prepared, lock) {
+        (Err(_), Some(lock)) => folder.unmake(shifter.journal(), lock),
+        (_, lock) => drop(lock),
+    }
+    let prepared = prepared?;
+    if arguments.state.json {
+        print_json(&prepared)?;
+        return Ok(ended());
+    }
+    let Prepared { devices, size, memory, count } = prepared;
+    let names =
+        if devices.is_empty() { String::new() } else { format!(": {}", devices.join(", ")) };
+    let would = if dry_run { "would be" } else { "are" };
+    out(&format!("{count} of {size} {would} prepared, each {memory} as memory{names}\n"))?;
+    Ok(ended())
+}
+
+fn prepared(arguments: &PrepareArgs, shifter: &mut Shifter<&LiveKernel>) -> Result<Prepared> {
+    let dry_run = arguments.dry_run;
+    Ok(match (&arguments.region, arguments.size, &arguments.device) {
         (Some(region), Some(size), _) => {
             let count = arguments.count.unwrap_or(u64::MAX);
-            pagetide_shift::prepare(&mut shifter, region, size, count, dry_run, interrupt::asked)?
+            pagetide_shift::prepare(shifter, region, size, count, dry_run, interrupt::asked)?
         }
         (_, _, Some(name)) => {
-            let block = kernel.block_size()?.unwrap_or_default();
+            let block = shifter.kernel().block_size()?.unwrap_or_default();
             let device = if dry_run { shifter.could_offer(name)? } else { shifter.offer(name)? };
             if device.driver != DaxDriver::Storage {
                 // A dry run, for what was offered is storage.
@@ -41,18 +64,7 @@ pub(crate) fn prepare(arguments: &PrepareArgs) -> Result<ExitCode> {
             Prepared { devices: vec![device.name], size: device.size, memory, count: 1 }
         }
         _ => bail!("name a --region and a --size, or a --device"),
-    };
-    drop(lock);
-    if arguments.state.json {
-        print_json(&prepared)?;
-        return Ok(ended());
-    }
-    let Prepared { devices, size, memory, count } = prepared;
-    let names =
-        if devices.is_empty() { String::new() } else { format!(": {}", devices.join(", ")) };
-    let would = if dry_run { "would be" } else { "are" };
-    out(&format!("{count} of {size} {would} prepared, each {memory} as memory{names}\n"))?;
-    Ok(ended())
+    })
 }
 
 /// How a command ends that did what it was to do, or that and no more.

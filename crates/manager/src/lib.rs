@@ -7,6 +7,7 @@
 mod ahead;
 mod assumed;
 mod budget;
+mod leaving;
 mod manager;
 mod meanwhile;
 mod parted;
@@ -19,6 +20,7 @@ mod take_over;
 mod tiers;
 
 pub use budget::{Amount, Budget};
+pub use leaving::Leaving;
 pub use manager::{Follow, Manager, Settings};
 pub use second_half::{Parts, SecondHalf};
 pub use seen::{Tracker, Watched};

@@ -32,7 +32,7 @@ impl Layout {
                 at += 1;
             }
             layout.of_row.push(from..at);
-            layout.fast_part.push(fast_part(&places[from..at], tiers));
+            layout.fast_part.push(part(&places[from..at], |node| tiers.is_fast(node)));
         }
         layout.places = places;
         layout
@@ -50,6 +50,11 @@ impl Layout {
     /// Whether more of a row lies in fast memory than not.
     pub(crate) fn is_fast(&self, row: usize) -> bool {
         self.fast_part[row] >= 0.5
+    }
+
+    /// The part of a row's pages for which something holds of their node, 0 to 1.
+    pub(crate) fn part(&self, row: usize, holds: impl Fn(NodeId) -> bool) -> f64 {
+        part(&self.places[self.of_row[row].clone()], holds)
     }
 
     /// Orders for a row: what of it is not on nodes of the tier moves to one of them. `room`: what
@@ -104,13 +109,13 @@ fn mapping(place: &Place) -> Mapping {
     Mapping { pid: place.pid, start: VirtAddr(start), end: VirtAddr(start + unit) }
 }
 
-fn fast_part(places: &[Place], tiers: &Tiers) -> f64 {
-    let (mut fast, mut all) = (0.0, 0.0);
+fn part(places: &[Place], holds: impl Fn(NodeId) -> bool) -> f64 {
+    let (mut part, mut all) = (0.0, 0.0);
     for (node, pages) in places.iter().flat_map(|place| place.nodes.iter()) {
         all += f64::from(*pages);
-        fast += if tiers.is_fast(*node) { f64::from(*pages) } else { 0.0 };
+        part += if holds(*node) { f64::from(*pages) } else { 0.0 };
     }
-    if all > 0.0 { fast / all } else { 0.0 }
+    if all > 0.0 { part / all } else { 0.0 }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The free memory of the nodes when an epoch ends.
 
-use crate::Tiers;
 use crate::budget::FastNow;
+use crate::{Leaving, Tiers};
 use pagetide_migrate::{Kernel, NodeRoom};
 use pagetide_types::{Bytes, NodeId};
 use std::collections::BTreeMap;
@@ -26,10 +26,20 @@ impl NodesRoom {
         FastNow { total: tiers.fast_total(), free, full, held, ahead: Bytes(0) }
     }
 
-    /// What each node could take before the kernel reclaims.
-    pub(crate) fn above_floor(&self) -> BTreeMap<NodeId, Bytes> {
-        let left = |room: &NodeRoom| room.free.saturating_sub(room.floor);
-        self.nodes.iter().map(|(node, room)| (*node, left(room))).collect()
+    /// Free memory of a node.
+    pub(crate) fn free(&self, node: NodeId) -> Bytes {
+        self.nodes.get(&node).map_or(Bytes(0), |room| room.free)
+    }
+
+    /// What each node could take before the kernel reclaims, and of what stays where some of it is about to leave.
+    pub(crate) fn above_floor(&self, leaving: Option<Leaving>) -> BTreeMap<NodeId, Bytes> {
+        let leaves = |node: &NodeId| {
+            leaving.filter(|it| it.node == *node).map_or(Bytes(0), |leaving| leaving.bytes)
+        };
+        let left = |(node, room): (&NodeId, &NodeRoom)| {
+            (*node, room.free.saturating_sub(room.floor).saturating_sub(leaves(node)))
+        };
+        self.nodes.iter().map(left).collect()
     }
 
     /// What must stay free of each fast node so that the target never holds more than it may, also

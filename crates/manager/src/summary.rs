@@ -82,6 +82,10 @@ pub struct EpochLine {
     pub promote: Bytes,
     /// Bytes that were to be demoted.
     pub demote: Bytes,
+    /// Slow memory that was about to be taken away; none: nothing was.
+    pub leaving: Option<Bytes>,
+    /// Of what was to be promoted, what goes up for that alone.
+    pub for_leaving: Bytes,
     /// Promotions left out because they would not bring what they cost.
     pub unworthy: usize,
     /// Promotions left out for want of room, or over the bytes of one epoch.

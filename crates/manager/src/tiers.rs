@@ -1,6 +1,7 @@
 //! Which nodes are fast and which are slow: from the kernel's memory tiers, or from distances
 //! where it knows of one tier only, or as the user says. Slow memory may come and go.
 
+use crate::Leaving;
 use pagetide_host::{Error, Host, MemoryTier, Node};
 use pagetide_types::{Bytes, NodeId};
 
@@ -13,6 +14,8 @@ pub struct Tiers {
     pub slow: Vec<NodeId>,
     /// How they were found, for people.
     pub source: String,
+    /// What of the slow ones is about to be taken away.
+    pub leaving: Option<Leaving>,
     nodes: Vec<Node>,
 }
 
@@ -77,6 +80,7 @@ impl Tiers {
             fast: nodes.iter().map(|node| node.id).collect(),
             slow: Vec::new(),
             source,
+            leaving: None,
             nodes,
         })
     }
@@ -105,7 +109,13 @@ impl Tiers {
     pub fn assumed(host: &Host) -> Self {
         let nodes = host.nodes().unwrap_or_default();
         let source = "assumed: nothing can be moved here".to_owned();
-        Self { fast: Vec::new(), slow: nodes.iter().map(|node| node.id).collect(), source, nodes }
+        Self {
+            fast: Vec::new(),
+            slow: nodes.iter().map(|node| node.id).collect(),
+            source,
+            leaving: None,
+            nodes,
+        }
     }
 
     fn of(
@@ -142,7 +152,7 @@ impl Tiers {
         if fast.is_empty() || slow.is_empty() {
             return Err(TierError::OneTier(list(&ids)));
         }
-        Ok(Self { fast, slow, source, nodes })
+        Ok(Self { fast, slow, source, leaving: None, nodes })
     }
 
     fn found(nodes: &[Node], tiers: &[MemoryTier]) -> Option<(Vec<NodeId>, Vec<NodeId>, String)> {

@@ -51,6 +51,12 @@ impl<K: Kernel + Send + 'static> Background<K> {
         self.ordered = Some(work);
     }
 
+    /// Whether a round is ordered that has not begun.
+    #[must_use]
+    pub fn is_ordered(&self) -> bool {
+        self.ordered.is_some()
+    }
+
     /// Begins the round that was ordered, if there is one; where no thread can be had nothing moves.
     pub fn begin(&mut self) {
         if self.running.is_some() {

@@ -206,6 +206,14 @@ impl Tenant {
         Decision { chosen, migrating, standing_still, sparse, changes, weighed }
     }
 
+    /// The rows of the heat that was decided on last, the most wanted in fast memory first, whatever their moves cost and
+    /// bring.
+    #[must_use]
+    pub fn order(&self, heat: &EpochHeat) -> Vec<usize> {
+        let row = |unit: UnitId| heat.unit.binary_search(&unit).ok();
+        self.decider.units().filter_map(row).collect()
+    }
+
     /// Takes in what became of the last decision.
     pub fn learn(&mut self, outcomes: impl Iterator<Item = Outcome>) {
         outcomes.for_each(|outcome| self.processes.learn(&outcome));

@@ -34,6 +34,8 @@ pub fn epoch_parts(line: &EpochLine) -> Vec<String> {
     };
     let mut parts = vec![format!("epoch {}", line.epoch), moved];
     parts.extend(line.tiers.clone());
+    let leaves = |bytes| format!("{bytes} of slow memory about to leave");
+    parts.extend(line.leaving.map(leaves));
     parts.push(format!("{} in fast memory", line.held));
     parts.extend(line.fast_share.map(|share| format!("{} of accesses there", percent(share))));
     parts.extend(seen(line.hot_set, line.watched_share, line.unknown_share));

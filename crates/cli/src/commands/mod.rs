@@ -4,6 +4,7 @@ mod bench;
 mod curve;
 mod doctor;
 mod exact;
+mod heeding;
 mod page;
 mod plan;
 mod policies;

@@ -1,5 +1,6 @@
 //! `pagetide run`: observes a target, and moves its pages between tiers as a policy decides.
 
+use crate::commands::heeding::{Heeding, leaving};
 use crate::commands::record::{code, header, note_killed, target};
 use crate::commands::verify::Said;
 use crate::commands::writing::{Output, Writing};
@@ -142,6 +143,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     // Assumed tiers stay as they are.
     let real = !tiers.fast.is_empty();
     let follow = real.then(|| follow(host.clone(), arguments));
+    let heeds = real && !arguments.dry_run;
+    let mut heeding = if heeds { Heeding::begin(&host, arguments.epoch) } else { Heeding::no() };
     let mover = Mover::new(LiveKernel::new(host), moving(arguments));
     let mut manager = Manager::new(recorder, mover, tiers, (&governor).into(), settings);
     if let Some(follow) = follow {
@@ -150,7 +153,9 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let progress =
         Progress::new("managing", arguments.limit, arguments.quiet, vec![CTRL_C_ENDS.to_owned()]);
     let mut notes = Notes::new(arguments.clear_shared, arguments.epoch, None);
-    let end = watch(&mut manager, arguments, (&progress, &mut notes), log, &mut writing);
+    let said = (&progress, &mut notes, &mut heeding);
+    let end = watch(&mut manager, arguments, said, log, &mut writing);
+    drop(heeding);
     progress.finish();
     let said = notes.at_the_end(manager.tracker(), false);
     manager.note(said);
@@ -254,9 +259,11 @@ fn may_grow(host: &Host) -> bool {
 fn follow(host: Host, arguments: &RunArgs) -> Follow {
     let (fast, slow) = (nodes(&arguments.fast_nodes), nodes(&arguments.slow_nodes));
     Box::new(move || {
-        Tiers::now(&host, &fast, &slow)
+        let mut tiers = Tiers::now(&host, &fast, &slow)
             .inspect_err(|error| tracing::debug!(%error, "the tiers are taken to be as before"))
-            .ok()
+            .ok()?;
+        tiers.leaving = leaving(&host);
+        Some(tiers)
     })
 }
 
@@ -302,7 +309,7 @@ fn moving(arguments: &RunArgs) -> pagetide_migrate::Options {
 fn watch(
     manager: &mut Manager<Recorder, LiveKernel>,
     arguments: &RunArgs,
-    (progress, notes): (&Progress, &mut Notes),
+    (progress, notes, heeding): (&Progress, &mut Notes, &mut Heeding),
     mut log: Option<Log>,
     writing: &mut Option<Writing>,
 ) -> Result<End> {
@@ -312,6 +319,7 @@ fn watch(
             Err(ScanError::Gone(_)) => return Ok(End::TargetEnded(manager.tracker().status())),
             other => other?,
         };
+        heeding.say(manager.heeded());
         let record = manager.take_record();
         let also = manager.tracker().also_watched();
         for note in record.as_ref().map(|record| notes.take(record, also)).unwrap_or_default() {

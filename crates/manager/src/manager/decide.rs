@@ -2,10 +2,11 @@
 
 use super::{MUCH, Manager, VISITED};
 use crate::budget::{FastNow, describe};
+use crate::leaving::{GoesUp, Limits};
 use crate::parted;
 use crate::place::Layout;
 use crate::room::NodesRoom;
-use crate::{EpochLine, Tracker, Turn};
+use crate::{EpochLine, Leaving, Tracker, Turn};
 use pagetide_migrate::{Kernel, Mapping, Order, Work};
 use pagetide_policy::{Chosen, Outcome, Places, Room, Watch};
 use pagetide_trace::{EpochRecord, Unknown};
@@ -33,7 +34,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         }
         let nowhere = self.tiers.slow.is_empty() && !self.settings.dry_run;
         let all = now.held + now.free;
-        let capacity = if nowhere { all } else { self.settings.budget.capacity(&now) };
+        // What goes down to a node that fills up as memory leaves it is what whoever takes that brings up again.
+        let kept = self.full(&room).map_or(Bytes(0), |_| now.held);
+        let capacity = if nowhere { all } else { self.settings.budget.capacity(&now).max(kept) };
         let reserve = self.settings.budget.reserve(&now);
         self.summary.budget = describe(&self.settings.budget, now.total, reserve);
         let mut unknown = Unknown::default();
@@ -63,14 +66,22 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
                 f64::midpoint(before, layout.fast_part[row])
             }
         });
-        let most = if nowhere { all } else { self.settings.budget.most(&now) };
+        let most = if nowhere { all } else { self.settings.budget.most(&now).max(kept) };
         let for_births = self.settings.budget.for_births(&now);
-        let mut chosen = self.decide(heat, &fast, layout, (most, for_births), &mut line);
-        line.without_room += chosen.hold_back(heat, self.settings.budget.promotions(now.free));
+        let (mut chosen, mut for_leaving) =
+            self.decide(heat, &fast, layout, (most, for_births), &room, &mut line);
+        let late = chosen.hold_back(heat, self.settings.budget.promotions(now.free));
+        // They are the least wanted.
+        for_leaving.truncate(for_leaving.len().saturating_sub(late));
+        line.without_room += late;
+        self.later |= late > 0;
         let bytes = |rows: &[usize]| rows.iter().map(|row| heat.bytes(*row)).sum::<Bytes>();
         (line.promote, line.demote) = (bytes(&chosen.promote), bytes(&chosen.demote));
-        self.for_births = chosen.for_births.iter().map(|row| heat.unit[*row]).collect();
-        self.for_births.sort_unstable();
+        line.leaving = self.tiers.leaving.map(|leaving| leaving.bytes);
+        line.for_leaving = bytes(&for_leaving);
+        let off_books = chosen.for_births.iter().chain(&for_leaving);
+        self.off_books = off_books.map(|row| heat.unit[*row]).collect();
+        self.off_books.sort_unstable();
         if self.settings.dry_run {
             self.assume(heat, &chosen);
         } else if !last {
@@ -101,7 +112,10 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             orders.iter().map(|order| Outcome::of(heat, order.tag as usize, up)).collect()
         };
         self.ordered = outcome(&work.promote, true);
-        let is_new = |outcome: &&Outcome| waited.binary_search(&outcome.unit).is_err();
+        let off_books = &self.off_books;
+        let is_new = |outcome: &&Outcome| {
+            [&waited, off_books].iter().all(|units| units.binary_search(&outcome.unit).is_err())
+        };
         let new: Bytes =
             (self.ordered.iter().filter(is_new)).map(|outcome| heat.bytes(outcome.row)).sum();
         if new.as_f64() > MUCH * capacity.as_f64() {
@@ -118,8 +132,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         for (row, up) in &moves {
             self.assumed.moved(heat.unit[*row], *up);
         }
-        let for_births = |row: &usize| self.for_births.binary_search(&heat.unit[*row]).is_ok();
-        let moves = moves.into_iter().filter(|(row, _)| !for_births(row));
+        let off_books = |row: &usize| self.off_books.binary_search(&heat.unit[*row]).is_ok();
+        let moves = moves.into_iter().filter(|(row, _)| !off_books(row));
         let outcome = |(row, up)| Outcome { moved: heat.bytes(row), ..Outcome::of(heat, row, up) };
         self.tenant.learn(moves.map(outcome));
     }
@@ -160,8 +174,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         fast: &[bool],
         layout: &Layout,
         (most, for_births): (Bytes, Bytes),
+        room: &NodesRoom,
         line: &mut EpochLine,
-    ) -> Chosen {
+    ) -> (Chosen, Vec<usize>) {
         // What nobody has watched yet is not cold. It goes down only where the tenant has too much, or of a process
         // most of which nobody is going to watch.
         let over = line.held > most;
@@ -188,7 +203,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let parts = Bytes(parts as u64);
         let places = Places { fast: Some(&fast), movable: Some(&movable), process: Some(&process) };
-        let room = Room::Limited {
+        let limits = Room::Limited {
             capacity: line.capacity,
             most,
             used: line.held.saturating_sub(parts),
@@ -206,7 +221,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let now_s = line.start_s + line.length_s;
         // Programs go on between epochs, too.
         let passed_s = now_s - std::mem::replace(&mut self.decided_s, now_s);
-        let decision = self.tenant.decide(heat, passed_s, places, room, (false, None));
+        let decision = self.tenant.decide(heat, passed_s, places, limits, (false, None));
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
@@ -236,7 +251,31 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             chosen.demote.extend(parts);
         }
         (line.unworthy, line.without_room) = (chosen.unprofitable, chosen.without_room);
-        chosen
+        let up = self.goes_up(heat, layout, (&chosen, &movable), room, (free, left));
+        self.later = up.later;
+        chosen.promote.extend(&up.rows);
+        (chosen, up.rows)
+    }
+
+    /// Memory that is about to leave a node which has no room then for all that is used on it.
+    fn full(&self, room: &NodesRoom) -> Option<Leaving> {
+        let real = !self.settings.dry_run;
+        self.tiers.leaving.filter(|leaving| real && room.free(leaving.node) < leaving.bytes)
+    }
+
+    /// What goes up beside what was chosen, for slow memory is about to leave.
+    fn goes_up(
+        &self,
+        heat: &EpochHeat,
+        layout: &Layout,
+        (chosen, movable): (&Chosen, &[bool]),
+        nodes: &NodesRoom,
+        (room, left): (f64, f64),
+    ) -> GoesUp {
+        let Some(leaving) = self.full(nodes) else { return GoesUp::default() };
+        let order = self.tenant.order(heat);
+        let limits = Limits { free: nodes.free(leaving.node), room, left };
+        leaving.goes_up(&order, |row| movable[row], (heat, layout), chosen, limits)
     }
 
     /// Rows that are fast by most of their pages, and hot enough for the others to follow: of some moves a part was
@@ -275,7 +314,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             let of = mappings.first().map(|mapping| (mapping.pid, mapping.start));
             *known.entry(of).or_insert_with(|| mover.kernel().sharing(mappings))
         };
-        let mut room = room.above_floor();
+        let mut room = room.above_floor(tiers.leaving);
         let mut work = Work::default();
         for row in &chosen.demote {
             layout.orders(*row, (&tiers.slow, tiers), &mut sharing, &mut room, &mut work.demote);

@@ -37,9 +37,9 @@ pub struct Manager<T, K> {
     moving: Background<K>,
     /// One for each order of the last decision, and until the next one what became of it.
     ordered: Vec<Outcome>,
-    /// Units that went down only for what will be born, ascending: what that brings no governor sees, so it is not
-    /// to see what it costs.
-    for_births: Vec<UnitId>,
+    /// Units that went down only for what will be born, or up only for what leaves, ascending: what that brings no
+    /// governor sees, so it is not to see what it costs.
+    off_books: Vec<UnitId>,
     tiers: Tiers,
     follow: Option<Follow>,
     settings: Settings,
@@ -54,6 +54,10 @@ pub struct Manager<T, K> {
     sparse: Vec<u32>,
     assumed: Assumed,
     ahead: Ahead,
+    /// The last announcement for which what could be done is done.
+    heeded: Option<u64>,
+    /// More was to go up for what is about to leave than may move at once.
+    later: bool,
     /// Whether pages moved since it was looked where they lie.
     moved: bool,
     /// The last epoch.
@@ -106,7 +110,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             tracker,
             moving: Background::new(mover),
             ordered: Vec::new(),
-            for_births: Vec::new(),
+            off_books: Vec::new(),
             tiers,
             follow: None,
             settings,
@@ -116,6 +120,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             sparse: Vec::new(),
             assumed: Assumed::default(),
             ahead: Ahead::default(),
+            heeded: None,
+            later: false,
             moved: false,
             record: None,
             decided_s: 0.0,
@@ -158,14 +164,20 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let layout = Layout::new(places, &record.heat, &self.tiers);
         let began = began.map(|places| Layout::new(places, &record.heat, &self.tiers));
         let mut line = self.act(&record, (began.as_ref(), &layout), end.is_some());
-        if !self.visits_go_on(&record.heat)
-            && let Some(round) = self.moving.run(stop)
-        {
+        // What moves while the next epoch is observed is not done.
+        let mut done = !self.later;
+        if self.visits_go_on(&record.heat) {
+            done &= !self.moving.is_ordered();
+        } else if let Some(round) = self.moving.run(stop) {
             let report = self.take_in(round, &mut []);
             if !report.refused(Refusal::OutOfTime).is_zero() {
                 self.tracker.hurry();
+                done = false;
             }
             moves.get_or_insert_default().add(&report);
+        }
+        if let (true, Some(leaving)) = (done, self.tiers.leaving) {
+            self.heeded = Some(leaving.number);
         }
         line.moves = moves;
         line.tiers = changed.then(|| self.tiers.describe());
@@ -195,8 +207,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
                 self.refused.refused(outcome.unit);
             }
         }
-        let for_births = |unit: &UnitId| self.for_births.binary_search(unit).is_ok();
-        let booked = self.ordered.iter().filter(|outcome| !for_births(&outcome.unit));
+        let off_books = |unit: &UnitId| self.off_books.binary_search(unit).is_ok();
+        let booked = self.ordered.iter().filter(|outcome| !off_books(&outcome.unit));
         self.tenant.learn(booked.copied());
         self.moved = true;
         self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
@@ -213,6 +225,12 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         }
         self.tiers = now;
         changed
+    }
+
+    /// The last announcement of memory that leaves ([`Tiers::leaving`]) for which what could be done is done.
+    #[must_use]
+    pub fn heeded(&self) -> Option<u64> {
+        self.heeded
     }
 
     /// What the last epoch saw, once.

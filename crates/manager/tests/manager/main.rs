@@ -2,6 +2,7 @@
 //! governor, dry runs.
 
 mod come_and_go;
+mod leaving;
 mod limits;
 mod moves;
 mod one_tenant;

@@ -10,6 +10,7 @@ mod pairs;
 mod shift;
 mod shift_cxl;
 mod shift_ends;
+mod shift_leaving;
 mod shift_without_swap;
 mod tiers;
 mod topologies;

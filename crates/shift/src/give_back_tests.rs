@@ -210,6 +210,19 @@ fn memory_goes_before_it_is_zeroed_and_nobody_can_look_at_it_until_then() {
 }
 
 #[test]
+fn what_holds_anything_after_it_was_zeroed_is_not_called_storage() {
+    let mut rig = used(0, Bytes::gib(8));
+    rig.shifter.leave(&id(1), HOW).unwrap();
+    rig.kernel.edit(|machine| machine.fails = vec!["writes are lost"]);
+    let refusal = rig.shifter.zero(&id(1), &mut 0, Duration::MAX).unwrap_err();
+    assert!(matches!(refusal, Refusal::HoldsData { offset: 0, .. }), "{refusal}");
+    assert_eq!(rig.shifter.journal().state(&id(1)), Some(State::ToStorage));
+    rig.kernel.edit(|machine| machine.fails.clear());
+    assert!(rig.shifter.zero(&id(1), &mut 0, Duration::MAX).unwrap());
+    assert_eq!((rig.driver(), rig.contents()), (DaxDriver::Storage, vec![0; 4]));
+}
+
+#[test]
 fn what_is_not_zeroed_to_its_end_can_be_memory_again_and_is_zeroed_the_next_time() {
     for pieces in 0..=4 {
         let mut rig = used(0, Bytes::gib(8));

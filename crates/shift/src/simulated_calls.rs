@@ -75,11 +75,14 @@ impl Kernel for SimKernel {
                 self.sleep(ZEROING);
                 machine.free_dram = machine.free_dram.saturating_sub(machine.used_up_zeroing);
                 let opened = machine.opened_zeroing.then(|| "db (3)".to_owned());
+                let lost = machine.fails.contains(&"writes are lost");
                 let it = machine.of(&device.name)?;
                 assert_eq!(it.device.driver, DaxDriver::Storage, "zeroed while not storage");
                 assert!(part > 0 || it.users.is_empty(), "zeroed under its users: {:?}", it.users);
                 it.users.extend(opened);
-                it.contents[usize::try_from(part).unwrap()] = 0;
+                if !lost {
+                    it.contents[usize::try_from(part).unwrap()] = 0;
+                }
                 Ok(())
             })?;
             left = left.map(|left| left.saturating_sub(ZEROING));

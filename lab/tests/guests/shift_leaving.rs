@@ -78,11 +78,13 @@ fn the_hottest_of_a_device_goes_up_before_it_goes_back() {
         assert!(before.0.parse::<u64>().unwrap() >= 48, "{run:?}");
         assert!(before.1.parse::<u64>().unwrap() >= 138, "{run:?}");
     }
-    // By the order of addresses a half of the others goes before it.
-    assert!(number(out, "alone left ") < 110, "{run:?}");
-    assert!(number(out, "managed left ") >= 130, "{run:?}");
+    // By the order of addresses a half of the others has gone when it has.
+    let (alone, managed) = (number(out, "alone left "), number(out, "managed left "));
+    assert!(alone <= 90 && managed >= alone + 25, "{run:?}");
     assert!(out.contains("managed \"leaving\":402653184,\"for_leaving\":"), "{run:?}");
-    // Who does not answer is waited for twice two seconds.
-    assert!(number(out, "stuck took ") <= number(out, "alone took ") + 10, "{run:?}");
+    // Whatever becomes of `run`, it is within the time for giving back.
+    for name in ["managed", "stuck"] {
+        assert!(number(out, &format!("{name} took ")) < 60, "{run:?}");
+    }
     assert!(!out.contains("still said"), "{run:?}");
 }

@@ -66,7 +66,7 @@ impl Controller {
         if write && !self.count_writes {
             return Waited::default();
         }
-        let count = self.counts[node].add(page);
+        let count = self.counts[node].add(page, write);
         let Some(pact) = &mut self.pact else { return Waited { count, ..Waited::default() } };
         let key = self.base[node] + page.0;
         let Turned { spilled, filled } = pact.touch(key, count);

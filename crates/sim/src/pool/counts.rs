@@ -12,6 +12,8 @@ pub struct Hot {
     pub page: PageId,
     /// How often it was accessed in this epoch.
     pub count: u32,
+    /// The last of these was a write-back.
+    pub written: bool,
 }
 
 /// The counts of one node's pages.
@@ -19,6 +21,8 @@ pub struct Hot {
 pub(super) struct Counts {
     /// Of each page its count, and the epoch in which it was accessed last.
     all: Vec<(u32, u32)>,
+    /// Of each page, whether its last access was a write-back.
+    written: Vec<bool>,
     epoch: u32,
     threshold: u32,
     /// Entries of the table of hot pages; none, if it is as large as need be.
@@ -35,12 +39,22 @@ impl Counts {
     /// has an entry left.
     pub(super) fn new(pages: u32, (threshold, entries): (u32, Option<u32>), kept: bool) -> Self {
         let all = vec![(0, 0); pages as usize];
-        Self { all, epoch: 1, threshold, entries, kept, hot: Vec::new(), most: 0 }
+        Self {
+            all,
+            written: vec![false; pages as usize],
+            epoch: 1,
+            threshold,
+            entries,
+            kept,
+            hot: Vec::new(),
+            most: 0,
+        }
     }
 
     /// Counts an access; the count from then on.
     #[inline]
-    pub(super) fn add(&mut self, page: PageId) -> u32 {
+    pub(super) fn add(&mut self, page: PageId, write: bool) -> u32 {
+        self.written[page.0 as usize] = write;
         let (count, epoch) = &mut self.all[page.0 as usize];
         let mut is_hot = false;
         if *epoch != self.epoch {
@@ -71,8 +85,11 @@ impl Counts {
 
     /// An epoch ends: those that are hot, in the order in which that was seen. The next one begins.
     pub(super) fn end(&mut self, into: &mut Vec<Hot>) {
-        let all = &self.all;
-        let counted = |page: PageId| Hot { page, count: all[page.0 as usize].0 };
+        let (all, written) = (&self.all, &self.written);
+        let counted = |page: PageId| {
+            let at = page.0 as usize;
+            Hot { page, count: all[at].0, written: written[at] }
+        };
         into.clear();
         // Not those that left the pool since.
         into.extend(self.hot.drain(..).map(counted).filter(|hot| hot.count > self.threshold));
@@ -90,7 +107,7 @@ mod tests {
     use super::*;
 
     fn counted(counts: &mut Counts, pages: &[u32]) -> Vec<(u32, u32)> {
-        pages.iter().for_each(|page| _ = counts.add(PageId(*page)));
+        pages.iter().for_each(|page| _ = counts.add(PageId(*page), false));
         let mut hot = Vec::new();
         counts.end(&mut hot);
         hot.into_iter().map(|hot| (hot.page.0, hot.count)).collect()
@@ -121,5 +138,16 @@ mod tests {
         assert_eq!(counted(&mut counts, &[1]), [(1, 3)]);
         counts.forget(PageId(0));
         assert_eq!(counted(&mut counts, &[0, 1]), [(1, 4)]);
+    }
+
+    #[test]
+    fn it_is_told_whether_the_last_access_was_a_write_back() {
+        let mut counts = Counts::new(2, (0, None), true);
+        let mut hot = Vec::new();
+        for (page, write) in [(0, true), (0, false), (1, false), (1, true)] {
+            counts.add(PageId(page), write);
+        }
+        counts.end(&mut hot);
+        assert_eq!(hot.iter().map(|hot| hot.written).collect::<Vec<_>>(), [false, true]);
     }
 }

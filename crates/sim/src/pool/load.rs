@@ -19,6 +19,8 @@
 //!   that it asks next: what it asks in that time, write-backs that come with fetches among it, keeps others
 //!   back as any line does. On a saturated pool the one takes back what the other gives, and a fetch less
 //!   saves all just the time that it occupied the pool.
+//! - **Room in the shared cache.** A line that leaves it with its page makes room: one fetch finds a free place and
+//!   evicts nothing. It saves a write-back as often as evicted lines are written back to the pool.
 
 use super::Ps;
 use super::node::{Node, Tally};
@@ -38,6 +40,8 @@ pub struct Prices {
     pub ahead: f64,
     /// Cores that are lost in all while the node stands still.
     pub standing: f64,
+    /// What all wait less for a line that leaves the shared cache, nanoseconds of a core.
+    pub room_ns: f64,
 }
 
 impl Prices {
@@ -71,6 +75,9 @@ struct Of {
     /// Over the last while, of the time that it ran.
     ran: f64,
     occupied: f64,
+    /// Lines that fetches evicted from the shared cache, and those written back to the pool.
+    evicted: f64,
+    written: f64,
     /// Of what the last look saw.
     runs: bool,
     cores: f64,
@@ -78,6 +85,11 @@ struct Of {
 }
 
 impl Of {
+    /// How often an evicted line is written back to the pool.
+    fn dirty(&self) -> f64 {
+        (self.written / self.evicted.max(1.0)).min(1.0)
+    }
+
     /// At which rate its requests occupy the pool while it runs.
     fn rate(&self) -> f64 {
         if self.ran > 0.0 { self.occupied / self.ran } else { 0.0 }
@@ -130,6 +142,12 @@ impl Load {
             let occupied = fetched * read + written * write;
             of.ran = of.ran * kept + time;
             of.occupied = of.occupied * kept + occupied;
+            // A fetch evicts a line, unless a move took one and left room.
+            let all: u64 = node.tally.fetched.iter().sum();
+            let (room, all_before) =
+                (node.tally.taken - before.taken, before.fetched.iter().sum::<u64>());
+            of.evicted = (of.evicted * kept + (all - all_before) as f64 - room as f64).max(0.0);
+            of.written = of.written * kept + written;
             sums.occupied += occupied;
             sums.fetches += fetched;
             sums.delay += (node.tally.delay[1] - before.delay[1]) as f64 * 1e-3;
@@ -184,6 +202,7 @@ impl Load {
             read_ns: read * each,
             write_back_ns: write * each,
             ahead: of.rate() / of.cores.max(1.0) * each,
+            room_ns: of.dirty() * write * each,
             standing: (self.speed(None) - self.speed(Some(node))).max(0.0),
         }
     }

@@ -106,6 +106,8 @@ pub(super) struct Tally {
     pub(super) nearer: [i64; 2],
     /// Lines fetched again that moves had taken from the caches.
     pub(super) lost: u64,
+    /// Lines that moves took from the shared cache.
+    pub(super) taken: u64,
     /// What fetches took, in all.
     pub(super) delay: [u128; 2],
     pub(super) stalls: u64,
@@ -171,6 +173,7 @@ impl<'m> Node<'m> {
             nearer_fetches: self.tally.nearer[0] - before.nearer[0],
             nearer_write_backs: self.tally.nearer[1] - before.nearer[1],
             lost_fetches: self.tally.lost - before.lost,
+            written_back: self.tally.written[1] - before.written[1],
             write_share: {
                 let [fetched, written] = [
                     self.tally.fetched[1] - before.fetched[1],
@@ -201,6 +204,7 @@ impl<'m> Node<'m> {
             }
             let Some(caches) = &mut self.caches else { continue };
             let left = caches.moved(page);
+            self.tally.taken += u64::from(left.lines.count_ones());
             if let Some(lost) = &mut self.lost {
                 lost.moved(page, left.lines, self.tally.fetched.iter().sum());
                 // Without moves they would be given back to where the page was at first.

@@ -52,6 +52,8 @@ pub struct NodeView {
     /// Lines fetched that were in its shared cache when their page moved, and would be there still. They are
     /// what moves cost: the time of local memory each, and what the pool takes more, as far as that serves them.
     pub lost_fetches: u64,
+    /// Lines that it wrote back to the pool.
+    pub written_back: u64,
     /// The share of write-backs among the accesses to the pool, as the controller counts them.
     pub write_share: f64,
     /// What its lines and stalls cost all who share the pool.
@@ -125,7 +127,7 @@ mod tests {
             counts in prop::collection::vec(0..9_u32, 0..60), most in 0..70_usize,
         ) {
             let hot = |(page, count): (usize, &u32)| {
-                Hot { page: PageId(u32::try_from(page).unwrap()), count: *count }
+                Hot { page: PageId(u32::try_from(page).unwrap()), count: *count, written: false }
             };
             let all: Vec<Hot> = counts.iter().enumerate().map(hot).collect();
             let mut sorted = all.clone();

@@ -11,10 +11,11 @@
 use super::Ps;
 use super::clock::victim;
 use super::counts::{Hot, PageId};
+use super::dma::LINES;
 use super::learner::{Learner, bin, watched};
 use super::local::{Frame, LocalTable};
 use super::policy::{NodeView, SwapPolicy};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Moves must bring so many times what their shootdown costs.
 const MARGIN: f64 = 1.25;
@@ -28,6 +29,16 @@ struct Candidate {
     count: u32,
     /// Since when its count has been of its power of two.
     since: Ps,
+    /// Its last access was a fetch, and no write-back.
+    fetched: bool,
+}
+
+impl Candidate {
+    /// Lines of it that the shared cache has, as far as the count tells: those fetched last. Of a page that is
+    /// written back it is not known what is left there.
+    fn cached(&self) -> f64 {
+        if self.fetched { f64::from(self.count.min(LINES)) } else { 0.0 }
+    }
 }
 
 /// A node's books.
@@ -64,6 +75,8 @@ struct Worth {
     page: f64,
     /// A fetch of such a line.
     lost: f64,
+    /// A line that leaves the shared cache with its page.
+    room: f64,
     shootdown: f64,
 }
 
@@ -100,6 +113,7 @@ impl Books {
             swap,
             page: swap + self.lost / self.moved.max(1.0) * lost,
             lost,
+            room: node.prices.room_ns,
             shootdown: node.prices.standing * node.shootdown.ns(),
         })
     }
@@ -121,45 +135,62 @@ impl Books {
         }
     }
 
+    /// What a page brings in all if it moves now.
+    fn brings(&self, of: &Candidate, now: Ps, worth: &Worth) -> f64 {
+        let further = self.learner.expected(of.count, now - of.since, now);
+        further * worth.each + of.cached() * worth.room
+    }
+
+    /// Whether a page had better be fetched further before it moves: a line that is in the shared cache by then
+    /// makes more room than its fetch from the pool costs. All of its lines are there at most.
+    fn ripens(&self, of: &Candidate, now: Ps, worth: &Worth) -> bool {
+        let goes_on = || self.learner.soon(of.count, now - of.since) >= 1.0;
+        of.fetched && of.count < LINES && worth.room > worth.fetch && goes_on()
+    }
+
     /// Takes hot pages among the candidates if they pay for their swap; what accesses to all hot candidates have
     /// cost since then that would have been local, and what they will within the shortest time that is looked at.
     fn gather(&mut self, hot: &mut Vec<Hot>, now: Ps, worth: &Worth) -> (f64, f64) {
         let (mut missed, mut soon) = (0.0, 0.0);
-        for Hot { page, count } in hot.drain(..) {
+        for Hot { page, count, written } in hot.drain(..) {
             if watched(page) {
                 continue;
             }
-            if self.learner.expected(count, Ps::ZERO, now) * worth.each <= worth.page {
+            let before = self.candidates.get(&page).copied();
+            let since = before.filter(|of| bin(of.count) == bin(count)).map_or(now, |of| of.since);
+            let of = Candidate { count, since, fetched: !written };
+            if self.brings(&Candidate { since: now, ..of }, now, worth) <= worth.page {
                 self.candidates.remove(&page);
                 continue;
             }
-            let of = self.candidates.entry(page).or_insert(Candidate { count, since: now });
-            missed += f64::from(count.saturating_sub(of.count)) * worth.each;
-            if bin(of.count) != bin(count) {
-                of.since = now;
+            self.candidates.insert(page, of);
+            if self.ripens(&of, now, worth) {
+                continue;
             }
-            of.count = count;
-            soon += self.learner.soon(count, now - of.since) * worth.each;
+            let missed_now = count - before.map_or(count, |of| of.count.min(count));
+            missed += f64::from(missed_now) * worth.each;
+            soon += self.learner.soon(count, now - since) * worth.each;
         }
         (missed, soon)
     }
 
-    /// The candidates that still pay for their swap, those that bring most first, with what they bring beside it;
-    /// others are no candidates any more.
+    /// The candidates that still pay for their swap and had better not wait, those that bring most first, with what
+    /// they bring beside it; those that do not pay are no candidates any more.
     fn wanted(&mut self, now: Ps, worth: &Worth) -> Vec<(f64, Hot)> {
-        let gain = |of: &Candidate| {
-            self.learner.expected(of.count, now - of.since, now) * worth.each - worth.page
+        let gain = |of: &Candidate| self.brings(of, now, worth) - worth.page;
+        let left = |of: &Candidate| gain(of) <= 0.0;
+        let dropped = self.candidates.iter().filter(|(_, of)| left(of)).map(|(page, _)| *page);
+        let dropped: Vec<PageId> = dropped.collect();
+        let ripe = |of: &Candidate| !left(of) && !self.ripens(of, now, worth);
+        let hot = |page: &PageId, of: &Candidate| Hot {
+            page: *page,
+            count: of.count,
+            written: !of.fetched,
         };
-        let all = self.candidates.iter();
-        let mut wanted: Vec<(f64, Hot)> = all
-            .map(|(page, of)| (gain(of), Hot { page: *page, count: of.count }))
-            .filter(|(gain, _)| *gain > 0.0)
-            .collect();
+        let all = self.candidates.iter().filter(|(_, of)| ripe(of));
+        let mut wanted: Vec<(f64, Hot)> = all.map(|(page, of)| (gain(of), hot(page, of))).collect();
+        dropped.iter().for_each(|page| _ = self.candidates.remove(page));
         wanted.sort_by(|(a, one), (b, other)| b.total_cmp(a).then(one.page.cmp(&other.page)));
-        if wanted.len() < self.candidates.len() {
-            let left: HashSet<PageId> = wanted.iter().map(|(_, hot)| hot.page).collect();
-            self.candidates.retain(|page, _| left.contains(page));
-        }
         wanted
     }
 }
@@ -182,6 +213,10 @@ impl SwapPolicy for Payback {
         // much as the shootdown does, or is about to. Those that may not come yet wait for nothing.
         let could_come = (affordable / books.candidates.len().max(1) as f64).min(1.0);
         books.missed += missed * could_come;
+        if worth.room > worth.fetch {
+            // Pages that are ripe would have made room for these.
+            books.missed += node.written_back as f64 * worth.write_back;
+        }
         if books.missed + soon * could_come < worth.shootdown || books.candidates.is_empty() {
             return;
         }

@@ -33,7 +33,8 @@ fn taught() -> Payback {
 }
 
 fn chosen(policy: &mut Payback, count: u32, pages: usize, pool_ns: f64) -> usize {
-    let mut hot: Vec<Hot> = of(false).take(pages).map(|page| Hot { page, count }).collect();
+    let mut hot: Vec<Hot> =
+        of(false).take(pages).map(|page| Hot { page, count, written: false }).collect();
     policy.choose(&view(400_000_000, pool_ns), &mut hot, 500);
     hot.len()
 }
@@ -54,7 +55,8 @@ fn pages_move_if_what_is_left_of_them_pays() {
 #[test]
 fn what_is_owed_is_bounded_by_a_share_of_the_time_and_paid_back_by_local_fetches() {
     let mut policy = Payback { most_debt: 0.05, ..taught() };
-    let all: Vec<Hot> = of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
+    let all: Vec<Hot> =
+        of(false).take(100).map(|page| Hot { page, count: 16, written: false }).collect();
     let mut moved = |nearer_fetches| {
         let mut hot = all.clone();
         let view = NodeView { nearer_fetches, ..view(400_000_000, 9660.0) };
@@ -71,7 +73,8 @@ fn what_is_owed_is_bounded_by_a_share_of_the_time_and_paid_back_by_local_fetches
 fn lines_fetched_again_are_owed_and_make_further_pages_dearer() {
     let mut policy = Payback { most_debt: 0.05, ..taught() };
     let mut moved = |lost_fetches| {
-        let mut hot: Vec<Hot> = of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
+        let mut hot: Vec<Hot> =
+            of(false).take(100).map(|page| Hot { page, count: 16, written: false }).collect();
         let view = NodeView { nearer_fetches: 150, lost_fetches, ..view(400_000_000, 9660.0) };
         policy.choose(&view, &mut hot, 500);
         hot.len()
@@ -86,7 +89,8 @@ fn lines_fetched_again_are_owed_and_make_further_pages_dearer() {
 fn on_a_saturated_pool_a_stall_is_cheap_and_a_local_write_back_pays() {
     let mut policy = Payback { most_debt: 0.05, ..taught() };
     let mut moved = |standing, nearer_write_backs| {
-        let mut hot: Vec<Hot> = of(false).take(100).map(|page| Hot { page, count: 16 }).collect();
+        let mut hot: Vec<Hot> =
+            of(false).take(100).map(|page| Hot { page, count: 16, written: false }).collect();
         let prices = Prices { write_back_ns: 1000.0, standing, ..Prices::default() };
         let view = NodeView { prices, nearer_write_backs, ..view(400_000_000, 9660.0) };
         policy.choose(&view, &mut hot, 500);
@@ -114,7 +118,7 @@ fn pages_wait_for_each_other_until_that_has_cost_as_much_as_a_shootdown() {
     for round in 1..9 {
         let now = 60_000_000_000 + u64::from(round) * 300_000_000;
         let mut hot: Vec<Hot> =
-            all.iter().map(|page| Hot { page: *page, count: 16 + round }).collect();
+            all.iter().map(|page| Hot { page: *page, count: 16 + round, written: false }).collect();
         policy.choose(&view(now, 9660.0), &mut hot, 500);
         assert_eq!(hot.len(), if round == 4 { 20 } else { 0 }, "{round}");
         if !hot.is_empty() {
@@ -143,8 +147,10 @@ fn what_debt_has_no_room_for_yet_waits_for_nothing() {
         let all: Vec<PageId> = of(false).take(400).collect();
         (1..60).find_map(|round| {
             let now = 60_000_000_000 + u64::from(round) * 300_000_000;
-            let mut hot: Vec<Hot> =
-                all.iter().map(|page| Hot { page: *page, count: 16 + round }).collect();
+            let mut hot: Vec<Hot> = all
+                .iter()
+                .map(|page| Hot { page: *page, count: 16 + round, written: false })
+                .collect();
             policy.choose(&view(now, 9660.0), &mut hot, 500);
             (!hot.is_empty()).then_some((round, hot.len()))
         })
@@ -177,7 +183,8 @@ fn pages_that_come_back_are_worth_more_the_longer_it_lasts() {
 
 #[test]
 fn watched_pages_stay() {
-    let mut hot: Vec<Hot> = of(true).take(9).map(|page| Hot { page, count: 16 }).collect();
+    let mut hot: Vec<Hot> =
+        of(true).take(9).map(|page| Hot { page, count: 16, written: false }).collect();
     taught().choose(&view(400_000_000, 9660.0), &mut hot, 500);
     assert!(hot.is_empty());
 }
@@ -187,7 +194,7 @@ fn a_swap_costs_what_the_node_stood_still_for_the_one_before_and_lines_in_the_ba
     let moved = |stalled_us: f64| {
         let mut policy = Payback { most_debt: 0.05, ..taught() };
         [(0.0, 0), (stalled_us, 520)].map(|(stalled_us, nearer_fetches)| {
-            let hot = of(false).take(100).map(|page| Hot { page, count: 16 });
+            let hot = of(false).take(100).map(|page| Hot { page, count: 16, written: false });
             let mut hot: Vec<Hot> = hot.collect();
             let prices = Prices { standing: 2.0, write_back_ns: 10.0, ..Prices::default() };
             let stalled = Ps::from_ns(1e3 * stalled_us);
@@ -202,4 +209,26 @@ fn a_swap_costs_what_the_node_stood_still_for_the_one_before_and_lines_in_the_ba
     assert_eq!(moved(17.0), [9, 53]);
     // For 5 us a page, 36 in all more: 72 of two cores are owed in addition, and a page is 10.64.
     assert_eq!(moved(53.0), [9, 6]);
+}
+
+#[test]
+fn where_room_is_worth_more_than_fetches_a_page_moves_once_it_is_fetched() {
+    // A fetch costs 0.3 us of a core, and a line that leaves the shared cache saves one.
+    let moved = |count, written, room_ns| {
+        let mut policy = taught();
+        let mut hot: Vec<Hot> =
+            of(false).take(10).map(|page| Hot { page, count, written }).collect();
+        let prices = Prices { write_back_ns: 1000.0, standing: 2.0, room_ns, ..Prices::default() };
+        let view = NodeView { prices, written_back: 100, ..view(400_000_000, 9660.0) };
+        policy.choose(&view, &mut hot, 500);
+        hot.len()
+    };
+    // 48 more fetches are expected soon, and the 16 lines that are there are not all that could go.
+    assert_eq!((moved(16, false, 0.0), moved(16, false, 1000.0)), (10, 0));
+    // It is written back already: what is left of it goes at once.
+    assert_eq!(moved(16, true, 1000.0), 10);
+    // Nothing more is expected of it, and 64 lines make room.
+    assert_eq!((moved(64, false, 0.0), moved(64, false, 1000.0)), (0, 10));
+    // Where little is written back, it does not wait.
+    assert_eq!(moved(16, false, 100.0), 10);
 }

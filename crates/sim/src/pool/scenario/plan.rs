@@ -18,10 +18,10 @@ use toml::{Table, Value};
 /// compute raises it.
 const MODEL: u32 = 1;
 /// Is added for what runs under [`Payback`](crate::pool::Payback) with pages that may move, or that may not.
-const PAYBACK_MODEL: u32 = 32;
+const PAYBACK_MODEL: u32 = 256;
 const PAYBACK_STILL_MODEL: u32 = 4;
 /// Is added for it where DMA takes its turn in the banks, which its books know.
-const PAYBACK_IN_BANKS_MODEL: u32 = 64;
+const PAYBACK_IN_BANKS_MODEL: u32 = 512;
 /// Is added where requests wait for their page or its count, or DMA takes its turn in the banks.
 const WAITING_MODEL: u32 = 2;
 /// Is added where a count is looked for in memory as soon as one went there, and goes to its own line.

@@ -111,6 +111,9 @@ fn code_of(error: &anyhow::Error) -> u8 {
         Some(Unable::NoMachineId | Unable::Kernel(_)) => return UNSUPPORTED,
         None => {}
     }
+    if error.chain().any(is_another_users) {
+        return NOT_PERMITTED;
+    }
     if error.chain().any(stays_so) {
         return UNSUPPORTED;
     }
@@ -148,6 +151,12 @@ fn stays_so(cause: &(dyn std::error::Error + 'static)) -> bool {
     };
     let damaged = |error: &JournalError| !matches!(error, JournalError::Io { .. });
     refusal.is_some_and(Refusal::is_of_the_machine) || journal.is_some_and(damaged)
+}
+
+/// A journal that may not be read.
+fn is_another_users(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let denied = |source: &std::io::Error| source.kind() == std::io::ErrorKind::PermissionDenied;
+    matches!(cause.downcast_ref(), Some(JournalError::Io { source, .. }) if denied(source))
 }
 
 /// The command's own end as an exit code, the way shells count signals.

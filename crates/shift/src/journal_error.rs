@@ -44,7 +44,7 @@ pub enum JournalError {
         found: u32,
     },
     /// It cannot be read or written.
-    #[error("cannot {doing} {}: {source}", path.display())]
+    #[error("cannot {doing} {}: {source}{}", path.display(), remedy(source))]
     Io {
         /// What was tried.
         doing: &'static str,
@@ -53,4 +53,12 @@ pub enum JournalError {
         /// What the kernel answered.
         source: io::Error,
     },
+}
+
+/// What helps against what the kernel answered.
+fn remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::PermissionDenied => "; it is another user's: run this with sudo",
+        _ => "",
+    }
 }

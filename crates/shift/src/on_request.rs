@@ -95,7 +95,7 @@ fn give_back_announced<K: Kernel, E: From<Refusal>>(
         if let Some(name) = request.device {
             left.retain(|(_, device, _)| device.name == name);
             if left.is_empty() && tried.is_empty() {
-                return Err(Refusal::NoMemory(name.into()).into());
+                return Err(no_memory(kernel, name).into());
             }
         }
         left.retain(|(id, ..)| !tried.contains(id));
@@ -172,6 +172,17 @@ fn memory<K: Kernel>(shifter: &Shifter<&K>) -> Result<Vec<(Identity, DaxDevice, 
     };
     let devices = kernel.devices().map_err(&fault)?.into_iter();
     Ok(devices.filter_map(|it| ours(&it).map(|id| sized(id, it))).collect())
+}
+
+/// Why a device that is named cannot be given back where none of that name is memory of ours.
+fn no_memory<K: Kernel>(kernel: &K, name: &str) -> Refusal {
+    match kernel.devices() {
+        Ok(devices) if devices.iter().all(|device| device.name != name) => {
+            Refusal::Gone(name.into())
+        }
+        Ok(_) => Refusal::NoMemory(name.into()),
+        Err(why) => Refusal::of("this machine")(why),
+    }
 }
 
 /// Makes right what a crash, a kill or a reboot left, as [`Shifter::recover_device`] says; whether all of it was looked

@@ -95,9 +95,18 @@ fn what_does_not_go_is_named_and_the_next_is_tried_once() {
     assert_eq!((done.bytes, done.refused.len()), (Bytes(0), 2), "{done:?}");
     assert!(done.refused[0].contains("did not go offline"), "{done:?}");
     assert_eq!(done.refused[1], "dax1.2 holds pages that do not move");
-    let named = Request { device: Some("dax1.7"), ..ALL };
-    let refusal = give_back(&kernel, &named, so_often(folder.path(), 9)).unwrap_err();
-    assert!(refusal.to_string().contains("dax1.7 is no memory of ours"), "{refusal}");
+}
+
+#[test]
+fn a_device_that_is_no_memory_is_told_from_one_that_is_not_there() {
+    let (kernel, folder) = grown(2);
+    kernel.edit(|machine| machine.devices[1].device.uuid = Some("somebody's".into()));
+    let refused = |name| {
+        let named = Request { device: Some(name), ..ALL };
+        give_back(&kernel, &named, so_often(folder.path(), 9)).unwrap_err().to_string()
+    };
+    assert!(refused("dax1.2").contains("dax1.2 is no memory of ours"), "{}", refused("dax1.2"));
+    assert!(refused("dax1.7").contains("dax1.7 is not there"), "{}", refused("dax1.7"));
 }
 
 #[test]

@@ -55,7 +55,9 @@ pub(crate) fn is_empty(
     };
     let path = kernel.host().path(format!("dev/{device}"));
     let alone = exclusive(&path).map_err(|error| match error.raw_os_error() {
-        Some(libc::EBUSY) => occupied("is mounted, or held by another device (lsblk shows it)"),
+        Some(libc::EBUSY) => {
+            occupied("is mounted, in use as swap, or held by another device (lsblk shows it)")
+        }
         _ => occupied(&format!("cannot be opened ({}): {error}", path.display())),
     })?;
     let (region, name) = (region.name.clone(), namespace.name.clone());

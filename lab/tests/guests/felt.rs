@@ -81,7 +81,7 @@ fn a_chase_and_a_stream_are_as_slow_as_on_the_machine() {
 #[test]
 fn a_faster_machine_needs_more_dilation() {
     let test = "a_faster_machine_needs_more_dilation";
-    if let Some([fast, slow]) = felt(test, &["--felt", "cxl", "--dilation", "40"]) {
+    if let Some([fast, slow]) = felt(test, &["--felt", "cxl", "--dilation", "60"]) {
         within_a_tenth(fast.chase_ns, 100.0);
         within_a_tenth(slow.chase_ns, 250.0);
         within_a_tenth(slow.stream_gb_s, 28.0);

@@ -106,6 +106,9 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
     }
     if done.bytes < wanted {
         let reasons = match done.refused.as_slice() {
+            [] if done.bytes == Bytes(0) => {
+                "nothing of ours is memory; `pagetide shift status` lists what there is".to_owned()
+            }
             [] => "no more of it is memory of ours".to_owned(),
             reasons => reasons.join("; "),
         };
@@ -128,7 +131,8 @@ pub(crate) fn recover(arguments: &RecoverArgs) -> Result<ExitCode> {
     need_root()?;
     let (kernel, machine) = here(false)?;
     stops_between_devices()?;
-    let opened = || open_ours(&arguments.state.state, &machine, false);
+    let folder = &arguments.state.state;
+    let opened = || open_ours(folder, &machine, false);
     let (recovered, all) = pagetide_shift::recover(&kernel, &arguments.zero, opened)?;
     let rows: Vec<RecoveredRow> = recovered
         .into_iter()
@@ -141,6 +145,11 @@ pub(crate) fn recover(arguments: &RecoverArgs) -> Result<ExitCode> {
         .collect();
     if arguments.state.json {
         print_json(&rows)?;
+    } else if rows.is_empty() && all && !folder.exists() {
+        out(&format!(
+            "nothing is to be made right: no device is ours, there is no {}\n",
+            folder.display()
+        ))?;
     } else if rows.is_empty() && all {
         out("nothing is left to be made right: what is ours is storage\n")?;
     } else {

@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(200);
 /// This machine cannot do it, or not with these rights.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unable {
-    #[error("converting devices takes root; run it with sudo")]
+    #[error("this takes root; run it with sudo")]
     NotRoot,
     #[error(
         "this machine has no name that outlives a reboot (/etc/machine-id, or a UUID of the firmware): a journal \

@@ -43,7 +43,7 @@ const LEAVES: &str = r#"
             fi
             sleep 0.05
         done
-        wait $back && echo $name is back
+        if wait $back; then echo $name is back; else echo $name refused: $(cat /tmp/back); fi
         echo $name took $(awk -v began=$began '{ print int($1 - began) }' /proc/uptime)
         [ ! -e /run/pagetide/shift/leaving ] || echo $name: it is still said
         if [ -n "$run" ]; then

@@ -60,7 +60,7 @@ fn a_machine_without_devices_is_answered_with_what_can_be_done() {
     let recovered = pagetide(&format!("shift recover --json --state {state}")).succeeds();
     assert_eq!(recovered.json(), serde_json::json!([]));
     pagetide(&format!("shift give-back --size 1G --state {state}"))
-        .fails(1, &["0 B of 1.00 GiB were given back", "no more of it is memory of ours"]);
+        .fails(1, &["0 B of 1.00 GiB were given back", "nothing of ours is memory"]);
 }
 
 #[test]

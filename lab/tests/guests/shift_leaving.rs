@@ -3,14 +3,14 @@
 use crate::lab::{can_boot, pagetide};
 use crate::shift::script;
 
-/// Two programs that hardly use their 70 MiB and one that uses its 50 MiB all the time lie on the device, the hot one
+/// Two programs that hardly use their 60 MiB and one that uses its 50 MiB all the time lie on the device, the hot one
 /// between the others; no move would pay. The device goes back, and it is looked how much of whom is still there.
 const LEAVES: &str = r#"
     echo 0 >/proc/sys/kernel/numa_balancing
     pagetide shift prepare --region $pm --size 512M --count 1 >/dev/null
     on_pm() { awk '{ for (i = 1; i <= NF; i++) if (sub("^N1=", "", $i)) pages += $i } END { print int(pages / 256) }' /proc/$1/numa_maps; }
     cold() {
-        numactl --membind=1 pagetide-lab probe fill --size 70M --until /tmp/over >/tmp/filled & last=$!
+        numactl --membind=1 pagetide-lab probe fill --size 60M --until /tmp/over >/tmp/filled & last=$!
         until_it grep filled /tmp/filled; rm /tmp/filled
     }
     # Who is managed, and with what.
@@ -76,11 +76,11 @@ fn the_hottest_of_a_device_goes_up_before_it_goes_back() {
         let before = out.lines().find_map(|it| it.strip_prefix(&format!("{name} before ")));
         let before = before.unwrap().split_once(' ').unwrap();
         assert!(before.0.parse::<u64>().unwrap() >= 48, "{run:?}");
-        assert!(before.1.parse::<u64>().unwrap() >= 138, "{run:?}");
+        assert!(before.1.parse::<u64>().unwrap() >= 118, "{run:?}");
     }
     // By the order of addresses a half of the others has gone when it has.
     let (alone, managed) = (number(out, "alone left "), number(out, "managed left "));
-    assert!(alone <= 90 && managed >= alone + 25, "{run:?}");
+    assert!(alone <= 80 && managed >= alone + 20, "{run:?}");
     assert!(out.contains("managed \"leaving\":402653184,\"for_leaving\":"), "{run:?}");
     // Whatever becomes of `run`, it is within the time for giving back.
     for name in ["managed", "stuck"] {

@@ -4,18 +4,18 @@
 #![forbid(unsafe_code)]
 
 mod access;
-mod choice;
 mod error;
 pub mod filter;
 mod formats;
 pub mod generators;
+mod named_values;
 pub mod parameter;
 pub mod patterns;
 
 pub use access::{Access, Kind, Page};
-pub use choice::Choice;
 pub use error::{OracleError, StreamError};
 pub use formats::{
     Accesses, Block, Header, MAX_BLOCK, OracleBatch, OracleReader, OracleRecord, StreamReader,
     StreamWriter, open, read_block,
 };
+pub use named_values::Choice;

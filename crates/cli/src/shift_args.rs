@@ -1,6 +1,6 @@
 //! Arguments of `shift`.
 
-use crate::values::{percent, seconds, size};
+use crate::values::{count, percent, seconds, size};
 use clap::{ArgGroup, Args, Subcommand};
 use pagetide_manager::Amount;
 use pagetide_types::Bytes;
@@ -123,7 +123,7 @@ pub(crate) struct PrepareArgs {
     #[arg(long, value_parser = size, value_name = "SIZE", allow_hyphen_values = true, conflicts_with = "device")]
     pub(crate) size: Option<Bytes>,
     /// Most devices to make (default: as many as fit).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), conflicts_with = "device")]
+    #[arg(long, value_name = "N", value_parser = count::<u64>, allow_hyphen_values = true, conflicts_with = "device")]
     pub(crate) count: Option<u64>,
     /// A dax device that is there already, such as dax0.0 (CXL memory, or what was given back).
     #[arg(long, value_name = "NAME")]

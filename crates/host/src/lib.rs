@@ -29,6 +29,7 @@ mod identity;
 mod mapped;
 mod maps;
 mod memory_limit;
+mod memory_pressure;
 mod mounts;
 mod node_map;
 mod nodes;
@@ -36,8 +37,7 @@ mod nvdimm;
 mod process;
 mod room;
 mod smaps;
-mod stall_time;
-mod stalls;
+mod stall_counters;
 mod stat;
 mod tree;
 
@@ -57,6 +57,7 @@ pub use mapped::{
     LARGEST_UNTOLD, MappedFrames, MappedPages, MappedSearch, Parts, Resident, Untold,
 };
 pub use maps::Maps;
+pub use memory_pressure::MemoryPressure;
 pub use mounts::Mount;
 pub use node_map::{NodeMap, NodeRange, Pfn};
 pub use nodes::{MemoryTier, Node};
@@ -64,5 +65,4 @@ pub use nvdimm::{Namespace, Region};
 pub use process::{Identity, Process};
 pub use room::Room;
 pub use smaps::{AreaFacts, VmFlags};
-pub use stall_time::StallTime;
-pub use stalls::{CpuEvent, StallEvents};
+pub use stall_counters::{CpuEvent, StallEvents};

@@ -8,7 +8,7 @@
 //! | question | module |
 //! |---|---|
 //! | When does memory grow or shrink? (pure) | `pressure`, with `slope` for how fast it is used up |
-//! | Which device is taken, or goes back? | `choice` (pure), `usage` for what of them is used, `pair` for the DRAM they belong to |
+//! | Which device is taken, or goes back? | `which_device` (pure), `used_pages` for what of them is used, `pair` for the DRAM they belong to |
 //! | A device from storage to memory | `convert` |
 //! | A device from memory to storage: its blocks go offline | `give_back`, block by block: `release`; in a process of its own `offlining`, and before that `emptying` moves programs' pages off them |
 //! | Who places programs' memory is told before it leaves | `leaving`, by a `notice` |
@@ -23,7 +23,6 @@
 
 mod alone;
 mod beside;
-mod choice;
 mod compaction;
 mod convert;
 mod daemon;
@@ -63,13 +62,13 @@ mod slope;
 mod staying;
 mod tool;
 mod unlabelled;
-mod usage;
+mod used_pages;
 mod users;
+mod which_device;
 mod worker;
 mod zero_bytes;
 mod zero_device;
 
-pub use choice::{Candidate, LEFTMOST, to_give_back, to_take};
 pub use compaction::{Compacted, FreeBlocks, compact};
 pub use convert::{Shifter, can_run};
 pub use daemon::{
@@ -94,7 +93,8 @@ pub use prepare::{PrepareError, Prepared, prepare};
 pub use pressure::{Pressure, PressureOptions, Sample, Trigger, Verdict};
 pub use recover::{Outcome, Recovered};
 pub use refusal::Refusal;
-pub use usage::usage;
+pub use used_pages::usage;
+pub use which_device::{Candidate, LEFTMOST, to_give_back, to_take};
 
 #[cfg(test)]
 mod convert_tests;

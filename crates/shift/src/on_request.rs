@@ -4,7 +4,7 @@
 use crate::{
     GiveBack, Identity, Journal, Kernel, Lock, Recovered, Refusal, Shifter, State,
     leaving::Announced,
-    usage::{Best, best},
+    used_pages::{Best, best},
 };
 use pagetide_host::DaxDevice;
 use pagetide_types::{Bytes, NodeId};

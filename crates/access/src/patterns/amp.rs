@@ -10,8 +10,8 @@
 
 use super::{Memory, Pattern, Setup, Walk, pattern::each, phases::turns};
 use crate::{
-    choice::choice,
     generators::{Rng, index, scale, threshold},
+    named_values::choice,
     parameter::{Result, TEN_YEARS, positive, refuse},
 };
 use std::{sync::Arc, time::Duration};

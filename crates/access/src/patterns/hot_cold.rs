@@ -2,8 +2,8 @@
 
 use super::{Memory, Pattern, Setup, Walk, pattern::each};
 use crate::{
-    choice::choice,
     generators::{Rng, index, scale, threshold},
+    named_values::choice,
     parameter::{Result, positive, refuse},
 };
 use pagetide_types::{Bytes, UnitSize};

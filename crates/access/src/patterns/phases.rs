@@ -5,8 +5,8 @@
 
 use super::{Memory, Pattern, Setup, Walk, pattern::each};
 use crate::{
-    choice::choice,
     generators::{Rng, Shuffle, index, threshold},
+    named_values::choice,
     parameter::{Result, TEN_YEARS, positive, refuse, share},
 };
 use pagetide_types::Bytes;

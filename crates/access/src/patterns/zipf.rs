@@ -2,8 +2,8 @@
 
 use super::{Memory, Pattern, Setup, Walk, pattern::each};
 use crate::{
-    choice::choice,
     generators::{Rng, Shuffle, Zipf as Ranks},
+    named_values::choice,
     parameter::{Result, refuse},
 };
 use pagetide_types::Bytes;

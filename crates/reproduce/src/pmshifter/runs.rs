@@ -2,7 +2,7 @@
 
 use super::states::{State, scaled, times};
 use crate::{Context, Key, ReproduceError, Values};
-use pagetide_sim::frames::{Compactor, MODEL, Moved, Orderly, Rules, Side, Stock};
+use pagetide_sim::frames::{Compactor, MODEL, Moved, PaperCompactor, Rules, Side, Stock};
 
 /// 200 MB in frames.
 const BUDGET: usize = 200_000_000 / 4096;
@@ -75,8 +75,8 @@ fn run(context: &Context, point: &Point) -> Values {
     let mut memory = point.state.memory(times(context));
     let mut compactor: Box<dyn Compactor> = match point.who {
         Who::Stock(rules) => Box::new(Stock::new(&memory, rules)),
-        Who::Dram => Box::new(Orderly::new(Side::Emptiest)),
-        Who::Pm => Box::new(Orderly::new(Side::Left)),
+        Who::Dram => Box::new(PaperCompactor::new(Side::Emptiest)),
+        Who::Pm => Box::new(PaperCompactor::new(Side::Left)),
     };
     let start = memory.free_pageblocks() as f64;
     let mut values = Values::from([("start".to_owned(), start)]);

@@ -12,7 +12,7 @@ mod places;
 mod record;
 mod resident;
 mod sparse;
-mod stalls;
+mod stalled_cycles;
 mod used_cpu;
 
 pub use options::{Options, SinglePages};
@@ -24,7 +24,7 @@ use crate::error::ScanError;
 use crate::observer::{Observer, REMEMBERED};
 use crate::pages::PageHeat;
 use crate::recorder::heat::HeatTable;
-use crate::recorder::stalls::Stalls;
+use crate::recorder::stalled_cycles::Stalls;
 use crate::recorder::used_cpu::UsedCpu;
 use crate::survey::estimate::Estimator;
 use crate::target::claims::Claims;

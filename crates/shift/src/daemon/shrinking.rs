@@ -1,7 +1,9 @@
 //! What the daemon does where more is memory than is needed: devices go back, one after the other.
 
 use super::{Daemon, DaemonError, Happened, Ours, Pair, SHRINKING, zeroing::Left};
-use crate::{GaveBack, GiveBack, Identity, Journal, Kernel, Refusal, Shifter, State, usage::best};
+use crate::{
+    GaveBack, GiveBack, Identity, Journal, Kernel, Refusal, Shifter, State, used_pages::best,
+};
 use pagetide_host::DaxDevice;
 use pagetide_types::{Bytes, NodeId};
 use std::{collections::BTreeSet, time::Duration};

@@ -1,6 +1,6 @@
 //! Compaction and promotion: one after the other, as Linux has it, and as one list (section 4.1.3).
 
-use super::orderly::relocate;
+use super::paper_compactor::relocate;
 use super::{Buddy, Compactor, Costs, Frame, MAX_ORDER, Moved, Rules, Stock};
 
 const BLOCK: usize = 1 << MAX_ORDER;

@@ -2,7 +2,7 @@
 
 use crate::frames::stock::CLUSTER;
 use crate::frames::{
-    Buddy, Compactor, Fragmented, Frame, MAX_ORDER, Orderly, Rules, Side, Stock, fragmented,
+    Buddy, Compactor, Fragmented, Frame, MAX_ORDER, PaperCompactor, Rules, Side, Stock, fragmented,
 };
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn without_unmovable_pages_the_stock_compactor_empties_the_left() {
 fn one_unmovable_page_in_every_pageblock_leaves_the_stock_compactor_and_ours_nothing() {
     let mut memory = memory(0.5, 1.0, 2);
     Stock::new(&memory, Rules::PAPER).round(&mut memory, FAR);
-    Orderly::new(Side::Emptiest).round(&mut memory, FAR);
+    PaperCompactor::new(Side::Emptiest).round(&mut memory, FAR);
     assert_eq!(memory.free_pageblocks(), 0);
 }
 
@@ -127,9 +127,9 @@ fn ours_empties_the_emptiest_block_first_and_keeps_the_left_of_pm_clean() {
         fill(&mut dram, block, pages);
     }
     let mut pm = dram.clone();
-    let done = Orderly::new(Side::Emptiest).round(&mut dram, 20);
+    let done = PaperCompactor::new(Side::Emptiest).round(&mut dram, 20);
     assert_eq!((done.moved, dram.free_order(1 << 10)), (20, Some(MAX_ORDER)));
-    let done = Orderly::new(Side::Left).round(&mut pm, 300);
+    let done = PaperCompactor::new(Side::Left).round(&mut pm, 300);
     assert_eq!((done.moved, pm.free_order(0)), (300, Some(MAX_ORDER)));
     // They lie at the right end.
     assert_eq!(pm.frame(pm.len() - 1), Frame::Movable);
@@ -153,8 +153,8 @@ proptest! {
         let mut compactor: Box<dyn Compactor> = match which {
             0 => Box::new(Stock::new(&memory, Rules::PAPER)),
             1 => Box::new(Stock::new(&memory, Rules::ON_REQUEST)),
-            2 => Box::new(Orderly::new(Side::Emptiest)),
-            _ => Box::new(Orderly::new(Side::Left)),
+            2 => Box::new(PaperCompactor::new(Side::Emptiest)),
+            _ => Box::new(PaperCompactor::new(Side::Left)),
         };
         for _ in 0..3 {
             let done = compactor.round(&mut memory, budget);

@@ -2,7 +2,7 @@
 //! is decided by it.
 
 use super::{super::every_page, PAGE, Part};
-use crate::choice::choice;
+use crate::named_values::choice;
 use pagetide_types::Bytes;
 use std::collections::BTreeSet;
 

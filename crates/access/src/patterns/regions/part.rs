@@ -1,7 +1,7 @@
 //! What a part of a program's memory is: where it lies, how it is accessed, and who shares it.
 
 use super::{super::Keys, LINE, PAGE, text::PartText};
-use crate::{choice::choice, patterns::Setup};
+use crate::{named_values::choice, patterns::Setup};
 use pagetide_types::Bytes;
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! How a part is written in a file: one table, its walk a word, what that walk takes beside it.
 
 use super::{LINE, Part, PartWalk};
-use crate::{Choice, choice::choice, patterns::Keys};
+use crate::{Choice, named_values::choice, patterns::Keys};
 use pagetide_types::Bytes;
 use serde::{Deserialize, Deserializer, de::Error};
 

@@ -9,12 +9,16 @@ use pagetide_shift::{Entry, Identity, Journal, Kernel, LiveKernel, Lock, State};
 use pagetide_types::{Bytes, NodeId, PhysAddr};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Debug, Serialize)]
 struct Status {
     /// Who shifts by himself.
     manager: Option<String>,
+    /// The folder that has no journal, if it has none: all devices are as if nobody had offered them.
+    #[serde(skip)]
+    no_journal: Option<PathBuf>,
     devices: Vec<Row>,
 }
 
@@ -56,7 +60,9 @@ pub(crate) fn status(arguments: &StatusArgs) -> Result<ExitCode> {
         });
     }
     devices.extend(gone(&entries, &there));
-    let status = Status { manager, devices };
+    let no_journal = entries.is_empty() && !folder.join("journal").exists();
+    let no_journal = no_journal.then(|| folder.clone());
+    let status = Status { manager, no_journal, devices };
     if arguments.state.json {
         print_json(&status)?;
     } else {
@@ -187,6 +193,12 @@ fn text(status: &Status) -> String {
         let at = row.start.map_or_else(String::new, |start| format!(" at {start}"));
         text += &format!("{name:<10} {:>9}{node}{at}: {}{used}\n", row.size.to_string(), row.is);
     }
+    if let Some(folder) = status.no_journal.as_ref().filter(|_| !status.devices.is_empty()) {
+        text += &format!(
+            "no journal in {}: no device is ours (pagetide shift prepare)\n",
+            folder.display()
+        );
+    }
     if status.devices.iter().any(|row| row.start.is_none()) {
         text += "where devices lie, and what of them is in use, root alone may see\n";
     }
@@ -226,9 +238,14 @@ mod tests {
         ] {
             let row = in_part(&shown(labelled, driver), &journal(labelled, state));
             assert_eq!((row.is, row.state), (is, Some(state)));
-            let text = text(&Status { manager: None, devices: vec![row] });
-            assert!(text.contains(&format!("dax1.0       502 MiB of node 1: {is}\n")), "{text}");
-            assert!(text.ends_with("root alone may see\n"), "{text}");
+            let mut status = Status { manager: None, no_journal: None, devices: vec![row] };
+            let told = text(&status);
+            assert!(told.contains(&format!("dax1.0       502 MiB of node 1: {is}\n")), "{told}");
+            assert!(told.ends_with("root alone may see\n"), "{told}");
+            assert!(!told.contains("no journal"), "{told}");
+            // A folder that was mistyped.
+            status.no_journal = Some("/var/lib/page-tide".into());
+            assert!(text(&status).contains("no journal in /var/lib/page-tide: "), "{status:?}");
         }
         let other = in_part(&shown(labelled, DaxDriver::Storage), &BTreeMap::new());
         assert_eq!((other.is, other.start), ("not prepared", None));

@@ -15,11 +15,11 @@ pub enum Side {
 /// are passed over without being looked through; free frames are taken at the right end wherever they are;
 /// nothing is remembered from round to round.
 #[derive(Clone, Debug)]
-pub struct Orderly {
+pub struct PaperCompactor {
     side: Side,
 }
 
-impl Orderly {
+impl PaperCompactor {
     /// A compactor for one kind of memory.
     #[must_use]
     pub fn new(side: Side) -> Self {
@@ -27,7 +27,7 @@ impl Orderly {
     }
 }
 
-impl Compactor for Orderly {
+impl Compactor for PaperCompactor {
     fn round(&mut self, memory: &mut Buddy, budget: usize) -> Moved {
         let size = 1_usize << MAX_ORDER;
         let mut done = Moved::default();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 /// Time since boot in which tasks waited for memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StallTime {
+pub struct MemoryPressure {
     /// At least one task waited.
     pub some: Duration,
     /// All tasks that were not idle waited.
@@ -18,7 +18,7 @@ impl Host {
     ///
     /// # Errors
     /// When the file has an unknown format.
-    pub fn memory_stalls(&self) -> Result<Option<StallTime>, Error> {
+    pub fn memory_stalls(&self) -> Result<Option<MemoryPressure>, Error> {
         let path = "proc/pressure/memory";
         // With psi=0 the file is there and cannot be opened.
         let Ok(bytes) = self.read(path) else { return Ok(None) };
@@ -28,8 +28,8 @@ impl Host {
 
 /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=87`, in microseconds; kernels of one task group
 /// have no `full`.
-fn parse(bytes: &[u8]) -> Result<StallTime, Malformed> {
-    let mut stalls = StallTime::default();
+fn parse(bytes: &[u8]) -> Result<MemoryPressure, Malformed> {
+    let mut stalls = MemoryPressure::default();
     for (number, line) in lines(bytes) {
         let bad = || Malformed::new(number, "some or full with total=MICROSECONDS", line);
         let text = std::str::from_utf8(line).map_err(|_| bad())?;

@@ -99,5 +99,5 @@ impl Stalls {
 }
 
 #[cfg(test)]
-#[path = "stalls_tests.rs"]
+#[path = "stalled_cycles_tests.rs"]
 mod tests;

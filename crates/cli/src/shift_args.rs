@@ -1,6 +1,6 @@
 //! Arguments of `shift`.
 
-use crate::values::{count, percent, seconds, size};
+use crate::values::{count, device, node, percent, seconds, size};
 use clap::{ArgGroup, Args, Subcommand};
 use pagetide_manager::Amount;
 use pagetide_types::Bytes;
@@ -126,7 +126,7 @@ pub(crate) struct PrepareArgs {
     #[arg(long, value_name = "N", value_parser = count::<u64>, allow_hyphen_values = true, conflicts_with = "device")]
     pub(crate) count: Option<u64>,
     /// A dax device that is there already, such as dax0.0 (CXL memory, or what was given back).
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_parser = device, value_name = "NAME")]
     pub(crate) device: Option<String>,
     /// Say what would be done, and do nothing.
     #[arg(long)]
@@ -142,7 +142,7 @@ pub(crate) struct GiveBackArgs {
     #[arg(long, value_parser = size, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) size: Option<Bytes>,
     /// This device (default: the leftmost with the fewest used pages).
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_parser = device, value_name = "NAME")]
     pub(crate) device: Option<String>,
     /// Longest time that one device may take; it stays memory if that does not do.
     #[arg(long, default_value = "30s", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
@@ -161,14 +161,14 @@ pub(crate) struct RecoverArgs {
     pub(crate) state: StateArgs,
     /// Nobody wants what is on this device: zero it although it may be another than the one that was memory before the
     /// machine was booted (CXL memory, which has no labels). May be given several times.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_parser = device, value_name = "NAME")]
     pub(crate) zero: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct CompactArgs {
     /// The node, such as 1 (`numactl -H` lists them).
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_parser = node, value_name = "NODE")]
     pub(crate) node: u16,
     /// Longest time that it may take; what is done by then stays.
     #[arg(long, default_value = "60s", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]

@@ -119,9 +119,19 @@ pub(crate) fn rate(text: &str) -> Result<Bytes, String> {
 
 /// The number of a NUMA node.
 pub(crate) fn node(text: &str) -> Result<u16, String> {
-    text.trim()
+    let number = text.trim();
+    number
+        .strip_prefix("node")
+        .unwrap_or(number)
         .parse()
         .map_err(|_| format!("'{text}' is not the number of a node; pagetide doctor lists them"))
+}
+
+/// A dax device by its name in sysfs, also as `ls /dev/dax*` shows it.
+#[expect(clippy::unnecessary_wraps, reason = "a parser of clap's")]
+pub(crate) fn device(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    Ok(name.strip_prefix("/dev/").unwrap_or(name).to_owned())
 }
 
 /// How many, from 1 on.
@@ -212,6 +222,8 @@ mod tests {
     #[test]
     fn numbers_of_nodes_counts_and_weights() {
         assert_eq!((node("3"), count::<usize>("2"), weight("0.5")), (Ok(3), Ok(2), Ok(0.5)));
+        assert_eq!(node("node1"), Ok(1));
+        assert_eq!(device("/dev/dax0.0"), device("dax0.0"));
         assert!(node("-1").is_err_and(|error| error.contains("pagetide doctor")));
         assert!(node("70000").is_err() && count::<usize>("0").is_err());
         assert!(count::<usize>("1.5").is_err() && count::<usize>("-1").is_err());

@@ -59,6 +59,9 @@ pub enum JournalError {
 fn remedy(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::PermissionDenied => "; it is another user's: run this with sudo",
+        io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => {
+            "; --state names a folder, and the journal is a file in it"
+        }
         _ => "",
     }
 }

@@ -41,6 +41,14 @@ pub enum LockError {
         /// Who, as it wrote there.
         by: String,
     },
+    /// The folder of its file cannot be made.
+    #[error("cannot make the folder {}: {source}; name a folder that can be made with --state", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the kernel answered.
+        source: io::Error,
+    },
     /// Its file cannot be made or locked.
     #[error("cannot lock {}: {source}", path.display())]
     Io {
@@ -96,7 +104,11 @@ impl Lock {
     fn take(folder: &Path, name: &str, limit: Duration) -> Result<Self, LockError> {
         let path = folder.join(name);
         let wrong = |source| LockError::Io { path: path.clone(), source };
-        let open = || make(folder).and_then(|()| open_for_us(&path)).map_err(wrong);
+        let open = || {
+            make(folder)
+                .map_err(|source| LockError::Folder { path: folder.to_owned(), source })
+                .and_then(|()| open_for_us(&path).map_err(wrong))
+        };
         let mut file = open()?;
         let since = Instant::now();
         loop {

@@ -62,102 +62,141 @@ pub fn give_back<K: Kernel, E: From<Refusal>>(
     request: &Request<'_>,
     open: impl FnMut() -> Result<Option<Opened>, E>,
 ) -> Result<GivenBack, E> {
-    let mut announced = None;
-    let done = give_back_announced(kernel, request, open, &mut announced);
-    if let Some(announced) = announced {
+    let mut giving = GivingBack {
+        kernel,
+        request,
+        done: GivenBack::default(),
+        tried: BTreeSet::new(),
+        told: BTreeSet::new(),
+        announced: None,
+    };
+    let ended = giving.until_enough(open);
+    if let Some(announced) = giving.announced.take() {
         announced.end(kernel);
     }
-    done
+    ended.map(|()| giving.done)
 }
 
-fn give_back_announced<K: Kernel, E: From<Refusal>>(
-    kernel: &K,
-    request: &Request<'_>,
-    mut open: impl FnMut() -> Result<Option<Opened>, E>,
-    announced: &mut Option<Announced>,
-) -> Result<GivenBack, E> {
-    let mut done = GivenBack::default();
-    let mut tried = BTreeSet::new();
-    let mut told: BTreeSet<NodeId> = BTreeSet::new();
-    while done.bytes < request.size {
-        let Some(Opened { journal, lock }) = open()? else {
-            done.stopped = true;
-            break;
-        };
-        if announced.as_ref().is_some_and(|it| !it.is_over(kernel)) {
-            // The lock is not held meanwhile.
+/// A device, and what it has as memory.
+type Ours = (Identity, DaxDevice, Bytes);
+
+/// What was done for a request so far.
+struct GivingBack<'a, K> {
+    kernel: &'a K,
+    request: &'a Request<'a>,
+    done: GivenBack,
+    /// Devices that went, or did not.
+    tried: BTreeSet<Identity>,
+    /// Nodes of which it was said, or need not be, that memory leaves.
+    told: BTreeSet<NodeId>,
+    announced: Option<Announced>,
+}
+
+impl<K: Kernel> GivingBack<'_, K> {
+    fn until_enough<E: From<Refusal>>(
+        &mut self,
+        mut open: impl FnMut() -> Result<Option<Opened>, E>,
+    ) -> Result<(), E> {
+        while self.done.bytes < self.request.size {
+            let Some(Opened { journal, lock }) = open()? else {
+                self.done.stopped = true;
+                break;
+            };
+            if self.announced.as_ref().is_some_and(|it| !it.is_over(self.kernel)) {
+                // The lock is not held meanwhile.
+                drop(lock);
+                self.kernel.rest(LOOK);
+                continue;
+            }
+            let mut shifter = Shifter::new(self.kernel, journal);
+            let mut left = self.left(&shifter)?;
+            let Some(which) = self.best_of(&left)? else { break };
+            if self.announces(&shifter, &left, which) {
+                continue;
+            }
+            self.one(&mut shifter, left.swap_remove(which))?;
             drop(lock);
-            kernel.rest(LOOK);
-            continue;
         }
-        let mut shifter = Shifter::new(kernel, journal);
-        let mut left = memory(&shifter)?;
-        if let Some(name) = request.device {
+        Ok(())
+    }
+
+    /// What was not tried yet of what may be given back.
+    fn left(&self, shifter: &Shifter<&K>) -> Result<Vec<Ours>, Refusal> {
+        let mut left = memory(shifter)?;
+        if let Some(name) = self.request.device {
             left.retain(|(_, device, _)| device.name == name);
-            if left.is_empty() && tried.is_empty() {
-                return Err(no_memory(kernel, name).into());
+            if left.is_empty() && self.tried.is_empty() {
+                return Err(no_memory(self.kernel, name));
             }
         }
-        left.retain(|(id, ..)| !tried.contains(id));
+        left.retain(|(id, ..)| !self.tried.contains(id));
+        Ok(left)
+    }
+
+    /// The one that goes best; none: what is left holds pages that do not move, which is told.
+    fn best_of(&mut self, left: &[Ours]) -> Result<Option<usize>, Refusal> {
         let devices: Vec<(&DaxDevice, Bytes)> =
             left.iter().map(|(_, device, size)| (device, *size)).collect();
         let Best { which, fixed } =
-            best(kernel, &devices, Bytes(u64::MAX)).map_err(Refusal::of("this machine"))?;
-        let Some(which) = which else {
+            best(self.kernel, &devices, Bytes(u64::MAX)).map_err(Refusal::of("this machine"))?;
+        if which.is_none() {
             let names = fixed.into_iter().map(|at| &devices[at].0.name);
-            done.refused.extend(names.map(|name| format!("{name} holds pages that do not move")));
-            break;
-        };
-        let mut how = request.how;
-        if let Some(node) = devices[which].0.target
-            && !request.dry_run
-            && told.insert(node)
-            && shifter.is_worth_telling(devices[which].0, how)
-        {
-            let of_it = devices.iter().filter(|(device, _)| device.target == Some(node));
-            let most: Bytes = of_it.map(|(_, size)| *size).sum();
-            let wanted = request.size.saturating_sub(done.bytes).max(devices[which].1).min(most);
-            if let Some(before) = announced.take() {
-                before.end(kernel);
-            }
-            *announced = Announced::make(kernel, (node, wanted), how.limit);
-            if announced.is_some() {
-                continue;
-            }
+            self.done.refused.extend(names.map(|it| format!("{it} holds pages that do not move")));
         }
-        let (id, device, size) = left.swap_remove(which);
-        if done.devices.is_empty()
-            && let Some(announced) = announced
+        Ok(which)
+    }
+
+    /// Says that memory of the device's node is about to leave, once for each node; whether that was said just now.
+    fn announces(&mut self, shifter: &Shifter<&K>, left: &[Ours], which: usize) -> bool {
+        let (_, device, size) = &left[which];
+        let Some(node) = device.target.filter(|_| !self.request.dry_run) else { return false };
+        let how = self.request.how;
+        if !self.told.insert(node) || !shifter.is_worth_telling(device, how) {
+            return false;
+        }
+        let of_it = left.iter().filter(|(_, device, _)| device.target == Some(node));
+        let most: Bytes = of_it.map(|(_, _, size)| *size).sum();
+        let wanted = self.request.size.saturating_sub(self.done.bytes).max(*size).min(most);
+        if let Some(before) = self.announced.take() {
+            before.end(self.kernel);
+        }
+        self.announced = Announced::make(self.kernel, (node, wanted), how.limit);
+        self.announced.is_some()
+    }
+
+    fn one(&mut self, shifter: &mut Shifter<&K>, (id, device, size): Ours) -> Result<(), Refusal> {
+        let mut how = self.request.how;
+        if self.done.devices.is_empty()
+            && let Some(announced) = &self.announced
         {
             // What was waited counts.
-            how.limit = how.limit.saturating_sub(announced.age(kernel));
+            how.limit = how.limit.saturating_sub(announced.age(self.kernel));
         }
-        let gave = if request.dry_run {
+        let gave = if self.request.dry_run {
             Ok(Bytes(0))
         } else {
             shifter.to_storage(&id, how).map(|back| back.moved)
         };
-        tried.insert(id);
-        drop(lock);
+        self.tried.insert(id);
         match gave {
             Ok(moved) => {
-                done.bytes += size;
-                done.moved += moved;
-                done.devices.push(device.name);
-                *announced = announced.take().and_then(|it| match device.target {
-                    Some(node) if node == it.node() => it.left(kernel, size),
+                self.done.bytes += size;
+                self.done.moved += moved;
+                self.done.devices.push(device.name);
+                self.announced = self.announced.take().and_then(|it| match device.target {
+                    Some(node) if node == it.node() => it.left(self.kernel, size),
                     _ => Some(it),
                 });
             }
-            Err(refusal @ Refusal::Journal(_)) => return Err(refusal.into()),
-            Err(refusal) => done.refused.push(refusal.to_string()),
+            Err(refusal @ Refusal::Journal(_)) => return Err(refusal),
+            Err(refusal) => self.done.refused.push(refusal.to_string()),
         }
+        Ok(())
     }
-    Ok(done)
 }
 
 /// Our devices that are memory, and those that were and are not storage yet, with what they have as memory.
-fn memory<K: Kernel>(shifter: &Shifter<&K>) -> Result<Vec<(Identity, DaxDevice, Bytes)>, Refusal> {
+fn memory<K: Kernel>(shifter: &Shifter<&K>) -> Result<Vec<Ours>, Refusal> {
     let fault = Refusal::of("this machine");
     let kernel = shifter.kernel();
     let block = kernel.block_size().map_err(&fault)?.unwrap_or_default();

@@ -70,9 +70,26 @@ fn a_prepare_that_is_refused_leaves_no_folder_behind() {
     }
     let folder = scratch();
     let none = folder.path().join("made/for/nothing");
-    pagetide(&format!("shift prepare --device dax7.7 --state {}", none.display()))
+    // As `ls /dev` shows it, too.
+    pagetide(&format!("shift prepare --device /dev/dax7.7 --state {}", none.display()))
         .fails(1, &["dax7.7 is not there"]);
     assert!(!folder.path().join("made").exists());
+}
+
+#[test]
+fn a_state_that_cannot_be_a_folder_is_named() {
+    if !bare_machine("a_state_that_cannot_be_a_folder_is_named") {
+        return;
+    }
+    let folder = scratch();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    for command in ["status", "recover", "give-back --size 1G", "prepare --device dax7.7"] {
+        pagetide(&format!("shift {command} --state {}", file.display()))
+            .fails(1, &["file/journal", "--state names a folder"]);
+    }
+    pagetide("shift prepare --device dax7.7 --state /proc/pagetide")
+        .fails(1, &["cannot make the folder /proc/pagetide", "--state"]);
 }
 
 #[test]
@@ -95,7 +112,8 @@ fn a_dry_run_makes_no_folder() {
     }
     // Nor where nothing is ours.
     pagetide(&format!("shift recover --state {state}")).succeeds();
-    pagetide(&format!("shift give-back --size 1G --state {state}")).fails(1, &[]);
+    pagetide(&format!("shift give-back --size 1G --state {state}"))
+        .fails(1, &[&format!("there is no {state}")]);
     assert!(!none.exists(), "{state} was made");
 }
 
@@ -122,6 +140,7 @@ fn a_journal_of_another_machine_is_refused_and_left_as_it_is() {
             .fails(4, &["of machine another", "--state"]);
     }
     assert_eq!(fs::read(folder.path().join("journal")).unwrap(), whole);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is made beside it");
 }
 
 #[test]

@@ -3,17 +3,17 @@
 //! The lock on the journal is held for one conversion, not between them: who wants storage back
 //! does so himself, and the next check reads what became of it.
 
-mod check;
 mod glance;
 mod growing;
+mod happened;
 mod options;
 mod pairs;
 mod shrinking;
 mod telling;
 mod zeroing;
 
-pub use check::{Check, DaemonError, Happened, PairSeen};
 pub use glance::GLANCE;
+pub use happened::{Check, DaemonError, Happened, PairSeen};
 pub use options::{DaemonOptions, Threshold};
 
 use crate::{

@@ -107,7 +107,14 @@ pub(crate) fn give_back(arguments: &GiveBackArgs) -> Result<ExitCode> {
     if done.bytes < wanted {
         let reasons = match done.refused.as_slice() {
             [] if done.bytes == Bytes(0) => {
-                "nothing of ours is memory; `pagetide shift status` lists what there is".to_owned()
+                let folder = &arguments.state.state;
+                let nothing =
+                    "nothing of ours is memory; `pagetide shift status` lists what there is";
+                if folder.exists() {
+                    nothing.to_owned()
+                } else {
+                    format!("{nothing} (there is no {})", folder.display())
+                }
             }
             [] => "no more of it is memory of ours".to_owned(),
             reasons => reasons.join("; "),

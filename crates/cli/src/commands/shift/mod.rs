@@ -80,6 +80,8 @@ fn open(folder: &Path, machine: &Machine, dry_run: bool) -> Result<Option<Opened
         let journal = Journal::look(folder, machine.clone())?;
         return Ok(Some(Opened { journal, lock: None }));
     }
+    // What may not be used is refused before anything is made beside it.
+    Journal::peek(folder, machine)?;
     let since = Instant::now();
     let lock = loop {
         if interrupt::asked() {

@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::shift_args::ShiftRunArgs;
 use crate::tell::tell;
 use anyhow::Result;
-use pagetide_host::Host;
+use pagetide_host::{Host, Node};
 use pagetide_manager::Amount;
 use pagetide_shift::{
     Check, Daemon, DaemonError, DaemonOptions, Demotion, Entry, GLANCE, Happened, Identity,
@@ -31,6 +31,8 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     let (kernel, machine) = here(arguments.count_free_only)?;
     pagetide_shift::can_run(&kernel).map_err(Unable::Kernel)?;
     let folder = &arguments.state.state;
+    // What may not be used is refused before anything is made beside it.
+    Journal::peek(folder, &machine)?;
     // A dry run leaves nothing behind, and is nobody's rival.
     let _manager =
         if arguments.dry_run { None } else { Some(Lock::manager(folder, Path::new(RUN))?) };
@@ -50,6 +52,13 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
         tell!(
             "pagetide: note: no device is prepared, so nothing becomes memory; `pagetide shift prepare` offers one, \
              also while this runs, and `pagetide shift status` lists them"
+        );
+    }
+    let nodes = kernel.host().nodes().unwrap_or_default();
+    if asks_for_all(&arguments.threshold, arguments.growth, &nodes) {
+        tell!(
+            "pagetide: note: --growth times --threshold is all that DRAM has, or more: what becomes memory never goes \
+             back, and all of it is taken the first time; lower one of them"
         );
     }
     let demotion = if arguments.demote && !arguments.dry_run {
@@ -154,6 +163,17 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     })
 }
 
+/// Whether more is to be free than any node with CPUs has.
+fn asks_for_all(threshold: &Amount, growth: f64, nodes: &[Node]) -> bool {
+    match threshold {
+        Amount::Share(share) => share * growth >= 1.0,
+        Amount::Bytes(bytes) => {
+            let most = nodes.iter().filter(|node| !node.cpus.is_empty()).map(|node| node.total.0);
+            most.max().is_some_and(|most| bytes.0 as f64 * growth >= most as f64)
+        }
+    }
+}
+
 fn check(daemon: &mut Daemon<LiveKernel>, host: &Host) -> Result<Check, DaemonError> {
     let stalled = host.memory_stalls()?.map(|stalls| stalls.some);
     daemon.check(&host.nodes()?, stalled)
@@ -241,4 +261,28 @@ fn say(check: &Check, arguments: &ShiftRunArgs) -> Result<()> {
         text += &format!("{:.1} s  {what}\n", check.seconds);
     }
     out(&text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pagetide_types::NodeId;
+
+    #[test]
+    fn more_than_dram_has_is_not_asked_for_unnoticed() {
+        let node = |cpus: &[u32], gib| Node {
+            id: NodeId(0),
+            cpus: cpus.to_vec(),
+            total: Bytes::gib(gib),
+            free: Bytes(0),
+            distances: vec![10],
+        };
+        // The larger one is persistent memory.
+        let nodes = [node(&[0], 8), node(&[], 64)];
+        let asks = |threshold, growth| asks_for_all(&threshold, growth, &nodes);
+        assert!(!asks(Amount::Share(0.1), 5.0) && asks(Amount::Share(0.1), 10.0));
+        assert!(
+            !asks(Amount::Bytes(Bytes::gib(1)), 5.0) && asks(Amount::Bytes(Bytes::gib(1)), 8.0)
+        );
+    }
 }

@@ -32,7 +32,7 @@ fn killed_at_random_points_it_is_made_right_after_a_reboot() {
     for (kill, way) in (0..kills).zip(WAYS.iter().cycle()) {
         // Seconds would hit the long steps alone: each step in turn, and in it a random time.
         let step = 1 + kill % STEPS;
-        let within = if step == 1 || step == 3 { 200 } else { 1000 };
+        let within = if step == 1 || step == 3 { 100 } else { 1000 };
         let run = script(
             &pagetide,
             keep.path(),
@@ -53,6 +53,7 @@ fn killed_at_random_points_it_is_made_right_after_a_reboot() {
             }}
             (pagetide shift run --threshold 100% --for 2s; {way}) >/dev/null 2>&1 & all=$!
             (until numactl --membind=1 pagetide-lab probe fill --size 64M --hold 100; do usleep 100000; done) >/dev/null 2>&1 &
+            at=$(awk 'BEGIN {{ srand(); print int(rand() * {within}) }}')
             # Looked at without a process of its own: a device is memory some tenths of a second after that begins.
             lines() {{ n=0; while read -r line; do n=$((n + 1)); done <$journal; }}
             began=$(date +%s)
@@ -60,7 +61,6 @@ fn killed_at_random_points_it_is_made_right_after_a_reboot() {
             while [ $n -lt $((before + {step})) ] && [ $(($(date +%s) - began)) -lt 40 ]; do
                 for i in $(seq 20); do lines; [ $n -lt $((before + {step})) ] || break; done
             done
-            at=$(awk 'BEGIN {{ srand(); print int(rand() * {within}) }}')
             usleep $((at * 1000))
             echo killed $at ms after step {step}: "{way}"
             # The one that changes things, and whoever follows it.

@@ -7,6 +7,7 @@ use pagetide_types::Bytes;
 use std::{
     fs::OpenOptions,
     io,
+    os::fd::AsRawFd,
     path::PathBuf,
     thread,
     time::{Duration, Instant},
@@ -36,6 +37,9 @@ pub(crate) struct Fill {
     /// Keep it until this file is there
     #[arg(long, value_name = "FILE")]
     until: Option<PathBuf>,
+    /// How many pages of it a pipe refers to meanwhile (16 at most): the kernel cannot move these
+    #[arg(long, default_value_t = 0)]
+    pinned: usize,
     /// How often to read all of it again
     #[arg(long, default_value_t = 1)]
     rounds: u32,
@@ -83,6 +87,8 @@ pub(crate) fn fill(of: &Fill) -> io::Result<()> {
             thread::sleep(due.saturating_sub(since.elapsed()));
         }
     }
+    let most = memory.len() / WORDS_OF_A_PAGE;
+    let _pipe = pinned(&memory, of.pinned.min(most.saturating_sub(1)))?;
     println!("filled {} in {:.1} s", of.size, since.elapsed().as_secs_f64());
     thread::sleep(Duration::from_secs_f64(of.hold));
     while of.until.as_ref().is_some_and(|file| !file.exists()) {
@@ -95,6 +101,24 @@ pub(crate) fn fill(of: &Fill) -> io::Result<()> {
         println!("verified {round}");
     }
     Ok(())
+}
+
+/// A pipe that refers to so many pages of this memory.
+fn pinned(memory: &[u64], pages: usize) -> io::Result<Option<(io::PipeReader, io::PipeWriter)>> {
+    if pages == 0 {
+        return Ok(None);
+    }
+    let length = pages * WORDS_OF_A_PAGE * 8;
+    let begin = memory.as_ptr().cast_mut().cast::<libc::c_void>();
+    let begin = begin.wrapping_byte_add(begin.align_offset(WORDS_OF_A_PAGE * 8));
+    let (reader, writer) = io::pipe()?;
+    let slice = libc::iovec { iov_base: begin, iov_len: length };
+    // SAFETY: these pages are of `memory`, which its owner keeps unchanged until the pipe is dropped.
+    let put = unsafe { libc::vmsplice(writer.as_raw_fd(), &raw const slice, 1, 0) };
+    if usize::try_from(put) != Ok(length) {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(Some((reader, writer)))
 }
 
 /// Counts the signatures of the pattern on a device.

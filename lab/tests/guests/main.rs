@@ -11,6 +11,7 @@ mod shift;
 mod shift_cxl;
 mod shift_ends;
 mod shift_leaving;
+mod shift_refusals;
 mod shift_without_swap;
 mod tiers;
 mod topologies;

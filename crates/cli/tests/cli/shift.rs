@@ -53,7 +53,9 @@ fn a_machine_without_devices_is_answered_with_what_can_be_done() {
         status.contains("nobody manages memory") && status.contains("no dax device"),
         "{status}"
     );
+    assert_eq!(status.contains("would refuse: "), !can_wait(), "{status}");
     let json = pagetide(&format!("shift status --json --state {state}")).succeeds().json();
+    assert_eq!(json["unable"].is_null(), can_wait(), "{json}");
     assert_eq!(json["devices"].as_array().map(Vec::len), Some(0));
     pagetide(&format!("shift prepare --device dax7.7 --state {state}"))
         .fails(1, &["dax7.7 is not there", "shift status"]);

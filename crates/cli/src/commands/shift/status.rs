@@ -16,6 +16,8 @@ use std::process::ExitCode;
 struct Status {
     /// Who shifts by himself.
     manager: Option<String>,
+    /// Why nobody could here.
+    unable: Option<String>,
     /// The folder that has no journal, if it has none: all devices are as if nobody had offered them.
     #[serde(skip)]
     no_journal: Option<PathBuf>,
@@ -62,7 +64,8 @@ pub(crate) fn status(arguments: &StatusArgs) -> Result<ExitCode> {
     devices.extend(gone(&entries, &there));
     let no_journal = entries.is_empty() && !folder.join("journal").exists();
     let no_journal = no_journal.then(|| folder.clone());
-    let status = Status { manager, no_journal, devices };
+    let unable = pagetide_shift::can_run(&kernel).err().map(|why| why.to_string());
+    let status = Status { manager, unable, no_journal, devices };
     if arguments.state.json {
         print_json(&status)?;
     } else {
@@ -183,6 +186,9 @@ fn text(status: &Status) -> String {
         Some(who) => format!("managed by {who}\n"),
         None => "nobody manages memory here (pagetide shift run)\n".to_owned(),
     };
+    if let Some(why) = &status.unable {
+        text += &format!("`pagetide shift run` would refuse: {why}\n");
+    }
     if status.devices.is_empty() {
         text += "no dax device: neither persistent memory in mode devdax nor CXL memory\n";
     }
@@ -238,7 +244,8 @@ mod tests {
         ] {
             let row = in_part(&shown(labelled, driver), &journal(labelled, state));
             assert_eq!((row.is, row.state), (is, Some(state)));
-            let mut status = Status { manager: None, no_journal: None, devices: vec![row] };
+            let mut status =
+                Status { manager: None, unable: None, no_journal: None, devices: vec![row] };
             let told = text(&status);
             assert!(told.contains(&format!("dax1.0       502 MiB of node 1: {is}\n")), "{told}");
             assert!(told.ends_with("root alone may see\n"), "{told}");

@@ -57,8 +57,8 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     let nodes = kernel.host().nodes().unwrap_or_default();
     if asks_for_all(&arguments.threshold, arguments.growth, &nodes) {
         tell!(
-            "pagetide: note: --growth times --threshold is all that DRAM has, or more: what becomes memory never goes \
-             back, and all of it is taken the first time; lower one of them"
+            "pagetide: note: --growth times --threshold is all that DRAM has, or more: the last devices that become \
+             memory never go back; lower one of them"
         );
     }
     let demotion = if arguments.demote && !arguments.dry_run {

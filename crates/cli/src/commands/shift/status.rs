@@ -62,8 +62,7 @@ pub(crate) fn status(arguments: &StatusArgs) -> Result<ExitCode> {
         });
     }
     devices.extend(gone(&entries, &there));
-    let no_journal = entries.is_empty() && !folder.join("journal").exists();
-    let no_journal = no_journal.then(|| folder.clone());
+    let no_journal = (!folder.join("journal").exists()).then(|| folder.clone());
     let unable = pagetide_shift::can_run(&kernel).err().map(|why| why.to_string());
     let status = Status { manager, unable, no_journal, devices };
     if arguments.state.json {

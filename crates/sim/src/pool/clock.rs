@@ -19,7 +19,10 @@ pub(super) fn victim(table: &mut LocalTable, probes: u32) -> Frame {
 
 #[cfg(test)]
 mod tests {
+    use super::super::counts::PageId;
     use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
 
     fn touched(frames: u32, used: &[u32]) -> LocalTable {
         let mut table = LocalTable::new(frames);
@@ -39,5 +42,24 @@ mod tests {
         let mut table = touched(1000, &(0..1000).collect::<Vec<_>>());
         assert_eq!(victim(&mut table, PROBES).0, 200);
         assert_eq!(victim(&mut table, PROBES).0, 401);
+    }
+
+    proptest! {
+        #[test]
+        fn no_frame_is_given_twice_in_an_epoch(used in prop::collection::vec(any::<bool>(), 1..600), at in 0u32..600) {
+            let frames = u32::try_from(used.len()).unwrap();
+            let used: Vec<u32> = (0..frames).filter(|frame| used[*frame as usize]).collect();
+            let mut table = touched(frames, &used);
+            (0..at).for_each(|_| _ = table.probe());
+            used.iter().for_each(|frame| table.touch(Frame(*frame)));
+            let given: HashSet<u32> = (0..frames)
+                .map(|page| {
+                    let frame = victim(&mut table, PROBES);
+                    table.put(frame, PageId(page));
+                    frame.0
+                })
+                .collect();
+            prop_assert_eq!(given.len(), table.frames());
+        }
     }
 }

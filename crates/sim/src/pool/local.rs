@@ -36,15 +36,11 @@ impl LocalTable {
         self.pages[frame.0 as usize]
     }
 
-    /// Puts a page there; what was there is returned.
+    /// Puts a page there; what was there is returned. Its reference bit is set: it comes in because it is used, and what
+    /// was just given is not given again.
     pub fn put(&mut self, frame: Frame, page: PageId) -> Option<PageId> {
-        self.used[frame.0 as usize] = false;
+        self.used[frame.0 as usize] = true;
         self.pages[frame.0 as usize].replace(page)
-    }
-
-    /// Its reference bit is not set: another page came into it.
-    pub fn reset(&mut self, frame: Frame) {
-        self.used[frame.0 as usize] = false;
     }
 
     /// Its reference bit is set.

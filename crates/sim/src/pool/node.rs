@@ -194,7 +194,6 @@ impl<'m> Node<'m> {
             self.places.set(victim, Place::Pool(pair.slot));
         }
         self.places.set(pair.page, Place::Local(pair.frame));
-        self.table.reset(pair.frame);
         self.tally.moved_in += 1;
         self.tally.moved_out += u64::from(pair.victim.is_some());
         for (page, came_in) in [(Some(pair.page), true), (pair.victim, false)] {

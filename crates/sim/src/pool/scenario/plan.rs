@@ -29,8 +29,8 @@ const COUNTED_MODEL: u32 = 128;
 /// Is added for [`ProgramSpec::Simplemoc`], since regions are structures that are read, too.
 const SIMPLEMOC_MODEL: u32 = 8;
 
-/// Is added where pages may move, since these leave the caches.
-const MOVING_MODEL: u32 = 16;
+/// Is added where pages may move, since the frame that one comes into counts as used.
+const MOVING_MODEL: u32 = 1024;
 
 /// The model that computes a program's accesses.
 #[must_use]

@@ -1,17 +1,16 @@
-//! What a manager decides at the end of an epoch: how much may be fast, what goes up and down, and the orders for it.
+//! What a manager decides at the end of an epoch: how much may be fast, and what goes up and down.
 
-use super::{MUCH, Manager, VISITED};
+use super::{Manager, VISITED};
 use crate::budget::{FastNow, describe};
 use crate::leaving::{GoesUp, Limits};
 use crate::parted;
 use crate::place::Layout;
 use crate::room::NodesRoom;
 use crate::{EpochLine, Leaving, Tracker, Turn};
-use pagetide_migrate::{Kernel, Mapping, Order, Work};
-use pagetide_policy::{Chosen, Outcome, Places, Room, Watch};
+use pagetide_migrate::Kernel;
+use pagetide_policy::{Chosen, Places, Room, Watch};
 use pagetide_trace::{EpochRecord, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
-use std::collections::BTreeMap;
 
 impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
     /// Decides at the end of an epoch. Where pages lie, and where they lay when it `began`, if some moved meanwhile. `last`: no
@@ -86,56 +85,10 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             self.assume(heat, &chosen);
         } else if !last {
             // Nobody is left to profit from moves after the last epoch.
-            let work = self.orders(&chosen, layout, &room);
-            if !work.is_empty() {
-                let mut mover = self.moving.mover();
-                mover.options_mut().reserve =
-                    room.kept(&self.tiers, &now, capacity + chosen.beyond);
-                if let Some(held) = self.tracker.held() {
-                    mover.kernel().only(held);
-                }
-                drop(mover);
-                self.order(heat, work, capacity);
-            }
+            let reserve = room.kept(&self.tiers, &now, capacity + chosen.beyond);
+            self.order(heat, (&chosen, layout), &room, (reserve, capacity));
         }
         line
-    }
-
-    /// Has it moved, and the target looked at again soon where that is much.
-    fn order(&mut self, heat: &EpochHeat, work: Work, capacity: Bytes) {
-        let mut waited: Vec<UnitId> = Vec::new();
-        for outcome in self.ordered.drain(..).filter(|outcome| outcome.up) {
-            waited.push(outcome.unit);
-        }
-        waited.sort_unstable();
-        let outcome = |orders: &[Order], up| -> Vec<Outcome> {
-            orders.iter().map(|order| Outcome::of(heat, order.tag as usize, up)).collect()
-        };
-        self.ordered = outcome(&work.promote, true);
-        let off_books = &self.off_books;
-        let is_new = |outcome: &&Outcome| {
-            [&waited, off_books].iter().all(|units| units.binary_search(&outcome.unit).is_err())
-        };
-        let new: Bytes =
-            (self.ordered.iter().filter(is_new)).map(|outcome| heat.bytes(outcome.row)).sum();
-        if new.as_f64() > MUCH * capacity.as_f64() {
-            self.tracker.changed();
-        }
-        self.ordered.extend(outcome(&work.demote, false));
-        self.moving.order(work);
-    }
-
-    /// Takes what was decided for done: a governor is to judge a dry run as it would the real one.
-    fn assume(&mut self, heat: &EpochHeat, chosen: &Chosen) {
-        let ups = chosen.promote.iter().map(|row| (*row, true));
-        let moves: Vec<_> = ups.chain(chosen.demote.iter().map(|row| (*row, false))).collect();
-        for (row, up) in &moves {
-            self.assumed.moved(heat.unit[*row], *up);
-        }
-        let off_books = |row: &usize| self.off_books.binary_search(&heat.unit[*row]).is_ok();
-        let moves = moves.into_iter().filter(|(row, _)| !off_books(row));
-        let outcome = |(row, up)| Outcome { moved: heat.bytes(row), ..Outcome::of(heat, row, up) };
-        self.tenant.learn(moves.map(outcome));
     }
 
     /// Which rows are fast, and what the fast tier has; in a dry run as the decisions so far would
@@ -303,25 +256,5 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
                 && self.sparse.binary_search(&process[*row]).is_err()
         };
         (0..heat.len()).filter(parted).collect()
-    }
-
-    fn orders(&self, chosen: &Chosen, layout: &Layout, room: &NodesRoom) -> Work {
-        let tiers = &self.tiers;
-        let mover = self.moving.mover();
-        // Once for all units of the same 2 MiB.
-        let mut known = BTreeMap::new();
-        let mut sharing = |mappings: &[Mapping]| {
-            let of = mappings.first().map(|mapping| (mapping.pid, mapping.start));
-            *known.entry(of).or_insert_with(|| mover.kernel().sharing(mappings))
-        };
-        let mut room = room.above_floor(tiers.leaving);
-        let mut work = Work::default();
-        for row in &chosen.demote {
-            layout.orders(*row, (&tiers.slow, tiers), &mut sharing, &mut room, &mut work.demote);
-        }
-        for row in &chosen.promote {
-            layout.orders(*row, (&tiers.fast, tiers), &mut sharing, &mut room, &mut work.promote);
-        }
-        work
     }
 }

@@ -1,6 +1,7 @@
 //! One target, epoch by epoch: observe, decide, move; at first what was decided moves while the next epoch is observed.
 
 mod decide;
+mod orders;
 
 use crate::ahead::Ahead;
 use crate::assumed::Assumed;

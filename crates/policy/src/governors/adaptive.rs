@@ -10,14 +10,14 @@ use super::ping_pong::{self, PingPong, Stop, StopRule};
 use super::{Counters, Governor, GovernorInfo, Verdict};
 use crate::options::OptionInfo;
 
-const OPTIONS: [OptionInfo; 14] = joined();
+const OPTIONS: [OptionInfo; 15] = joined();
 
 /// Of both algorithms.
-const fn joined() -> [OptionInfo; 14] {
-    let mut all = [ping_pong::OPTIONS[0]; 14];
+const fn joined() -> [OptionInfo; 15] {
+    let mut all = [ping_pong::OPTIONS[0]; 15];
     let mut at = 0;
-    while at < 14 {
-        all[at] = if at < 8 { ping_pong::OPTIONS[at] } else { access_change::OPTIONS[at - 8] };
+    while at < 15 {
+        all[at] = if at < 9 { ping_pong::OPTIONS[at] } else { access_change::OPTIONS[at - 9] };
         at += 1;
     }
     all

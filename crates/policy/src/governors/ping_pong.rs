@@ -19,7 +19,7 @@ use crate::options::{OptionInfo, Settings};
 use pagetide_types::Bytes;
 use std::collections::VecDeque;
 
-pub(crate) const OPTIONS: [OptionInfo; 8] = [
+pub(crate) const OPTIONS: [OptionInfo; 9] = [
     OptionInfo {
         name: "every",
         summary: "seconds of a tick",
@@ -66,10 +66,18 @@ pub(crate) const OPTIONS: [OptionInfo; 8] = [
     OptionInfo {
         name: "floor",
         summary: "ticks in a row in which next to nothing went up that are enough, varied or not, \
-                  once all memory was watched; 0: never (as published)",
+                  once all memory was watched `passes` times in them; 0: never (as published)",
         default: 15.0,
         range: (0.0, 10_000.0),
         whole: true,
+    },
+    OptionInfo {
+        name: "passes",
+        summary: "how often all memory must be watched without anything going up: a page that is \
+                  promoted by how far apart its faults are shows that in the third pass at the earliest",
+        default: 4.0,
+        range: (0.0, 1000.0),
+        whole: false,
     },
     OptionInfo {
         name: "idle",
@@ -93,6 +101,7 @@ pub(crate) struct StopRule {
     churn: f64,
     patience: u64,
     floor: u64,
+    passes: f64,
     idle: f64,
 }
 
@@ -107,6 +116,7 @@ impl StopRule {
             churn: settings.get("churn"),
             patience: settings.whole("patience"),
             floor: settings.whole("floor"),
+            passes: settings.get("passes"),
             idle: settings.get("idle"),
         }
     }
@@ -129,7 +139,7 @@ pub(crate) struct PingPong {
     most_up: f64,
     /// Ticks in a row in which next to nothing went up.
     idle: u64,
-    /// How often all of its memory was watched since it migrates.
+    /// How often all of its memory was watched in these.
     watched: f64,
     /// What went up and what went down again, tick by tick, the newest last.
     recent: VecDeque<(f64, f64)>,
@@ -174,9 +184,12 @@ impl PingPong {
             return None;
         }
         let varied_before = self.varied >= rule.varying;
-        let mut varies = false;
+        let (mut varies, looked) = (false, ticks.len() as u64);
         for [up, again] in ticks {
             varies |= self.tick(rule, up, again);
+        }
+        if self.idle < looked {
+            self.watched = 0.0;
         }
         if varies {
             self.stable_looks = self.stable_looks.saturating_sub(1);
@@ -229,7 +242,8 @@ impl PingPong {
         if waited && self.goes_on(rule, rule.patience) && churns(rule, &long) {
             return Some(long);
         }
-        let settled = rule.floor > 0 && self.idle >= rule.floor && self.watched >= 1.0;
+        let idle = self.idle >= rule.floor && self.watched >= rule.passes;
+        let settled = rule.floor > 0 && idle;
         settled.then(|| self.within(rule, rule.floor))
     }
 

@@ -74,6 +74,20 @@ fn one_that_never_varied_is_stopped_once_all_of_it_was_watched() {
 }
 
 #[test]
+fn one_whose_pages_go_up_in_a_later_pass_is_not_stopped_before_that() {
+    // All of it is watched every 30 s, and two distances between faults take three passes.
+    let program = |second: u32, migrates: bool| {
+        let up = if migrates && (75..95).contains(&second) { 100.0 } else { 0.0 };
+        Second { up, accessed: 0.01, watched: Some(1.0 / 30.0), ..Second::default() }
+    };
+    let (stops, _) = times(&turns("adaptive:passes=1", 400, 1, program));
+    assert!(stops[0] < 40.0, "the trap: {stops:?}");
+    let (stops, restarts) = times(&turns("adaptive", 400, 1, program));
+    assert!((210.0..240.0).contains(&stops[0]), "four passes after the last one: {stops:?}");
+    assert_eq!((stops.len(), restarts.len()), (1, 0));
+}
+
+#[test]
 fn a_stationary_program_is_stopped_once_for_half_an_hour() {
     let mut dice = Dice(3);
     let mut program = |second: u32, migrates: bool| {

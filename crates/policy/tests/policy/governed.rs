@@ -20,6 +20,8 @@ pub(crate) struct Second {
     /// Seconds that moving and watching take.
     pub(crate) moving: f64,
     pub(crate) watching: f64,
+    /// The part of its memory that was watched, if not all.
+    pub(crate) watched: Option<f64>,
     /// In how many pieces it was watched, if not in as many as anybody would want.
     pub(crate) pieces: Option<f64>,
     /// Cores that it keeps busy, if somebody says so.
@@ -53,7 +55,7 @@ pub(crate) fn turns(
     let mut turns = Vec::new();
     for epoch in 1..=seconds / epoch_s {
         let (mut accessed, mut accessed_fast, mut gained, mut pieces) = (0.0, 0.0, 0.0, None);
-        let (mut watched_fast, mut cores) = (0.0, None);
+        let (mut watched_fast, mut cores, mut watched) = (0.0, None, 0.0);
         let part = 1.0 / f64::from(epoch_s);
         for second in (epoch - 1) * epoch_s..epoch * epoch_s {
             let does = does(second, migrates);
@@ -63,6 +65,7 @@ pub(crate) fn turns(
             accessed_fast += does.accessed_fast * part;
             watched_fast += does.watched_fast * part;
             gained += does.gained * part;
+            watched += does.watched.unwrap_or(part);
             (pieces, cores) = (does.pieces, does.cores);
         }
         let counters = Counters {
@@ -72,7 +75,7 @@ pub(crate) fn turns(
             demoted: mib(again),
             promoted_then_demoted: mib(again),
             resident: RESIDENT,
-            watched: RESIDENT,
+            watched: mib(watched * RESIDENT.as_f64() / 1048576.0),
             watched_fast: mib(watched_fast * RESIDENT.as_f64() / 1048576.0),
             accessed: mib(accessed * RESIDENT.as_f64() / 1048576.0),
             accessed_fast: mib(accessed_fast * RESIDENT.as_f64() / 1048576.0),

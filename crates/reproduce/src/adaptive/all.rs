@@ -2,8 +2,8 @@
 //! the same accesses.
 
 use super::runs::{
-    LINUX, MEMTIS, MEMTIS_2, NOMAD, NONE, OURS, PAGETIDE, System, TPP, TPP_MOD, grid, programs,
-    threads,
+    ADAPTIVE, GUARDED, LINUX, MEMTIS, MEMTIS_2, NOMAD, NONE, PAGETIDE, System, TPP, TPP_MOD, grid,
+    programs, threads,
 };
 use crate::simulated::geomean;
 use crate::{Context, Figure, Outcome, ReproduceError, Row};
@@ -21,8 +21,9 @@ const GOVERNED: System =
     System::of("TPP-mod, governed", "name = \"tpp-mod\"\ngovernor = \"adaptive\"");
 const LFU: System = System::of("LFU", "name = \"lfu\"");
 const AMP: System = System::of("AMP", "name = \"amp\"");
-const SYSTEMS: [System; 13] = [
-    NONE, PAGETIDE, LINUX, TPP, TPP_MOD, GOVERNED, REFAULT, NOMAD, MEMTIS, MEMTIS_2, OURS, LFU, AMP,
+const SYSTEMS: [System; 14] = [
+    NONE, PAGETIDE, LINUX, TPP, TPP_MOD, GOVERNED, REFAULT, NOMAD, MEMTIS, MEMTIS_2, ADAPTIVE,
+    GUARDED, LFU, AMP,
 ];
 
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {

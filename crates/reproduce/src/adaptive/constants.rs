@@ -62,9 +62,11 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let mut outcome = Outcome::default();
     for Variant { name, system } in variants(context) {
         let system = System::of("", &system);
-        let [right, seeds] = figure_7::right(context, context.scale, system, SEEDS)?;
+        let [right, moving, seeds] = figure_7::right(context, context.scale, system, SEEDS)?;
         let what = format!("{name}: seeds with three stops and two restarts, of {seeds}");
         outcome.rows.push(Row::new(what, "", right));
+        let what = format!("{name}: of these, with pages that go up in each phase");
+        outcome.rows.push(Row::new(what, "", moving));
         for (program, dram_gb) in PROGRAMS {
             let Some(program) = Program::named(program) else { continue };
             let what = (context.scale, threads(context), dram_gb);

@@ -1,7 +1,7 @@
 //! Figure 14: pairs of programs with different offsets (12 and 13 are its parts: UF and UU).
 
 use super::pairs::{Dram, OFFSETS_S, Pair, run as run_pairs};
-use super::runs::{NOMAD, NONE, OURS, TPP_MOD};
+use super::runs::{ADAPTIVE, GUARDED, NOMAD, NONE, TPP_MOD};
 use crate::{Context, Figure, Outcome, ReproduceError, Row, Tolerance};
 
 pub(super) const FIGURE: Figure = Figure {
@@ -12,6 +12,9 @@ pub(super) const FIGURE: Figure = Figure {
     run,
 };
 
+/// What NOMAD degrades performance by, "approximately": taken for what is lost of it [I].
+const LOST_PERCENT: f64 = 88.0;
+
 fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let mut pairs: Vec<Pair> = Pair::of("UF").chain(Pair::of("UU")).collect();
     let mut offsets = OFFSETS_S.to_vec();
@@ -19,21 +22,31 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
         // GUPS and SP.
         (pairs, offsets) = (pairs.drain(1..2).collect(), vec![5]);
     }
-    let [tpp, nomad, ours] = [TPP_MOD, NOMAD, OURS].map(|system| (system, Dram::Shared));
-    let found =
-        run_pairs(context, &pairs, &offsets, &[(NONE, Dram::FirstTouch), tpp, nomad, ours])?;
+    let [tpp, nomad, guarded, ours] =
+        [TPP_MOD, NOMAD, GUARDED, ADAPTIVE].map(|system| (system, Dram::Shared));
+    let found = run_pairs(
+        context,
+        &pairs,
+        &offsets,
+        &[(NONE, Dram::FirstTouch), tpp, nomad, guarded, ours],
+    )?;
     let mut outcome = Outcome::default();
-    for (system, published) in [(tpp, None), (nomad, Some(88.0)), (ours, None)] {
+    for (system, published) in
+        [(tpp, None), (nomad, Some(LOST_PERCENT)), (guarded, None), (ours, None)]
+    {
         let speedups = found.speedups(system);
         let worst = speedups.iter().fold(f64::INFINITY, |worst, one| worst.min(one.factor));
-        let what = format!("{}: performance lost against no migration, at most", system.0.name);
-        let row = Row::new(what, "%", 100.0 * (1.0 - worst));
+        let what = format!("{}: time over no migration's, at most", system.0.name);
+        let row = Row::new(what, "x", 1.0 / worst);
         outcome.rows.push(match published {
-            Some(published) => row.published(published, Tolerance::Ratio(1.25)),
+            Some(lost) => row.published(100.0 / (100.0 - lost), Tolerance::Ratio(1.5)),
             None => row,
         });
     }
     found.draw(&mut outcome);
+    outcome.notes.push(
+        "published: performance degrades by approximately 88 %; what is lost of it, so 8.3 times the time [I]".into(),
+    );
     outcome.notes.push("MEMTIS is left out, as in the paper".into());
     outcome
         .notes

@@ -211,7 +211,7 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
-    use super::super::runs::OURS;
+    use super::super::runs::ADAPTIVE;
     use super::*;
     use pagetide_sim::scenario::{Input, PatternSpec, parse};
 
@@ -219,7 +219,7 @@ mod tests {
     fn every_program_is_a_scenario_whose_parts_are_all_of_its_memory() {
         for program in PROGRAMS {
             for threads in [1, THREADS] {
-                let text = program.scenario((1024, threads, 16), OURS);
+                let text = program.scenario((1024, threads, 16), ADAPTIVE);
                 let scenario =
                     parse(&text, program.name).unwrap_or_else(|error| panic!("{error}\n{text}"));
                 let tenant = &scenario.tenants[0];

@@ -50,16 +50,16 @@ pub(super) const MEMTIS_CHEAP: System<'static> =
         .with_cores(2);
 /// This project's, as `pagetide run` does it.
 pub(super) const PAGETIDE: System<'static> = System::of("Pagetide", "name = \"pagetide\"");
-/// With the guards that its governor has by default.
-pub(super) const OURS: System<'static> = System::of("Adaptive", "name = \"adaptive\"");
-/// Algorithms 1 and 2 as published, without them.
-pub(super) const BARE: System<'static> = System::of(
-    "Adaptive, bare",
+/// Algorithms 1 and 2 as the text tells them, without guards of ours: what is held against published figures.
+pub(super) const ADAPTIVE: System<'static> = System::of(
+    "Adaptive",
     "name = \"adaptive\"\ngovernor = \"adaptive:churn=0,patience=0,floor=0,backoff=1\"",
 );
+/// With the guards that the governor has by default.
+pub(super) const GUARDED: System<'static> = System::of("Adaptive, guarded", "name = \"adaptive\"");
 
 /// What each scenario came to: of its tenant `accesses_per_s`, `fast_share`, `promoted`, `demoted` (bytes),
-/// `stops` and `restarts`, and `first-stop-s` if there was one; with `over_time` every answer of its governor, too: see [`Answer`].
+/// `stops` and `restarts`, and when the first two of each were (`first-stop-s`, …), as far as there were any; with `over_time` every answer of its governor, too: see [`Answer`].
 pub(super) fn simulate(
     context: &Context,
     scenarios: &[String],
@@ -90,8 +90,14 @@ pub(super) fn simulate(
         };
         values.insert("stops".to_owned(), turns(Verdict::StandStill));
         values.insert("restarts".to_owned(), turns(Verdict::Migrate));
-        let first = outcome.decisions.iter().find_map(|log| log.turn.as_ref());
-        values.extend(first.map(|turn| ("first-stop-s".to_owned(), turn.at_s)));
+        for (verdict, names) in [
+            (Verdict::StandStill, ["first-stop-s", "second-stop-s"]),
+            (Verdict::Migrate, ["first-restart-s", "second-restart-s"]),
+        ] {
+            let all = outcome.decisions.iter().filter_map(|log| log.turn.as_ref());
+            let at = all.filter(|turn| turn.verdict == verdict).map(|turn| turn.at_s);
+            values.extend(names.map(str::to_owned).into_iter().zip(at));
+        }
         if over_time {
             for (number, log) in outcome.decisions.iter().enumerate() {
                 let mut put = |name, value| values.insert(format!("{number}.{name}"), value);

@@ -2,7 +2,7 @@
 
 use super::figure_7;
 use super::programs::Program;
-use super::runs::{NONE, OURS, simulate, threads, value};
+use super::runs::{ADAPTIVE, NONE, simulate, threads, value};
 use crate::{Context, Figure, Outcome, ReproduceError, Row};
 
 pub(super) const FIGURE: Figure = Figure {
@@ -20,12 +20,13 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     let mut outcome = Outcome::default();
     for scale in [context.scale, (context.scale / 2).max(1)] {
         let smaller = format!("memory and times {scale} times smaller");
-        let row = figure_7::as_published(context, scale, OURS)?;
-        outcome.rows.push(Row { what: format!("{}: {smaller}", row.what), ..row });
+        for row in figure_7::as_published(context, scale, ADAPTIVE)? {
+            outcome.rows.push(Row { what: format!("{}: {smaller}", row.what), ..row });
+        }
         for (name, dram_gb) in PROGRAMS {
             let Some(program) = Program::named(name) else { continue };
             let what = (scale, threads(context), dram_gb);
-            let texts = [NONE, OURS].map(|system| program.scenario(what, system));
+            let texts = [NONE, ADAPTIVE].map(|system| program.scenario(what, system));
             let found = simulate(context, &texts, false)?;
             let rate = |at: usize| value(&found[at], "accesses_per_s");
             let what = format!("{name} at {dram_gb} GB, gain over no migration: {smaller}");

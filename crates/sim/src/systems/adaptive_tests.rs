@@ -114,13 +114,27 @@ fn each_part_can_be_switched_off() {
 
 #[test]
 fn what_went_up_and_down_again_is_counted_to_its_owner() {
-    let unfriendly = Trial { pattern: "kind = \"uniform\"", seconds: 40.0, ..TRIAL };
-    let outcome = unfriendly.outcome("adaptive");
-    let sum = |of: fn(&crate::systems::DecisionLog) -> u64| -> u64 {
-        outcome.decisions.iter().map(of).sum()
+    // Side by side from the start: one all of whose pages are alike, and one with a hot set that fits.
+    let text = format!(
+        "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\nseconds = 60\n\
+         [system]\nname = \"adaptive\"\ngovernor = \"adaptive:floor=0,stabilizing=10000,patience=0\"\n\
+         [[tenant]]\nmemory = \"16G\"\nfast = \"2G\"\ncompute_ns = 40\n\
+         pattern = {{ kind = \"uniform\" }}\n\
+         [[tenant]]\nmemory = \"16G\"\nfast = \"2G\"\ncompute_ns = 40\n\
+         pattern = {{ {HOT_COLD} }}"
+    );
+    let outcome = scenario(&text);
+    let sums = |tenant: usize| {
+        let of = outcome.decisions.iter().filter(|log| log.tenant == tenant);
+        of.fold([0, 0, 0], |[up, down, again], log| {
+            [up + log.promote, down + log.demote, again + log.promoted_then_demoted]
+        })
     };
-    let (down, again) = (sum(|log| log.demote), sum(|log| log.promoted_then_demoted));
-    // First goes what has never been up.
-    let first = (4 << 30) / 256;
-    assert!(again < down && again + first >= down, "{again} of {down}");
+    let [[up, down, again], [friendly_up, friendly_down, friendly_again]] = [0, 1].map(sums);
+    assert!(again <= up && again <= down && friendly_again <= friendly_up, "{:?}", [0, 1].map(sums));
+    assert!(friendly_again <= friendly_down, "{:?}", [0, 1].map(sums));
+    assert!(up > 0 && friendly_up > 0 && again > 0, "both go up: {:?}", [0, 1].map(sums));
+    let share = |again: u64, up: u64| again as f64 / up as f64;
+    let [of, of_friendly] = [share(again, up), share(friendly_again, friendly_up)];
+    assert!(of_friendly < 0.5 * of, "{of_friendly} {of} {:?}", [0, 1].map(sums));
 }

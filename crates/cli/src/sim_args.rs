@@ -30,7 +30,8 @@ pub(crate) struct SimArgs {
     pub(crate) scenario: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) simulated: Simulated,
-    /// Also write every decision of the systems into this CSV file.
+    /// Also write every decision of the systems into this CSV file. A timeline that is there is replaced,
+    /// any other file is not.
     #[arg(long, value_name = "FILE")]
     pub(crate) timeline: Option<PathBuf>,
     /// List the systems.

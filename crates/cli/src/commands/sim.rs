@@ -10,7 +10,9 @@ use anyhow::{Context as _, Result, bail};
 use pagetide_privilege::{Paths, without_privileges};
 use pagetide_report::Style;
 use pagetide_sim::scenario::Outcome;
-use pagetide_sim::sweep::{Draft, Journal, Now, Plan, SweepError, Vary, timeline, writable, write};
+use pagetide_sim::sweep::{
+    Draft, Journal, Now, Plan, SweepError, Vary, is_timeline, timeline, writable, write,
+};
 use pagetide_sim::systems::REGISTRY;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -57,6 +59,13 @@ fn list(json: bool) -> Result<ExitCode> {
 fn simulate(scenario: &Path, arguments: &SimArgs) -> Result<ExitCode> {
     let plan = plan(scenario, &[], &arguments.simulated)?;
     if let Some(path) = &arguments.timeline {
+        not_the_scenario("--timeline", path, scenario)?;
+        if !is_timeline(path).with_context(|| format!("--timeline: {}", path.display()))? {
+            let path = path.display();
+            bail!(
+                "--timeline {path}: what is there is no timeline, so it is not replaced; name another file"
+            );
+        }
         can_write("--timeline", path)?;
     }
     let start = Instant::now();
@@ -110,6 +119,15 @@ pub(crate) fn can_write(option: &str, path: &Path) -> Result<()> {
         bail!("{option} {}: there is no folder {}; make it", path.display(), folder.display());
     }
     writable(path).with_context(|| option.to_owned())
+}
+
+/// Refuses to put what comes of a scenario in the scenario's own place.
+pub(crate) fn not_the_scenario(option: &str, path: &Path, scenario: &Path) -> Result<()> {
+    let file = |path: &Path| path.canonicalize().ok().filter(|found| found.is_file());
+    if file(path).is_some_and(|found| Some(found) == file(scenario)) {
+        bail!("{option} {}: that is the scenario itself; name another file", path.display());
+    }
+    Ok(())
 }
 
 /// All points; the systems of the command line vary last.

@@ -1,7 +1,7 @@
 //! `pagetide sweep`: a scenario at every combination of some values.
 
 use crate::commands::pool;
-use crate::commands::sim::{Shown, can_write, plan, threads};
+use crate::commands::sim::{Shown, can_write, not_the_scenario, plan, threads};
 use crate::exit;
 use crate::sim_args::SweepArgs;
 use crate::tell::tell;
@@ -16,11 +16,21 @@ use std::process::ExitCode;
 pub(crate) const POINTS: &str = ".points.jsonl";
 
 pub(crate) fn run(arguments: &SweepArgs) -> Result<ExitCode> {
+    swept(arguments).map_err(|error| match error.downcast_ref() {
+        Some(SweepError::Full { .. }) => {
+            error.context("what is computed is kept, and the same command goes on")
+        }
+        _ => error,
+    })
+}
+
+fn swept(arguments: &SweepArgs) -> Result<ExitCode> {
     without_privileges(&Paths {
         read: vec![arguments.scenario.clone()],
         written: vec![arguments.out.clone()],
         appended: vec![beside(&arguments.out, POINTS)],
     })?;
+    not_the_scenario("--out", &arguments.out, &arguments.scenario)?;
     if let Some(text) = pool::text_of(&arguments.scenario) {
         return pool::sweep(&text, arguments);
     }

@@ -163,7 +163,42 @@ fn every_decision_is_a_line_of_the_timeline() {
     assert_eq!(of("all-fast,"), 0);
     assert!(of("lru,table,") >= 8 && of("amp,table,") >= 8, "{text}");
     assert!(rows.lines().all(|row| row.split(',').count() == names.split(',').count()));
-    pagetide(&format!("{line} /dev/full")).fails(1, &["/dev/full", "the disk is full"]);
+    let full = pagetide(&format!("{line} /dev/full"));
+    full.fails(1, &["/dev/full", "the disk is full; free some space and run it again"]);
+    assert!(!full.err.contains("goes on"), "nothing of it is kept: {}", full.err);
+}
+
+#[test]
+fn a_timeline_takes_the_place_of_a_timeline_alone() {
+    let scratch = scratch();
+    let path = small(&scratch);
+    let sim = |timeline: &str| {
+        let timeline = scratch.path().join(timeline);
+        pagetide(&format!(
+            "sim -q --system lru {} --timeline {}",
+            path.display(),
+            timeline.display()
+        ))
+    };
+    let text = fs::read_to_string(&path).unwrap();
+    std::os::unix::fs::symlink(&path, scratch.path().join("link.csv")).unwrap();
+    for name in ["small.toml", "link.csv"] {
+        sim(name).fails(1, &["--timeline", name, "the scenario itself"]);
+    }
+    fs::write(scratch.path().join("notes.csv"), "system,tenant,counted_s\n").unwrap();
+    sim("notes.csv").fails(1, &["notes.csv", "is no timeline"]);
+    assert_eq!(fs::read_to_string(&path).unwrap(), text);
+    // As `mktemp` leaves it.
+    fs::write(scratch.path().join("new.csv"), "").unwrap();
+    for _ in 0..2 {
+        sim("new.csv").succeeds();
+        assert!(fs::read_to_string(scratch.path().join("new.csv")).unwrap().contains("\nlru,"));
+    }
+    fs::rename(&path, scratch.path().join("small.csv")).unwrap();
+    let scenario = scratch.path().join("small.csv").display().to_string();
+    pagetide(&format!("sweep {scenario} -q --vary seed=1 --out {scenario}"))
+        .fails(1, &["--out", "small.csv", "the scenario itself"]);
+    assert_eq!(fs::read_to_string(scenario).unwrap(), text);
 }
 
 #[test]

@@ -5,13 +5,20 @@ use super::columns::{Cells, Column};
 use crate::scenario::Outcome;
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// The columns of a timeline.
+const TIMELINE: &str = "system,tenant,at_s,promote_bytes,demote_bytes,memory_bytes,accessed_bytes,\
+                        fast_bytes,accessed_fast_bytes,choice\n";
+/// What a timeline of any version begins with, and no table of a sweep.
+const BEGINS: &[u8] = b"system,tenant,at_s,";
 
 /// All decisions of all systems, one line each, times and sizes as without `scale`.
 #[must_use]
 pub fn timeline(plan: &Plan, outcomes: &[Outcome]) -> String {
-    let mut out = "system,tenant,at_s,promote_bytes,demote_bytes,memory_bytes,accessed_bytes,\
-                   fast_bytes,accessed_fast_bytes,choice\n"
-        .to_owned();
+    let mut out = TIMELINE.to_owned();
     for (point, outcome) in plan.points.iter().zip(outcomes) {
         let scale = point.resolved().scenario.scale;
         for log in &outcome.decisions {
@@ -30,6 +37,19 @@ pub fn timeline(plan: &Plan, outcomes: &[Outcome]) -> String {
         }
     }
     out
+}
+
+/// Whether a file may be replaced by a timeline: it is one, or empty, or no file that could be lost (`/dev/stdout`).
+///
+/// # Errors
+/// It is there and cannot be read.
+pub fn is_timeline(path: &Path) -> io::Result<bool> {
+    if !path.metadata().is_ok_and(|there| there.is_file()) {
+        return Ok(true);
+    }
+    let mut begin = Vec::new();
+    File::open(path)?.take(BEGINS.len() as u64).read_to_end(&mut begin)?;
+    Ok(begin.is_empty() || begin == BEGINS)
 }
 
 /// Columns of equal length, as lines.

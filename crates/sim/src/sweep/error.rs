@@ -18,10 +18,7 @@ pub enum SweepError {
         source: io::Error,
     },
     /// There is no room for a file.
-    #[error(
-        "{}: the disk is full; free some space and run it again (a sweep goes on with what is there)",
-        path.display()
-    )]
+    #[error("{}: the disk is full; free some space and run it again", path.display())]
     Full {
         /// Which.
         path: PathBuf,

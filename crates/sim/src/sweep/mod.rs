@@ -11,7 +11,7 @@ mod vary;
 mod write;
 
 pub use columns::{Cells, Column, columns};
-pub use csv::{csv, timeline};
+pub use csv::{csv, is_timeline, timeline};
 pub(crate) use draft::key;
 pub use draft::{Draft, Resolved, text_of};
 pub use encode::parquet;

@@ -6,6 +6,7 @@ mod draft;
 mod encode;
 mod error;
 mod journal;
+mod heard;
 mod plan;
 mod vary;
 mod write;

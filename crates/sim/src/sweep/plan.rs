@@ -1,6 +1,7 @@
 //! All points of a sweep, and how they are computed: in parallel, each once, on disk before anything else
 //! is done with it.
 
+use super::heard::heard;
 use super::vary::word;
 use super::{Draft, Journal, Resolved, Setting, SweepError, Vary};
 use crate::scenario::{self, Outcome};
@@ -63,8 +64,9 @@ impl Plan {
             let key = format!("model {MODEL} {}", resolved.key);
             Ok(Point { values: values(combination), resolved, key })
         };
-        let points =
+        let points: Vec<Point> =
             combinations(vary)?.into_iter().map(point).collect::<Result<_, SweepError>>()?;
+        heard(&points, settings, vary)?;
         Ok(Self { keys: vary.iter().map(|vary| vary.path.clone()).collect(), points })
     }
 

@@ -79,9 +79,10 @@ pub(super) fn governs(governor: &GovernorSpec, info: &SystemInfo) -> Result<(), 
     ))
 }
 
-/// Fast memory that a tenant with so much of it may have, and all of it, on the machine that is modelled.
+/// Fast memory that a tenant with so much of it may have, whether or not it has as much, and all of it, on the machine
+/// that is modelled.
 pub(super) fn sizes(tenant: &TenantSpec, memory: Bytes) -> [f64; 2] {
-    [tenant.fast_of(memory, 1.0).min(memory.as_f64()), memory.as_f64()]
+    [tenant.fast_of(memory, 1.0), memory.as_f64()]
 }
 
 /// What of the tenants' memory does not fit into the machine's tiers.
@@ -89,9 +90,12 @@ pub(super) fn fits(
     tenants: impl Iterator<Item = [f64; 2]>,
     machine: &Machine,
 ) -> Result<(), String> {
-    let add = |sum: [f64; 2], [fast, all]: [f64; 2]| [sum[0] + fast, sum[1] + all];
-    let [fast, all] = tenants.fold([0.0; 2], add);
-    let tiers = machine.tiers.iter().zip([("fast", fast), ("slow", all - fast)]);
+    let add = |[may, fast, all]: [f64; 3], [one, memory]: [f64; 2]| {
+        [may + one, fast + one.min(memory), all + memory]
+    };
+    let [may, fast, all] = tenants.fold([0.0; 3], add);
+    // On a node that tenants share others have what one may have beyond its own memory.
+    let tiers = machine.tiers.iter().zip([("fast", may.min(all)), ("slow", all - fast)]);
     for (number, (tier, (what, needed))) in tiers.enumerate() {
         let Some(capacity) = tier.capacity.filter(|capacity| needed > capacity.as_f64()) else {
             continue;

@@ -198,6 +198,17 @@ fn tenants_that_do_not_fit_into_the_tiers_are_refused_at_every_scale() {
         let error = on_pcm("64G", "256M", scale).unwrap_err();
         assert!(error.contains("of slow memory") && error.contains("tier.1.capacity"), "{error}");
     }
+    // More than a tenant has memory is of no use to it alone, but to others on a node that they share.
+    on_pcm("128M", "1G", 1).unwrap();
+    let other = "[[tenant]]\nmemory = \"1G\"\nfast = \"64M\"\npattern = { kind = \"uniform\" }\n";
+    let two = |fast: &str| {
+        let text = SMALL.replace("\"nimble-xeon\"", "\"disaggregated-pcm\"").replace("64M", "128M");
+        let text = text.replace("\"16M\"", &format!("\"{fast}\"")) + other;
+        super::check(&parse(&text, "x").unwrap(), "x").map_err(|error| error.to_string())
+    };
+    two("192M").unwrap();
+    let error = two("1G").unwrap_err();
+    assert!(error.contains("1.06 GiB of fast memory"), "{error}");
 }
 
 #[test]

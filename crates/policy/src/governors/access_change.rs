@@ -17,7 +17,7 @@
 //! accesses that stay as they are, entries seen accessed grow with the time for which it runs, and ever more slowly: in half
 //! of the time they are at least half as many, and at most as many.
 
-use super::Entries;
+use super::{Entries, Watch};
 use crate::options::{OptionInfo, Settings};
 use std::collections::VecDeque;
 
@@ -159,6 +159,23 @@ pub(crate) struct Changed {
     pub(crate) count: f64,
 }
 
+impl Changed {
+    /// It in words: of entries accessed as `what` says. An entry stands for as much as is looked at by one
+    /// ([`Watch::STRIDE`]).
+    pub(crate) fn told(&self, what: &str) -> String {
+        let Self { mean, count } = self;
+        let digits = |digits: usize| [count, mean].map(|number| format!("{number:.digits$}"));
+        // So many that a change is not told as none.
+        let told = (0..6).map(digits).find(|[count, mean]| count != mean);
+        let [count, mean] = told.unwrap_or_else(|| digits(6));
+        let entries = if count == "1" { "entry" } else { "entries" };
+        let each = Watch::STRIDE.0 >> 20;
+        format!(
+            "accesses changed: {count} {entries} of {each} MiB {what}, {mean} on average before"
+        )
+    }
+}
+
 impl AccessChange {
     /// The process was stopped just now.
     pub(crate) fn new(rule: &ChangeRule) -> Self {
@@ -255,5 +272,23 @@ impl AccessChange {
         let known = self.window.iter().filter_map(|of| of.cores);
         let (before, counts) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
         entries.cores.filter(|_| before > 0.0).map_or(1.0, |cores| cores * counts / before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_is_told_with_its_unit_and_so_that_it_shows() {
+        let told = |count, mean| Changed { mean, count }.told("seen accessed");
+        for (count, mean, said) in [
+            (15342.0, 6764.4, "15342 entries of 2 MiB seen accessed, 6764 on average before"),
+            (1.3, 0.8, "1.3 entries of 2 MiB seen accessed, 0.8 on average before"),
+            (2.0, 1.6, "2.0 entries of 2 MiB seen accessed, 1.6 on average before"),
+            (1.0, 3.2, "1 entry of 2 MiB seen accessed, 3 on average before"),
+        ] {
+            assert_eq!(told(count, mean), format!("accesses changed: {said}"));
+        }
     }
 }

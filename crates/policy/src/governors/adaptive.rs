@@ -71,10 +71,7 @@ impl Governor for Adaptive {
             State::Stopped(change) => {
                 let entries = counters.accessed_entries();
                 if let Some(changed) = change.look(&self.change, entries, counters.length_s) {
-                    self.reason = format!(
-                        "accesses changed: {:.0} entries seen accessed, {:.0} on average before",
-                        changed.count, changed.mean
-                    );
+                    self.reason = changed.told("seen accessed");
                     self.state = State::Migrating(PingPong::new(&self.stop, counters));
                     self.restarted = true;
                 }

@@ -20,7 +20,7 @@
 //!   carried out; a second of watching on another core costs as much as one of the process;
 //! - what a move brought so far it will bring for that long.
 
-use super::access_change::{self, AccessChange, ChangeRule, Changed};
+use super::access_change::{self, AccessChange, ChangeRule};
 use super::books::{Account, Books, Stop, Terms};
 use super::{Balance, Counters, Governor, GovernorInfo, Verdict};
 use crate::Watch;
@@ -203,12 +203,9 @@ impl Watched {
         }
         let accessed = self.accessed.look(rule, entries, counters.length_s);
         let accessed_fast = self.accessed_fast.look(rule, fast, counters.length_s);
-        let changed = |what: &str, Changed { mean, count }: Changed| {
-            format!("accesses changed: {count:.0} entries {what}, {mean:.0} on average before")
-        };
         accessed
-            .map(|is| changed("seen accessed", is))
-            .or(accessed_fast.map(|is| changed("seen accessed in fast memory", is)))
+            .map(|is| is.told("seen accessed"))
+            .or(accessed_fast.map(|is| is.told("seen accessed in fast memory")))
             .or((counters.now_s >= self.until_s).then(|| "tries again after a while".to_owned()))
     }
 }

@@ -106,7 +106,7 @@ fn accesses_that_leave_fast_memory_restart_it_though_they_are_as_many() {
     let found = turns("gain", 400, 1, program);
     let (_, restarts) = times(&found);
     assert!(restarts.len() == 1 && (320.0..=326.0).contains(&restarts[0]), "{found:?}");
-    assert!(found[1].reason.contains("entries seen accessed in fast memory"), "{found:?}");
+    assert!(found[1].reason.contains("entries of 2 MiB seen accessed in fast memory"), "{found:?}");
 }
 
 #[test]

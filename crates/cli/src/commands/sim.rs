@@ -11,7 +11,7 @@ use pagetide_privilege::{Paths, without_privileges};
 use pagetide_report::Style;
 use pagetide_sim::scenario::Outcome;
 use pagetide_sim::sweep::{
-    Draft, Journal, Now, Plan, SweepError, Vary, is_timeline, timeline, writable, write,
+    Coarse, Draft, Journal, Now, Plan, SweepError, Vary, is_timeline, timeline, writable, write,
 };
 use pagetide_sim::systems::REGISTRY;
 use serde::Serialize;
@@ -136,7 +136,14 @@ pub(crate) fn plan(scenario: &Path, vary: &[Vary], simulated: &Simulated) -> Res
     if !simulated.system.is_empty() {
         vary.push(Vary::words("system.name", simulated.system.iter().cloned()));
     }
-    Ok(Plan::new(&Draft::load(scenario)?, &simulated.set, &vary)?)
+    let plan = Plan::new(&Draft::load(scenario)?, &simulated.set, &vary)?;
+    if let Some(Coarse { tenant, memory, left, scale }) = plan.coarse() {
+        tell!(
+            "pagetide: note: a scale of {scale} leaves {left} of tenant {tenant}'s {memory}: single pages count; give \
+             a smaller scale (docs/sim.md, Scale)"
+        );
+    }
+    Ok(plan)
 }
 
 /// The threads that simulate, if there is memory for what they do.

@@ -1,16 +1,18 @@
 //! One scenario, run at many points: some of its values are changed, and every combination is simulated.
 
+mod coarse;
 mod columns;
 mod csv;
 mod draft;
 mod encode;
 mod error;
-mod journal;
 mod heard;
+mod journal;
 mod plan;
 mod vary;
 mod write;
 
+pub use coarse::Coarse;
 pub use columns::{Cells, Column, columns};
 pub use csv::{csv, is_timeline, timeline};
 pub(crate) use draft::key;

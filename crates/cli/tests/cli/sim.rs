@@ -106,6 +106,11 @@ fn what_leads_nowhere_is_told_with_the_nearest_known() {
     pagetide(&format!("sim --set seconds {}", path.display())).fails(2, &["system.interval=5"]);
     pagetide("sim").fails(2, &["SCENARIO"]);
     pagetide("sim /no/such.toml").fails(1, &["/no/such.toml", "there is no such file"]);
+    let folder = scratch.path().display().to_string();
+    pagetide(&format!("sim {folder}"))
+        .fails(1, &[&folder, "that is a folder; name the scenario's"]);
+    pagetide(&format!("sim {} --timeline {folder}", path.display()))
+        .fails(1, &["--timeline: ", &folder, "that is a folder; name a file in it"]);
     pagetide("sim /dev/zero").fails(1, &["/dev/zero", "that is no scenario"]);
     fs::write(&path, "seconds = = 1").unwrap();
     pagetide(&format!("sim {}", path.display())).fails(1, &["small.toml", "line 1"]);

@@ -56,6 +56,13 @@ pub fn text_of(path: &Path) -> Result<String, SweepError> {
         ),
         _ => error,
     });
+    let open = open.and_then(|file| match file.metadata() {
+        Ok(there) if there.is_dir() => Err(Error::new(
+            ErrorKind::IsADirectory,
+            "that is a folder; name the scenario's file in it (scenarios/ has examples)",
+        )),
+        _ => Ok(file),
+    });
     let read = open.and_then(|file| file.take(LONGEST + 1).read_to_string(&mut text));
     let long = || Error::other(format!("longer than {LONGEST} bytes; that is no scenario"));
     let read = read.and_then(|_| if text.len() as u64 > LONGEST { Err(long()) } else { Ok(()) });

@@ -55,7 +55,12 @@ enum What {
 fn target(path: &Path) -> io::Result<(PathBuf, What)> {
     no_link_of_a_stranger(path)?;
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let device = fs::metadata(&target).is_ok_and(|there| !there.is_file());
+    let there = fs::metadata(&target).ok();
+    if there.as_ref().is_some_and(fs::Metadata::is_dir) {
+        let what = "that is a folder; name a file in it";
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, what));
+    }
+    let device = there.is_some_and(|there| !there.is_file());
     Ok((target, if device { What::Device } else { What::File }))
 }
 

@@ -47,6 +47,14 @@ pub enum ReproduceError {
         /// Why.
         source: io::Error,
     },
+    /// A folder cannot be made.
+    #[error("{path}: {}", unmade(source))]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
     /// A point has a value that is no number.
     #[error("{key}: {name} is {value}, which is no result")]
     Value {
@@ -81,6 +89,16 @@ pub enum ReproduceError {
     /// Anything else, in words.
     #[error("{0}")]
     Other(String),
+}
+
+/// Why a folder cannot be made.
+fn unmade(source: &io::Error) -> String {
+    match source.kind() {
+        io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
+            "a file stands there, or on the way there; name a folder".to_owned()
+        }
+        _ => format!("this folder cannot be made: {source}"),
+    }
 }
 
 impl From<ScenarioError> for ReproduceError {

@@ -14,6 +14,8 @@ pub struct Paper {
     pub scale: u32,
     /// Its figures, in the paper's order.
     pub figures: &'static [Figure],
+    /// Published figures that are parts of one of these, and of which.
+    pub parts: &'static [(&'static str, &'static str)],
 }
 
 /// All papers.
@@ -43,10 +45,14 @@ impl Paper {
     pub fn figure(&self, id: &str) -> Result<&'static Figure, ReproduceError> {
         self.figures.iter().find(|figure| figure.id == id).ok_or_else(|| {
             let known: Vec<&str> = self.figures.iter().map(|figure| figure.id).collect();
+            let whole = self.parts.iter().find(|(part, _)| *part == id);
             ReproduceError::UnknownFigure {
                 paper: self.name,
                 id: id.to_owned(),
-                hint: nearest(id, known.iter().copied()),
+                hint: whole.map_or_else(
+                    || nearest(id, known.iter().copied()),
+                    |(_, whole)| format!("it is a part of figure {whole}; "),
+                ),
                 known: if known.is_empty() { "none".to_owned() } else { known.join(", ") },
             }
         })
@@ -73,6 +79,9 @@ mod tests {
                 assert!(figure.id.chars().all(good), "{}", figure.id);
                 assert!(!figure.title.contains('\n') && !figure.source.is_empty(), "{}", figure.id);
             }
+            for (part, whole) in paper.parts {
+                assert!(ids.contains(whole) && !ids.contains(part), "{part} of {whole}");
+            }
         }
     }
 
@@ -86,9 +95,16 @@ mod tests {
             error.contains("'zzz'; known are nimble, amp, adaptive, disaggregated, pmshifter"),
             "{error}"
         );
-        let none = Paper { name: "x", title: "", scale: 1, figures: &[] };
+        let none = Paper { name: "x", title: "", scale: 1, figures: &[], parts: &[] };
         let error = none.figure("8").unwrap_err().to_string();
         assert!(error.contains("paper x has no figure '8'; known are none"), "{error}");
+        for (part, whole) in [("12", "14"), ("15", "18")] {
+            let error = adaptive::PAPER.figure(part).unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("'{part}'; it is a part of figure {whole};")),
+                "{error}"
+            );
+        }
         assert_eq!(nearest("table2", ["8", "table-2"]), "did you mean 'table-2'? ");
     }
 }

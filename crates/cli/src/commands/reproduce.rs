@@ -47,6 +47,10 @@ pub(crate) fn run(arguments: &ReproduceArgs) -> Result<ExitCode> {
 
 fn make(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<ExitCode> {
     let figures = chosen(paper, arguments)?;
+    if let Some(folder) = &arguments.csv {
+        // Better known now than after all is computed.
+        pagetide_reproduce::make_folder(folder).context("--csv")?;
+    }
     interrupt::listen();
     let progress = Arc::new(Progress::new("reproducing", None, arguments.quiet, Vec::new()));
     let context = context(paper, arguments, &progress)?;
@@ -64,7 +68,7 @@ fn make(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<ExitCode> {
         };
         let made = Done { figure, outcome };
         if let Some(folder) = &arguments.csv {
-            pagetide_reproduce::write_csv(folder, paper, &made)?;
+            pagetide_reproduce::write_csv(folder, paper, &made).context("--csv")?;
         }
         if in_tables {
             let gap = if done.is_empty() { "" } else { "\n" };
@@ -101,7 +105,11 @@ fn chosen(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<Vec<&'stat
 }
 
 fn context(paper: &Paper, arguments: &ReproduceArgs, progress: &Arc<Progress>) -> Result<Context> {
-    let store = Store::open(&results(arguments)?)?;
+    let place = match arguments.results {
+        Some(_) => "--results",
+        None => "results have no place; give one with --results DIR",
+    };
+    let store = Store::open(&results(arguments)?).context(place)?;
     for note in store.notes() {
         tell!("pagetide: note: {note}");
     }

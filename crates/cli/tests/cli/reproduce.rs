@@ -23,6 +23,7 @@ fn papers_and_figures_are_listed() {
 fn what_is_unknown_is_named_with_the_nearest_known() {
     pagetide("reproduce nimbel").fails(1, &["'nimbel'", "did you mean 'nimble'?", "amp"]);
     pagetide("reproduce amp zzz").fails(1, &["paper amp has no figure 'zzz'; known are"]);
+    pagetide("reproduce adaptive 15").fails(1, &["'15'", "a part of figure 18"]);
     pagetide("reproduce").fails(2, &["PAPER"]);
     pagetide("reproduce nimble --scale 0").fails(2, &["is not a whole number from 1 on"]);
     pagetide("reproduce nimble 8 --slow").fails(2, &["cannot be used with"]);
@@ -62,7 +63,18 @@ fn where_nothing_can_be_kept_it_fails_at_once() {
     let file = scratch.path().join("file");
     fs::write(&file, "").unwrap();
     let line = format!("reproduce amp --small --results {}", file.display());
-    pagetide(&line).fails(1, &["file: "]);
+    pagetide(&line).fails(1, &["--results: ", "file: a file stands there", "name a folder"]);
+    pagetide("reproduce amp --small --results /proc/x")
+        .fails(1, &["--results: /proc/x: this folder cannot be made"]);
+    let results = scratch.path().join("results").display().to_string();
+    let line = format!("reproduce amp --small --results {results} --csv {}", file.display());
+    pagetide(&line).fails(1, &["--csv: ", "file: a file stands there", "name a folder"]);
+    assert!(!std::path::Path::new(&results).exists(), "something was computed before");
+    let mut command = command(["reproduce", "amp", "--small"]);
+    command.current_dir("/").env("XDG_CACHE_HOME", &file);
+    let said =
+        ["results have no place; give one with --results DIR: ", "file/pagetide/reproduce: "];
+    finish(command).fails(1, &said);
 }
 
 #[test]

@@ -44,4 +44,6 @@ pub(crate) const PAPER: Paper = Paper {
         stationary::FIGURE,
         unseen::FIGURE,
     ],
+    // As far as the captions tell.
+    parts: &[("12", "14"), ("13", "14"), ("15", "18"), ("16", "18"), ("17", "18")],
 };

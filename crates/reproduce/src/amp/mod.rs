@@ -32,4 +32,5 @@ pub(crate) const PAPER: Paper = Paper {
         recorded::table_6::FIGURE,
         simulated::scales::FIGURE,
     ],
+    parts: &[],
 };

@@ -43,4 +43,5 @@ pub(crate) const PAPER: Paper = Paper {
         payback::SEEDS,
         cxl::FIGURE,
     ],
+    parts: &[],
 };

@@ -43,4 +43,5 @@ pub(crate) const PAPER: Paper = Paper {
         slow_tier::FIGURE,
         scales::FIGURE,
     ],
+    parts: &[],
 };

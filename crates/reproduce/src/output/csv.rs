@@ -2,7 +2,7 @@
 //! benches/reproduction.py draws.
 
 use super::{Done, verdict, within};
-use crate::{At, Paper, ReproduceError, Row, Series};
+use crate::{At, Paper, ReproduceError, Row, Series, make_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub fn write_csv(
     paper: &Paper,
     done: &Done,
 ) -> Result<Vec<PathBuf>, ReproduceError> {
-    fs::create_dir_all(folder).map_err(ReproduceError::file(folder))?;
+    make_folder(folder)?;
     let name = format!("{}-{}", paper.name, done.figure.id);
     let mut written = Vec::new();
     for (end, header, lines) in [

@@ -74,8 +74,13 @@ pub(crate) mod example {
         run,
     };
 
-    pub(crate) const PAPER: Paper =
-        Paper { name: "example", title: "A, \"B\", C 2020", scale: 64, figures: &[FIGURE] };
+    pub(crate) const PAPER: Paper = Paper {
+        name: "example",
+        title: "A, \"B\", C 2020",
+        scale: 64,
+        figures: &[FIGURE],
+        parts: &[],
+    };
 
     #[expect(clippy::unnecessary_wraps, reason = "as every figure")]
     fn run(_: &Context) -> Result<Outcome, ReproduceError> {

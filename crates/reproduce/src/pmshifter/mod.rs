@@ -36,4 +36,5 @@ pub(crate) const PAPER: Paper = Paper {
         figure_4::REQUESTS,
         redis::FIGURE,
     ],
+    parts: &[],
 };

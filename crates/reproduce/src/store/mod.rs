@@ -5,12 +5,11 @@ mod key;
 
 pub use key::{Key, Keyed};
 
-use crate::ReproduceError;
+use crate::{ReproduceError, make_folder};
 use pagetide_sim::sweep::Journal;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -52,7 +51,7 @@ impl Store {
     /// The file cannot be read or written. Lines that are no points are no error: see
     /// [`Self::notes`].
     pub fn open(folder: &Path) -> Result<Self, ReproduceError> {
-        fs::create_dir_all(folder).map_err(ReproduceError::file(folder))?;
+        make_folder(folder)?;
         let path = folder.join(NAME);
         let known = Journal::open(&path).map_err(ReproduceError::file(&path))?;
         let path = path.display();

@@ -22,6 +22,10 @@ pub(crate) fn named(origin: &str, line: Option<usize>) -> String {
 pub(crate) fn entry(text: &str, at: usize) -> String {
     let begin = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let line = text[begin..].lines().next().unwrap_or_default();
+    if line.starts_with('[') {
+        // What is missing is missing in that table.
+        return line.trim_matches(['[', ']']).to_owned();
+    }
     let header = text[..begin].lines().rev().find(|line| line.starts_with('['));
     let table = header.map(|header| header.trim_matches(['[', ']']));
     table.map_or_else(|| line.to_owned(), |table| format!("{table}.{line}"))

@@ -21,6 +21,8 @@ pub struct Module {
     /// `banks - 1`, if that is a mask.
     mask: Option<u64>,
     busy: Ps,
+    /// From when to when banks are at work, only if asked for.
+    booked: Option<Vec<(Ps, Ps)>>,
     /// What reads waited in all before their bank began, and how many there were.
     queued: (Ps, u64),
 }
@@ -59,6 +61,7 @@ impl Module {
             shift: (banks.interleave.0 / 64).max(1).ilog2(),
             mask: count.is_power_of_two().then(|| count - 1),
             busy: Ps::ZERO,
+            booked: None,
             queued: (Ps::ZERO, 0),
         }
     }
@@ -78,8 +81,12 @@ impl Module {
         #[expect(clippy::cast_possible_truncation, reason = "below the number of banks")]
         let bank = &mut self.banks[bank as usize];
         *bank = on.max(*bank) + takes;
-        let done = *bank + self.path;
+        let end = *bank;
+        let done = end + self.path;
         self.busy += takes;
+        if let Some(booked) = &mut self.booked {
+            booked.push((end - takes, end));
+        }
         if !write {
             self.queued.0 += done - self.path - takes - now;
             self.queued.1 += 1;
@@ -92,6 +99,17 @@ impl Module {
     #[must_use]
     pub const fn busy(&self) -> Ps {
         self.busy
+    }
+
+    /// Remembers when banks are at work after a time, for [`Self::busy_after`].
+    pub(super) fn remember(&mut self, after: Ps) {
+        self.booked.get_or_insert_default().retain(|(_, end)| *end > after);
+    }
+
+    /// Of [`Self::busy`] what lies after a time, at which that is remembered.
+    pub(super) fn busy_after(&self, time: Ps) -> Ps {
+        let after = |(begin, end): &(Ps, Ps)| *end - time.max(*begin);
+        self.booked.iter().flatten().map(after).fold(Ps::ZERO, |sum, span| sum + span)
     }
 
     /// What reads waited in all before their bank began, and how many there were.

@@ -32,6 +32,8 @@ struct Waiting {
 struct Bank {
     open: Option<u64>,
     serves: Option<Waiting>,
+    /// When it is done with that.
+    until: Ps,
     /// What it is to serve, in the order of coming; writes that have a buffer wait there.
     waiting: VecDeque<Waiting>,
 }
@@ -239,13 +241,19 @@ impl Scheduler {
         };
         let kept = &mut self.kept[usize::from(of.wanted.write)];
         *kept = Kept(kept.0 + takes, kept.1 + 1);
-        bank.serves = Some(of);
+        (bank.serves, bank.until) = (Some(of), now + takes);
         begins(of.bank, now + takes);
     }
 
     /// See [`super::Module::busy`].
     pub(super) fn busy(&self) -> Ps {
         self.kept[0].0 + self.kept[1].0
+    }
+
+    /// Of [`Self::busy`] what lies after a time, which nothing has happened after.
+    pub(super) fn busy_after(&self, time: Ps) -> Ps {
+        let at_work = self.banks.iter().filter(|bank| bank.serves.is_some());
+        at_work.fold(Ps::ZERO, |sum, bank| sum + (bank.until - time))
     }
 
     /// What reads waited in all before their bank began, and how many there were.

@@ -22,7 +22,7 @@
 //! | Epochs, shootdowns, swaps | `manager`, `dma` for swaps one by one, `translations` for what shootdowns take |
 //! | Which pages move: the paper's | `policy`, `clock` for victims |
 //! | Which pages move: those that pay | `payback`, with `learner` (what pages will bring) and `load` (what lines and stalls cost all), `lost` (lines in caches) |
-//! | A governor for each node | `governed` |
+//! | A governor for each node | `governor` |
 
 mod bank_queues;
 mod bank_scheduler;
@@ -35,7 +35,7 @@ mod dma;
 mod engine;
 mod filter;
 mod frames;
-mod governed;
+mod governor;
 mod hardware;
 mod kept;
 mod later;

@@ -7,7 +7,7 @@ use super::core::Core;
 use super::counts::PageId;
 use super::dma::{Dma, Pair};
 use super::filter::Seen;
-use super::governed::Governed;
+use super::governor::Governed;
 use super::hardware::{Times, local};
 use super::kept::Nothing;
 use super::local::LocalTable;

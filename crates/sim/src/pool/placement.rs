@@ -43,9 +43,17 @@ impl FromStr for Placement {
         let named = WORDS.iter().find(|(word, _)| *word == text).map(|(_, placement)| *placement);
         let to = || text.strip_prefix("1:")?.parse().ok().filter(|n| *n > 0).map(Self::OneTo);
         named.or_else(to).ok_or_else(|| {
+            if text.starts_with("1:") {
+                let remedy = format!("of 1:N the N is a whole number from 1 to {}", u32::MAX);
+                return PoolError::Value {
+                    key: "placement".to_owned(),
+                    value: text.to_owned(),
+                    remedy,
+                };
+            }
             let known = WORDS.map(|(word, _)| word);
             PoolError::Value {
-                key: "placement",
+                key: "placement".to_owned(),
                 value: text.to_owned(),
                 remedy: format!(
                     "{}give one of {}, or 1:N",
@@ -133,6 +141,9 @@ mod tests {
     fn an_unknown_one_is_told_with_the_nearest_known() {
         let error = "proportion".parse::<Placement>().unwrap_err().to_string();
         assert!(error.contains("did you mean 'proportional'?") && error.contains("1:N"), "{error}");
-        assert!("1:0".parse::<Placement>().is_err());
+        for text in ["1:0", "1:999999999999", "1:x"] {
+            let error = text.parse::<Placement>().unwrap_err().to_string();
+            assert!(error.contains("a whole number from 1 to 4294967295"), "{error}");
+        }
     }
 }

@@ -27,6 +27,21 @@ impl PoolModule {
         }
     }
 
+    /// Remembers when banks are at work after a time, for [`Self::busy_after`].
+    pub(super) fn remember(&mut self, after: Ps) {
+        if let Self::InOrder(module) = self {
+            module.remember(after);
+        }
+    }
+
+    /// Of [`Self::busy`] what lies after a time; asked before anything happens that is later.
+    pub(super) fn busy_after(&self, time: Ps) -> Ps {
+        match self {
+            Self::InOrder(module) => module.busy_after(time),
+            Self::Scheduled(module) => module.busy_after(time),
+        }
+    }
+
     /// What reads waited in all before their bank began, and how many there were.
     pub(super) const fn queued(&self) -> (Ps, u64) {
         match self {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 /// Migration in epochs (section 3.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default, deny_unknown_fields, expecting = "a table, as { most = 50 }")]
 pub struct Migration {
     /// What chooses the pages that move.
     pub policy: Chooser,
@@ -82,6 +82,9 @@ impl Default for Migration {
     }
 }
 
+/// Cycles of an epoch at least: in fewer not one line comes from a pool.
+const LEAST_EPOCH: u64 = 100;
+
 /// What chooses the pages that move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -124,8 +127,8 @@ pub enum PoolError {
     /// A value makes no sense.
     #[error("{key} = {value}: {remedy}")]
     Value {
-        /// The key.
-        key: &'static str,
+        /// The key, with its path.
+        key: String,
         /// What was given.
         value: String,
         /// What is wrong, and what to give instead.
@@ -171,6 +174,17 @@ pub enum PoolError {
 }
 
 impl PoolError {
+    /// Of a program with this number among several, whose keys are named with it.
+    pub(in crate::pool) fn of_program(self, number: usize) -> Self {
+        match self {
+            Self::Value { key, value, remedy } => {
+                let own = key.strip_prefix("program.").map(|own| format!("program.{number}.{own}"));
+                Self::Value { key: own.unwrap_or(key), value, remedy }
+            }
+            other => other,
+        }
+    }
+
     /// With the file that it is in.
     pub(in crate::pool) fn in_file(self, origin: &str) -> Self {
         match self {
@@ -192,46 +206,77 @@ fn with_hint(problem: &impl ToString) -> String {
 
 /// Refuses a value.
 pub(in crate::pool) fn refuse<T>(
-    key: &'static str,
+    key: &str,
     value: &impl ToString,
     remedy: impl Into<String>,
 ) -> Result<T, PoolError> {
-    Err(PoolError::Value { key, value: value.to_string(), remedy: remedy.into() })
+    Err(PoolError::Value { key: key.to_owned(), value: value.to_string(), remedy: remedy.into() })
 }
 
 impl Migration {
+    /// Its governor, if that can stop anything.
+    #[must_use]
+    pub fn governor(&self) -> Option<&str> {
+        let named = super::governor::named(self).ok().flatten();
+        self.governor.as_deref().filter(|_| named.is_some())
+    }
+
+    /// Pages may move, and their lines take their turn in ports and banks.
+    pub(in crate::pool) const fn works_in_banks(&self) -> bool {
+        self.dma_in_banks && self.most > 0
+    }
+
     /// Whether it makes sense on nodes with so many frames of their own.
     pub(in crate::pool) fn check(&self, frames: u64) -> Result<(), PoolError> {
-        if self.epoch_cycles == 0 {
-            return refuse("epoch_cycles", &0, "an epoch takes time; give 1 or more cycles");
+        if self.epoch_cycles < LEAST_EPOCH {
+            let remedy = format!("an epoch takes time; give {LEAST_EPOCH} or more cycles");
+            return refuse("migration.epoch_cycles", &self.epoch_cycles, remedy);
         }
         if u64::from(self.most) > frames {
-            let remedy = format!("a node has {frames} pages of its own; give that or less");
-            return refuse("most", &self.most, remedy);
+            let remedy = format!(
+                "a node has {frames} pages of its own; give that or less, or a larger pool.local.capacity"
+            );
+            return refuse("migration.most", &self.most, remedy);
         }
-        for (key, us) in [("shootdown_us", self.shootdown_us), ("swap_us", self.swap_us)] {
+        for (key, us) in
+            [("migration.shootdown_us", self.shootdown_us), ("migration.swap_us", self.swap_us)]
+        {
             if !(0.0..=1e9).contains(&us) {
                 return refuse(key, &us, "give a number from 0 to 10^9");
             }
         }
-        for (key, entries) in
-            [("pact_entries", self.pact_entries), ("pmt_entries", self.pmt_entries)]
-        {
+        for (key, entries) in [
+            ("migration.pact_entries", self.pact_entries),
+            ("migration.pmt_entries", self.pmt_entries),
+        ] {
             if entries == Some(0) {
                 return refuse(key, &0, "the table holds something; give 1 or more");
             }
         }
         if let Some(debt) = self.most_debt {
             if self.policy != Chooser::Payback {
-                return refuse("most_debt", &debt, "only policy = \"payback\" keeps such books");
+                return refuse(
+                    "migration.most_debt",
+                    &debt,
+                    "only policy = \"payback\" keeps such books",
+                );
             }
             if !(0.0..=1e6).contains(&debt) {
-                return refuse("most_debt", &debt, "give a number from 0 to 10^6");
+                return refuse("migration.most_debt", &debt, "give a number from 0 to 10^6");
             }
         }
-        super::governed::named(self)?;
-        if let Some(us) = self.governor_second_us.filter(|us| !(1.0..=1e9).contains(us)) {
-            return refuse("governor_second_us", &us, "give a number from 1 to 10^9");
+        super::governor::named(self)?;
+        if let Some(us) = self.governor_second_us {
+            if self.governor.is_none() {
+                let remedy = "nothing counts in such seconds; give a governor, too";
+                return refuse("migration.governor_second_us", &us, remedy);
+            }
+            if !(1.0..=1e9).contains(&us) {
+                return refuse("migration.governor_second_us", &us, "give a number from 1 to 10^9");
+            }
+        }
+        if self.probes == 0 {
+            return refuse("migration.probes", &0, "the clock looks at frames; give 1 or more");
         }
         Ok(())
     }

@@ -105,10 +105,28 @@ pub(crate) fn hint(message: &str) -> String {
     }
 }
 
+/// A text without the digits of very long numbers: 9e99 has a hundred.
+pub(crate) fn shorter(text: &str) -> String {
+    let (mut out, mut digits) = (String::new(), 0);
+    for letter in text.chars() {
+        digits = if letter.is_ascii_digit() { digits + 1 } else { 0 };
+        match digits {
+            0..=DIGITS => out.push(letter),
+            _ if !out.ends_with("...") => out.push_str("..."),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// As many tell a number; 2^64 has 20.
+const DIGITS: usize = 20;
+
 /// Keys of a scenario of tiers that one of a pool has not, and the other way round.
 const OF_TIERS: [&str; 8] =
     ["machine", "scale", "seconds", "huge_pages", "caches", "spare_cores", "system", "tenant"];
-const OF_POOLS: [&str; 6] = ["pool", "nodes", "placement", "instructions", "migration", "program"];
+pub(crate) const OF_POOLS: [&str; 6] =
+    ["pool", "nodes", "placement", "instructions", "migration", "program"];
 
 /// Where a key belongs that is none of those that are known here, if that is in a scenario of the other kind.
 fn of_the_other_kind(key: &str, known: &[&str]) -> Option<String> {
@@ -123,12 +141,13 @@ fn of_the_other_kind(key: &str, known: &[&str]) -> Option<String> {
 }
 
 /// What a parser expects, in its words and in ours.
-const KINDS: [(&str, &str); 7] = [
+const KINDS: [(&str, &str); 8] = [
     ("expected u32", "a whole number from 0 to 4294967295, without quotes"),
     ("expected u64", "a whole number from 0 on, without quotes"),
     ("expected f32", "a number, without quotes or unit"),
     ("expected f64", "a number, without quotes or unit"),
-    ("expected a string", "a text in quotes, as \"64G\""),
+    ("expected a string", "a text in quotes (a size as \"64G\")"),
+    ("expected a sequence", "a list, of tables as [{ kind = \"...\" }]"),
     ("expected a boolean", "true or false"),
     ("internally tagged enum", "a table, as { kind = \"uniform\" }"),
 ];

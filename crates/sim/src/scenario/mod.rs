@@ -17,7 +17,7 @@ mod tests;
 pub use build::{run, run_watched};
 pub use check::{check, listens};
 pub use error::ScenarioError;
-pub(crate) use error::hint;
+pub(crate) use error::{OF_POOLS, hint, shorter};
 pub(crate) use layout::INSTRUCTION_NS;
 pub use outcome::{Outcome, TenantOutcome, Turn};
 pub use pattern::PatternSpec;

@@ -1,8 +1,9 @@
 //! A scenario's text of which values can still be changed.
 
 use super::SweepError;
+use super::order::{lost, ordered, taken};
 use super::vary::{Setting, longer, set};
-use crate::scenario::{self, Scenario, ScenarioError};
+use crate::scenario::{self, Scenario, ScenarioError, shorter};
 use pagetide_machine::{Machine, model};
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read};
@@ -88,10 +89,11 @@ impl Draft {
             origin: origin.to_owned(),
             source: Box::new(source),
         })?;
+        one_kind(&table, origin)?;
         Ok(Self { text: text.to_owned(), table, origin: origin.to_owned() })
     }
 
-    /// The scenario with values set, in this order.
+    /// The scenario with values set, those of shorter paths first.
     ///
     /// # Errors
     /// What is set leads nowhere; the scenario makes no sense.
@@ -114,7 +116,8 @@ impl Draft {
 
     fn changed(&self, settings: &[Setting]) -> Result<Value, SweepError> {
         let mut root = Value::Table(self.table.clone());
-        for setting in settings {
+        let settings = ordered(settings);
+        for setting in &settings {
             let path: Vec<&str> = setting.path.split('.').collect();
             if let ["machine", _, ..] = path[..] {
                 self.machine(&mut root)?;
@@ -122,7 +125,10 @@ impl Draft {
             let wrong = |problem| self.wrong(setting, problem);
             set(&mut root, &path, &setting.value).map_err(wrong)?;
         }
-        Ok(root)
+        match lost(&root, &settings) {
+            Some((setting, by)) => Err(self.wrong(setting, taken(by))),
+            None => Ok(root),
+        }
     }
 
     /// The first setting with which it cannot be read any more; the text that it stands in now nobody
@@ -140,7 +146,7 @@ impl Draft {
                 let setting = &settings[some - 1];
                 let hint = longer(&self.table, &setting.path)
                     .map_or(hint, |path| format!("did you mean '{path}'?"));
-                let problem = format!("{}; {hint}", source.message());
+                let problem = format!("{}; {hint}", shorter(source.message()));
                 let problem = problem.trim_end_matches("; ").to_owned();
                 Some(self.wrong(setting, problem))
             }
@@ -173,6 +179,15 @@ impl Draft {
             [] => self.origin.clone(),
             _ => format!("{} with {}", self.origin, words.join(" ")),
         }
+    }
+}
+
+/// That a file is not of both kinds, of tiers and of a pool.
+pub(crate) fn one_kind(table: &Table, origin: &str) -> Result<(), SweepError> {
+    let pools = ["pool", "program"].into_iter().find(|key| table.contains_key(*key));
+    match pools.filter(|_| table.contains_key("tenant")) {
+        Some(pools) => Err(SweepError::Both { origin: origin.to_owned(), tiers: "tenant", pools }),
+        None => Ok(()),
     }
 }
 

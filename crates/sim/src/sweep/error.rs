@@ -31,6 +31,19 @@ pub enum SweepError {
         /// Where and why.
         source: Box<toml::de::Error>,
     },
+    /// It is of tiers and of a pool.
+    #[error(
+        "{origin}: `{tiers}` is a key of scenarios of tiers (docs/sim.md), `{pools}` of those of a pool \
+         (docs/pool.md); leave one of them out"
+    )]
+    Both {
+        /// The file.
+        origin: String,
+        /// A key of the one kind.
+        tiers: &'static str,
+        /// A key of the other.
+        pools: &'static str,
+    },
     /// What is set leads nowhere, or makes no sense.
     #[error("{origin}: {setting}: {problem}")]
     Setting {
@@ -55,6 +68,12 @@ pub enum SweepError {
     /// The Parquet library failed.
     #[error("cannot encode the table: {0}")]
     Parquet(#[from] parquet::errors::ParquetError),
+    /// A key, or one of its values, is given twice.
+    #[error("{key} is given twice; give each key once, and of --vary each value")]
+    Twice {
+        /// Which: `nodes`, `nodes=2`.
+        key: String,
+    },
     /// There are too many combinations.
     #[error("{count} points; at most {most} are simulated")]
     TooMany {

@@ -2,6 +2,7 @@
 //! is done with it.
 
 use super::heard::heard;
+use super::order::once;
 use super::vary::word;
 use super::{Draft, Journal, Resolved, Setting, SweepError, Vary};
 use crate::scenario::{self, Outcome};
@@ -64,8 +65,8 @@ impl Plan {
             let key = format!("model {MODEL} {}", resolved.key);
             Ok(Point { values: values(combination), resolved, key })
         };
-        let points: Vec<Point> =
-            combinations(vary)?.into_iter().map(point).collect::<Result<_, SweepError>>()?;
+        let all = combinations(settings, vary)?;
+        let points: Vec<Point> = all.into_iter().map(point).collect::<Result<_, SweepError>>()?;
         heard(&points, settings, vary)?;
         Ok(Self { keys: vary.iter().map(|vary| vary.path.clone()).collect(), points })
     }
@@ -148,11 +149,15 @@ impl Point {
     }
 }
 
-/// Every combination of values, the last key varying fastest.
+/// Every combination of values, the last key varying fastest, beside what is set anyway.
 ///
 /// # Errors
-/// There are too many.
-pub(crate) fn combinations(vary: &[Vary]) -> Result<Vec<Vec<Setting>>, SweepError> {
+/// There are too many; something is given twice.
+pub(crate) fn combinations(
+    settings: &[Setting],
+    vary: &[Vary],
+) -> Result<Vec<Vec<Setting>>, SweepError> {
+    once(settings, vary)?;
     let count = vary.iter().map(|vary| vary.values.len() as u128).product();
     if count > MOST {
         return Err(SweepError::TooMany { count, most: MOST });

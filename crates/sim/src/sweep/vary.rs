@@ -81,6 +81,7 @@ impl fmt::Display for Setting {
 pub(super) fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
+        Value::Float(number) if number.abs() >= 1e16 => format!("{number:e}"),
         other => other.to_string(),
     }
 }
@@ -163,7 +164,7 @@ pub(crate) fn longer(scenario: &Table, key: &str) -> Option<String> {
 }
 
 /// Which entry of a list a key means; none: it is a key of all of them.
-fn chosen(entries: &[Value], key: &str, rest: &[&str]) -> Result<Option<usize>, String> {
+pub(super) fn chosen(entries: &[Value], key: &str, rest: &[&str]) -> Result<Option<usize>, String> {
     if let Ok(number) = key.parse::<usize>() {
         let there = number < entries.len();
         return if there { Ok(Some(number)) } else { Err(none(entries, key)) };

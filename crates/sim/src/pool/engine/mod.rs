@@ -6,6 +6,7 @@
 //! to happen is always a core's next request, the end of an epoch, or what waited for a time
 //! ([`Later`]). Requests of different nodes are taken to reach the pool in the order in which they left.
 
+mod at_work;
 mod outcome;
 mod place;
 mod requests;
@@ -14,7 +15,7 @@ mod turns;
 use super::Ps;
 use super::caches::NodeCaches;
 use super::controller::Controller;
-use super::governed::Governed;
+use super::governor::Governed;
 use super::hardware::{Times, pages_of};
 use super::kept::{Filtered, Nothing};
 use super::later::{Asked, Later};
@@ -27,6 +28,7 @@ use super::pool_module::PoolModule;
 use super::settings::{Migration, PoolError, refuse};
 use super::shared::Shared;
 use super::traffic::{Misses, Request};
+use at_work::AtWork;
 use pagetide_machine::PoolMachine;
 use turns::Turns;
 
@@ -65,6 +67,7 @@ pub struct Engine<'m> {
     pub(super) manager: Option<Manager>,
     later: Later,
     requests: u64,
+    at_work: AtWork,
 }
 
 impl<'m> Engine<'m> {
@@ -112,7 +115,9 @@ impl<'m> Engine<'m> {
             nodes,
             later: Later::default(),
             requests: 0,
+            at_work: AtWork::new(migration),
         };
+        engine.remember(Ps::ZERO);
         (0..engine.nodes.len()).for_each(|node| engine.ask_cores(node));
         Ok(engine)
     }
@@ -165,6 +170,9 @@ impl<'m> Engine<'m> {
             if now == Ps::MAX {
                 break;
             }
+            if next == Ps::MAX {
+                self.look_at_banks(later);
+            }
             if self.end_epochs(now) {
                 continue;
             }
@@ -176,6 +184,7 @@ impl<'m> Engine<'m> {
             left -= 1;
             if left == 0 {
                 (made, left) = (made + u64::from(WATCH), WATCH);
+                self.remember(now);
                 if !watch(made as f64 / all.max(1) as f64) {
                     return Err(PoolError::Stopped);
                 }

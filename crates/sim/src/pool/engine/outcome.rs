@@ -8,6 +8,7 @@ use crate::pool::pool_module::PoolModule;
 
 impl Engine<'_> {
     pub(super) fn outcome(self) -> PoolOutcome {
+        let busy = self.busy_s();
         let Self { times, nodes, controller, manager, pool, requests, .. } = self;
         let of_node = |(number, node): (usize, &Node<'_>)| {
             let tally = &node.tally;
@@ -48,7 +49,6 @@ impl Engine<'_> {
         let all: Vec<NodeOutcome> = nodes.iter().enumerate().map(of_node).collect();
         let seconds = all.iter().map(|node| node.seconds).fold(0.0, f64::max);
         let banks: usize = pool.iter().map(PoolModule::banks).sum();
-        let busy: f64 = pool.iter().map(|module| module.busy().seconds()).sum();
         let outcome = PoolOutcome {
             ipc: all.iter().map(|node| node.ipc).sum::<f64>() / all.len().max(1) as f64,
             seconds,

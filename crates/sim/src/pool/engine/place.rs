@@ -9,6 +9,7 @@ use crate::pool::places::{MOST, Place, Places};
 use crate::pool::settings::{PoolError, refuse};
 use pagetide_access::generators::Rng;
 use pagetide_machine::PoolMachine;
+use pagetide_types::Bytes;
 
 /// Where the pages of each node are at first.
 ///
@@ -26,7 +27,7 @@ pub(super) fn all(
     let cores = machine.core.count as usize;
     if let Some(program) = programs.iter().find(|program| program.misses.len() > cores) {
         let remedy = format!("a node has {cores}; give the program as many threads");
-        return refuse("core.count", &program.misses.len(), remedy);
+        return refuse("pool.core.count", &program.misses.len(), remedy);
     }
     let frames = pages_of(machine.local.capacity);
     let all = u64::from(machine.pool.modules) * pages_of(machine.pool.capacity);
@@ -37,6 +38,12 @@ pub(super) fn all(
     let place = |(number, program): (usize, &Program<'_>)| {
         let room = Room { local: frames, pool: share, modules: machine.pool.modules };
         let is_local = placement.of(program.pages, room, Rng::new(seed, number as u64));
+        let in_pool = is_local.iter().filter(|is_local| !**is_local).count() as u64;
+        if next_slot + in_pool > all {
+            // What it needs is told; nothing of it is built.
+            next_slot += in_pool;
+            return None;
+        }
         let mut table = LocalTable::new(local(program.pages));
         let mut next_frame = 0;
         let places = (0..).zip(is_local).map(|(page, is_local)| {
@@ -44,27 +51,35 @@ pub(super) fn all(
                 let frame = Frame(next_frame);
                 next_frame += 1;
                 table.put(frame, PageId(page));
-                return Ok(Place::Local(frame));
-            }
-            next_slot += 1;
-            if next_slot > all {
-                let remedy = format!(
-                    "the pool holds {all} pages, and the programs of {} nodes need more; give \
-                     fewer nodes, smaller programs or a larger pool.capacity",
-                    programs.len()
-                );
-                return refuse("nodes", &programs.len(), remedy);
+                return Place::Local(frame);
             }
             #[expect(clippy::cast_possible_truncation, reason = "checked against 2^30 below")]
-            let slot = (next_slot - 1) as u32;
-            Ok(Place::Pool(slot))
+            let slot = next_slot as u32;
+            next_slot += 1;
+            Place::Pool(slot)
         });
-        let places: Vec<Place> = places.collect::<Result<_, PoolError>>()?;
-        Ok((Places::new(places.into_iter()), table))
+        let places: Vec<Place> = places.collect();
+        Some((Places::new(places.into_iter()), table))
     };
     let needed: u64 = programs.iter().map(|program| u64::from(program.pages)).sum();
     if needed >= MOST {
         return refuse("nodes", &programs.len(), "at most 4 TiB of programs are simulated");
     }
-    programs.iter().enumerate().map(place).collect()
+    let places: Vec<Option<_>> = programs.iter().enumerate().map(place).collect();
+    if next_slot > all {
+        let modules = u64::from(machine.pool.modules);
+        // Whole MiB are easy to give.
+        let each = Bytes((next_slot.div_ceil(modules) * 4096).next_multiple_of(1 << 20)).0 >> 20;
+        let of_each =
+            if modules == 1 { String::new() } else { format!(" (each of {modules} modules)") };
+        let remedy = format!(
+            "the pool holds {all} pages, {}, and the programs of {} nodes need {next_slot}, {}; give fewer nodes, \
+             smaller programs, or at least pool.pool.capacity = {each}M{of_each}",
+            Bytes(all * 4096),
+            programs.len(),
+            Bytes(next_slot * 4096),
+        );
+        return refuse("nodes", &programs.len(), remedy);
+    }
+    Ok(places.into_iter().flatten().collect())
 }

@@ -2,9 +2,11 @@
 //! one of them at many points; and what came of it.
 
 mod paced;
+mod payback_keys;
 mod plan;
 mod program;
 mod read;
+mod resolved;
 mod run;
 mod spec;
 mod traces;

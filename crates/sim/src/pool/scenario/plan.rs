@@ -1,12 +1,14 @@
 //! A scenario of a pool at many points: as [`crate::sweep::Plan`] does it for one of tiers.
 
 use super::super::outcome::PoolOutcome;
-use super::super::settings::{Accounting, Chooser, PoolError, SwapStall};
-use super::{PoolScenario, ProgramSpec, Traces, parse, run};
+use super::super::settings::{Accounting, Chooser, SwapStall};
+use super::payback_keys::{dear, told};
+use super::resolved::resolved;
+use super::{PoolScenario, ProgramSpec, Traces, run};
+use crate::scenario::OF_POOLS;
 use crate::sweep::{
-    Cells, Column, Journal, Setting, SweepError, Vary, combinations, key, set, values,
+    Cells, Column, Journal, Setting, SweepError, Vary, combinations, one_kind, values,
 };
-use pagetide_machine::{PoolMachine, model};
 use rayon::prelude::*;
 use std::collections::HashSet;
 use std::path::Path;
@@ -31,6 +33,10 @@ const SIMPLEMOC_MODEL: u32 = 8;
 
 /// Is added where pages may move, since the frame that one comes into counts as used.
 const MOVING_MODEL: u32 = 1024;
+
+/// Is added where DMA takes its turn in the banks, since these count as busy until the last core's end and no
+/// longer.
+const BUSY_MODEL: u32 = 2048;
 
 /// The model that computes a program's accesses.
 #[must_use]
@@ -57,15 +63,18 @@ pub fn model_of(scenario: &PoolScenario) -> u32 {
     };
     let moving = if migration.most > 0 { MOVING_MODEL } else { 0 };
     let counted = if migration.accounting == Accounting::Free { 0 } else { COUNTED_MODEL };
-    programs + policy + moving + counted + if waits { WAITING_MODEL } else { 0 }
+    let busy = if migration.works_in_banks() { BUSY_MODEL } else { 0 };
+    let waiting = if waits { WAITING_MODEL } else { 0 };
+    programs + policy + moving + counted + waiting + busy
 }
 
-/// Whether a file's text is a scenario of a pool: it has a `[[program]]`, or names a `pool` and has no `[[tenant]]`.
+/// Whether a file's text is a scenario of a pool: it has a `[[program]]`, or else no `[[tenant]]` and another key that
+/// only those have.
 #[must_use]
 pub fn is_pool(text: &str) -> bool {
     let Ok(table) = text.parse::<Table>() else { return false };
     let has = |key| table.contains_key(key);
-    has("program") || (has("pool") && !has("tenant"))
+    has("program") || (!has("tenant") && OF_POOLS.iter().any(|key| has(key)))
 }
 
 /// See the module.
@@ -116,13 +125,14 @@ impl PoolPlan {
             origin: origin.to_owned(),
             source: Box::new(source),
         })?;
+        one_kind(&table, origin)?;
         let point = |combination: Vec<Setting>| {
             let all: Vec<Setting> = settings.iter().chain(&combination).cloned().collect();
             let (scenario, key) = resolved(&table, text, origin, &all)?;
             Ok(PoolPoint { values: values(combination), scenario, key })
         };
-        let points =
-            combinations(vary)?.into_iter().map(point).collect::<Result<_, SweepError>>()?;
+        let all = combinations(settings, vary)?;
+        let points = all.into_iter().map(point).collect::<Result<_, SweepError>>()?;
         let keys = vary.iter().map(|vary| vary.path().to_owned()).collect();
         Ok(Self { keys, points, origin: origin.to_owned() })
     }
@@ -136,6 +146,20 @@ impl PoolPlan {
         };
         let more: Vec<PoolPoint> = self.points.iter().map(still).collect();
         self.points.extend(more);
+    }
+
+    /// What is to be known before it runs: values that are given, do not vary, and cost most of the gain.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let varies = |key: &str| self.keys.contains(&format!("migration.{key}"));
+        let note = |point: &PoolPoint| {
+            let mut dear = dear(point.scenario.migration.as_ref()?);
+            dear.retain(|(key, _)| !varies(key));
+            told(&dear)
+        };
+        let mut all: Vec<String> = self.points.iter().filter_map(note).collect();
+        all.dedup();
+        all
     }
 
     /// How many points differ in more than their names.
@@ -189,56 +213,6 @@ impl PoolPlan {
         let journal = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(self.points.iter().filter_map(|point| journal.get(&point.key).cloned()).collect())
     }
-}
-
-/// The scenario with values set, and all that decides what comes of it.
-fn resolved(
-    table: &Table,
-    text: &str,
-    origin: &str,
-    settings: &[Setting],
-) -> Result<(PoolScenario, String), SweepError> {
-    let mut root = Value::Table(table.clone());
-    let wrong = |setting: &Setting, problem| SweepError::Setting {
-        origin: origin.to_owned(),
-        setting: setting.to_string(),
-        problem,
-    };
-    for setting in settings {
-        let path: Vec<&str> = setting.path().split('.').collect();
-        if let ["pool", _, ..] = path[..] {
-            machine(&mut root, origin)?;
-        }
-        set(&mut root, &path, setting.value()).map_err(|problem| wrong(setting, problem))?;
-    }
-    let changed = root.as_table().map(Table::to_string).unwrap_or_default();
-    let scenario = match settings {
-        [] => parse(text, origin)?,
-        _ => parse(&changed, origin).map_err(|error| match error {
-            PoolError::Syntax { source, hint, .. } => {
-                let problem = format!("{}; {hint}", source.message());
-                wrong(&settings[settings.len() - 1], problem.trim_end_matches("; ").to_owned())
-            }
-            other => other.into(),
-        })?,
-    };
-    machine(&mut root, origin)?;
-    let key = format!("pool {} {}", model_of(&scenario), key(&root, "program"));
-    Ok((scenario, key))
-}
-
-/// Puts the table of the machine in the place of its name.
-fn machine(root: &mut Value, origin: &str) -> Result<(), SweepError> {
-    let Value::Table(table) = root else { return Ok(()) };
-    let there = table.entry("pool").or_insert_with(|| PoolMachine::DEFAULT.into());
-    if let Value::String(name) = there {
-        let named = model::table::<PoolMachine>(name).map_err(|source| SweepError::Machine {
-            origin: origin.to_owned(),
-            source: Box::new(source),
-        })?;
-        *there = Value::Table(named);
-    }
-    Ok(())
 }
 
 /// Outcomes of a plan's points as columns: a row for each point.

@@ -188,7 +188,7 @@ impl ProgramSpec {
         })?;
         let built = Setup::new(memory, cores, seed).and_then(|setup| spec.build(&setup));
         let paced = |source| Box::new(Paced::new(source, instructions)) as Box<dyn Source>;
-        let sources = built.map_err(wrong)?.sources.into_iter().map(paced).collect();
+        let sources = built.map_err(of_pattern)?.sources.into_iter().map(paced).collect();
         Ok(Threads { sources, pages, failure: None })
     }
 
@@ -207,7 +207,7 @@ impl ProgramSpec {
                 "{} has {threads} threads, and each needs a core of its own; set pool.core.count",
                 path.display()
             );
-            return refuse("core.count", &cores, remedy);
+            return refuse("pool.core.count", &cores, remedy);
         }
         if let Some(given) = instructions.filter(|_| streamed.counted) {
             let remedy = format!("{} has them with each access; leave it out", path.display());
@@ -243,9 +243,22 @@ fn between_at_least_one(instructions: u32) -> Result<(), PoolError> {
     Ok(())
 }
 
-/// A parameter as an error of the scenario.
-pub(super) fn wrong(error: ParameterError) -> PoolError {
-    PoolError::Value { key: error.parameter, value: error.value, remedy: error.remedy }
+/// A parameter of a program as an error of the scenario.
+fn wrong(error: ParameterError) -> PoolError {
+    PoolError::Value {
+        key: format!("program.{}", error.parameter),
+        value: error.value,
+        remedy: error.remedy,
+    }
+}
+
+/// The same of a pattern, whose memory is the program's.
+fn of_pattern(error: ParameterError) -> PoolError {
+    let key = match error.parameter {
+        "memory" | "size" => "program.memory".to_owned(),
+        own => format!("program.pattern.{own}"),
+    };
+    PoolError::Value { key, value: error.value, remedy: error.remedy }
 }
 
 /// A stream that cannot be read.

@@ -47,7 +47,11 @@ fn simulate(
     let traced: Vec<Traced> = scenario
         .programs
         .iter()
-        .map(|program| traces.of(program, &machine, length, scenario.seed, &fits))
+        .enumerate()
+        .map(|(number, program)| {
+            let of = |error: PoolError| if alone { error } else { error.of_program(number) };
+            traces.of(program, &machine, length, scenario.seed, &fits).map_err(of)
+        })
         .collect::<Result<_, _>>()?;
     let of_node = |node: usize| {
         let (filtered, pages) = &*traced[node % traced.len()];

@@ -4,7 +4,8 @@ use super::super::filter::Filtering;
 use super::super::kept::{Filtered, filter};
 use super::super::settings::{PoolError, refuse};
 use super::ProgramSpec;
-use super::program::{unread, wrong};
+use super::program::unread;
+use pagetide_access::parameter::ParameterError;
 use pagetide_machine::{PoolCache, PoolMachine};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,6 +27,10 @@ struct Key {
 
 /// What is kept of a program on a node, and the program's pages.
 pub type Traced = Arc<(Filtered, u32)>;
+
+fn of_caches(error: ParameterError) -> PoolError {
+    PoolError::Value { key: error.parameter.to_owned(), value: error.value, remedy: error.remedy }
+}
 
 /// See the module. Threads that ask for the same misses wait for the first of them.
 #[derive(Debug, Default)]
@@ -66,7 +71,7 @@ impl Traces {
         fits(pages)?;
         let filtering = Filtering { warm_up, instructions, pages, seed };
         let filtered = filter(threads.sources, &machine.caches, machine.tlb.as_ref(), filtering)
-            .map_err(wrong)?;
+            .map_err(of_caches)?;
         if let (ProgramSpec::Stream { stream, .. }, Some(failure)) = (program, threads.failure) {
             if let Some(source) = failure.take() {
                 return Err(unread(stream, source));

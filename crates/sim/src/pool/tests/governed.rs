@@ -17,7 +17,7 @@ fn under(governor: Option<&str>, misses: &[Misses]) -> PoolOutcome {
     let migration = Migration {
         epoch_cycles: 10_000,
         governor: governor.map(str::to_owned),
-        governor_second_us: Some(5.0),
+        governor_second_us: governor.map(|_| 5.0),
         ..Migration::default()
     };
     replay(&machine(1), misses, Placement::Pool, Some(&migration)).unwrap()

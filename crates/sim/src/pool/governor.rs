@@ -70,7 +70,7 @@ pub(super) fn named(migration: &Migration) -> Result<Option<GovernorSpec>, PoolE
     let Some(text) = &migration.governor else { return Ok(None) };
     let spec: GovernorSpec = match text.parse() {
         Ok(spec) => spec,
-        Err(error) => return refuse("governor", text, error.to_string()),
+        Err(error) => return refuse("migration.governor", text, error.to_string()),
     };
     let never = spec.info().name == GovernorSpec::default().info().name;
     Ok((!never).then_some(spec))

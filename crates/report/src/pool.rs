@@ -3,33 +3,54 @@
 use crate::Style;
 use crate::number::count;
 use crate::table::{Align, Table};
-use pagetide_sim::pool::PoolOutcome;
+use pagetide_sim::pool::{Chooser, Migration, PoolOutcome};
 
-/// Renders what came of a pool's scenario; `still` is the same without migration, if it has any.
+/// Renders what came of a pool's scenario; where it says how pages move, beside the same without.
 #[must_use]
 pub fn pool(
     scenario: &str,
     outcome: &PoolOutcome,
-    still: Option<&PoolOutcome>,
+    moving: Option<(&Migration, &PoolOutcome)>,
     style: Style,
 ) -> String {
     let mut out = style.bold(&format!("{scenario}\n"));
     out += &style.heading("Nodes");
     out += &nodes(outcome, style);
     out += &style.heading("All");
-    out += &all(outcome, still, style);
+    out += &all(outcome, moving, style);
     let text = "ipc: instructions per cycle of a core, mean; delay: of a fetch, from issue to data, mean of \
                 all and of those from the pool; local: share of fetches that the node's own memory served; \
                 in, out: pages that came, and pages of the program that left; stalls: shootdowns, and how \
                 long the node stood still for them; busy: share of the time in which the pool's banks were \
                 at work; gain: of ipc, against the same without migration; time: the same of the time until \
-                the last core was done; moving: epochs at whose end pages moved.";
+                the last core was done; moving: epochs at whose end pages moved, of all.";
     out += "\n";
-    for why in [not_hot(outcome), alone_at_the_end(outcome)].into_iter().flatten() {
+    let governed = moving.and_then(|(migration, _)| stopped(migration.governor()?, outcome));
+    for why in [governed, not_hot(outcome), alone_at_the_end(outcome)].into_iter().flatten() {
         out += &style.paragraph("  ", &why);
         out += "\n";
     }
     out + &style.paragraph("  ", text)
+}
+
+/// Which nodes their governor stopped, and what that took of their time.
+fn stopped(governor: &str, outcome: &PoolOutcome) -> Option<String> {
+    let stopped: Vec<_> = outcome.nodes.iter().filter(|node| node.stopped > 0).collect();
+    let (count, all) = (stopped.len(), outcome.nodes.len());
+    let name = format!("migration.governor = \"{governor}\"");
+    if stopped.is_empty() {
+        return (all > 0).then(|| format!("{name} stopped none of {all} nodes."));
+    }
+    let times: u64 = stopped.iter().map(|node| node.stopped).sum();
+    let stood_still: f64 = stopped.iter().map(|node| node.stood_still_s).sum();
+    let ran: f64 = stopped.iter().map(|node| node.seconds).sum();
+    let often = if times == 1 { "once".to_owned() } else { format!("{times} times in all") };
+    Some(format!(
+        "{name} stopped {count} of {all} nodes, {often}: their pages stayed where they were for {:.2} ms a node, \
+         {:.0} % of the time.",
+        1e3 * stood_still / count as f64,
+        100.0 * stood_still / ran.max(1e-12)
+    ))
 }
 
 /// Why nothing moves, where no page was ever hot.
@@ -81,7 +102,8 @@ fn nodes(outcome: &PoolOutcome, style: Style) -> String {
     table.render()
 }
 
-fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> String {
+fn all(outcome: &PoolOutcome, moving: Option<(&Migration, &PoolOutcome)>, style: Style) -> String {
+    let still = moving.map(|(_, still)| still);
     let names = ["moves", "ipc", "gain", "time", "ms", "delay ns", "local %", "busy %", "moving"];
     let columns: Vec<(&str, Align)> = names
         .iter()
@@ -101,14 +123,27 @@ fn all(outcome: &PoolOutcome, still: Option<&PoolOutcome>, style: Style) -> Stri
             format!("{:.0}", of.delay_ns()),
             format!("{:.1}", 100.0 * of.local_share()),
             format!("{:.1}", 100.0 * of.busy_share),
-            format!("{} of {}", count(of.epochs_with_moves as f64), count(of.epochs as f64)),
+            // Without a space, at which a narrow terminal would break it.
+            format!("{}/{}", count(of.epochs_with_moves as f64), count(of.epochs as f64)),
         ]);
     };
     if let Some(still) = still {
-        row("none", still);
+        row(STILL, still);
     }
-    row(if still.is_some() { "hot" } else { "none" }, outcome);
+    row(moving.map_or(STILL, |(migration, _)| chosen(migration)), outcome);
     table.render()
+}
+
+/// What stands where nothing may move; a governor is called "none", too.
+const STILL: &str = "nothing";
+
+/// What chooses the pages that move.
+const fn chosen(migration: &Migration) -> &'static str {
+    match migration.policy {
+        _ if migration.most == 0 => "counted",
+        Chooser::Hottest => "hottest",
+        Chooser::Payback => "payback",
+    }
 }
 
 #[cfg(test)]
@@ -119,8 +154,65 @@ mod tests {
     #[test]
     fn both_gains_are_told_for_cores_that_end_apart_have_other_means_than_ends() {
         let of = |ipc, seconds| PoolOutcome { ipc, seconds, ..PoolOutcome::default() };
-        let text = pool("x.toml", &of(1.0, 2e-3), Some(&of(0.5, 2e-3)), Style::new(100, false));
+        let text = pool(
+            "x.toml",
+            &of(1.0, 2e-3),
+            Some((&Migration::default(), &of(0.5, 2e-3))),
+            Style::new(100, false),
+        );
         assert!(text.contains("2.00   1.00"), "{text}");
+    }
+
+    #[test]
+    fn rows_are_called_by_what_chooses_the_pages() {
+        let moves = |migration: &Migration| {
+            let of = PoolOutcome::default();
+            pool("x.toml", &of, Some((migration, &of)), Style::new(100, false))
+        };
+        let payback = Migration { policy: Chooser::Payback, ..Migration::default() };
+        let names = |text: &str| {
+            ["hottest", "payback", "nothing"].map(|name| text.contains(&format!("{name} ")))
+        };
+        assert_eq!(names(&moves(&Migration::default())), [true, false, true]);
+        assert_eq!(names(&moves(&payback)), [false, true, true]);
+    }
+
+    #[test]
+    fn what_a_governor_stopped_is_told() {
+        let text = |governor: Option<&str>, stopped: [u64; 2]| {
+            let node = |stopped| NodeOutcome {
+                stopped,
+                stood_still_s: if stopped > 0 { 2e-3 } else { 0.0 },
+                seconds: 4e-3,
+                ..NodeOutcome::default()
+            };
+            let of = PoolOutcome { nodes: stopped.map(node).into(), ..PoolOutcome::default() };
+            let migration =
+                Migration { governor: governor.map(str::to_owned), ..Migration::default() };
+            let text = pool("x.toml", &of, Some((&migration, &of)), Style::new(200, false));
+            text.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let found = text(Some("gain"), [0, 3]);
+        assert!(found.contains("\"gain\" stopped 1 of 2 nodes, 3 times in all"), "{found}");
+        assert!(found.contains("2.00 ms a node, 50 % of the time"), "{found}");
+        assert!(text(Some("gain"), [0, 0]).contains("stopped none of 2 nodes"));
+        assert!(
+            !text(Some("none"), [0, 0]).contains("stopped")
+                && !text(None, [0, 0]).contains("stopped")
+        );
+    }
+
+    #[test]
+    fn how_many_epochs_moved_pages_stays_in_one_line() {
+        let of = PoolOutcome {
+            epochs: 690,
+            epochs_with_moves: 690,
+            ipc: 0.123,
+            seconds: 0.69,
+            ..PoolOutcome::default()
+        };
+        let text = pool("x.toml", &of, Some((&Migration::default(), &of)), Style::new(80, false));
+        assert_eq!(text.matches("690/690").count(), 2, "{text}");
     }
 
     #[test]

@@ -36,6 +36,7 @@ pub(crate) fn sim(scenario: &Path, text: &str, arguments: &SimArgs) -> Result<Ex
     }
     let origin = scenario.display().to_string();
     let mut plan = PoolPlan::new(text, &origin, &arguments.simulated.set, &[])?;
+    tell_notes(&plan);
     // The same without migration stands beside it.
     let moves = plan.points.first().is_some_and(|point| point.scenario.migration.is_some());
     if moves {
@@ -57,7 +58,8 @@ pub(crate) fn sim(scenario: &Path, text: &str, arguments: &SimArgs) -> Result<Ex
         }
         print_json(&Printed { scenario: &origin, outcome, without_migration: still })?;
     } else {
-        out(&pagetide_report::pool(&origin, outcome, still, Style::of_stdout()))?;
+        let migration = plan.points[0].scenario.migration.as_ref();
+        out(&pagetide_report::pool(&origin, outcome, migration.zip(still), Style::of_stdout()))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -71,6 +73,7 @@ pub(crate) fn sweep(text: &str, arguments: &SweepArgs) -> Result<ExitCode> {
     if table.metadata().is_ok_and(|there| !there.is_file()) {
         bail!("{} is no file; a table replaces what is there as a whole", table.display());
     }
+    tell_notes(&plan);
     let path = beside(table, POINTS);
     let mut journal = Journal::open(&path).with_context(|| path.display().to_string())?;
     for line in journal.skipped() {
@@ -96,6 +99,12 @@ pub(crate) fn sweep(text: &str, arguments: &SweepArgs) -> Result<ExitCode> {
         tell!("pagetide: {all} points, {kept} of them were there: {}", table.display());
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn tell_notes(plan: &PoolPlan) {
+    for note in plan.notes() {
+        tell!("pagetide: note: {note}");
+    }
 }
 
 /// What came of all points; none, if it was interrupted.

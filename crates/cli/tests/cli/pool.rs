@@ -73,7 +73,7 @@ fn migration_stands_beside_none() {
     let scratch = scratch();
     let path = small(&scratch);
     let text = pagetide(&format!("sim {}", path.display())).succeeds().out;
-    for part in ["Nodes", "none", "hot", "gain", "busy %"] {
+    for part in ["Nodes", "nothing ", "hottest ", "gain", "busy %"] {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
     let json = pagetide(&format!("sim {} --json", path.display())).succeeds().json();
@@ -129,8 +129,19 @@ fn what_makes_no_sense_names_file_key_and_limit() {
     let scratch = scratch();
     let path = small(&scratch);
     for (set, parts) in [
-        ("migration.epoch_cycles=0", ["epoch_cycles = 0", "give 1 or more cycles"]),
-        ("migration.most=70000", ["most = 70000", "a node has 65536 pages of its own"]),
+        ("migration.epoch_cycles=0", ["migration.epoch_cycles = 0", "give 100 or more cycles"]),
+        ("migration.epoch_cycles=1", ["migration.epoch_cycles = 1", "give 100 or more cycles"]),
+        ("migration.probes=0", ["migration.probes = 0", "give 1 or more"]),
+        ("migration.governor_second_us=20", ["governor_second_us = 20", "give a governor, too"]),
+        ("pool.local.capacity=100K", ["most = 50", "or a larger pool.local.capacity"]),
+        ("migration=nothing", ["migration=nothing: ", "expected a table, as { most = 50 }"]),
+        ("program={kind=\"minife\"}", ["program={", "give a list, of tables"]),
+        ("warm_up=9e99", ["warm_up=9e99: ", "a whole number from 0 on"]),
+        ("placement=3", ["placement=3: ", "a text in quotes (a size as \"64G\")"]),
+        ("placement=1:0", ["placement = 1:0", "a whole number from 1 to 4294967295"]),
+        ("pool.tlb.first=64", ["tlb: missing field", "`"]),
+        ("edge=60", ["edge=60: ", "did you mean 'program.edge'?"]),
+        ("migration.most=70000", ["migration.most = 70000", "a node has 65536 pages of its own"]),
         ("pool.local.capacity=0K", ["local.capacity", "a node needs local memory"]),
         ("pool.local.capacity=0", ["local.capacity = 0: ", "give a text in quotes"]),
         ("migration.most=-1", ["migration.most=-1", "from 0 to 4294967295"]),
@@ -139,15 +150,114 @@ fn what_makes_no_sense_names_file_key_and_limit() {
         ("migration.most_debt=0.1", ["most_debt = 0.1", "only policy = \"payback\""]),
         ("migration.governor=gian", ["governor = gian", "did you mean 'gain'?"]),
         ("migration.treshold=3", ["migration.treshold=3", "did you mean 'threshold'?"]),
-        ("program.0.edge=1", ["edge = 1", "give from 2 to 1000"]),
+        ("program.0.edge=1", ["program.edge = 1", "give from 2 to 1000"]),
         ("placement=nearby", ["placement = nearby", "local-first"]),
     ] {
         let line = format!("sim {} --set {set}", path.display());
         let found = pagetide(&line);
         found.fails(1, &["pool.toml", parts[0], parts[1]]);
         assert_eq!(found.err.matches(parts[0]).count(), 1, "said once: {}", found.err);
+        assert!(found.err.len() < 600, "too long: {}", found.err);
     }
     pagetide(&format!("sim {} --system lru", path.display())).fails(1, &["--system"]);
+}
+
+#[test]
+fn banks_are_at_work_for_no_longer_than_the_last_core_runs() {
+    // DMA goes on with the pages that were chosen before the last core's end.
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/pool-pcm.toml");
+    let line = format!(
+        "sim {} --json --set nodes=1 --set instructions=200000 --set warm_up=100000 \
+         --set migration.swap_stall=page --set migration.dma_in_banks=true",
+        path.display()
+    );
+    let busy = pagetide(&line).succeeds().json()["outcome"]["busy_share"].as_f64().unwrap();
+    assert!((0.5..=1.0).contains(&busy), "{busy}");
+}
+
+#[test]
+fn of_several_programs_the_one_at_fault_is_named() {
+    let scratch = scratch();
+    let set = "program=[{kind=\"minife\",edge=60},{kind=\"lulesh\",edge=0}]";
+    let line = format!("sim {} --set {set}", small(&scratch).display());
+    pagetide(&line).fails(1, &["program.1.edge = 0"]);
+}
+
+#[test]
+fn the_remedy_for_a_pool_that_is_too_small_works() {
+    let scratch = scratch();
+    let line = format!("sim {} --json --set pool.pool.capacity=8M", small(&scratch).display());
+    let said = pagetide(&line);
+    said.fails(1, &["at least pool.pool.capacity = "]);
+    let (_, size) = said.err.split_once("pool.pool.capacity = ").unwrap();
+    let size = size.split_whitespace().next().unwrap();
+    pagetide(&line.replace("=8M", &format!("={size}"))).succeeds();
+    let less: u64 = size.trim_end_matches('M').parse().unwrap();
+    pagetide(&line.replace("=8M", &format!("={}M", less - 1))).fails(1, &["at least"]);
+}
+
+#[test]
+fn each_row_of_a_sweep_is_what_it_is_called() {
+    let scratch = scratch();
+    let scenario = small(&scratch).display().to_string();
+    let rows = |vary: [&str; 2]| {
+        let table = scratch.path().join("order.csv");
+        let [one, other] = vary;
+        let line = format!("sweep {scenario} --vary {one} --vary {other} -o {}", table.display());
+        pagetide(&line).succeeds();
+        let text = fs::read_to_string(table).unwrap();
+        let row = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+        let mut rows: Vec<Vec<String>> = text.lines().skip(1).map(row).collect();
+        // The columns of what varies stand in the order that was given.
+        rows.iter_mut().for_each(|row| row[..2].sort());
+        rows.sort();
+        rows
+    };
+    let (inner, outer) = ("pool.core.outstanding=2,48", "pool=pcm-2019,cxl-2025");
+    let found = rows([inner, outer]);
+    assert_eq!(found, rows([outer, inner]));
+    let outcomes: std::collections::BTreeSet<_> = found.iter().map(|row| &row[2..]).collect();
+    assert_eq!(outcomes.len(), 4, "{found:?}");
+}
+
+#[test]
+fn a_key_that_is_given_twice_is_refused() {
+    let scratch = scratch();
+    let line = format!("sweep {} -o {}/x.csv", small(&scratch).display(), scratch.path().display());
+    for twice in [
+        "--vary migration.most=1,2 --vary migration.most=3",
+        "--vary migration.most=1 --set migration.most=3",
+        "--vary migration.most=1,1",
+    ] {
+        pagetide(&format!("{line} {twice}")).fails(1, &["migration.most", "is given twice"]);
+    }
+}
+
+#[test]
+fn a_file_of_both_kinds_and_a_misspelt_program_are_told_as_such() {
+    let scratch = scratch();
+    let both = "pool = 'pcm-2019'\ninstructions = 1\n[[tenant]]\nmemory = '1G'\n";
+    let path = file(&scratch, "both.toml", both.as_bytes());
+    let said = ["`tenant` is a key of scenarios of tiers", "`pool` of those of a pool"];
+    pagetide(&format!("sim {}", path.display())).fails(1, &said);
+    let path = file(&scratch, "progam.toml", b"instructions = 1\n[[progam]]\nkind = 'minife'\n");
+    pagetide(&format!("sim {}", path.display())).fails(1, &["did you mean 'program'?"]);
+}
+
+#[test]
+fn keys_that_cost_payback_its_gain_are_told() {
+    let scratch = scratch();
+    let scenario = small(&scratch).display().to_string();
+    let told = |options: &str| {
+        let line = format!("sim {scenario} --set migration.policy=payback {options}");
+        let all = pagetide(&line).succeeds();
+        assert!(all.out.contains("payback "), "{}", all.out);
+        all.err
+    };
+    assert!(told("").contains(
+        "note: migration.policy = \"payback\" may gain much less with epoch_cycles = 20000;"
+    ));
+    assert!(!told("--set migration.epoch_cycles=10000").contains("note:"));
 }
 
 #[test]
@@ -242,7 +352,7 @@ fn a_program_that_does_not_fit_names_key_and_remedy() {
         (stream("/no/such"), "", ["program.stream: /no/such:", "No such file"]),
         (stream("/tmp"), "", ["program.stream: /tmp:", "it is no file"]),
         (stream(&cut), "", ["program.stream: ", "it was cut"]),
-        (stream(&three), "", ["core.count = 2", "has 3 threads"]),
+        (stream(&three), "", ["pool.core.count = 2", "has 3 threads"]),
         (stream(&two), "--set warm_up=50000", ["warm_up = 50000", "or repeat = true"]),
         (stream(&two), "--set program.0.instructions=4", ["instructions = 4", "leave it out"]),
         (stream(&two), "--set program.0.reapet=true", ["reapet", "did you mean 'repeat'?"]),
@@ -258,7 +368,7 @@ fn a_program_that_does_not_fit_names_key_and_remedy() {
             "--set warm_up=1000000000000",
             ["nodes = 2", "the pool holds 4194304 pages"],
         ),
-        (pattern("1T", "kind = 'gups'"), "", ["pattern", "larger than 256 GiB"]),
+        (pattern("1T", "kind = 'gups'"), "", ["program.kind = pattern", "larger than 256 GiB"]),
         (
             pattern("4K", "kind = 'zpif'"),
             "",

@@ -54,6 +54,12 @@ fn make(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<ExitCode> {
     interrupt::listen();
     let progress = Arc::new(Progress::new("reproducing", None, arguments.quiet, Vec::new()));
     let context = context(paper, arguments, &progress)?;
+    if arguments.small {
+        tell!(
+            "pagetide: note: --small makes fewer and shorter points than were published; whether their figures \
+             are met or missed says nothing of the paper"
+        );
+    }
     let in_tables = !arguments.json && !arguments.markdown;
     let mut done = Vec::new();
     for figure in figures {

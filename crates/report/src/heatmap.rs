@@ -66,7 +66,7 @@ pub(crate) fn heatmap(map: &Heatmap, areas: &[AreaHeat], style: Style) -> String
         out += format!(" {name} {cells}").trim_end();
         out.push('\n');
     }
-    let seconds = map.column_s * columns as f64;
+    let seconds: f64 = map.lengths_s.iter().sum();
     let width = shown * repeat;
     let end = duration(seconds);
     let gap = width.saturating_sub("0 s".len() + end.chars().count()).max(1);

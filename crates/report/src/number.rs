@@ -52,6 +52,12 @@ pub(crate) fn duration(seconds: f64) -> String {
     }
 }
 
+/// Lengths, from the shortest to the longest: `5 s`, or `1 s to 5 s` where they differ by more than a tenth.
+pub(crate) fn lengths(shortest: f64, longest: f64) -> String {
+    let (from, to) = (duration(shortest), duration(longest));
+    if shortest < 0.9 * longest && from != to { format!("{from} to {to}") } else { to }
+}
+
 /// Times below seconds: `20 us`, `0.2 ms`, `1 s`.
 pub(crate) fn short_time(seconds: f64) -> String {
     let trimmed = |value: f64| {

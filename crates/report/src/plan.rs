@@ -1,6 +1,6 @@
 //! The report of a plan: the answer first, then what it was made from.
 
-use crate::number::{band, bytes_per_s, count, duration};
+use crate::number::{band, bytes_per_s, count, duration, lengths};
 use crate::style::shortened;
 use crate::table::{Align, Table};
 use crate::{Style, chart, heatmap, said};
@@ -156,7 +156,7 @@ pub(crate) fn recorded_fields(plan: &Plan) -> Vec<(&'static str, String)> {
         duration(facts.seconds),
         facts.evaluated_epochs,
         facts.epochs,
-        duration(facts.epoch_s)
+        lengths(facts.shortest_epoch_s, facts.longest_epoch_s)
     );
     // Only exact counts tell leads; they know no huge pages, no looks and no budget.
     let exact = facts.leads_per_s.is_some();

@@ -9,7 +9,7 @@ use made::{
     by_process, diff_of_nothing, diff_of_strangers, diff_of_two, exact_info, info, overview,
     plan_of, policies, policy_with_options, split_of_two,
 };
-use pagetide_replay::PlanOptions;
+use pagetide_replay::{Plan, PlanOptions};
 use pagetide_report::Style;
 use pagetide_trace::{Diff, Window};
 use pagetide_types::Bytes;
@@ -216,6 +216,18 @@ fn that_the_first_epoch_is_not_judged_has_a_reason() {
     (plan.warm_up.ended, plan.recording.evaluated_epochs) = (true, 10);
     let text = unwrapped(&pagetide_report::plan(&plan, plain(80)));
     assert!(text.contains(&format!("{first}, {last}, in which the program ended")), "{text}");
+}
+
+#[test]
+fn epochs_that_grow_are_told_with_their_lengths() {
+    let mut plan = plan_of(&made::zipf(), &PlanOptions::default());
+    let said = |plan: &Plan| unwrapped(&pagetide_report::plan(plan, plain(100)));
+    assert!(said(&plan).contains("9 of 12 epochs of 5 s;"), "{}", said(&plan));
+    (plan.recording.shortest_epoch_s, plan.recording.longest_epoch_s) = (1.0, 5.003);
+    plan.heatmap.lengths_s = vec![1.0, 1.0, 2.0, 4.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 3.0];
+    let text = said(&plan);
+    assert!(text.contains("9 of 12 epochs of 1 s to 5 s;"), "{text}");
+    assert!(text.contains("0 s 46 s"), "{text}");
 }
 
 #[test]

@@ -62,6 +62,10 @@ pub struct RecordingFacts {
     pub unit: UnitSize,
     /// Nominal length of an epoch, seconds.
     pub epoch_s: f64,
+    /// Length of the shortest epoch, seconds, but for the last, in which the target or the time may have ended.
+    pub shortest_epoch_s: f64,
+    /// Length of the longest of these, seconds.
+    pub longest_epoch_s: f64,
     /// The part that was planned for; none: all of it.
     pub window: Option<Window>,
     /// All epochs of the recording.

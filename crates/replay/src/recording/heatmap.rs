@@ -18,8 +18,10 @@ const MAX_SHIFT: u32 = 40;
 /// Mean access rates over address and time; rows are parts of areas, columns spans of epochs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Heatmap {
-    /// Seconds per column; the last column may hold less.
+    /// Seconds of the longest column.
     pub column_s: f64,
+    /// Seconds of each column: the last may hold less than the others, and the first ones do where epochs grow.
+    pub lengths_s: Vec<f64>,
     /// Rows in order of areas, then address.
     pub rows: Vec<HeatmapRow>,
 }
@@ -190,6 +192,7 @@ impl HeatmapBuilder {
         let (layout, from) = self.settle(rows, warm_up);
         let heatmap = Heatmap {
             column_s: self.column_s.iter().copied().fold(0.0, f64::max),
+            lengths_s: self.column_s.clone(),
             rows: self.rows(&layout),
         };
         (heatmap, self.areas(&layout, from))

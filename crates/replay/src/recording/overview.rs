@@ -214,6 +214,8 @@ fn facts(
     let (accesses, traffic) = (sum(&|e| e.accesses), sum(&|e| e.traffic));
     let mut unknown = Unknown::default();
     used.iter().for_each(|e| unknown.add(&e.epoch, e.resident));
+    let whole = &all[..all.len().saturating_sub(1).max(1).min(all.len())];
+    let lengths = || whole.iter().map(|e| e.epoch.length_s);
     let stalls: Vec<f64> = used.iter().filter_map(|e| e.epoch.stall_share).collect();
     RecordingFacts {
         name,
@@ -222,6 +224,8 @@ fn facts(
         source: header.source,
         unit: header.unit,
         epoch_s: header.epoch_s,
+        shortest_epoch_s: lengths().reduce(f64::min).unwrap_or(0.0),
+        longest_epoch_s: lengths().reduce(f64::max).unwrap_or(0.0),
         window: None,
         epochs: all.len(),
         evaluated_epochs: used.len(),

@@ -75,7 +75,7 @@ fn areas_are_named_and_add_up() {
     assert!((areas[1].accesses_per_s - 30_000.0).abs() < 1e-6);
     let shares: f64 = areas.iter().map(|area| area.share_of_accesses).sum();
     assert!((shares - 1.0).abs() < 1e-9);
-    assert_eq!(map.column_s, 5.0);
+    assert_eq!((map.column_s, map.lengths_s), (5.0, vec![5.0; 10]));
     assert!((18..=22).contains(&map.rows.len()), "{}", map.rows.len());
     for row in &map.rows {
         assert_eq!(row.rate_per_mib.len(), 10);
@@ -87,6 +87,20 @@ fn areas_are_named_and_add_up() {
 }
 
 #[test]
+fn columns_are_as_long_as_their_epochs() {
+    let lengths = [1.0, 1.0, 2.0, 2.0, 0.5];
+    let mut builder = HeatmapBuilder::new();
+    for (number, length_s) in (0..).zip(lengths) {
+        builder.push(&EpochRecord {
+            epoch: Epoch { epoch: EpochId(number), length_s, ..Epoch::default() },
+            ..EpochRecord::default()
+        });
+    }
+    let (map, _) = builder.finish(20, 0);
+    assert_eq!((map.column_s, &map.lengths_s[..]), (2.0, &lengths[..]));
+}
+
+#[test]
 fn many_units_and_epochs_are_merged_and_none_is_lost() {
     let hot = |e, i: u32| if i.is_multiple_of(2) { 2.0 } else { (e % 2) as f32 * 4.0 };
     let heap = [area("[heap]", AreaKind::Heap, 0, 0, 20_000)];
@@ -94,7 +108,9 @@ fn many_units_and_epochs_are_merged_and_none_is_lost() {
     assert_eq!(areas.len(), 1);
     assert!((areas[0].accesses_per_s - 40_000.0).abs() < 1e-3, "{areas:?}");
     assert!(map.rows[0].rate_per_mib.len() <= 60);
-    assert_eq!(map.column_s, 80.0);
+    // 500 epochs: 31 columns of 16 and one of 4.
+    assert_eq!((map.column_s, map.lengths_s.len()), (80.0, 32));
+    assert_eq!(map.lengths_s.iter().sum::<f64>(), 2500.0);
     let rates = map.rows.iter().flat_map(|row| &row.rate_per_mib).flatten();
     assert!(rates.into_iter().all(|rate| (rate - 1.0).abs() < 1e-5));
 }

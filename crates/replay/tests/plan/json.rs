@@ -15,7 +15,7 @@ fn the_answer_is_where_it_was_promised() {
         rate_per_mib: vec![None, Some(1.0)],
         unknown: vec![false; 2],
     };
-    input.heatmap = Heatmap { column_s: 5.0, rows: vec![row] };
+    input.heatmap = Heatmap { column_s: 5.0, lengths_s: vec![5.0; 2], rows: vec![row] };
     input.curves[0].told = vec![Told {
         capacity: Bytes::mib(600),
         decisions: vec![(3, Observation { choice: Some("lru"), figures: vec![0.5] })],

@@ -1,8 +1,8 @@
 //! The pictures' words: what each shows, for those who do not see it, and at which resolution.
 
 use super::Subject;
-use crate::number::{band, count, duration};
-use pagetide_replay::{Plan, Point, PolicyPlan, percent};
+use crate::number::{band, count, lengths};
+use pagetide_replay::{HeatColumn, Plan, Point, PolicyPlan, percent};
 
 /// A picture's words.
 pub(super) struct Words {
@@ -166,10 +166,17 @@ pub(super) fn heat(subject: &Subject) -> Words {
              stand in order of size, each from low addresses to high; heights follow their memory, \
              but none is thinner than its name.",
             picture.columns.len(),
-            duration(subject.plan.recording.epoch_s * picture.epochs_per_column as f64),
+            column_lengths(&picture.columns),
             row_bytes.unwrap_or_default(),
         ),
     }
+}
+
+/// How long columns are, but for the last, in which the target or the time may have ended.
+fn column_lengths(columns: &[HeatColumn]) -> String {
+    let whole = &columns[..columns.len().saturating_sub(1).max(1).min(columns.len())];
+    let each = || whole.iter().map(|column| column.end_s - column.start_s);
+    lengths(each().fold(f64::INFINITY, f64::min), each().fold(0.0, f64::max))
 }
 
 /// Rates by rank.

@@ -189,6 +189,8 @@ pub(crate) fn overview() -> Overview {
             source: Source::Sampled,
             unit: UnitSize::Huge,
             epoch_s: 5.0,
+            shortest_epoch_s: 5.0,
+            longest_epoch_s: 5.0,
             window: None,
             epochs: 12,
             evaluated_epochs: 9,
@@ -227,7 +229,7 @@ pub(crate) fn overview() -> Overview {
             area("/var/lib/store/dump.rdb", Some(AreaKind::File), Bytes::mib(150), 0.11, 0.004),
             area("5 other areas", None, Bytes::mib(4), 0.003, 0.026),
         ],
-        heatmap: Heatmap { column_s: 5.0, rows },
+        heatmap: Heatmap { column_s: 5.0, lengths_s: vec![5.0; 12], rows },
     }
 }
 
@@ -239,7 +241,11 @@ fn untouched() -> Heatmap {
         rate_per_mib: (0..12).map(|x| (x < length).then_some(0.0)).collect(),
         unknown: vec![false; 12],
     };
-    Heatmap { column_s: 5.0, rows: vec![row(Bytes::mib(150), 12), row(Bytes::mib(50), 7)] }
+    Heatmap {
+        column_s: 5.0,
+        lengths_s: vec![5.0; 12],
+        rows: vec![row(Bytes::mib(150), 12), row(Bytes::mib(50), 7)],
+    }
 }
 
 /// The same recording in figures.

@@ -94,11 +94,15 @@ impl Host {
         let inhabited = |cgroup: &Cgroup| self.members(cgroup).is_ok_and(|pids| !pids.is_empty());
         match found.iter().position(inhabited).or_else(|| (!found.is_empty()).then_some(0)) {
             Some(best) => Ok(found.swap_remove(best)),
-            None => Err(Error::NoCgroup {
-                given: given.to_owned(),
-                candidates: self.similar(&hierarchies, given),
-                looked_in: hierarchies.into_iter().map(|h| h.mount).collect(),
-            }),
+            None => {
+                let (candidates, alike) = self.similar(&hierarchies, given);
+                Err(Error::NoCgroup {
+                    given: given.to_owned(),
+                    candidates,
+                    alike,
+                    looked_in: hierarchies.into_iter().map(|h| h.mount).collect(),
+                })
+            }
         }
     }
 
@@ -136,8 +140,8 @@ impl Host {
     }
 
     /// Names to suggest: those that hold the last word of what was given (or are held by it),
-    /// else the neighbours in the deepest directory that exists.
-    fn similar(&self, hierarchies: &[Hierarchy], given: &str) -> Vec<String> {
+    /// else the neighbours in the deepest directory that exists. And which of both.
+    fn similar(&self, hierarchies: &[Hierarchy], given: &str) -> (Vec<String>, bool) {
         const SHOWN: usize = 8;
         const SEARCHED: usize = 20_000;
         let given = within(Path::new(given)).unwrap_or_default();
@@ -171,8 +175,9 @@ impl Host {
                 }
             }
         }
-        let names = if alike.is_empty() { neighbours } else { alike };
-        names.into_iter().take(SHOWN).collect()
+        let any = !alike.is_empty();
+        let names = if any { alike } else { neighbours };
+        (names.into_iter().take(SHOWN).collect(), any)
     }
 }
 

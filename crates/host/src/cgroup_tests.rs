@@ -96,12 +96,15 @@ fn an_inhabited_hierarchy_wins() {
 fn suggests_names() {
     let fake = v2();
     for (given, suggested) in [
-        ("redis", "there is system.slice/redis-server.service"),
-        ("system.slice/redis.service", "there is system.slice/redis-server.service"),
-        ("system.slice/zzz", "there is system.slice/nginx.service, system.slice/redis"),
-        ("zzz", "there is not-a-cgroup, system.slice, user.slice"),
-        ("../../etc", "there is"),
-        ("not-a-cgroup", "there is"),
+        ("redis", "did you mean system.slice/redis-server.service?"),
+        ("system.slice/redis.service", "did you mean system.slice/redis-server.service?"),
+        (
+            "system.slice/zzz",
+            "no name is like it; cgroups near there: system.slice/nginx.service, ",
+        ),
+        ("zzz", "near there: not-a-cgroup, system.slice, user.slice (systemd-cgls shows all)"),
+        ("../../etc", "near there: "),
+        ("not-a-cgroup", "did you mean not-a-cgroup?"),
     ] {
         let message = fake.host().cgroup(given).unwrap_err().to_string();
         let head = format!("there is no cgroup '{given}' below /sys/fs/cgroup; ");

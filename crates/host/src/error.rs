@@ -35,7 +35,7 @@ pub enum Error {
         what: String,
     },
     /// No cgroup by that name in any mounted hierarchy.
-    #[error("there is no cgroup '{given}'{}", hint(looked_in, candidates))]
+    #[error("there is no cgroup '{given}'{}", hint(looked_in, candidates, *alike))]
     NoCgroup {
         /// What the user wrote.
         given: String,
@@ -43,18 +43,27 @@ pub enum Error {
         looked_in: Vec<PathBuf>,
         /// Cgroups with a similar name, or the neighbours, best first.
         candidates: Vec<String>,
+        /// Whether those have a similar name.
+        alike: bool,
     },
 }
 
-fn hint(looked_in: &[PathBuf], candidates: &[String]) -> String {
+fn hint(looked_in: &[PathBuf], candidates: &[String], alike: bool) -> String {
     if looked_in.is_empty() {
         return "; no cgroup file system is mounted (mount -t cgroup2 none /sys/fs/cgroup)".into();
     }
     let places: Vec<_> = looked_in.iter().map(|path| path.display().to_string()).collect();
     let mut text = format!(" below {}", places.join(", "));
-    if !candidates.is_empty() {
-        text += &format!("; there is {}", candidates.join(", "));
-    }
+    let candidates = candidates.join(", ");
+    text += &match (candidates.is_empty(), alike) {
+        (true, _) => String::new(),
+        (false, true) => format!("; did you mean {candidates}?"),
+        (false, false) => {
+            format!(
+                "; no name is like it; cgroups near there: {candidates} (systemd-cgls shows all)"
+            )
+        }
+    };
     text
 }
 

@@ -256,6 +256,9 @@ fn governors_are_listed_with_their_options() {
     assert_eq!(names, ["none", "adaptive", "gain"]);
     let words = pagetide("governors").succeeds().out;
     assert!(words.contains("adaptive:theta") && words.contains("gain:horizon"), "{words}");
+    // What is ours was published by nobody.
+    let gain = listed[2].to_string();
+    assert!(gain.contains("Adaptive is published") && !gain.contains("(as published)"), "{gain}");
 }
 
 #[test]

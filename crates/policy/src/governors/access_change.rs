@@ -59,7 +59,7 @@ pub(crate) const OPTIONS: [OptionInfo; 6] = [
     },
     OptionInfo {
         name: "backoff",
-        summary: "factor on those counts after a restart that brought nothing; 1: none (as published)",
+        summary: "factor on those counts after a restart that brought nothing; 1: none, as Adaptive is published",
         default: 2.0,
         range: (1.0, 100.0),
         whole: false,

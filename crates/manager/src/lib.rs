@@ -24,6 +24,6 @@ pub use leaving::Leaving;
 pub use manager::{Follow, Manager, Settings};
 pub use second_half::{Parts, SecondHalf};
 pub use seen::{Tracker, Watched};
-pub use summary::{EpochLine, Summary, TierChange, Turn, Verified};
+pub use summary::{Ended, EpochLine, Summary, TierChange, Turn, Verified};
 pub use take_over::{TakeOver, restore_left_over};
 pub use tiers::{TierError, Tiers};

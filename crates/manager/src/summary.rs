@@ -126,6 +126,18 @@ pub struct Verified {
     pub run_share: f64,
 }
 
+/// What ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ended {
+    /// The target did.
+    Target,
+    /// The time was up.
+    Limit,
+    /// Somebody asked it to stop.
+    Interrupt,
+}
+
 /// A whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
@@ -152,6 +164,8 @@ pub struct Summary {
     pub epochs: u32,
     /// Their length together, seconds.
     pub seconds: f64,
+    /// What ended it; none: an error.
+    pub ended: Option<Ended>,
     /// CPU seconds that observing took.
     pub observer_s: f64,
     /// Bytes that were decided to be promoted.

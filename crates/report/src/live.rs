@@ -1,9 +1,9 @@
 //! The summary of `pagetide run`: what moved, what refused and why.
 
 use crate::Style;
-use crate::number::{duration, short_time};
+use crate::number::{duration, many, short_time};
 use crate::table::{Align, Table};
-use pagetide_manager::{EpochLine, Summary, TierChange, Turn, Verified};
+use pagetide_manager::{Ended, EpochLine, Summary, TierChange, Turn, Verified};
 use pagetide_migrate::Amount;
 use pagetide_replay::percent;
 use pagetide_types::Bytes;
@@ -75,7 +75,7 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
     let mut fields = vec![
-        ("Time", format!("{} in {} epochs", duration(summary.seconds), summary.epochs)),
+        ("Time", time(summary)),
         (
             "Tiers",
             format!(
@@ -116,7 +116,7 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
         ));
     }
     if summary.stood_still > 0 {
-        fields.push(("Stood still", format!("{} epochs", summary.stood_still)));
+        fields.push(("Stood still", epochs(summary.stood_still)));
     }
     fields.extend(turns(&summary.turns));
     fields.push((
@@ -138,6 +138,21 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
         ),
     ));
     fields
+}
+
+/// How long it went on, and what ended it.
+fn time(summary: &Summary) -> String {
+    let until = match summary.ended {
+        None => "",
+        Some(Ended::Target) => ", until the target ended",
+        Some(Ended::Limit) => ", until the time was up",
+        Some(Ended::Interrupt) => ", until it was interrupted",
+    };
+    format!("{} in {}{until}", duration(summary.seconds), epochs(summary.epochs))
+}
+
+fn epochs(number: u32) -> String {
+    many(number as usize, "epoch")
 }
 
 /// A run beside its plan.
@@ -232,6 +247,22 @@ mod tests {
             "Restarted   process 42 after 60 s: reason 3",
         ] {
             assert!(text.contains(line), "no '{line}' in {text}");
+        }
+    }
+
+    #[test]
+    fn what_ended_a_run_is_told() {
+        let said = |ended, epochs| {
+            let summary = Summary { ended, epochs, seconds: 3.9, ..Summary::default() };
+            run_summary(&summary, Style::new(80, false))
+        };
+        for (ended, epochs, line) in [
+            (Some(Ended::Target), 3, "3.9 s in 3 epochs, until the target ended\n"),
+            (Some(Ended::Limit), 1, "3.9 s in 1 epoch, until the time was up\n"),
+            (Some(Ended::Interrupt), 2, "3.9 s in 2 epochs, until it was interrupted\n"),
+            (None, 2, "3.9 s in 2 epochs\n"),
+        ] {
+            assert!(said(ended, epochs).contains(line), "no '{line}' in {}", said(ended, epochs));
         }
     }
 

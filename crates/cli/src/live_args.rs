@@ -26,9 +26,9 @@ pub(crate) struct RunArgs {
     /// all that is free).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) fast: Option<Amount>,
-    /// What stays free of the fast tier, whatever it costs (default: 1% and at least 16 MiB, of small
-    /// tiers 3%, above the kernel's own reserve, as far as no page worth its place must go for it; and
-    /// room for memory that is soon born hot, for which what is worth less goes).
+    /// What stays free of the fast tier, whatever it costs (default: 1%, but 16 MiB of tiers below 1.6 GiB and a
+    /// 32nd of those below 512 MiB, above the kernel's own reserve, as far as no page worth its place must go for
+    /// it; and room for memory that is soon born hot, for which what is worth less goes).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
     /// Length of an epoch, the time between two decisions: 5s, 200ms, 2min; a number alone is

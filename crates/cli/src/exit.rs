@@ -12,7 +12,7 @@ use pagetide_shift::{DaemonError, JournalError, PrepareError, Refusal};
 use std::process::{ExitCode, ExitStatus};
 
 /// Something failed while working: a full disk, an unreadable recording.
-const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 /// The user lacks a privilege.
 const NOT_PERMITTED: u8 = 3;
 /// This machine cannot be observed, or its self test failed.
@@ -83,7 +83,7 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
 }
 
 /// An error with its causes, but for those whose text it tells already.
-fn text(error: &anyhow::Error) -> String {
+pub(crate) fn text(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if text.is_empty() {

@@ -32,6 +32,9 @@ pub(crate) fn pid(text: &str) -> Result<i32, String> {
     }
 }
 
+/// Times that are taken.
+const RANGE: &str = "1ms to 115d";
+
 /// `5s`, `200ms`, `2min`; a number alone is seconds, whatever it is for.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     const UNITS: &str = "ms, s, min or m, h, d";
@@ -45,7 +48,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         format!("'{text}' is not a time; write for example 5s, 200ms or 2min (units: {UNITS})")
     })?;
     if !(1e-3..1e7).contains(&(value * factor)) {
-        return Err(format!("'{text}' is out of range: 1ms to 115d, for example 5s or 2min"));
+        return Err(format!("'{text}' is out of range: {RANGE}, for example 5s or 2min"));
     }
     Ok(Duration::from_secs_f64(value * factor))
 }
@@ -97,7 +100,7 @@ pub(crate) fn epoch(text: &str) -> Result<Duration, String> {
 pub(crate) fn seconds_or_0(text: &str) -> Result<Duration, String> {
     match text.trim_end_matches(char::is_alphabetic).parse::<f64>() {
         Ok(0.0) => Ok(Duration::ZERO),
-        _ => seconds(text),
+        _ => seconds(text).map_err(|error| error.replace(RANGE, &format!("0, or {RANGE}"))),
     }
 }
 
@@ -192,6 +195,11 @@ mod tests {
         assert_eq!(seconds_or_0("0s"), Ok(Duration::ZERO));
         assert_eq!(seconds_or_0("2s"), Ok(Duration::from_secs(2)));
         assert!(seconds_or_0("soon").is_err());
+        for text in ["-1", "0.0001"] {
+            let error = seconds_or_0(text).unwrap_err();
+            assert!(error.contains("is out of range: 0, or 1ms to 115d"), "{error}");
+            assert!(seconds(text).is_err_and(|error| error.contains("range: 1ms to 115d")));
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@ mod curve;
 mod doctor;
 mod exact;
 mod heeding;
+mod log;
+mod outputs;
 mod page;
 mod plan;
 mod policies;

@@ -133,6 +133,7 @@ pub(crate) fn record(
 ) -> Result<Recorded> {
     let What { target, account: asked, then, .. } = what;
     output.check()?;
+    output.say_what_it_is();
     let account = asked.of(matches!(target, Target::Command(_)))?;
     if let (true, Target::Command(words)) = (options.exact.exact, target) {
         if let Some(account) = account {

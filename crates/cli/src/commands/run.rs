@@ -1,6 +1,8 @@
 //! `pagetide run`: observes a target, and moves its pages between tiers as a policy decides.
 
 use crate::commands::heeding::{Heeding, leaving};
+use crate::commands::log::Log;
+use crate::commands::outputs::Outputs;
 use crate::commands::record::{code, header, note_killed, target};
 use crate::commands::verify::Said;
 use crate::commands::writing::{Output, Writing};
@@ -15,8 +17,7 @@ use anyhow::{Context, Result, bail};
 use pagetide_host::Host;
 use pagetide_machine::Machine;
 use pagetide_manager::{
-    Amount, Budget, EpochLine, Follow, Manager, Settings, TakeOver, TierError, Tiers,
-    restore_left_over,
+    Amount, Budget, Ended, Follow, Manager, Settings, TakeOver, TierError, Tiers, restore_left_over,
 };
 use pagetide_migrate::{LiveKernel, Mover, prefer_node, prefer_nodes};
 use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
@@ -25,12 +26,8 @@ use pagetide_report::Style;
 use pagetide_scan::{
     End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError, SinglePages, Target,
 };
-use pagetide_trace::{Owner, RecordingWriter};
+use pagetide_trace::RecordingWriter;
 use pagetide_types::{Bytes, NodeId, UnitSize};
-use std::fs::{File, OpenOptions};
-use std::io::{BufWriter, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -65,11 +62,23 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let machine = commands::machine(&arguments.machine)?;
     let host = Host::live();
     let tiers = tiers(&host, arguments)?;
+    if let Some(note) = too_much(&tiers, arguments.fast) {
+        tell!("pagetide: note: {note}");
+    }
     let output = arguments.record.as_deref().map(Output::to_keep);
     output.map_or(Ok(()), Output::check)?;
+    output.into_iter().for_each(Output::say_what_it_is);
     let planned = arguments.verify.as_deref();
     let planned = planned.map(|path| Said::of(path, &policy, &arguments.machine)).transpose()?;
     let log = arguments.log.as_deref().map(Log::create).transpose()?;
+    if let (Some(output), Some(log)) = (output, &log)
+        && log.is_at(output.path)
+    {
+        bail!(
+            "--log and --record both name {}; give each a name of its own",
+            output.path.display()
+        );
+    }
     let settings = Settings {
         policy,
         budget: Budget {
@@ -139,7 +148,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     if let Some(note) = Notes::at_the_start(&recorder) {
         tell!("pagetide: note: {note}");
     }
-    let mut writing = writer.zip(output).map(|(writer, to)| Writing::start(writer, to.path));
+    let recording = writer.zip(output).map(|(writer, to)| Writing::start(writer, to.path));
+    let mut outputs = Outputs::new(log, recording);
     // Assumed tiers stay as they are.
     let real = !tiers.fast.is_empty();
     let follow = real.then(|| follow(host.clone(), arguments));
@@ -154,18 +164,23 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         Progress::new("managing", arguments.limit, arguments.quiet, vec![CTRL_C_ENDS.to_owned()]);
     let mut notes = Notes::new(arguments.clear_shared, arguments.epoch, None);
     let said = (&progress, &mut notes, &mut heeding);
-    let end = watch(&mut manager, arguments, said, log, &mut writing);
+    let end = watch(&mut manager, arguments, said, &mut outputs);
     drop(heeding);
     progress.finish();
     let said = notes.at_the_end(manager.tracker(), false);
     manager.note(said);
     drop(taken);
-    let written = writing.map_or(Ok(0), Writing::finish);
+    let written = outputs.finish();
     if end.as_ref().is_ok_and(|end| !matches!(end, End::TargetEnded(_))) {
         // A command that cannot be observed any more goes on: it is not to suffer from us.
         note_killed(&manager.tracker().terminate());
     }
     let mut summary = manager.summary().clone();
+    summary.ended = end.as_ref().ok().map(|end| match end {
+        End::TargetEnded(_) => Ended::Target,
+        End::Limit => Ended::Limit,
+        End::Stopped => Ended::Interrupt,
+    });
     let half = summary.parts.second_half();
     if planned.is_some() && half.is_none() {
         tell!(
@@ -177,10 +192,11 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         print_json(&summary)?;
     } else if summary.epochs > 0 {
         out(&pagetide_report::run_summary(&summary, Style::of_stdout()))?;
+    } else if summary.ended == Some(Ended::Target) {
+        tell!("pagetide: note: the target ended before anything of it was seen");
     }
-    let end = end?;
-    written?;
-    Ok(code(end))
+    let code = code(end?);
+    Ok(if written { code } else { ExitCode::from(exit::FAILED) })
 }
 
 /// Puts the kernel's own balancing aside, if it is on and that was asked for.
@@ -231,7 +247,12 @@ fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
     match Tiers::read(host, &nodes(&arguments.fast_nodes), &nodes(&arguments.slow_nodes)) {
         Err(TierError::OneNode(node)) if arguments.dry_run => match arguments.fast {
             Some(Amount::Bytes(_)) => Ok(Tiers::assumed(host)),
-            _ => bail!(
+            Some(Amount::Share(share)) => bail!(
+                "one memory node ({node}): there is no fast tier of which --fast could be {}%; say with --fast SIZE \
+                 (--fast 4G, say) how much fast memory to assume",
+                share * 100.0
+            ),
+            None => bail!(
                 "one memory node ({node}): say with --fast SIZE how much fast memory to assume"
             ),
         },
@@ -244,6 +265,21 @@ fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
         }
         tiers => Ok(tiers?),
     }
+}
+
+/// That `--fast` is more than there is.
+fn too_much(tiers: &Tiers, fast: Option<Amount>) -> Option<String> {
+    let Some(Amount::Bytes(fast)) = fast else { return None };
+    let assumed = tiers.fast.is_empty();
+    let there = if assumed { tiers.total(&tiers.slow) } else { tiers.fast_total() };
+    let (what, so) = if assumed {
+        ("memory", "whatever runs here fits into it")
+    } else {
+        ("fast memory", "it limits nothing")
+    };
+    (fast > there).then(|| {
+        format!("--fast {fast} is more than the {there} of {what} that this machine has: {so}")
+    })
 }
 
 fn nodes(numbers: &[u16]) -> Vec<NodeId> {
@@ -310,8 +346,7 @@ fn watch(
     manager: &mut Manager<Recorder, LiveKernel>,
     arguments: &RunArgs,
     (progress, notes, heeding): (&Progress, &mut Notes, &mut Heeding),
-    mut log: Option<Log>,
-    writing: &mut Option<Writing>,
+    outputs: &mut Outputs,
 ) -> Result<End> {
     loop {
         let (line, end) = match manager.epoch(&interrupt::asked) {
@@ -325,16 +360,11 @@ fn watch(
         for note in record.as_ref().map(|record| notes.take(record, also)).unwrap_or_default() {
             progress.say(&format!("pagetide: note: {note}"));
         }
-        if let (Some(record), Some(to)) = (record, writing.as_mut())
-            && !to.take(record)
-            && let Some(Err(error)) = writing.take().map(Writing::finish)
-        {
-            tell!("pagetide: note: {error:#}; the run goes on without");
+        if let Some(record) = record {
+            outputs.record(record, progress);
         }
         if let Some(line) = line {
-            if let Some(log) = &mut log {
-                log.write(&line)?;
-            }
+            outputs.log(&line, progress);
             let mut parts = pagetide_report::epoch_parts(&line);
             if arguments.verbose {
                 progress.say(&parts.join(", "));
@@ -345,50 +375,5 @@ fn watch(
         if let Some(end) = end {
             return Ok(end);
         }
-    }
-}
-
-/// A line per epoch; without any it is removed on drop.
-struct Log {
-    out: BufWriter<File>,
-    path: PathBuf,
-    written: bool,
-}
-
-impl Drop for Log {
-    fn drop(&mut self) {
-        if !self.written {
-            // An empty file that stays is in nobody's way but the next run's.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-impl Log {
-    fn create(path: &Path) -> Result<Self> {
-        // As recordings: nothing is replaced, and only who called us reads the addresses in it.
-        let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-        let file = match made {
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                bail!("{} already exists; remove it or name another file", path.display())
-            }
-            made => {
-                made.with_context(|| format!("the log {} cannot be written", path.display()))?
-            }
-        };
-        if let Some(owner) = Owner::behind_sudo() {
-            // Where files cannot be given away it stays ours.
-            let _ = owner.give(&file);
-        }
-        Ok(Self { out: BufWriter::new(file), path: path.to_owned(), written: false })
-    }
-
-    fn write(&mut self, line: &EpochLine) -> Result<()> {
-        let text = serde_json::to_string(line)?;
-        // Whole lines, also for those who read while we write.
-        self.written = true;
-        writeln!(self.out, "{text}")
-            .and_then(|()| self.out.flush())
-            .with_context(|| format!("the log {} cannot be written", self.path.display()))
     }
 }

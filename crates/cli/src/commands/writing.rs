@@ -1,8 +1,10 @@
 //! A recording that is being written, by a thread of its own: writing a span takes long against the gaps of a
 //! burst.
 
+use crate::tell::tell;
 use anyhow::{Context as _, Result, anyhow, bail};
 use pagetide_trace::{EpochRecord, Owner, RecordingWriter};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, SyncSender};
 use std::thread::{self, JoinHandle};
@@ -35,6 +37,19 @@ impl<'a> Output<'a> {
             bail!("{} {what}; make it, or write elsewhere", parent.display());
         }
         Ok(())
+    }
+
+    /// Says that a recording is a folder, where its name is that of something else.
+    pub(crate) fn say_what_it_is(self) {
+        let other = |ending: &&OsStr| *ending != "heat";
+        if let Some(ending) = self.path.extension().filter(other) {
+            tell!(
+                "pagetide: note: a recording is a folder, and {} will be one; names that end in .heat rather than .{} \
+                 say so",
+                self.path.display(),
+                ending.display()
+            );
+        }
     }
 }
 

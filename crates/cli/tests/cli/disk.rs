@@ -1,8 +1,11 @@
 //! Full disks: what was complete stays readable, and the target goes on.
 
 use crate::live::one_node;
-use crate::run::{PAGETIDE, command, finish, heat, info, pagetide, recording, scratch, skip, turn};
+use crate::run::{
+    Outcome, PAGETIDE, command, finish, heat, info, pagetide, recording, scratch, skip, turn,
+};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// A small file system of its own, unmounted on drop.
@@ -64,13 +67,51 @@ fn a_run_goes_on_where_its_recording_cannot() {
     let mut run =
         command(["run", "-q", "--dry-run", "--fast", "64M", "--epoch", "200ms", "--json"]);
     run.arg("--record").arg(&path).args(["--", "sh", "-c", "sleep 4"]);
-    let outcome = finish(run).succeeds();
-    for word in ["the disk is full", "x.heat", "the run goes on without"] {
-        assert!(outcome.err.contains(word), "no '{word}' in {}", outcome.err);
-    }
+    let outcome = finish(run);
+    outcome.fails(1, &["the disk is full", "x.heat", "the run goes on without"]);
     let (run, info) = (outcome.json(), info(&path));
     assert!(info["finished"] == false && info["epochs"].as_u64() >= Some(1), "{info}");
     assert!(run["epochs"].as_u64() > info["epochs"].as_u64(), "{run} {info}");
+}
+
+#[test]
+fn a_run_goes_on_where_neither_log_nor_recording_can() {
+    let name = "a_run_goes_on_where_neither_log_nor_recording_can";
+    let Some(_turn) = turn(name).filter(|_| one_node(name)) else { return };
+    let Some(small) = Small::mount(name, "48k") else { return };
+    let (path, log) = (heat(&small.0, "x"), small.0.path().join("l.jsonl"));
+    let dry_run = |log: &Path| {
+        let mut run =
+            command(["run", "-q", "--dry-run", "--fast", "64M", "--epoch", "200ms", "--json"]);
+        run.arg("--log").arg(log);
+        run
+    };
+    let whole = |outcome: &Outcome| {
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        assert!(text.is_empty() || text.ends_with('\n'), "a torn line: {text}");
+        let epochs = outcome.json()["epochs"].as_u64();
+        assert!(epochs >= Some(5), "the run gave up: {outcome:?}");
+        assert!(epochs > Some(text.lines().count() as u64), "the log was not cut off: {outcome:?}");
+    };
+    // A page is left, for some lines.
+    let ballast = small.0.path().join("ballast");
+    fs::write(&ballast, vec![1; 44 << 10]).unwrap();
+    let mut run = dry_run(&log);
+    run.args(["--", "sh", "-c", "sleep 4"]);
+    let outcome = finish(run);
+    let said = "; the lines before it are whole; free some space or log to another disk; the run goes on without";
+    outcome.fails(1, &["the log", "l.jsonl cannot be written: No space left", said]);
+    assert_eq!(outcome.err.matches("the run goes on without").count(), 1, "{}", outcome.err);
+    whole(&outcome);
+    // And with a recording there, it is said of both: its header and a page are left.
+    let _ = fs::remove_file(&log);
+    fs::write(&ballast, vec![1; 40 << 10]).unwrap();
+    let mut run = dry_run(&log);
+    run.arg("--record").arg(&path).args(["--", "sh", "-c", "sleep 4; exit 7"]);
+    let outcome = finish(run);
+    outcome
+        .fails(1, &["l.jsonl cannot be written", "the disk is full: ", "x.heat", "exit status: 7"]);
+    whole(&outcome);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::json::{are_documented, section};
 use crate::run::{Outcome, PAGETIDE, pagetide, scratch, skip, turn};
 use serde_json::Value;
 use std::fs;
+use std::path::Path;
 
 /// Whether this machine has one memory node; said aloud if not.
 pub(crate) fn one_node(test: &str) -> bool {
@@ -24,7 +25,8 @@ fn one_memory_node_is_answered_with_what_can_be_done() {
     let said = ["one memory node (0)", "nothing to move", "pagetide doctor", "--dry-run"];
     pagetide("run -- true").fails(4, &said);
     pagetide("run --dry-run -- true").fails(1, &["one memory node (0)", "--fast SIZE"]);
-    pagetide("run --dry-run --fast 10% -- true").fails(1, &["--fast SIZE"]);
+    pagetide("run --dry-run --fast 10% -- true")
+        .fails(1, &["no fast tier of which --fast could be 10%", "--fast SIZE"]);
 }
 
 #[test]
@@ -63,6 +65,13 @@ fn a_log_replaces_nothing_and_goes_if_nothing_was_written() {
     fs::write(&log, "precious").unwrap_or_default();
     pagetide(&format!("{line} -- true")).fails(1, &["log.jsonl already exists", "another file"]);
     assert_eq!(fs::read_to_string(&log).unwrap_or_default(), "precious");
+    // Two options that name one path, however that is written.
+    let same = scratch.path().join("same.heat");
+    let other = scratch.path().join("./same.heat");
+    let line = format!("run --dry-run --fast 64M --log {} --record", same.display());
+    pagetide(&format!("{line} {} -- true", other.display()))
+        .fails(1, &["--log and --record both name", "same.heat", "a name of its own"]);
+    assert!(!same.exists(), "an empty log was left behind");
 }
 
 #[test]
@@ -89,6 +98,73 @@ fn a_dry_run_decides_and_moves_nothing() {
     for word in ["Dry run of", "nothing was moved", "of 64.0 MiB of fast memory"] {
         assert!(words.contains(word), "no '{word}' in {words}");
     }
+}
+
+#[test]
+fn what_ended_a_run_is_told() {
+    let test = "what_ended_a_run_is_told";
+    let Some(_turn) = turn(test).filter(|_| one_node(test)) else { return };
+    let line = "run -q --dry-run --fast 64M --epoch 500ms --for 30s";
+    let ends = "-- sleep 1.5";
+    assert_eq!(pagetide(&format!("{line} --json {ends}")).succeeds().json()["ended"], "target");
+    let words = pagetide(&format!("{line} {ends}")).succeeds().out;
+    assert!(words.contains("until the target ended"), "{words}");
+    assert_eq!(dry_run("--json").succeeds().json()["ended"], "limit");
+    // Too short to be seen.
+    let soon = pagetide(&format!("{line} -- true")).succeeds();
+    let said = soon.out.contains("until the target ended")
+        || soon.err.contains("note: the target ended before anything of it was seen");
+    assert!(said, "{soon:?}");
+}
+
+#[test]
+fn what_is_accepted_and_hardly_meant_is_noted() {
+    let test = "what_is_accepted_and_hardly_meant_is_noted";
+    let Some(_turn) = turn(test).filter(|_| one_node(test)) else { return };
+    let scratch = scratch();
+    let line = "run -q --dry-run --for 1s --epoch 500ms";
+    let much = pagetide(&format!("{line} --fast 100000G -- sleep 1")).succeeds().err;
+    let note = "--fast 97.7 TiB is more than the";
+    assert!(much.contains(note) && much.contains("whatever runs here fits into it"), "{much}");
+    let (text, heat) = (scratch.path().join("x.txt"), scratch.path().join("x.heat"));
+    let noted = |option: &str, path: &Path| {
+        pagetide(&format!("{option} {} -- sleep 1", path.display())).succeeds().err
+    };
+    let line = format!("{line} --fast 64M --record");
+    let note = "x.txt will be one; names that end in .heat rather than .txt say so";
+    assert!(noted(&line, &text).contains(note));
+    assert!(!noted(&line, &heat).contains(".heat rather than"), "{heat:?}");
+    let other = scratch.path().join("o").join("x.txt");
+    fs::create_dir(scratch.path().join("o")).unwrap();
+    assert!(noted("record -q --epoch 500ms -o", &other).contains(note));
+}
+
+#[test]
+fn a_recording_of_a_run_has_the_lengths_of_its_epochs() {
+    let test = "a_recording_of_a_run_has_the_lengths_of_its_epochs";
+    let Some(_turn) = turn(test).filter(|_| one_node(test)) else { return };
+    let scratch = scratch();
+    let path = scratch.path().join("run.heat");
+    // The first two take a second.
+    let workload = "workload hot-cold --size 32M --hot 8M --rate 200000 --seconds 60";
+    let line = format!(
+        "run -q --json --dry-run --fast 16M --epoch 3s --for 9s --record {}",
+        path.display()
+    );
+    let run = pagetide(&format!("{line} -- {PAGETIDE} {workload}")).succeeds().json();
+    let plan = pagetide(&format!("plan --json {}", path.display())).succeeds().json();
+    let recorded = |key: &str| plan["recording"][key].as_f64().unwrap_or(f64::NAN);
+    assert_eq!(recorded("epoch_s"), 3.0);
+    let (shortest, longest) = (recorded("shortest_epoch_s"), recorded("longest_epoch_s"));
+    assert!(shortest < 1.5 && longest > 2.5, "from {shortest} to {longest} s");
+    let lengths = plan["heatmap"]["lengths_s"].as_array().unwrap();
+    assert_eq!(lengths.len() as u64, run["epochs"].as_u64().unwrap());
+    let all: f64 = lengths.iter().filter_map(Value::as_f64).sum();
+    let seconds = run["seconds"].as_f64().unwrap();
+    assert!((all - seconds).abs() < 0.01, "{all} s of {seconds} s");
+    let words = pagetide(&format!("plan {}", path.display())).succeeds().out;
+    let flat = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("epochs of 1 s to 3 s"), "{words}");
 }
 
 #[test]

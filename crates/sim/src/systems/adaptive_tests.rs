@@ -131,7 +131,11 @@ fn what_went_up_and_down_again_is_counted_to_its_owner() {
         })
     };
     let [[up, down, again], [friendly_up, friendly_down, friendly_again]] = [0, 1].map(sums);
-    assert!(again <= up && again <= down && friendly_again <= friendly_up, "{:?}", [0, 1].map(sums));
+    assert!(
+        again <= up && again <= down && friendly_again <= friendly_up,
+        "{:?}",
+        [0, 1].map(sums)
+    );
     assert!(friendly_again <= friendly_down, "{:?}", [0, 1].map(sums));
     assert!(up > 0 && friendly_up > 0 && again > 0, "both go up: {:?}", [0, 1].map(sums));
     let share = |again: u64, up: u64| again as f64 / up as f64;

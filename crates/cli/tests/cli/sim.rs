@@ -147,7 +147,7 @@ fn what_cannot_be_done_is_known_before_anything_is_simulated() {
     fs::write(&path, format!("pool = \"pcm\"\n{text}")).unwrap();
     pagetide(&format!("sim {}", path.display())).fails(
         1,
-        &["small.toml", "unknown field `pool`", "'pool' is a key of scenarios of a pool"],
+        &["small.toml", "`tenant` is a key of scenarios of tiers", "`pool` of those of a pool"],
     );
 }
 

@@ -66,14 +66,14 @@ pub(crate) const OPTIONS: [OptionInfo; 9] = [
     OptionInfo {
         name: "floor",
         summary: "ticks in a row in which next to nothing went up that are enough, varied or not, \
-                  once all memory was watched `passes` times in them; 0: never (as published)",
+                  once all memory was watched in them; 0: never (as published)",
         default: 15.0,
         range: (0.0, 10_000.0),
         whole: true,
     },
     OptionInfo {
         name: "passes",
-        summary: "how often all memory must be watched without anything going up: a page that is \
+        summary: "how often all memory must be watched for that where nothing went up so far: a page that is \
                   promoted by how far apart its faults are shows that in the third pass at the earliest",
         default: 4.0,
         range: (0.0, 1000.0),
@@ -242,7 +242,8 @@ impl PingPong {
         if waited && self.goes_on(rule, rule.patience) && churns(rule, &long) {
             return Some(long);
         }
-        let idle = self.idle >= rule.floor && self.watched >= rule.passes;
+        let passes = if self.most_up > 0.0 { 1.0 } else { rule.passes };
+        let idle = self.idle >= rule.floor && self.watched >= passes;
         let settled = rule.floor > 0 && idle;
         settled.then(|| self.within(rule, rule.floor))
     }

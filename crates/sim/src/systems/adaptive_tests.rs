@@ -85,7 +85,7 @@ fn what_is_stopped_is_looked_at_as_often_as_the_governor_counts() {
 fn tenants_are_stopped_each_for_itself() {
     // A hot set that fits, and from 100 s on a neighbour without one.
     let text = format!(
-        "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\nseconds = 200\n\
+        "machine = \"adaptive-cxl\"\nscale = 256\nhuge_pages = false\nseconds = 500\n\
          [system]\nname = \"adaptive\"\n\
          [[tenant]]\nmemory = \"16G\"\nfast = \"4G\"\ncompute_ns = 40\n\
          pattern = {{ {HOT_COLD} }}\n\
@@ -95,9 +95,9 @@ fn tenants_are_stopped_each_for_itself() {
     let outcome = scenario(&text);
     let [(first_s, false)] = turns(&outcome, 0)[..] else { panic!("{:?}", turns(&outcome, 0)) };
     let [(second_s, false)] = turns(&outcome, 1)[..] else { panic!("{:?}", turns(&outcome, 1)) };
-    assert!(first_s < 100.0 && second_s < 100.0, "each counts from its start: {second_s}");
+    assert!(first_s < 100.0 && second_s < 400.0, "each counts from its start: {second_s}");
     let [friendly, unfriendly] = &outcome.tenants[..] else { panic!("two tenants") };
-    assert!(friendly.fast_share > 0.95 && unfriendly.promoted < 1 << 30, "{outcome:?}");
+    assert!(friendly.fast_share > 0.95 && unfriendly.promoted < 4 << 30, "{outcome:?}");
 }
 
 #[test]

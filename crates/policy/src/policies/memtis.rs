@@ -1,11 +1,19 @@
 //! MEMTIS's histogram (SOSP 2023, sections 4.1 and 4.2) as a rank: units in bins that double with
 //! the number of their accesses, and a threshold so that what is above it fits fast memory.
 //!
-//! What is hot goes up, the hottest first; what is fast stays unless that needs its place, and then
-//! the lowest bin goes first; what is slow and not hot stays. MEMTIS protects "warm" pages, one bin
-//! below, where the hot set leaves a quarter of fast memory: going by bins does that by itself. It
-//! demotes cold pages ahead of need to keep 2 % free; here room is the core's matter. It splits
-//! skewed huge pages, which no order can.
+//! What is hot goes up, the hottest first, where there is room or something that is not hot to make it;
+//! what is fast stays unless that needs its place, and then the lowest bin goes first. MEMTIS protects
+//! "warm" pages, one bin below, where the hot set leaves a quarter of fast memory: going by bins does
+//! that by itself. It demotes cold pages ahead of need to keep 2 % free; here room is the core's
+//! matter. It splits skewed huge pages, which no order can.
+//!
+//! As the published code has it (`htmm_core.c`), and the paper does not say:
+//! - The threshold rises when it is due. It is lowered by one bin at most for each cooling, for the
+//!   histogram is empty then.
+//! - A new page begins one bin above the threshold, the next cooling spares it, and the histogram learns
+//!   of it when it is accessed or cooled. So memory that nobody uses makes no room at first. A huge page
+//!   counts as cold until then.
+//! - Counts are cooled by the memory that was allocated, too: in the order of addresses here.
 //!
 //! Its samples are every 199th load that misses the caches. Ours are expected of the rate that is
 //! known: no chance in them, and no period that adapts to what sampling costs.
@@ -28,6 +36,13 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             summary: "accesses of which one is counted",
             default: 199.0,
             range: (1.0, 1e9),
+            whole: true,
+        },
+        OptionInfo {
+            name: "alloc",
+            summary: "base pages that were allocated after which all counts are halved, too",
+            default: 2_621_440.0,
+            range: (1.0, 1e15),
             whole: true,
         },
         OptionInfo {
@@ -54,8 +69,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             sample: settings.get("sample"),
             adapt: settings.get("adapt"),
             cool: settings.get("cool"),
+            alloc: settings.get("alloc"),
             since_adapted: 0.0,
             since_cooled: 0.0,
+            since_alloc: 0.0,
+            cooled: false,
             hot: LOWEST_HOT,
             counts: Vec::new(),
         }))
@@ -72,13 +90,47 @@ struct Memtis {
     sample: f64,
     adapt: f64,
     cool: f64,
+    alloc: f64,
     /// Accesses counted since the threshold was set, and since counts were halved.
     since_adapted: f64,
     since_cooled: f64,
+    /// Base pages allocated since counts were halved for such.
+    since_alloc: f64,
+    /// Counts were halved since the threshold was set.
+    cooled: bool,
     /// The lowest bin that is hot.
     hot: usize,
-    /// By unit number; none: never observed.
-    counts: Vec<Option<f64>>,
+    /// By unit number; none: never seen.
+    counts: Vec<Option<Count>>,
+}
+
+/// What was counted of a unit.
+#[derive(Clone, Copy)]
+struct Count {
+    accesses: f64,
+    /// Not accessed yet: the next cooling leaves it as it is.
+    spared: bool,
+    /// The histogram knows of it.
+    listed: bool,
+}
+
+impl Count {
+    /// Adds an epoch's accesses and cools as often as is due. The parts of the epoch: before the first
+    /// cooling, between two, and after the last.
+    fn add(&mut self, accesses: f64, coolings: f64, (before, between, after): (f64, f64, f64)) {
+        let spared = self.spared && accesses <= 0.0;
+        let halvings = if spared { coolings - 1.0 } else { coolings };
+        self.spared = spared && coolings < 1.0;
+        self.listed |= accesses > 0.0 || halvings >= 1.0;
+        if halvings < 1.0 {
+            self.accesses += accesses;
+            return;
+        }
+        // What comes in between is halved once, what came in before that twice, and so on.
+        let rest = 0.5f64.powf(halvings - 1.0);
+        let halved = (self.accesses + accesses * before) / 2.0;
+        self.accesses = halved * rest + accesses * (between * (1.0 - rest) + after);
+    }
 }
 
 impl RankPolicy for Memtis {
@@ -88,7 +140,7 @@ impl RankPolicy for Memtis {
         self.count(view);
         if self.since_adapted >= self.adapt {
             self.since_adapted = 0.0;
-            self.hot = self.threshold(view);
+            self.adapt(view);
         }
         let mut unknown = 0;
         for (row, key) in keys.iter_mut().enumerate() {
@@ -96,10 +148,12 @@ impl RankPolicy for Memtis {
                 (*key, unknown) = (UNKNOWN, unknown + 1);
                 continue;
             };
+            // What is hot makes no room for what is hot, too.
             let group = match (bin >= self.hot, view.is_fast(row)) {
-                (true, _) => 0,
-                (false, true) => 1,
-                (false, false) => 2,
+                (true, true) => 0,
+                (true, false) => 1,
+                (false, true) => 2,
+                (false, false) => 3,
             };
             // Within a group the highest bin comes first.
             *key = group * BINS as u32 + (BINS - 1 - bin) as u32;
@@ -113,7 +167,7 @@ impl RankPolicy for Memtis {
 }
 
 impl Memtis {
-    /// Newborn units have no count, and those that are seen for the first time have one.
+    /// Units that are seen for the first time, or born again, begin above the threshold.
     fn meet(&mut self, view: &EpochView<'_>) {
         let len = view.heat.unit.last().map_or(0, |last| last.index() + 1);
         if self.counts.len() < len {
@@ -122,14 +176,25 @@ impl Memtis {
         for unit in view.history.newborn() {
             self.counts[unit.index()] = None;
         }
-        for (unit, flags) in view.heat.unit.iter().zip(&view.heat.flags) {
-            if observed(*flags) {
-                self.counts[unit.index()].get_or_insert(0.0);
+        let new = Count { accesses: (1u64 << (self.hot + 1)) as f64, spared: true, listed: false };
+        for row in 0..view.heat.len() {
+            let at = view.heat.unit[row].index();
+            if self.counts[at].is_some() || !observed(view.heat.flags[row]) {
+                continue;
+            }
+            self.counts[at] = Some(new);
+            self.since_alloc += f64::from(view.heat.pages[row]) * view.one_unit_in as f64;
+            while self.since_alloc >= self.alloc {
+                self.since_alloc -= self.alloc;
+                self.cooled = true;
+                for count in self.counts.iter_mut().flatten() {
+                    count.add(0.0, 1.0, (0.0, 0.0, 0.0));
+                }
             }
         }
     }
 
-    /// Adds an epoch's accesses; counts are halved as often as is due within it.
+    /// Adds an epoch's accesses; counts are cooled as often as is due within it.
     fn count(&mut self, view: &EpochView<'_>) {
         let heat = view.heat;
         let samples = |row: usize| f64::from(heat.rate[row]) * view.length_s / self.sample;
@@ -139,31 +204,38 @@ impl Memtis {
         if all <= 0.0 {
             return;
         }
-        let halvings = ((self.since_cooled + all) / self.cool).floor().min(1e6);
-        // Parts of the epoch before the first halving, between two, and after the last.
+        let coolings = ((self.since_cooled + all) / self.cool).floor().min(1e6);
         let before = ((self.cool - self.since_cooled) / all).clamp(0.0, 1.0);
         let between = self.cool / all;
-        let after = ((self.since_cooled + all - halvings * self.cool) / all).clamp(0.0, 1.0);
+        let after = ((self.since_cooled + all - coolings * self.cool) / all).clamp(0.0, 1.0);
         for row in 0..heat.len() {
             let new = samples(row) * PAGES / f64::from(heat.pages[row].max(1));
-            let Some(count) = &mut self.counts[heat.unit[row].index()] else { continue };
-            if halvings >= 1.0 {
-                *count = (*count + new * before) / 2.0;
-                // What comes in between is halved once, what came in before that twice, and so on.
-                let rest = 0.5f64.powf(halvings - 1.0);
-                *count = *count * rest + new * (between * (1.0 - rest) + after);
-            } else {
-                *count += new;
+            if let Some(count) = &mut self.counts[heat.unit[row].index()] {
+                count.add(new, coolings, (before, between, after));
             }
         }
+        self.cooled |= coolings >= 1.0;
         self.since_adapted += all;
-        self.since_cooled = (self.since_cooled + all - halvings * self.cool).max(0.0);
+        self.since_cooled = (self.since_cooled + all - coolings * self.cool).max(0.0);
+    }
+
+    /// Sets the threshold: up to where what is hot fits, down by one bin if counts were cooled.
+    fn adapt(&mut self, view: &EpochView<'_>) {
+        let fits = self.threshold(view);
+        if self.cooled && fits < self.hot {
+            self.hot -= 1;
+        }
+        self.hot = self.hot.max(fits);
+        self.cooled = false;
     }
 
     /// The lowest bin from which on all fits fast memory; at least one bin can be hot.
     fn threshold(&self, view: &EpochView<'_>) -> usize {
         let mut pages = [0; BINS];
-        for row in 0..view.heat.len() {
+        let listed = |row: &usize| {
+            self.counts[view.heat.unit[*row].index()].is_some_and(|count| count.listed)
+        };
+        for row in (0..view.heat.len()).filter(listed) {
             if let Some(bin) = self.bin(view, row) {
                 pages[bin] += u64::from(view.heat.pages[row]);
             }
@@ -181,6 +253,9 @@ impl Memtis {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below 2000")]
     fn bin(&self, view: &EpochView<'_>, row: usize) -> Option<usize> {
         let count = self.counts[view.heat.unit[row].index()]?;
-        Some(((count + 1.0).log2().floor() as usize).min(BINS - 1))
+        if !count.listed && f64::from(view.heat.pages[row]) >= PAGES {
+            return Some(0);
+        }
+        Some(((count.accesses + 1.0).log2().floor() as usize).min(BINS - 1))
     }
 }

@@ -29,6 +29,8 @@ const SLEEP_NS: f64 = 0.5e9;
 /// Samples between two settings of the threshold, and between two coolings.
 const ADAPT: f64 = 100_000.0;
 const COOL: f64 = 2_000_000.0;
+/// Base pages allocated between two coolings (10 GiB).
+const ALLOC: f64 = 2_621_440.0;
 /// Parts in 100 of fast memory: what is free after promotion and after demotion; below what demotion
 /// begins when nothing is to go up.
 const FREE: u64 = 3;
@@ -119,8 +121,9 @@ impl Managed {
         let scale = given.period.scale;
         // A page has as many samples as on a machine of full size, all pages together have fewer.
         let (adapt, cool) = ((ADAPT / scale).round(), (COOL / scale).round().max(1.0));
+        let alloc = (ALLOC / scale).round().max(1.0);
         let policy: PolicySpec =
-            format!("memtis:sample=1,adapt={adapt:.0},cool={cool:.0}").parse()?;
+            format!("memtis:sample=1,adapt={adapt:.0},cool={cool:.0},alloc={alloc:.0}").parse()?;
         let mechanism = given.mechanism.of(Mechanism::HUGE);
         // Nobody calls its threads: what a request costs before its first page falls away.
         let costs = Kernel { call_us: 0.0, ..given.kernel() };

@@ -4,6 +4,7 @@ use super::SweepError;
 use super::order::{lost, ordered, taken};
 use super::vary::{Setting, longer, set};
 use crate::scenario::{self, Scenario, ScenarioError, shorter};
+use crate::systems;
 use pagetide_machine::{Machine, model};
 use std::fs::{self, File};
 use std::io::{Error, ErrorKind, Read};
@@ -24,12 +25,21 @@ pub struct Draft {
 /// Stands for the rules by which `pagetide run` sees and decides: whoever changes those raises it, and points of
 /// all other systems stay. What the simulated machine does has its own ([`super::MODEL`]).
 const RUN: u32 = 22;
+/// The same for policy `memtis`. Version 2 has new pages, coolings and the threshold as published.
+const MEMTIS: u32 = 2;
 
-/// [`RUN`], if what comes of a scenario hangs on it.
-fn rules_of_run(scenario: &Scenario) -> Option<u32> {
+/// What of these a scenario's outcome hangs on, ahead of its key.
+fn versions(scenario: &Scenario) -> String {
     let system = &scenario.system;
-    let governed = |spec: &String| spec.split(':').next() == Some("gain");
-    (system.name == "pagetide" || system.governor.as_ref().is_some_and(governed)).then_some(RUN)
+    let is = |spec: &Option<String>, name: &str| {
+        spec.as_ref().is_some_and(|spec| spec.split(':').next() == Some(name))
+    };
+    let run = system.name == "pagetide" || is(&system.governor, "gain");
+    let memtis = system.name == "memtis" || is(&system.policy, "memtis");
+    let version = |(holds, name, of): (bool, &str, u32)| {
+        if holds { format!("{name} {of} ") } else { String::new() }
+    };
+    [(run, "run", RUN), (memtis, "memtis", MEMTIS)].map(version).concat()
 }
 
 /// A scenario with all changes.
@@ -110,8 +120,8 @@ impl Draft {
             scenario::listens(&scenario, &origin)?;
         }
         self.machine(&mut root)?;
-        let version = rules_of_run(&scenario).map_or_else(String::new, |of| format!("run {of} "));
-        Ok(Resolved { scenario, origin, key: version + &key(&root, "tenant") })
+        let key = versions(&scenario) + &key(&root, "tenant");
+        Ok(Resolved { scenario, origin, key })
     }
 
     fn changed(&self, settings: &[Setting]) -> Result<Value, SweepError> {
@@ -125,9 +135,27 @@ impl Draft {
             let wrong = |problem| self.wrong(setting, problem);
             set(&mut root, &path, &setting.value).map_err(wrong)?;
         }
+        self.leave_policy(&mut root, &settings);
         match lost(&root, &settings) {
             Some((setting, by)) => Err(self.wrong(setting, taken(by))),
             None => Ok(root),
+        }
+    }
+
+    /// The file's policy is that of the system that the file names: under another name, but `policy`, a
+    /// system has its own.
+    fn leave_policy(&self, root: &mut Value, settings: &[&Setting]) {
+        let path = |path: &str| settings.iter().any(|setting| setting.path == path);
+        let of = |table: &Table| {
+            let name = table.get("system")?.get("name")?.as_str()?;
+            Some(name.to_owned())
+        };
+        let Some(table) = root.as_table_mut() else { return };
+        let Some(name) = of(table) else { return };
+        let ranks = systems::find(&name).is_ok_and(|info| info.keys.contains(&"policy"));
+        let own = name == "policy" || of(&self.table).is_some_and(|own| own == name);
+        if path("system.name") && !path("system.policy") && ranks && !own {
+            table.get_mut("system").and_then(Value::as_table_mut).map(|of| of.remove("policy"));
         }
     }
 
@@ -213,17 +241,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_of_systems_that_decide_as_run_does_go_by_the_version_of_its_rules_and_no_others() {
-        let of_run = |system: &str| {
+    fn the_files_policy_is_no_other_systems() {
+        let text = "seconds = 10\n[system]\nname = \"lfu\"\npolicy = \"lfu:window=2\"\n\
+            [[tenant]]\nmemory = \"1G\"\npattern = { kind = \"uniform\" }";
+        let draft = Draft::new(text, "x.toml").unwrap();
+        let policy = |set: &[&str]| {
+            let set: Vec<Setting> = set.iter().map(|text| text.parse().unwrap()).collect();
+            draft.with(&set).unwrap().scenario.system.policy
+        };
+        let own = Some("lfu:window=2".to_owned());
+        assert_eq!(policy(&[]), own);
+        assert_eq!(policy(&["system.name=lfu"]), own);
+        assert_eq!(policy(&["system.name=policy"]), own);
+        assert_eq!(policy(&["system.name=lru"]), None);
+        let given = policy(&["system.name=lru", "system.policy=random"]);
+        assert_eq!(given, Some("random".to_owned()));
+    }
+
+    #[test]
+    fn points_go_by_the_versions_of_the_rules_that_they_hang_on_and_no_others() {
+        let begins = |system: &str, with: &str| {
             let text = format!(
                 "seconds = 10\n[system]\n{system}\n[[tenant]]\nmemory = \"1G\"\npattern = {{ kind = \"uniform\" }}"
             );
             let key = Draft::new(&text, "x.toml").unwrap().with(&[]).unwrap().key;
-            key.starts_with(&format!("run {RUN} "))
+            key.starts_with(with)
         };
-        assert!(of_run("name = \"pagetide\""));
-        assert!(of_run("name = \"policy\"\ngovernor = \"gain:horizon=20\""));
-        assert!(!of_run("name = \"tpp-mod\"\ngovernor = \"adaptive\""));
-        assert!(!of_run("name = \"memtis\""));
+        let (run, memtis) = (format!("run {RUN} "), format!("memtis {MEMTIS} "));
+        assert!(begins("name = \"pagetide\"", &run));
+        assert!(begins("name = \"policy\"\ngovernor = \"gain:horizon=20\"", &run));
+        assert!(!begins("name = \"tpp-mod\"\ngovernor = \"adaptive\"", "run"));
+        assert!(begins("name = \"memtis\"", &memtis));
+        assert!(begins("name = \"policy\"\npolicy = \"memtis:sample=1\"", &memtis));
+        assert!(!begins("name = \"lru\"", "memtis"));
     }
 }

@@ -11,8 +11,8 @@
 //! - The threshold rises when it is due. It is lowered by one bin at most for each cooling, for the
 //!   histogram is empty then.
 //! - A new page begins one bin above the threshold, the next cooling spares it, and the histogram learns
-//!   of it when it is accessed or cooled. So memory that nobody uses makes no room at first. A huge page
-//!   counts as cold until then.
+//!   of it when it is accessed or cooled. So memory that nobody uses makes no room at first, and does not go up.
+//!   A huge page counts as cold until then.
 //! - Counts are cooled by the memory that was allocated, too: in the order of addresses here.
 //!
 //! Its samples are every 199th load that misses the caches. Ours are expected of the rate that is
@@ -148,8 +148,10 @@ impl RankPolicy for Memtis {
                 (*key, unknown) = (UNKNOWN, unknown + 1);
                 continue;
             };
-            // What is hot makes no room for what is hot, too.
-            let group = match (bin >= self.hot, view.is_fast(row)) {
+            // What is hot makes no room for what is hot, too; what is new is hot where it is fast.
+            let fast = view.is_fast(row);
+            let hot = bin >= self.hot && (fast || self.listed(view, row));
+            let group = match (hot, fast) {
                 (true, true) => 0,
                 (true, false) => 1,
                 (false, true) => 2,
@@ -232,10 +234,7 @@ impl Memtis {
     /// The lowest bin from which on all fits fast memory; at least one bin can be hot.
     fn threshold(&self, view: &EpochView<'_>) -> usize {
         let mut pages = [0; BINS];
-        let listed = |row: &usize| {
-            self.counts[view.heat.unit[*row].index()].is_some_and(|count| count.listed)
-        };
-        for row in (0..view.heat.len()).filter(listed) {
+        for row in (0..view.heat.len()).filter(|row| self.listed(view, *row)) {
             if let Some(bin) = self.bin(view, row) {
                 pages[bin] += u64::from(view.heat.pages[row]);
             }
@@ -247,6 +246,11 @@ impl Memtis {
         };
         let lowest = (LOWEST_HOT..BINS).rev().take_while(fits).last();
         lowest.unwrap_or(BINS - 1)
+    }
+
+    /// Whether the histogram knows of a row's unit.
+    fn listed(&self, view: &EpochView<'_>, row: usize) -> bool {
+        self.counts[view.heat.unit[row].index()].is_some_and(|count| count.listed)
     }
 
     /// The bin of a row's unit; none if it was never observed.

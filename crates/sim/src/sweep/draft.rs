@@ -25,8 +25,8 @@ pub struct Draft {
 /// Stands for the rules by which `pagetide run` sees and decides: whoever changes those raises it, and points of
 /// all other systems stay. What the simulated machine does has its own ([`super::MODEL`]).
 const RUN: u32 = 22;
-/// The same for policy `memtis`. Version 2 has new pages, coolings and the threshold as published.
-const MEMTIS: u32 = 2;
+/// The same for policy `memtis`. Version 3 has new pages, coolings and the threshold as published.
+const MEMTIS: u32 = 3;
 
 /// What of these a scenario's outcome hangs on, ahead of its key.
 fn versions(scenario: &Scenario) -> String {

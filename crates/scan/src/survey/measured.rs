@@ -60,8 +60,8 @@ impl Measured {
                 let times = busy * visit.stands_for(resident);
                 sum += slope.times(times);
                 measured += 1.0;
-                ran |= visit.reach_ns() > 0.0;
             }
+            ran |= visit.reach_ns() > 0.0;
             let at_once = |first: &&Look| visit.late || (visit.huge && first.gap_ns <= AT_ONCE_NS);
             if let Some(first) = visit.looks.first().filter(at_once) {
                 first_looks += f64::from(visit.pages);
@@ -145,6 +145,10 @@ mod tests {
     fn what_was_not_seen_and_may_have_stayed_cached_is_unknown() {
         let cached = Visit { cached: true, late: true, ..visit(&[(3.3e8, 0)]) };
         assert_eq!(Measured::of(&[&cached], 100, USUAL, 1.0), None);
+        // A process that sleeps most of the time does not run for its cache gap in a visit; it ran all the same.
+        let sleepy = OfProcess { gap_ns: 2e8, cores: 0.1 };
+        let cached = Visit { cached: true, late: true, ..visit(&[(3.3e7, 0)]) };
+        assert_eq!(Measured::of(&[&cached], 100, sleepy, 1.0), None);
         let hot = Visit { late: true, ..visit(&[(5e6, 100)]) };
         let hot = Measured::of(&[&hot], 100, USUAL, 1.0).unwrap();
         assert!(hot.saturated && (hot.traffic.pages - 20e3).abs() < 1.0, "{hot:?}");

@@ -1,21 +1,47 @@
 //! Recordings that will be too short for a plan: said at the start, not after minutes.
 
 use crate::args::RecordOptions;
-use pagetide_replay::LEAST_EPOCHS;
+use pagetide_replay::{LEAST_EPOCHS, LEAST_SECONDS};
 use std::time::Duration;
+
+/// What a plan leaves out at most of a program that fills its memory in its first seconds: two
+/// epochs in which it grows, for the first walk may come before its end, and one in which policies
+/// learn.
+pub(crate) const LEFT_OUT: u32 = 3;
+
+/// Epochs that a plan needs beside those that it leaves out. Samples take their time, however short
+/// the epochs.
+pub(crate) fn needed(options: &RecordOptions) -> u32 {
+    let by_time = LEAST_SECONDS / options.epoch.as_secs_f64();
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let by_time = if options.exact.exact { 0 } else { by_time.ceil() as u32 };
+    by_time.max(LEAST_EPOCHS)
+}
+
+/// The same in words.
+pub(crate) fn needed_in_words(needed: u32) -> String {
+    match needed {
+        LEAST_EPOCHS => LEAST_EPOCHS.to_string(),
+        _ => format!("{needed}, for {LEAST_SECONDS} s at least,"),
+    }
+}
 
 /// That no plan can come of so few epochs, and what would help.
 pub(crate) fn too_short(options: &RecordOptions) -> Option<String> {
     let (limit, epoch) = (options.limit?, options.epoch);
     let fit = limit.as_secs_f64() / epoch.as_secs_f64();
-    let least = f64::from(LEAST_EPOCHS);
+    let needed = needed(options);
+    let least = f64::from(needed);
     // A last epoch that is nearly as long as the others counts as one.
     if fit + 0.2 >= least {
         return None;
     }
-    // Two more than needed: a plan leaves out the epoch in which a program fills its memory, and the next one.
-    let longer = epoch.mul_f64(least + 2.0);
-    let most = limit.as_secs_f64() / (least + 2.0);
+    let left_out = f64::from(LEFT_OUT);
+    let longer = epoch.mul_f64(least + left_out);
+    // Shorter epochs leave out less, but as much time must remain.
+    let by_time = if options.exact.exact { 0.0 } else { LEAST_SECONDS };
+    let limit_s = limit.as_secs_f64();
+    let most = (limit_s / (f64::from(LEAST_EPOCHS) + left_out)).min((limit_s - by_time) / left_out);
     let shorter = (-3..=6)
         .rev()
         .flat_map(|power| [5.0, 2.0, 1.0].map(|digit| digit * 10f64.powi(power)))
@@ -24,8 +50,8 @@ pub(crate) fn too_short(options: &RecordOptions) -> Option<String> {
         format!(", or --epoch {}", time(Duration::from_secs_f64(length)))
     });
     Some(format!(
-        "--for {} is {} of {}, and a plan needs at least {LEAST_EPOCHS} after the program has \
-         filled its memory: --for {}{shorter}",
+        "--for {} is {} of {}, and a plan needs at least {} after the program has filled its \
+         memory: --for {}{shorter}",
         time(limit),
         match fit.floor() {
             n if n < 1.0 => "less than one epoch".to_owned(),
@@ -33,6 +59,7 @@ pub(crate) fn too_short(options: &RecordOptions) -> Option<String> {
             n => format!("{n} epochs"),
         },
         time(epoch),
+        needed_in_words(needed),
         time(longer)
     ))
 }
@@ -49,10 +76,15 @@ pub(crate) fn time(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::exact_args::ExactOptions;
 
     fn note(limit_ms: Option<u64>, epoch_ms: u64) -> Option<String> {
+        too_short(&options(limit_ms, epoch_ms))
+    }
+
+    fn options(limit_ms: Option<u64>, epoch_ms: u64) -> RecordOptions {
         let of = Duration::from_millis;
-        too_short(&RecordOptions {
+        RecordOptions {
             epoch: of(epoch_ms),
             unit: pagetide_types::UnitSize::default(),
             limit: limit_ms.map(of),
@@ -60,8 +92,8 @@ mod tests {
             clear_shared: false,
             range: None,
             quiet: true,
-            exact: crate::exact_args::ExactOptions::default(),
-        })
+            exact: ExactOptions::default(),
+        }
     }
 
     #[test]
@@ -72,9 +104,19 @@ mod tests {
         assert_eq!(
             text,
             "--for 12s is 2 epochs of 5s, and a plan needs at least 3 after the program has filled \
-             its memory: --for 25s, or --epoch 2s"
+             its memory: --for 30s, or --epoch 500ms"
         );
+        // However short the epochs: in so little time nothing can be told.
         let text = note(Some(2_000), 5000).unwrap();
-        assert!(text.contains("less than one epoch of 5s") && text.contains("--epoch 200ms"));
+        assert!(text.contains("less than one epoch of 5s"), "{text}");
+        assert!(text.ends_with(": --for 30s"), "{text}");
+        assert_eq!(
+            note(Some(7_000), 1000).unwrap(),
+            "--for 7s is 7 epochs of 1s, and a plan needs at least 10, for 10 s at least, after \
+             the program has filled its memory: --for 13s"
+        );
+        let exact = ExactOptions { exact: true, ..ExactOptions::default() };
+        let counted = RecordOptions { exact, ..options(Some(2_000), 500) };
+        assert_eq!(too_short(&counted), None, "counts need no time");
     }
 }

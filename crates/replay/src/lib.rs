@@ -12,11 +12,11 @@ mod recording;
 
 pub use answer::{
     Advice, AdviceKind, Certainty, Choice, Decisions, EpochHits, Figure, HotSet, Interval,
-    LEAST_EPOCHS, NextStep, Offer, OtherTargets, PLAN_SCHEMA_VERSION, Part, Plan, PlanError,
-    PlanInput, PlanOptions, Point, PolicyCurve, PolicyPlan, Recommendation, RecordingFacts,
-    Replicates, Role, Said, Share, Sharer, Split, Weighting, all_policies, knee, much_is_unknown,
-    next_step, percent, percent_exactly, percents, plan, plan_recording, split, unknown_heat,
-    unmapped_memory,
+    LEAST_EPOCHS, LEAST_SECONDS, NextStep, Offer, OtherTargets, PLAN_SCHEMA_VERSION, Part, Plan,
+    PlanError, PlanInput, PlanOptions, Point, PolicyCurve, PolicyPlan, Recommendation,
+    RecordingFacts, Replicates, Role, Said, Share, Sharer, Split, Weighting, all_policies, knee,
+    much_is_unknown, next_step, percent, percent_exactly, percents, plan, plan_recording, split,
+    unknown_heat, unmapped_memory,
 };
 pub use cost::{Band, CORE_ACCESSES_PER_S, Charge, CostFacts, CostModel, CurveCost, MEMORY_SHARE};
 pub use cpu_cache::CpuCache;

@@ -279,6 +279,9 @@ fn read_header(path: &Path) -> Result<Header> {
     if let Some((name, value)) = numbers.into_iter().find(|(_, value)| !is_quantity(*value)) {
         return Err(Error::damaged(&file, format!("{name} is {value}")));
     }
+    if header.epoch_s <= 0.0 {
+        return Err(Error::damaged(&file, "epoch_s is 0, and no epoch is that short".to_owned()));
+    }
     Ok(harmless(header))
 }
 

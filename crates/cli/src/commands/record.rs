@@ -6,14 +6,13 @@ use crate::commands::exact;
 use crate::commands::writing::{Output, Writing};
 use crate::notes::{CTRL_C_KEEPS, Notes};
 use crate::progress::Progress;
-use crate::short::{time, too_short};
+use crate::short::{LEFT_OUT, needed, needed_in_words, time, too_short};
 use crate::tell::tell;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result};
 use pagetide_host::{Features, Host};
 use pagetide_machine::Machine;
 use pagetide_privilege::Capabilities;
-use pagetide_replay::LEAST_EPOCHS;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
 use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION, Source, Unknown};
 use pagetide_types::{Bytes, Pid, UnitSize, shell};
@@ -38,15 +37,18 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     let recorded = record(what, &arguments.options, cache, output, false)?;
     let path = shell::shown(&arguments.output.to_string_lossy());
     let began = matches!(target, Target::Command(_));
-    tell!("{}", next_step(recorded, began, arguments.options.limit, &path));
+    let options = &arguments.options;
+    tell!("{}", next_step(recorded, began, options.limit, needed(options), &path));
     Ok(code(recorded.end))
 }
 
-/// What was recorded, and what can be done with it. `began`: the target began with the recording.
+/// What was recorded, and what can be done with it. `began`: the target began with the recording;
+/// `needed`: epochs that a plan needs beside those that it leaves out.
 fn next_step(
     Recorded { end, epochs }: Recorded,
     began: bool,
     limit: Option<Duration>,
+    needed: u32,
     path: &str,
 ) -> String {
     let ended = matches!(end, End::TargetEnded(_));
@@ -56,23 +58,24 @@ fn next_step(
         }
         _ => String::new(),
     };
-    if epochs < LEAST_EPOCHS {
+    if epochs < needed {
         let plural = if epochs == 1 { "" } else { "s" };
         return format!(
             "{early}recorded {epochs} epoch{plural} to {path}, too few for a plan: that takes \
-             {LEAST_EPOCHS} at least; pagetide trace info {path} shows what is there"
+             {needed} at least; pagetide trace info {path} shows what is there"
         );
     }
-    // What a plan leaves out at the start, and at the end of a target that ended.
-    let left_out = if began { 2 } else { (epochs / 2).max(2) } + u32::from(ended);
-    let few = if epochs < LEAST_EPOCHS + left_out {
+    // What a plan may leave out at the start, and at the end of a target that ended.
+    let left_out = if began { LEFT_OUT } else { (epochs / 2).max(2) } + u32::from(ended);
+    let few = if epochs < needed + left_out {
         let after = if began {
             "those in which a program fills its memory"
         } else {
             "the first half of what ran before"
         };
         let but = if ended { ", without the last, in which it ended" } else { "" };
-        format!(" (it needs {LEAST_EPOCHS} after {after}{but}, so it may ask for more)")
+        let needed = needed_in_words(needed);
+        format!(" (it needs {needed} after {after}{but}, so it may ask for more)")
     } else {
         String::new()
     };
@@ -330,28 +333,42 @@ pub(crate) fn plain_header(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pagetide_replay::LEAST_EPOCHS;
 
     #[test]
     fn what_comes_next_depends_on_how_many_epochs_there_are() {
         let said = |epochs| {
-            next_step(Recorded { end: End::Limit, epochs }, true, Some(Duration::ZERO), "x.heat")
+            let recorded = Recorded { end: End::Limit, epochs };
+            next_step(recorded, true, Some(Duration::ZERO), LEAST_EPOCHS, "x.heat")
         };
         assert!(said(1).starts_with("recorded 1 epoch to x.heat, too few"), "{}", said(1));
         assert!(said(LEAST_EPOCHS - 1).contains("too few for a plan"));
-        for epochs in [LEAST_EPOCHS, LEAST_EPOCHS + 1] {
+        for epochs in LEAST_EPOCHS..LEAST_EPOCHS + LEFT_OUT {
             assert!(
                 said(epochs).contains("next: pagetide plan x.heat (it needs 3 after those"),
                 "{}",
                 said(epochs)
             );
         }
-        assert!(said(LEAST_EPOCHS + 2).ends_with("next: pagetide plan x.heat"));
+        assert!(said(LEAST_EPOCHS + LEFT_OUT).ends_with("next: pagetide plan x.heat"));
+    }
+
+    #[test]
+    fn of_short_epochs_a_plan_needs_more() {
+        let said =
+            |epochs| next_step(Recorded { end: End::Limit, epochs }, false, None, 10, "x.heat");
+        let few = said(7);
+        assert!(few.contains("7 epochs to x.heat, too few for a plan: that takes 10 at"), "{few}");
+        let perhaps = said(19);
+        assert!(perhaps.contains("needs 10, for 10 s at least, after the first"), "{perhaps}");
+        assert!(said(20).ends_with("next: pagetide plan x.heat"), "{}", said(20));
     }
 
     #[test]
     fn a_target_that_ended_or_ran_before_may_have_too_few() {
         let said = |began, end, epochs| {
-            next_step(Recorded { end, epochs }, began, Some(Duration::from_secs(60)), "x.heat")
+            let limit = Some(Duration::from_secs(60));
+            next_step(Recorded { end, epochs }, began, limit, LEAST_EPOCHS, "x.heat")
         };
         let ended = End::TargetEnded(None);
         let five = said(false, ended, 5);
@@ -363,7 +380,7 @@ mod tests {
         );
         assert!(said(false, ended, 1).starts_with("the target ended before --for 60s was over; "));
         // Of six half are not judged, nor is the last; of seven three are.
-        for (began, end, least) in [(false, ended, 7), (false, End::Limit, 5), (true, ended, 6)] {
+        for (began, end, least) in [(false, ended, 7), (false, End::Limit, 5), (true, ended, 7)] {
             assert!(said(began, end, least - 1).ends_with("ask for more)"), "{least}");
             assert!(said(began, end, least).ends_with("plan x.heat"), "{least}");
         }

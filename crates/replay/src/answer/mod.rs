@@ -26,7 +26,7 @@ pub use plan::{
     Role, plan,
 };
 pub use plan_recording::{PlanError, all_policies, plan_recording};
-pub use recommend::{Certainty, LEAST_EPOCHS, OtherTargets, Recommendation};
+pub use recommend::{Certainty, LEAST_EPOCHS, LEAST_SECONDS, OtherTargets, Recommendation};
 pub use said::Said;
 pub use sentence::{percent, percent_exactly, percents};
 pub use split::{Offer, Part, Share, Sharer, Split, Weighting, split};

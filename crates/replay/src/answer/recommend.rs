@@ -25,7 +25,7 @@ use serde::Serialize;
 pub const LEAST_EPOCHS: u32 = 3;
 /// Of a program that is sampled so much time must be judged, however short its epochs: accessed bits
 /// are looked at so often per second, and what a program does in three is not what it does.
-const LEAST_SECONDS: f64 = 10.0;
+pub const LEAST_SECONDS: f64 = 10.0;
 /// Policies that need at most this much more than the best are as good; the simplest is taken.
 const AS_GOOD: f64 = 1.01;
 /// Two readings of the observation that differ by less agree: the answer is an estimate.
@@ -285,14 +285,14 @@ fn choose<'a, 'b>(
     if any.curve().epochs < LEAST_EPOCHS {
         return Err(format!(
             "the {} is too short to tell: {} evaluated, and a plan needs at least \
-             {LEAST_EPOCHS} of {} s each after the program has filled its memory; {}",
+             {} after the program has filled its memory; {}",
             what_is_short(facts).0,
             match any.curve().epochs {
                 0 => "no epoch could be".to_owned(),
                 1 => "1 epoch was".to_owned(),
                 n => format!("{n} epochs were"),
             },
-            facts.epoch_s,
+            least(facts),
             what_is_short(facts).1
         ));
     }
@@ -351,6 +351,16 @@ fn what_is_short(facts: &RecordingFacts) -> (String, &'static str) {
              clock gets little of it",
         ),
         None => ("recording".to_owned(), "record for longer"),
+    }
+}
+
+/// What has to be judged at least.
+fn least(facts: &RecordingFacts) -> String {
+    let (epoch_s, sampled) = (facts.epoch_s, facts.source == Source::Sampled);
+    if sampled && f64::from(LEAST_EPOCHS) * epoch_s < LEAST_SECONDS {
+        format!("{LEAST_SECONDS} s in epochs of {epoch_s} s")
+    } else {
+        format!("{LEAST_EPOCHS} of {epoch_s} s each")
     }
 }
 

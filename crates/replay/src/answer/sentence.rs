@@ -51,7 +51,8 @@ pub(crate) fn sentence(
              fast memory{ifs}."
         );
     }
-    let between = answer.interval.map_or_else(String::new, |Interval { low, high, .. }| {
+    let open = answer.interval.filter(|interval| interval.low < interval.high);
+    let between = open.map_or_else(String::new, |Interval { low, high, .. }| {
         format!("between {low} and {high}; ")
     });
     let size = format!(
@@ -62,7 +63,8 @@ pub(crate) fn sentence(
     let alike = match &answer.not_told_apart[..] {
         [] => String::new(),
         others => {
-            format!(" (or {}: within that range they are not told apart)", others.join(" or "))
+            let within = if open.is_some() { "within that range " } else { "" };
+            format!(" (or {}: {within}they are not told apart)", others.join(" or "))
         }
     };
     match answer.certainty {

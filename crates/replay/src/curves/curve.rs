@@ -100,6 +100,7 @@ impl Curve {
     /// Share of the accesses that fast memory served at entry `i`; 1 where nothing was accessed.
     #[must_use]
     pub fn hit_ratio(&self, i: usize) -> f64 {
-        if self.accesses > 0.0 { self.fast_accesses[i] / self.accesses } else { 1.0 }
+        // Both are sums, and rounded each in its own order.
+        if self.accesses > 0.0 { (self.fast_accesses[i] / self.accesses).min(1.0) } else { 1.0 }
     }
 }

@@ -37,6 +37,22 @@ fn chance_leaves_an_interval_and_a_longer_recording_a_narrower_one() {
     assert!(!longer(&none));
 }
 
+/// Counts of epochs that are all alike leave nothing open: a range from a size to the same size says nothing.
+#[test]
+fn an_interval_of_one_size_is_not_said() {
+    let curves =
+        ["lru", "rate"].map(|policy| candidate(curve(policy, &hot_cold(300, 1000, 2000.0, 20.0))));
+    let epochs = vec![EpochHits { accesses: 1.0, fast: 0.97 }; 12];
+    let mut input =
+        PlanInput { replicates: Some(Replicates::Given(epochs)), ..input(curves.to_vec()) };
+    input.facts.source = Source::Exact;
+    let answer = plan(input, &cxl(), &PlanOptions::default()).recommendation.unwrap();
+    let interval = answer.interval.unwrap();
+    assert_eq!((interval.low, interval.high), (answer.fast_bytes, answer.fast_bytes));
+    assert!(!answer.sentence.contains("between"), "{}", answer.sentence);
+    assert!(answer.sentence.contains("(or rate: they are not told apart)"), "{}", answer.sentence);
+}
+
 #[test]
 fn policies_within_the_interval_are_not_told_apart() {
     let needing =

@@ -295,6 +295,13 @@ fn what_is_too_little_to_plan_on_is_answered_in_words() {
     exact.facts.source = pagetide_trace::Source::Exact;
     let why_not = plan(exact, &cxl(), &PlanOptions::default()).why_not.unwrap();
     assert!(why_not.contains("record for longer: times are the program's own"), "{why_not}");
+    // Three epochs of a second would be refused as well: what is asked for is what is enough.
+    let mut seconds = curve("rate", &hot_cold(5, 10, 1000.0, 100.0));
+    (seconds.epochs, seconds.seconds) = (2, 2.0);
+    let mut seconds = input(vec![candidate(seconds)]);
+    seconds.facts.epoch_s = 1.0;
+    let why_not = plan(seconds, &cxl(), &PlanOptions::default()).why_not.unwrap();
+    assert!(why_not.contains("at least 10 s in epochs of 1 s after"), "{why_not}");
     let one = plan_units(&[Unit { rate: 1e4, ..Unit::default() }]).recommendation.unwrap();
     assert_eq!(one.fast_bytes, Bytes::mib(2));
     let mut uncleared = input(vec![candidate(curve("rate", &hot_cold(5, 10, 1000.0, 100.0)))]);
@@ -314,6 +321,15 @@ fn what_is_too_little_to_plan_on_is_answered_in_words() {
     let bounds = input(vec![bound(curve("clairvoyant", &hot_cold(5, 10, 1000.0, 100.0)))]);
     let why_not = plan(bounds, &cxl(), &PlanOptions::default()).why_not.unwrap();
     assert!(why_not.contains("is a bound") && why_not.contains("rate"), "{why_not}");
+}
+
+/// Sums of the same numbers in another order differ in their last bit.
+#[test]
+fn fast_memory_serves_no_more_than_all_accesses() {
+    let mut rounded = curve("rate", &hot_cold(5, 10, 1000.0, 100.0));
+    rounded.accesses *= 1.0 - f64::EPSILON;
+    assert!(rounded.fast_accesses[10] > rounded.accesses);
+    assert!((0..=10).all(|i| rounded.hit_ratio(i) <= 1.0));
 }
 
 /// A recording without an evaluated epoch has no accesses in any: that it is too short is why.

@@ -36,7 +36,8 @@ pub(super) fn answers(subject: &Subject) -> Vec<Answer> {
         ];
     };
     let policy = plan.policies.iter().find(|policy| policy.policy == answer.policy);
-    let between = answer.interval.map_or_else(String::new, |interval| {
+    let open = answer.interval.filter(|interval| interval.low < interval.high);
+    let between = open.map_or_else(String::new, |interval| {
         format!("between {} and {}; ", interval.low, interval.high)
     });
     let much = format!(

@@ -278,7 +278,7 @@ impl Recorder {
     /// little was left for watching. The first one, in which all is new, may well be such.
     #[must_use]
     pub fn crowded(&self) -> bool {
-        2 * self.crowded > self.epoch
+        self.epoch > 1 && 2 * self.crowded > self.epoch
     }
 
     /// Ends a command that the recorder started, with all its descendants; does nothing to other

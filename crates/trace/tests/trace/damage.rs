@@ -147,6 +147,17 @@ fn a_header_that_cannot_be_read_is_named() {
 }
 
 #[test]
+fn an_epoch_of_no_length_is_damage() {
+    let (_directory, path) = three_spans();
+    let file = path.join("recording.json");
+    let header = fs::read_to_string(&file).unwrap();
+    fs::write(&file, header.replace("\"epoch_s\": 5.0", "\"epoch_s\": 0.0")).unwrap();
+    let error = Recording::open(&path).unwrap_err();
+    assert!(matches!(error, Error::Damaged { .. }), "{error:?}");
+    assert!(error.to_string().contains("epoch_s is 0"), "{error}");
+}
+
+#[test]
 fn a_truncated_file_is_named_at_whatever_length() {
     let (_directory, path) = three_spans();
     let tables = ["areas-00001.parquet", "epochs-00001.parquet", "heat-00001.parquet"];

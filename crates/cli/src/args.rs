@@ -10,7 +10,7 @@ use crate::sim_args::{SimArgs, SweepArgs};
 use crate::trace_args::TraceCommand;
 use crate::values::{percent, percent_range, pid, seconds, weight};
 use crate::window_args::WindowArgs;
-use clap::builder::UnknownArgumentValueParser;
+use clap::builder::{NonEmptyStringValueParser, UnknownArgumentValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use pagetide_scan::Range;
 use pagetide_types::{Bytes, UnitSize};
@@ -125,7 +125,7 @@ pub(crate) struct TargetArgs {
         value_parser = pid, allow_hyphen_values = true)]
     pub(crate) pids: Vec<i32>,
     /// A cgroup (v1 or v2) to watch: a path, absolute or below the mount point.
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) cgroup: Option<String>,
     /// A command to start and watch, with its descendants.
     #[arg(last = true, value_name = "COMMAND")]

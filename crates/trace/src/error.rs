@@ -19,8 +19,8 @@ pub enum Error {
     },
     /// No space left, or the quota is used up.
     #[error(
-        "the disk is full: {} could not be written; the spans before it are complete and readable; \
-         free some space or record on another disk", .path.display()
+        "the disk is full: {} could not be written; spans before it, if any, are complete and \
+         readable; free some space or record on another disk", .path.display()
     )]
     DiskFull {
         /// The file that was being written.

@@ -18,6 +18,8 @@ fn a_target_is_needed() {
     let path = heat(&scratch, "x");
     let outcome = pagetide(&format!("record -o {}", path.display()));
     outcome.fails(2, &["nothing to record", "after --", "--pid", "--cgroup", "pagetide record"]);
+    // Nothing is no path to the root of all cgroups.
+    pagetide("record -o x.heat --cgroup=").fails(2, &["a value is required for '--cgroup <PATH>'"]);
     pagetide("plan").fails(2, &["nothing to plan for", "pagetide plan app.heat", "after --"]);
     pagetide("run").fails(2, &["nothing to manage", "after --", "--pid", "--cgroup"]);
     pagetide("report").fails(2, &["nothing to report on", "pagetide report app.heat"]);

@@ -11,8 +11,8 @@
 //! - The threshold rises when it is due. It is lowered by one bin at most for each cooling, for the
 //!   histogram is empty then.
 //! - A new page begins one bin above the threshold, the next cooling spares it, and the histogram learns
-//!   of it when it is accessed or cooled. So memory that nobody uses makes no room at first, and does not go up.
-//!   A huge page counts as cold until then.
+//!   of it when it is accessed or cooled. So memory that nobody uses makes no room at first, and does not go
+//!   up. A huge page counts as cold until then.
 //! - Counts are cooled by the memory that was allocated, too: in the order of addresses here.
 //!
 //! Its samples are every 199th load that misses the caches. Ours are expected of the rate that is
@@ -179,21 +179,27 @@ impl Memtis {
             self.counts[unit.index()] = None;
         }
         let new = Count { accesses: (1u64 << (self.hot + 1)) as f64, spared: true, listed: false };
+        // New units, and how many coolings of this epoch came before each.
+        let (mut born, mut coolings) = (Vec::new(), 0.0);
         for row in 0..view.heat.len() {
             let at = view.heat.unit[row].index();
-            if self.counts[at].is_some() || !observed(view.heat.flags[row]) {
-                continue;
-            }
-            self.counts[at] = Some(new);
-            self.since_alloc += f64::from(view.heat.pages[row]) * view.one_unit_in as f64;
-            while self.since_alloc >= self.alloc {
-                self.since_alloc -= self.alloc;
-                self.cooled = true;
-                for count in self.counts.iter_mut().flatten() {
-                    count.add(0.0, 1.0, (0.0, 0.0, 0.0));
-                }
+            if self.counts[at].is_none() && observed(view.heat.flags[row]) {
+                born.push((at, coolings));
+                self.since_alloc += f64::from(view.heat.pages[row]) * view.one_unit_in as f64;
+                coolings += (self.since_alloc / self.alloc).floor();
+                self.since_alloc %= self.alloc;
             }
         }
+        let cool = |count: &mut Count, times: f64| {
+            if times >= 1.0 {
+                count.add(0.0, times, (0.0, 0.0, 0.0));
+            }
+        };
+        self.counts.iter_mut().flatten().for_each(|count| cool(count, coolings));
+        for (at, before) in born {
+            cool(self.counts[at].insert(new), coolings - before);
+        }
+        self.cooled |= coolings >= 1.0;
     }
 
     /// Adds an epoch's accesses; counts are cooled as often as is due within it.

@@ -65,6 +65,12 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Whether it leaves anything open: a range from a size to the same size says nothing.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.low < self.high
+    }
+
     /// The same where traffic was sampled; `all` is what would do in any case.
     fn of_sampled(self, need: Bytes, unit: Bytes, all: Bytes) -> Self {
         let farther = |end: Bytes| {

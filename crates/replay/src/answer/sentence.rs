@@ -51,7 +51,7 @@ pub(crate) fn sentence(
              fast memory{ifs}."
         );
     }
-    let open = answer.interval.filter(|interval| interval.low < interval.high);
+    let open = answer.interval.filter(Interval::is_open);
     let between = open.map_or_else(String::new, |Interval { low, high, .. }| {
         format!("between {low} and {high}; ")
     });

@@ -36,7 +36,7 @@ pub(super) fn answers(subject: &Subject) -> Vec<Answer> {
         ];
     };
     let policy = plan.policies.iter().find(|policy| policy.policy == answer.policy);
-    let open = answer.interval.filter(|interval| interval.low < interval.high);
+    let open = answer.interval.filter(pagetide_replay::Interval::is_open);
     let between = open.map_or_else(String::new, |interval| {
         format!("between {} and {}; ", interval.low, interval.high)
     });

@@ -145,7 +145,7 @@ impl Draft {
     /// The file's policy is that of the system that the file names: under another name, but `policy`, a
     /// system has its own.
     fn leave_policy(&self, root: &mut Value, settings: &[&Setting]) {
-        let path = |path: &str| settings.iter().any(|setting| setting.path == path);
+        let given = |path: &str| settings.iter().any(|setting| setting.path == path);
         let of = |table: &Table| {
             let name = table.get("system")?.get("name")?.as_str()?;
             Some(name.to_owned())
@@ -154,7 +154,7 @@ impl Draft {
         let Some(name) = of(table) else { return };
         let ranks = systems::find(&name).is_ok_and(|info| info.keys.contains(&"policy"));
         let own = name == "policy" || of(&self.table).is_some_and(|own| own == name);
-        if path("system.name") && !path("system.policy") && ranks && !own {
+        if given("system.name") && !given("system.policy") && ranks && !own {
             table.get_mut("system").and_then(Value::as_table_mut).map(|of| of.remove("policy"));
         }
     }

@@ -85,8 +85,7 @@ impl Spinner {
                     return Err(ScanError::Blind("the test program did not start".into()));
                 }
                 _ if spinner.has_ended() => {
-                    let why =
-                        "the test program was killed, perhaps for want of memory in this container";
+                    let why = "the test program was killed, by Ctrl-C or for want of memory here";
                     return Err(ScanError::Blind(why.into()));
                 }
                 _ => std::thread::sleep(Duration::from_millis(1)),

@@ -73,13 +73,14 @@ const SEVERAL: &str =
 fn an_interrupt_ends_the_command_with_all_its_descendants() {
     let name = "an_interrupt_ends_the_command_with_all_its_descendants";
     let Some(_turn) = turn(name) else { return };
-    for signal in [libc::SIGINT, libc::SIGTERM] {
+    // `timeout` asks the program, and at once its whole group.
+    for signals in [&[libc::SIGINT][..], &[libc::SIGTERM], &[libc::SIGTERM, libc::SIGINT]] {
         let scratch = scratch();
         let path = heat(&scratch, "x");
         let mut recorder = Running::start(shell(&path, &[], SEVERAL));
         until_recorded(&path);
         let pids = started(&path, 3);
-        recorder.signal(signal);
+        signals.iter().for_each(|signal| recorder.signal(*signal));
         let outcome = recorder.outcome();
         outcome.fails(130, &[]);
         assert!(!outcome.err.contains("killed"), "SIGTERM is enough for these: {}", outcome.err);

@@ -85,7 +85,7 @@ impl Spinner {
                     return Err(ScanError::Blind("the test program did not start".into()));
                 }
                 _ if spinner.has_ended() => {
-                    let why = "the test program was killed, by Ctrl-C or for want of memory here";
+                    let why = "the test program was killed, perhaps for want of memory here";
                     return Err(ScanError::Blind(why.into()));
                 }
                 _ => std::thread::sleep(Duration::from_millis(1)),
@@ -199,8 +199,9 @@ unsafe fn child(board: &Board, parent: u32, page: PageSize, pages: usize) -> ! {
         if libc::getppid().unsigned_abs() != parent {
             libc::_exit(1);
         }
+        // What a terminal sends to the whole group is the parent's to answer.
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            libc::signal(signal, libc::SIG_DFL);
+            libc::signal(signal, libc::SIG_IGN);
         }
         pin_to_last_cpu();
         // Automatic NUMA balancing passes over memory with a policy; its hint faults would look

@@ -9,6 +9,7 @@ use pagetide_manager::TierError;
 use pagetide_privilege::AccountError;
 use pagetide_scan::ScanError;
 use pagetide_shift::{DaemonError, JournalError, PrepareError, Refusal};
+use std::io::Write;
 use std::process::{ExitCode, ExitStatus};
 
 /// Something failed while working: a full disk, an unreadable recording.
@@ -58,7 +59,14 @@ pub(crate) fn misunderstood(mut error: clap::Error) -> ! {
         crate::tell::line(plain.trim_end());
         std::process::exit(error.exit_code());
     }
-    error.exit()
+    let code = match error.print().and_then(|()| std::io::stdout().flush()) {
+        Err(cause) if cause.kind() != std::io::ErrorKind::BrokenPipe => {
+            tell!("pagetide: standard output: {cause}");
+            i32::from(FAILED)
+        }
+        _ => error.exit_code(),
+    };
+    std::process::exit(code)
 }
 
 /// Ends a command of whose command line what it is about is missing.

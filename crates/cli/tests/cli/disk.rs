@@ -133,9 +133,11 @@ fn a_disk_without_room_for_a_span_is_said_and_the_target_goes_on() {
 
 #[test]
 fn a_full_disk_under_standard_output_is_named() {
-    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let done = Command::new(PAGETIDE).arg("governors").stdout(full).output().unwrap();
-    let said = String::from_utf8_lossy(&done.stderr);
-    assert!(said.contains("standard output: No space left"), "{said}");
-    assert_eq!(done.status.code(), Some(1));
+    for word in ["governors", "--help", "--version"] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let done = Command::new(PAGETIDE).arg(word).stdout(full).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert!(said.contains("standard output: No space left"), "{word}: {said}");
+        assert_eq!(done.status.code(), Some(1), "{word}");
+    }
 }

@@ -5,6 +5,7 @@
 
 use super::Ps;
 use super::counts::PageId;
+use super::lost::Left;
 use super::node::Tally;
 use super::policy::NodeView;
 use super::settings::{Migration, PoolError, refuse};
@@ -34,6 +35,9 @@ pub(super) struct Governed {
     returned: u64,
     pool_delay: Option<Ps>,
     local_delay: Option<Ps>,
+    /// For how long the node stood still, and what that cost all who share the pool, in seconds of the node.
+    stalled: Ps,
+    moving_s: f64,
     /// How often, and for how long, it stood still.
     pub(super) stopped: (u64, Ps),
 }
@@ -56,7 +60,13 @@ struct Seen {
     accessed: u64,
     accessed_local: u64,
     /// Fetches from local memory of what was in the pool, less those from the pool of what was local.
-    nearer: i64,
+    nearer_fetches: i64,
+    /// The same of lines given back, and those that went with their page and are never given back to the pool.
+    nearer_write_backs: i64,
+    /// Fetches of lines that moves took from the caches: they are what moves cost.
+    lost: u64,
+    /// Lines that left the shared cache with their page: so many fetches evict nothing.
+    room: u64,
 }
 
 impl fmt::Debug for Governed {
@@ -99,34 +109,55 @@ impl Governed {
             returned: 0,
             pool_delay: None,
             local_delay: None,
+            stalled: Ps::ZERO,
+            moving_s: 0.0,
             stopped: (0, Ps::ZERO),
         };
         Ok(named(migration)?.map(|spec| make(spec.build())))
     }
 
-    /// A line of a page was fetched from local memory, or from the pool.
+    /// A line of a page was fetched from local memory, or from the pool; `again`: nobody would have fetched it without
+    /// moves.
     #[inline]
-    pub(super) fn fetched(&mut self, page: PageId, local: bool, now: Ps) {
+    pub(super) fn fetched(&mut self, page: PageId, (local, again): (bool, bool), now: Ps) {
+        let nearer = self.nearer(page, local, now);
         let page = &mut self.pages[page.0 as usize];
         if page.accessed != self.asks {
             page.accessed = self.asks;
             self.now.accessed += 1;
             self.now.accessed_local += u64::from(local);
         }
-        if let Some((at, was_local)) = page.moved {
-            if now - at > self.recent {
-                page.moved = None;
-            } else if local != was_local {
-                self.now.nearer += if local { 1 } else { -1 };
-            }
-        }
+        self.now.nearer_fetches += if again { -i64::from(!local) } else { nearer };
+        self.now.lost += u64::from(again);
     }
 
-    /// A page came in, or went out.
-    pub(super) fn moved(&mut self, page: PageId, came_in: bool, now: Ps) {
+    /// A line of a page was given back to local memory, or to the pool.
+    #[inline]
+    pub(super) fn given_back(&mut self, page: PageId, local: bool, now: Ps) {
+        self.now.nearer_write_backs += self.nearer(page, local, now);
+    }
+
+    /// By how much a line is served nearer than where its page was before it moved, if that was lately.
+    #[inline]
+    fn nearer(&mut self, page: PageId, local: bool, now: Ps) -> i64 {
+        let moved = &mut self.pages[page.0 as usize].moved;
+        match *moved {
+            Some((at, _)) if now - at > self.recent => *moved = None,
+            Some((_, was_local)) => return i64::from(local) - i64::from(was_local),
+            None => {}
+        }
+        0
+    }
+
+    /// A page came in, or went out, and with it these lines from the shared cache.
+    pub(super) fn moved(&mut self, page: PageId, (came_in, left): (bool, Left), now: Ps) {
         let page = &mut self.pages[page.0 as usize];
         if page.moved.is_none_or(|(at, _)| now - at > self.recent) {
             page.moved = Some((now, !came_in));
+        }
+        self.now.room += u64::from(left.lines.count_ones());
+        if let Some((_, false)) = page.moved {
+            self.now.nearer_write_backs += i64::from(left.dirty.count_ones());
         }
         if came_in {
             self.promoted += 1;
@@ -137,6 +168,17 @@ impl Governed {
         }
     }
 
+    /// What recent moves brought all who share the pool since it was asked, nanoseconds of a core: by the prices that
+    /// `payback` goes by, too.
+    fn brought(&self, view: &NodeView) -> f64 {
+        let Some(pool) = self.pool_delay else { return 0.0 };
+        let local = self.local_delay.unwrap_or(view.local_idle);
+        self.now.nearer_fetches as f64 * view.prices.fetch_ns(view.saves_ns(pool, local))
+            + self.now.nearer_write_backs as f64 * view.prices.write_back_ns
+            + self.now.room as f64 * view.prices.room_ns
+            - self.now.lost as f64 * view.lost_ns(local)
+    }
+
     /// The answer at an epoch's end: whether pages of the node may move.
     pub(super) fn may_move(&mut self, now: Ps, view: &NodeView, tally: &Tally) -> bool {
         self.pool_delay = view.pool_delay.or(self.pool_delay);
@@ -144,9 +186,9 @@ impl Governed {
         let length = now - self.asked;
         let seconds = |span: Ps| span.ns() / self.second.ns().max(1e-3);
         let bytes = |pages: u64| Bytes(pages * 4096);
-        let local = self.local_delay.unwrap_or(view.local_idle);
-        let each = self.pool_delay.map_or(0.0, |pool| view.saves_ns(pool, local));
         let cores = f64::from(view.cores.max(1));
+        let stalled = tally.stalled - std::mem::replace(&mut self.stalled, tally.stalled);
+        self.moving_s += seconds(stalled) * view.prices.standing / cores;
         let resident = bytes(self.pages.len() as u64);
         let counters = Counters {
             now_s: seconds(now - self.begun),
@@ -160,8 +202,8 @@ impl Governed {
             accessed: bytes(self.now.accessed),
             accessed_fast: bytes(self.now.accessed_local),
             balance: Some(Balance {
-                gained: self.now.nearer as f64 * each / (length.ns() * cores).max(1e-3),
-                moving_s: seconds(tally.stalled),
+                gained: self.brought(view) / (length.ns() * cores).max(1e-3),
+                moving_s: self.moving_s,
             }),
             ..Counters::default()
         };

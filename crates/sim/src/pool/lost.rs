@@ -36,11 +36,16 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// Of a node with so many pages, where a policy asks for it.
-    pub(super) fn of(machine: &PoolMachine, migration: &Migration, pages: u32) -> Option<Self> {
+    /// Of a node with so many pages, where a policy or a governor asks for it.
+    pub(super) fn of(
+        machine: &PoolMachine,
+        migration: &Migration,
+        (pages, governed): (u32, bool),
+    ) -> Option<Self> {
         let lines = machine.caches.last().map_or(0, |cache| cache.size.0 >> 6);
-        let asks = migration.policy == Chooser::Payback && migration.most > 0;
-        asks.then(|| Self { stays: lines / 2, pages: vec![Gone::default(); pages as usize] })
+        let asks = migration.policy == Chooser::Payback || governed;
+        (asks && migration.most > 0)
+            .then(|| Self { stays: lines / 2, pages: vec![Gone::default(); pages as usize] })
     }
 
     /// A page moved of which these lines were there, after so many fetches of the node.

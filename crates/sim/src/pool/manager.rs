@@ -48,7 +48,7 @@ pub(super) struct Manager {
     pub(super) ends_at: Ps,
     pub(super) swapped: Swapped,
     hot: Vec<Hot>,
-    /// Only where the policy watches.
+    /// Only where the policy watches, or a governor does.
     load: Option<Load>,
 }
 
@@ -71,7 +71,7 @@ impl Manager {
         };
         let (epoch, watches) = (times.cycles(migration.epoch_cycles), policy.watches());
         let (swapped, hot) = (Swapped::default(), Vec::new());
-        let load = watches.then(|| Load::new(nodes));
+        let load = (watches || migration.governor().is_some()).then(|| Load::new(nodes));
         let swap = Ps::from_ns(migration.swap_us * 1e3);
         Self { migration, policy, watches, epoch, swap, ends_at: epoch, swapped, hot, load }
     }
@@ -90,7 +90,7 @@ impl Manager {
         }
         // What a node's stall costs depends on who stands still already; so each is the first in turn.
         let turn = self.swapped.epochs % nodes.len() as u64;
-        let first = if self.watches { usize::try_from(turn).unwrap_or(0) } else { 0 };
+        let first = self.load.as_ref().map_or(0, |_| usize::try_from(turn).unwrap_or(0));
         for number in (first..nodes.len()).chain(0..first) {
             let node = &mut nodes[number];
             // Its pages are still being swapped; what it accessed since is for the next epoch.

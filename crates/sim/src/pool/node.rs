@@ -198,11 +198,10 @@ impl<'m> Node<'m> {
         self.tally.moved_out += u64::from(pair.victim.is_some());
         for (page, came_in) in [(Some(pair.page), true), (pair.victim, false)] {
             let Some(page) = page else { continue };
+            let left = self.caches.as_mut().map_or_else(Left::default, |of| of.moved(page));
             if let Some(governed) = &mut self.governed {
-                governed.moved(page, came_in, now);
+                governed.moved(page, (came_in, left), now);
             }
-            let Some(caches) = &mut self.caches else { continue };
-            let left = caches.moved(page);
             self.tally.taken += u64::from(left.lines.count_ones());
             if let Some(lost) = &mut self.lost {
                 lost.moved(page, left.lines, self.tally.fetched.iter().sum());

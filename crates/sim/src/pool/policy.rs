@@ -83,6 +83,11 @@ impl NodeView {
         let each = (pool - local).ns() / f64::from(self.outstanding.max(1));
         each * self.waited
     }
+
+    /// What a fetch from local memory costs all that nobody would have made without moves, nanoseconds of a core.
+    pub(super) fn lost_ns(&self, local: Ps) -> f64 {
+        self.saves_ns(local, Ps::ZERO) * (1.0 - self.prices.ahead).max(0.0)
+    }
 }
 
 /// The paper's: pages that were accessed most come in, and a clock finds victims.

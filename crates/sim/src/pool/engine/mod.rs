@@ -93,8 +93,9 @@ impl<'m> Engine<'m> {
             .map(|(number, (program, places))| {
                 let mut node = Node::new(machine, program.misses, places, start(number));
                 if let Some(migration) = migration {
-                    node.lost = Lost::of(machine, migration, program.pages);
                     node.governed = Governed::new(migration, program.pages, start(number))?;
+                    let of = (program.pages, node.governed.is_some());
+                    node.lost = Lost::of(machine, migration, of);
                 }
                 Ok(node)
             })

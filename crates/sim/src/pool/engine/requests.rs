@@ -135,8 +135,12 @@ impl Engine<'_> {
         } else {
             node.tally.fetched[of] += 1;
             node.tally.delay[of] += u128::from((done - asked.since).0);
-            if let Some(governed) = &mut node.governed {
-                governed.fetched(asked.page(), !by_pool, asked.since);
+        }
+        if let Some(governed) = &mut node.governed {
+            if asked.write {
+                governed.given_back(asked.page(), !by_pool, asked.since);
+            } else {
+                governed.fetched(asked.page(), (!by_pool, again), asked.since);
             }
         }
         done

@@ -102,7 +102,7 @@ impl Books {
         self.local_delay = node.local_delay.or(self.local_delay);
         let local = self.local_delay.unwrap_or(node.local_idle);
         let own = node.saves_ns(node.pool_delay?, local);
-        let lost = node.saves_ns(local, Ps::ZERO) * (1.0 - node.prices.ahead).max(0.0);
+        let lost = node.lost_ns(local);
         let lines = f64::from(node.swap_lines) * (node.prices.read_ns + node.prices.write_back_ns);
         let swap = node.prices.standing * node.swap.max(self.swap).ns() + lines;
         let (fetch, write_back) = (node.prices.fetch_ns(own), node.prices.write_back_ns);

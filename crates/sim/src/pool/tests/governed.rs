@@ -45,6 +45,38 @@ fn moves_go_on_when_accesses_change() {
 }
 
 #[test]
+fn what_moves_bring_all_who_share_the_pool_counts() {
+    // Fetches sweep, so that no page pays for them; write-backs, of a microsecond of a bank each, go to four pages a core
+    // that are others every so often.
+    let line = |core: u32| {
+        move |i: u32| match i % 2 {
+            0 => core << 18 | i / 2,
+            _ => core << 18 | 1 << 17 | (i / 12_000 * 4 + i / 2 % 4) << 6 | (i / 8 % 64),
+        }
+    };
+    let kind = |i: u32| if i.is_multiple_of(2) { Kind::Read } else { Kind::WriteBack };
+    let core = |core: u32| {
+        let mut misses = Misses::default();
+        (0..90_000).for_each(|i| misses.push(line(core)(i), kind(i), 20));
+        misses
+    };
+    let all = [core(0), core(1)];
+    let under = |governor: Option<&str>, most| {
+        let migration = Migration {
+            epoch_cycles: 30_000,
+            most,
+            governor: governor.map(str::to_owned),
+            governor_second_us: governor.map(|_| 50.0),
+            ..Migration::default()
+        };
+        replay(&machine(8), &all, Placement::Pool, Some(&migration)).unwrap().ipc
+    };
+    let [still, free, gain] = [(None, 0), (None, 50), (Some("gain:horizon=20,credit=0"), 50)]
+        .map(|(governor, most)| under(governor, most));
+    assert!(free > 1.2 * still && gain > 0.95 * free, "{still} {free} {gain}");
+}
+
+#[test]
 fn moves_that_pay_go_on() {
     let all = swept_then_reread(0, 100_000);
     for name in ["gain", "adaptive"] {

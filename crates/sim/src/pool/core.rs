@@ -87,11 +87,10 @@ impl<'m> Core<'m> {
         (self.at, self.instructions, self.done_at) = (0, 0, Some(now));
     }
 
-    /// Goes on with other entries, from when the last one was made.
-    pub(super) fn refill(&mut self, misses: &Misses, now: Ps, times: &Times) {
-        self.misses.to_mut().clear();
-        self.misses.to_mut().extend_from_slice(misses.all());
+    /// Goes on with other entries, from when the last one was made; what it had is given in exchange.
+    pub(super) fn refill(&mut self, misses: &mut Misses, now: Ps, times: &Times) {
         self.instructions += misses.instructions();
+        misses.swap(self.misses.to_mut());
         (self.at, self.done_at) = (0, None);
         self.load(now, times);
     }

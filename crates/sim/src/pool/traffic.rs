@@ -104,6 +104,11 @@ impl Misses {
         (self.instructions, self.fetches, self.write_backs) = (0, 0, 0);
     }
 
+    /// Gives all away, for what is to be overwritten.
+    pub(super) fn swap(&mut self, all: &mut Vec<Miss>) {
+        std::mem::swap(&mut self.all, all);
+    }
+
     /// Appends what a core was seen to do.
     pub fn add(&mut self, seen: &Seen) {
         match seen.what {

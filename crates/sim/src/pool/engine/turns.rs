@@ -1,14 +1,14 @@
-//! When each core makes its next request, and whose is the first. It is asked before every request, so it is one
-//! number a core, and the least of all is looked for in lanes, without a branch.
+//! When each core makes its next request, and whose is the first: a tournament, in which a core whose time changes meets
+//! its rivals anew, so that who is the first is known without looking at the others.
 
 use crate::pool::Ps;
 
-const LANES: usize = 4;
-
-/// By core its time and, in the lowest bits, its number.
+/// By core its time and, in the lowest bits, its number; before them whoever is first of each pair, the first of all at 1.
 #[derive(Clone, Debug)]
 pub(super) struct Turns {
-    next: Vec<u64>,
+    first: Vec<u64>,
+    /// Cores, rounded up to a power of two.
+    cores: usize,
     /// Bits for a core's number.
     bits: u32,
     /// A request came later than can be told apart.
@@ -18,8 +18,9 @@ pub(super) struct Turns {
 impl Turns {
     /// So many cores, of which none makes a request.
     pub(super) fn new(cores: usize) -> Self {
-        let next = vec![u64::MAX; cores.next_multiple_of(LANES)];
-        Self { next, bits: cores.next_power_of_two().ilog2(), too_late: false }
+        let cores = cores.next_power_of_two();
+        let first = vec![u64::MAX; 2 * cores];
+        Self { first, cores, bits: cores.ilog2(), too_late: false }
     }
 
     /// A core makes its next request then; never, if [`Ps::MAX`]. Later than can be told apart (2^60 ps, 13 days, for
@@ -28,7 +29,14 @@ impl Turns {
     pub(super) fn set(&mut self, core: usize, at: Ps) {
         let told = at.0.leading_zeros() >= self.bits;
         self.too_late |= !told && at != Ps::MAX;
-        self.next[core] = if told { at.0 << self.bits | core as u64 } else { u64::MAX };
+        let mut first = if told { at.0 << self.bits | core as u64 } else { u64::MAX };
+        let mut place = self.cores + core;
+        self.first[place] = first;
+        while place > 1 {
+            first = first.min(self.first[place ^ 1]);
+            place /= 2;
+            self.first[place] = first;
+        }
     }
 
     /// Whether some request came too late; how late can be told apart, if so.
@@ -39,14 +47,7 @@ impl Turns {
     /// The core with the first request, the lowest of several, and when; [`Ps::MAX`] if there is none.
     #[inline]
     pub(super) fn first(&self) -> (usize, Ps) {
-        let mut least = [u64::MAX; LANES];
-        for some in self.next.chunks_exact(LANES) {
-            for (least, one) in least.iter_mut().zip(some) {
-                *least = (*least).min(*one);
-            }
-        }
-        let [a, b, c, d] = least;
-        let least = a.min(b).min(c.min(d));
+        let least = self.first[1];
         let at = if least == u64::MAX { Ps::MAX } else { Ps(least >> self.bits) };
         #[expect(clippy::cast_possible_truncation, reason = "a core's number")]
         let core = (least & ((1 << self.bits) - 1)) as usize;

@@ -116,6 +116,23 @@ impl Live {
         Ok(same)
     }
 
+    /// The same between two such walks, which see what it does not keep: false if the address space is another one than
+    /// they know, or is gone.
+    pub(crate) fn glance(
+        &mut self,
+        process: usize,
+        ranges: &[Range],
+        rows: &mut Vec<Row>,
+        bits: &mut Vec<RowBits>,
+    ) -> bool {
+        rows.clear();
+        bits.clear();
+        let followed = &self.followed[process];
+        let Ok(watch) = followed.watch() else { return false };
+        let mm = self.walker.walk(watch, ranges, rows, bits);
+        mm.is_ok_and(|mm| [0, mm].contains(&followed.mm)) && followed.runs()
+    }
+
     /// Reads ranges down to single pages; the walker must report them.
     pub(crate) fn walk_pages(
         &mut self,

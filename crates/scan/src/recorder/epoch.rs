@@ -1,9 +1,10 @@
 //! One epoch of a recorder: how long it is, what is visited in it, and what it costs.
 
+use super::births::{OFTEN_NS, Whom};
 use super::pace::{self, Pace};
 use super::{End, Meanwhile, Options, Recorder, draw, whole};
 use crate::bits::eyes::Eyes;
-use crate::bits::live::{monotonic_ns, process_cpu};
+use crate::bits::live::{Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
 use crate::survey::{Limits, Outcome, Survey, ladder};
 use crate::target::follow::all_ended;
@@ -57,10 +58,16 @@ impl Recorder {
         let length = epoch.as_nanos() as f64;
         let budget = pace.budget_ns(epoch) * self.watched_part();
         if self.epoch == 0 && self.began_with_target {
-            self.live.wait_until(start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)));
+            self.wait_for_memory(
+                start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)),
+            )?;
         }
         self.look_for_processes(budget)?;
+        let numbered = self.units.len();
         self.walk_resident_set(budget);
+        if self.units.len() > numbered {
+            self.births.grows(self.live.now());
+        }
         meanwhile.begin();
         let cleared = self.clear_shared(budget);
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
@@ -94,6 +101,8 @@ impl Recorder {
         }
         let cpu_from = self.live.now();
         let gaps = ladder::gaps(self.gap_of_target_ns());
+        let whom = Whom::of(&self.host, &self.known, &self.options);
+        let mut glance = |live: &mut Live| self.births.glance(live, &mut self.units, whom);
         let mut survey = Survey::new(&mut self.live, &self.regions, gaps, limits);
         if let Some(first) = &drawn.first {
             let shortest = self.options.opening.unwrap_or(epoch).as_nanos();
@@ -103,6 +112,9 @@ impl Recorder {
             survey = survey.alert();
         }
         cleared.iter().for_each(|cleared| survey.adopt(cleared));
+        if self.options.opening.is_none() {
+            survey = survey.beside(&mut glance);
+        }
         let outcome = survey.run(&drawn.draw.waves, draw::random(&mut self.random), &stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
         let cpu_seconds = (self.live.now() - cpu_from).max(1) as f32;
@@ -146,6 +158,21 @@ impl Recorder {
         let short = end.is_some() && length_s < SHORTEST_LAST * whole_epoch.as_secs_f64();
         self.epoch += 1;
         Ok((Some(record).filter(|_| !(short && self.epoch > 1)), end))
+    }
+
+    /// Lets a command that was just started get its memory, and numbers that in the order in which it appears.
+    fn wait_for_memory(&mut self, until_ns: u64) -> Result<(), ScanError> {
+        while self.live.now() + OFTEN_NS < until_ns {
+            let next_ns = self.live.now() + OFTEN_NS;
+            self.live.wait_until(next_ns);
+            self.refresh()?;
+            let whom = Whom::of(&self.host, &self.known, &self.options);
+            self.births.glance(&mut self.live, &mut self.units, whom);
+        }
+        // Whether it is a virtual machine monitor is asked by the epoch.
+        self.known.iter_mut().for_each(|known| known.epochs = known.epochs.min(1));
+        self.live.wait_until(until_ns);
+        Ok(())
     }
 
     /// The share of one core that observing may use now.

@@ -1,6 +1,7 @@
 //! The recorder: epoch by epoch, which processes belong to the target, what of their memory is
 //! resident, how hot it is, and what it cost to find out.
 
+mod births;
 mod clear_shared;
 mod counters;
 mod draw;
@@ -23,6 +24,7 @@ use crate::bits::live::Live;
 use crate::error::ScanError;
 use crate::observer::{Observer, REMEMBERED};
 use crate::pages::PageHeat;
+use crate::recorder::births::Births;
 use crate::recorder::heat::HeatTable;
 use crate::recorder::stalled_cycles::Stalls;
 use crate::recorder::used_cpu::UsedCpu;
@@ -99,6 +101,7 @@ pub struct Recorder {
     heat: HeatTable,
     page_heat: PageHeat,
     resident_set: ResidentSet,
+    births: Births,
     regions: Vec<Region>,
     estimator: Estimator,
     visit_cost: draw::VisitCost,
@@ -171,6 +174,7 @@ impl Recorder {
             heat: HeatTable::default(),
             page_heat: PageHeat::default(),
             resident_set: ResidentSet::default(),
+            births: Births::default(),
             regions: Vec::new(),
             estimator,
             visit_cost: draw::VisitCost::default(),

@@ -121,6 +121,8 @@ pub(crate) struct Survey<'a, E> {
     start_cpu: u64,
     lost: Vec<usize>,
     tally: Tally,
+    /// What else is to be done now and then.
+    beside: Option<&'a mut dyn FnMut(&mut E)>,
     // Buffers, kept to save allocations.
     ranges: Vec<Range>,
     rows: Vec<Row>,
@@ -154,6 +156,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             start_cpu,
             lost: Vec::new(),
             tally: Tally::default(),
+            beside: None,
             ranges: Vec::new(),
             rows: Vec::new(),
         }
@@ -165,6 +168,12 @@ impl<'a, E: Eyes> Survey<'a, E> {
         self.in_turn = Some((first, not_before_ns));
         self.gaps = ladder::coarse(&self.gaps);
         self.gaps_of_huge = ladder::coarse(&self.gaps_of_huge);
+        self
+    }
+
+    /// Does something else, too, each time before it waits, and it waits for a tenth of a second at most.
+    pub(crate) fn beside(mut self, beside: &'a mut dyn FnMut(&mut E)) -> Self {
+        self.beside = Some(beside);
         self
     }
 
@@ -222,6 +231,9 @@ impl<'a, E: Eyes> Survey<'a, E> {
                     next_start = u64::MAX;
                 }
                 continue;
+            }
+            if let Some(beside) = &mut self.beside {
+                beside(self.eyes);
             }
             let due = self.due.peek().map_or(u64::MAX, |Reverse((due, _))| *due);
             let wake = due.min(next_start).min(self.limits.end_ns).min(now + 100_000_000);

@@ -2,6 +2,7 @@
 //! `SKIPPED` and why.
 #![expect(clippy::unwrap_used, reason = "test")]
 
+mod births;
 mod child;
 mod dirty;
 mod glimpses;

@@ -46,10 +46,12 @@ impl<'a> Whom<'a> {
 }
 
 impl Births {
-    /// Memory grows: it is looked at again soon.
-    pub(super) fn grows(&mut self, now_ns: u64) {
+    /// Memory grows: it is glanced at soon, unless that would cost an epoch more than its share of the epoch's budget, as
+    /// the last walk of all tells.
+    pub(super) fn grows(&mut self, now_ns: u64, (walk_ns, budget_ns): (u64, f64)) {
         self.pause_ns = OFTEN_NS;
-        self.due_ns = self.affordable_ns.max(now_ns + OFTEN_NS);
+        let affordable = walk_ns as f64 <= SHARE * budget_ns;
+        self.due_ns = if affordable { self.affordable_ns.max(now_ns + OFTEN_NS) } else { u64::MAX };
     }
 
     /// Numbers what is new, if it is time.

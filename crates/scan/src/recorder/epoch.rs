@@ -66,7 +66,7 @@ impl Recorder {
         let numbered = self.units.len();
         self.walk_resident_set(budget);
         if self.units.len() > numbered {
-            self.births.grows(self.live.now());
+            self.births.grows(self.live.now(), (self.resident_set_ns, budget));
         }
         meanwhile.begin();
         let cleared = self.clear_shared(budget);

@@ -137,11 +137,12 @@ impl Process {
         }
         let mut places = Places::new(&self.maps, &self.before, self.space);
         for cpu in &mut self.cpus {
-            cpu.read(|page, counts| {
+            cpu.read(|(page, at), counts| {
                 // A line may be written back long after the last access to its page.
                 let changed = counts.accesses > 0 || counts.misses > 0 || counts.writes > 0;
                 if let Some(mapping) = places.of(page, objects).filter(|_| changed) {
-                    regions.count(mapping.object, page.wrapping_add(mapping.shift), counts);
+                    let page = page.wrapping_add(mapping.shift);
+                    regions.count(mapping.object, (page, at), counts);
                 }
             });
         }
@@ -219,8 +220,9 @@ impl Process {
 }
 
 impl Cpu {
-    /// Calls `take` with every page of the table and what was counted of it since the last call.
-    fn read(&mut self, mut take: impl FnMut(u64, &Counts)) {
+    /// Calls `take` with every page of the table, its place there, and what was counted of it since the last call. The
+    /// table has pages in the order in which the thread accessed them first.
+    fn read(&mut self, mut take: impl FnMut((u64, usize), &Counts)) {
         let pages = self.file.pages();
         self.seen.resize(pages, Counts::default());
         let mut pending = vec![0; pages];
@@ -241,7 +243,7 @@ impl Cpu {
                 dirty: now.dirty,
             };
             *seen = Counts { accesses, ..now };
-            take(self.file.number(page), &since);
+            take((self.file.number(page), page), &since);
         }
     }
 }

@@ -38,6 +38,9 @@ struct Sums {
 /// A region of 2 MiB of an object.
 #[derive(Debug)]
 struct Region {
+    /// How many pages the thread that accessed it first had accessed before, or of several the least; of what none
+    /// accessed, as the kernel may have filled it, the most.
+    first: usize,
     resident: Mask,
     touched: Mask,
     dirty: Mask,
@@ -79,6 +82,7 @@ impl Regions {
         if at == next {
             let units = usize::try_from(PAGES).unwrap_or(0) / usize::from(self.size.pages());
             let region = Region {
+                first: usize::MAX,
                 resident: Mask::default(),
                 touched: Mask::default(),
                 dirty: Mask::default(),
@@ -91,10 +95,11 @@ impl Regions {
         (&mut self.regions[at].1, usize::try_from(page % PAGES).unwrap_or(0))
     }
 
-    /// Adds what was counted of a page of an object.
-    pub(crate) fn count(&mut self, object: ObjectId, page: u64, counts: &Counts) {
+    /// Adds what was counted of a page of an object; `at`: how many pages its thread had accessed before.
+    pub(crate) fn count(&mut self, object: ObjectId, (page, at): (u64, usize), counts: &Counts) {
         let per_unit = usize::from(self.size.pages());
         let (region, page) = self.at(object, page);
+        region.first = region.first.min(at);
         if counts.accesses > 0 {
             region.touched.set(page);
         }
@@ -114,11 +119,12 @@ impl Regions {
         region.resident.set(page);
     }
 
-    /// Puts regions that were met in the epoch in order of address, for what is first seen in one epoch is numbered in it:
-    /// that is how most programs fill memory, and counts come in no order.
+    /// Puts regions that were met in the epoch into the order in which they were accessed first, for what is first seen in
+    /// one epoch is numbered in it, and first touch goes by that. Of several threads it is only known how many pages each
+    /// had accessed by then.
     fn in_order(&mut self) {
         let met = &mut self.regions[self.before..];
-        met.sort_unstable_by_key(|(place, _)| *place);
+        met.sort_unstable_by_key(|(place, region)| (region.first, *place));
         let places = met.iter().zip(self.before..).map(|((place, _), at)| (*place, at));
         self.by_place.extend(places);
         self.before = self.regions.len();
@@ -213,8 +219,8 @@ mod tests {
         for page in [1024, 1025, 1026] {
             regions.reside(object, page);
         }
-        regions.count(object, 1025, &counts(100, 10));
-        regions.count(object, 1025, &counts(20, 0));
+        regions.count(object, (1025, 0), &counts(100, 10));
+        regions.count(object, (1025, 0), &counts(20, 0));
         let heat = regions.heat(EpochId(0), 2.0);
         assert_eq!(regions.new_units, [UnitKey { object, index: 2 }]);
         let row = heat.row(0);
@@ -237,39 +243,43 @@ mod tests {
         let mut regions = Regions::new(UnitSize::Base);
         let object = ObjectId(0);
         regions.reside(object, 7);
-        regions.count(object, 7, &late);
+        regions.count(object, (7, 0), &late);
         let heat = regions.heat(EpochId(0), 1.0);
         assert_eq!((heat.writes[0], heat.traffic[0], heat.row(0).touched), (3.0, 0.0, 0));
         assert!(!heat.row(0).flags.has(HeatFlags::ACCESSED));
 
         // Of memory that is gone, and of what comes to lie there.
-        regions.count(object, 7, &late);
+        regions.count(object, (7, 0), &late);
         assert!(regions.heat(EpochId(1), 1.0).is_empty());
         regions.reside(object, 7);
         assert_eq!(regions.heat(EpochId(2), 1.0).writes, [0.0]);
     }
 
     #[test]
-    fn single_pages_are_units_of_their_own_numbered_by_address_within_an_epoch() {
+    fn single_pages_are_units_of_their_own_and_regions_numbered_as_they_were_accessed_first() {
         let mut regions = Regions::new(UnitSize::Base);
         let object = ObjectId(0);
-        regions.count(object, 513, &counts(4, 4));
+        // Of two threads: one accessed 1024 and then 513, the other many pages before 512.
+        regions.count(object, (1024, 0), &counts(2, 2));
+        regions.count(object, (513, 1), &counts(4, 4));
+        regions.count(object, (512, 9), &counts(1, 1));
         regions.reside(object, 5);
         let heat = regions.heat(EpochId(0), 1.0);
-        assert_eq!(heat.len(), 2);
-        let index: Vec<u64> = regions.new_units.iter().map(|key| key.index).collect();
-        assert_eq!(index, [5, 513]);
-        assert_eq!((heat.row(0).rate, heat.row(0).touched), (0.0, 0));
-        assert_eq!((heat.row(1).rate, heat.row(1).pages), (4.0, 1));
+        let index = |regions: &Regions| -> Vec<u64> {
+            regions.new_units.iter().map(|key| key.index).collect()
+        };
+        assert_eq!(index(&regions), [1024, 512, 513, 5]);
+        assert_eq!((heat.row(2).rate, heat.row(2).pages), (4.0, 1));
+        assert_eq!((heat.row(3).rate, heat.row(3).touched), (0.0, 0));
         // What was met before keeps its number.
-        regions.count(object, 513, &counts(8, 8));
+        regions.count(object, (513, 1), &counts(8, 8));
         regions.reside(ObjectId(1), 600);
         regions.reside(object, 2000);
         let heat = regions.heat(EpochId(1), 1.0);
         let rows: Vec<u32> = heat.unit.iter().map(|unit| unit.0).collect();
-        assert_eq!((rows, heat.rate[0] > 4.0), (vec![1, 2, 3], true));
+        assert_eq!((rows, heat.rate[0] > 4.0), (vec![2, 4, 5], true));
         assert_eq!(
-            regions.new_units[2..],
+            regions.new_units[4..],
             [(object, 2000), (ObjectId(1), 600)].map(|(object, index)| UnitKey { object, index })
         );
     }

@@ -12,8 +12,8 @@ use pagetide_types::{UnitKey, UnitSize};
 
 /// Between two glances at least, ns.
 pub(super) const OFTEN_NS: u64 = 100_000_000;
-/// Share of the budget that glances may take.
-const SHARE: f64 = 0.1;
+/// Share of the budget that glances may take while memory grows: then little else is worth knowing.
+const SHARE: f64 = 0.5;
 const HUGE: u64 = 1 << 21;
 
 /// When to glance again, and reused storage.

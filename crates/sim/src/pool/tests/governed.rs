@@ -50,7 +50,7 @@ fn what_moves_bring_all_who_share_the_pool_counts() {
     // that are others every so often.
     let line = |core: u32| {
         move |i: u32| match i % 2 {
-            0 => core << 18 | i / 2,
+            0 => (core << 18) | (i / 2),
             _ => core << 18 | 1 << 17 | (i / 12_000 * 4 + i / 2 % 4) << 6 | (i / 8 % 64),
         }
     };

@@ -85,11 +85,8 @@ impl Births {
         self.ranges.clear();
         let mut object = None;
         for area in self.maps.areas().iter().filter(is_private) {
-            let range = Range {
-                start: area.start.0.max(whom.within.start),
-                end: area.end.0.min(whom.within.end),
-            };
-            if range.start < range.end {
+            let range = Range { start: area.start.0, end: area.end.0 };
+            if let Some(range) = range.within(whom.within) {
                 object = Some(units.mapping(known.space, area).object);
                 self.ranges.push(range);
             }

@@ -155,9 +155,8 @@ impl ResidentSet {
         });
         pieces.filter_map(move |pieces| {
             let (area, end) = (&all[pieces.start], all[pieces.end - 1].end.0);
-            let range = Range { start: area.start.0.max(within.start), end: end.min(within.end) };
-            let counts = range.start < range.end && refs(area).is_some();
-            counts.then_some((pieces, area, range))
+            let range = Range { start: area.start.0, end }.within(within)?;
+            refs(area).is_some().then_some((pieces, area, range))
         })
     }
 

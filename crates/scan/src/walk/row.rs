@@ -12,6 +12,14 @@ pub struct Range {
     pub end: u64,
 }
 
+impl Range {
+    /// The part of it that lies within another one, if any.
+    pub(crate) fn within(self, other: Self) -> Option<Self> {
+        let part = Self { start: self.start.max(other.start), end: self.end.min(other.end) };
+        (part.start < part.end).then_some(part)
+    }
+}
+
 /// What was found in the part of a request that lies in one 2 MiB region. Regions with nothing
 /// present have no row. Counts are base pages inside the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ before the program started; it moves nothing and costs nothing. Another guest co
 is put into one of two halves by chance; pages are chosen by one half and judged by the other, or it would be praised
 for luck."""
 
+import dataclasses
 import itertools
 import json
 import random
@@ -37,8 +38,7 @@ def variables_of(args, program, mode):
         "MODE": mode,
         "PROGRAM": f"{args.pagetide} workload {program.words.format(page=args.page)}",
         "SECONDS_": args.seconds,
-        "DILATION": guest.DILATION,
-        "OPTIONS": guest.run_options(args, guest.PAYBACK),
+        "OPTIONS": guest.run_options(args),
     }
 
 
@@ -46,7 +46,7 @@ def run(args, program, dram, mode, path):
     """One guest; writes what came out of it."""
     variables = variables_of(args, program, mode)
     found = {"program": program.name, "about": program.about, "dram_mib": dram, "mode": mode, "page": args.page}
-    found["seconds"] = args.seconds
+    found |= {"seconds": args.seconds, "clock": dataclasses.asdict(args.clock)}
     found |= {"commit": common.commit(), "load_before": common.load()}
     text, out = guest.run(args, path.stem, "compare.sh", dram, variables, program.needs)
     if text is None:
@@ -65,6 +65,7 @@ def run_pages(args, program, path):
     """One guest without migration in which misses are counted by page; writes what the best so many MiB serve."""
     variables = variables_of(args, program, "none")
     found = {"program": program.name, "page": args.page, "commit": common.commit(), "load_before": common.load()}
+    found["clock"] = dataclasses.asdict(args.clock)
     text, out = guest.run(args, path.stem, "compare.sh", DRAM[0], variables, program.needs, meter=("4K", EVERY_S))
     if text is None:
         return
@@ -141,7 +142,8 @@ def stall_ns(found):
     fast, all_ = found["fast_misses"], max(found["misses"], 1)
     waiting = fast * guest.FAST_NS + (all_ - fast) * guest.SLOW_NS
     base, huge = moved_pages(found)
-    observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / guest.DILATION
+    clock = found.get("clock", dataclasses.asdict(guest.BY_HOST))
+    observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / clock["observing"]
     return (waiting + (base * MOVING["page_4k_us"] + huge * MOVING["page_2m_us"]) * 1e3 + observing) / all_
 
 
@@ -262,7 +264,7 @@ def most(rows, key):
 
 def main():
     """Measures what is not there yet, prints the table."""
-    parser = guest.arguments(__doc__, "compare")
+    parser = guest.arguments(__doc__, "compare", guest.BY_INSTRUCTIONS)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="how long each is watched")
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
     parser.add_argument("--again", action="append", default=[], metavar="NAME", help="more guests of the same cases, measured under this name: shows the median one and the range")

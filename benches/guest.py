@@ -1,11 +1,11 @@
 """Guests in which tiering is measured: what the scripts that boot them share.
 
-A virtual CPU with the meter takes `DILATION` times as long for the same work: so many seconds of a guest are one of
-a machine's. What decides whether a move pays is given in the guest's seconds: latencies in a topology, prices of
-moves in a machine file, the budget for observing, and the time within which moves must pay (`PAYBACK`). Epochs stay as
-long as they are by default, or a guest would have to run for an hour."""
+Their time goes by the host's clock (`BY_HOST`), by which a virtual CPU with the meter takes many times as long for the
+same work, or by instructions (`BY_INSTRUCTIONS`), by which a program that reads at random misses the caches as often as
+on a machine, and how fast the host is and what else it does change nothing."""
 
 import csv
+import dataclasses
 import io
 import pathlib
 import re
@@ -15,30 +15,60 @@ import tomllib
 import common
 
 LAB = pathlib.Path(__file__).resolve().parent / "lab"
-# The emulated CPU with the meter takes so many times as long for the same computation (docs/lab.md).
-DILATION = 11
 # A unit of the meter, if nothing else is said.
 UNIT = 2 << 20
 # Exit codes: of a guest that has less free than others (common.sh), of the lab for one that did not come up. Then
 # it is booted again, so often in all.
 LESS_FREE, NOT_RUN, BOOTS = 77, 125, 5
 FAST_NS, SLOW_NS = 100, 350
-# The default times within which moves must pay: 30 s of a machine for each, and as `gain` judges them together.
-PAYBACK = f"--payback {30 * DILATION}s --governor gain:horizon={60 * DILATION},patience={10 * DILATION}"
-TOPOLOGY = f"""name = "tiers"
+
+
+@dataclasses.dataclass(frozen=True)
+class Clock:
+    """How a guest's time goes."""
+
+    # So many of its seconds are one of a machine's for a program that waits for memory. What decides whether a move
+    # pays is given in the guest's seconds: latencies, prices of moves, the time within which moves must pay. Epochs
+    # stay as long as they are by default, or a guest would have to run for an hour.
+    dilation: int
+    # The same for observing, so for its budget.
+    observing: int
+    cpus: int
+    # What it advances by with an instruction; none: it goes by the host's.
+    instruction_ns: int | None = None
+
+    def payback(self):
+        """The default times within which moves must pay: 30 s of a machine for each, and as `gain` judges them together."""
+        if self.dilation == 1:
+            return ""
+        return f"--payback {30 * self.dilation}s --governor gain:horizon={60 * self.dilation},patience={10 * self.dilation}"
+
+    def topology(self, dram):
+        """Two tiers, the fast one of so many MiB."""
+        return TOPOLOGY.format(dram=dram, cpus=self.cpus, fast_ns=FAST_NS * self.dilation, slow_ns=SLOW_NS * self.dilation)
+
+
+# docs/lab.md: with the meter an emulated CPU computes 11 times as slowly as the host's.
+BY_HOST = Clock(dilation=11, observing=11, cpus=2)
+# Of `hot-cold`, whose reads depend on nothing but take 59 instructions, one misses in 119 ns. The recorder's self-test
+# takes 5 to 6 times as long as on the host. One CPU: of several only one would run at a time.
+BY_INSTRUCTIONS = Clock(dilation=1, observing=6, cpus=1, instruction_ns=2)
+
+
+TOPOLOGY = """name = "tiers"
 title = "two tiers"
 
 [[node]]
 name = "DRAM"
-cpus = 2
-memory = "{{dram}}M"
-latency_ns = {FAST_NS * DILATION}
+cpus = {cpus}
+memory = "{dram}M"
+latency_ns = {fast_ns}
 bandwidth_gb_s = 100
 
 [[node]]
 name = "CXL"
 memory = "2G"
-latency_ns = {SLOW_NS * DILATION}
+latency_ns = {slow_ns}
 bandwidth_gb_s = 15
 """
 
@@ -53,10 +83,11 @@ def basic_arguments(doc, name):
     return parser
 
 
-def arguments(doc, name):
+def arguments(doc, name, clock=BY_HOST):
     """The same, of scripts in whose guests Pagetide runs."""
     parser = basic_arguments(doc, name)
-    parser.add_argument("--budget", type=int, default=3 * DILATION, help="of pagetide run, percent of an emulated CPU")
+    parser.set_defaults(clock=clock)
+    parser.add_argument("--budget", type=int, default=3 * clock.observing, help="of pagetide run, percent of an emulated CPU")
     parser.add_argument("--options", default="", help="more options of pagetide run")
     return parser
 
@@ -69,18 +100,18 @@ def stripped(program, scratch):
     return folder / "pagetide"
 
 
-def slow_machine(scratch):
-    """The default machine's file as it is for a dilated CPU."""
+def machine_file(scratch, clock):
+    """The default machine's file as it is by this clock."""
     machine = (common.ROOT / "machines" / "cxl.toml").read_text(encoding="utf-8")
-    times = lambda found: f"{found[1]}{int(found[2]) * DILATION}"
+    times = lambda found: f"{found[1]}{int(found[2]) * clock.dilation}"
     text = re.sub(r"((?:latency_ns|page_4k_us|page_2m_us) = )(\d+)", times, machine)
-    assert tomllib.loads(text)["migration"]["page_4k_us"] == DILATION * tomllib.loads(machine)["migration"]["page_4k_us"]
+    assert tomllib.loads(text)["migration"]["page_4k_us"] == clock.dilation * tomllib.loads(machine)["migration"]["page_4k_us"]
     path = scratch / "pagetide-guest-machine.toml"
     path.write_text(text, encoding="utf-8")
     return path
 
 
-def boot(args, name, topology, script, variables, more=(), timeout=1800):
+def boot(args, name, topology, script, variables, more=(), timeout=3600):
     """Boots a guest of this topology that runs a script of benches/lab. `more`: options of the lab. Gives what the
     guest printed and the path to its folder; none if it failed."""
     out = args.scratch / f"pagetide-{args.name}-{name}"
@@ -88,6 +119,8 @@ def boot(args, name, topology, script, variables, more=(), timeout=1800):
     file.write_text(topology, encoding="utf-8")
     command = [args.lab, "run", "-t", file, "--boot-timeout", "300", "--timeout", str(timeout), "--out", out]
     command += ["--copy", f"{LAB / script}:/script.sh", *more]
+    if (clock := getattr(args, "clock", BY_HOST)).instruction_ns:
+        command += ["--instruction-ns", str(clock.instruction_ns)]
     for key, value in variables.items():
         command += ["--env", f"{key}={value}"]
     for _ in range(BOOTS):
@@ -118,13 +151,14 @@ def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
     if meter:
         more += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
         more += ["--unit-size", meter[0], "--units-every", str(10 * meter[1])]
-    more += ["--copy", f"{LAB / 'common.sh'}:/common.sh", "--copy", f"{slow_machine(args.scratch)}:/machine.toml"]
+    more += ["--copy", f"{LAB / 'common.sh'}:/common.sh", "--copy", f"{machine_file(args.scratch, args.clock)}:/machine.toml"]
     variables = variables | paths | {"LEAST_FREE": least}
-    return boot(args, name, TOPOLOGY.format(dram=dram), script, variables, more)
+    return boot(args, name, args.clock.topology(dram), script, variables, more)
 
 
-def run_options(args, more=""):
-    """Options of `pagetide run` in a guest."""
+def run_options(args, more=None):
+    """Options of `pagetide run` in a guest. `more` in place of the times within which moves must pay."""
+    more = args.clock.payback() if more is None else more
     return " ".join(["--budget", f"{args.budget}%", "--machine", "/machine.toml", *more.split(), *args.options.split()])
 
 

@@ -27,7 +27,7 @@ DRAM = 1152
 def run(args, page, mode, number):
     """One guest; what it left, in the folder of the results."""
     name = f"{page}-{mode}-{number}"
-    options = f"--epoch {5 * args.scale}s {guest.run_options(args, guest.PAYBACK)}"
+    options = f"--epoch {5 * args.scale}s {guest.run_options(args)}"
     variables = {
         "MODE": mode,
         "PAGE": page,

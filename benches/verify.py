@@ -61,7 +61,7 @@ def record(args, program, path):
 def run(args, program, fast, path):
     """One guest with so many MiB of fast memory for the program under `pagetide run`. Guests have whole blocks of memory; a
     file takes the rest."""
-    options = guest.run_options(args, guest.PAYBACK)
+    options = guest.run_options(args)
     given = variables(args, program, "run", RUN_S, options) | {"LEAVE": fast + RESERVE}
     dram = -(-(fast + RESERVE + TAKEN) // BLOCK) * BLOCK
     found = {"program": program.name, "dram_mib": dram, "page": args.page, "options": options}

@@ -60,5 +60,4 @@ PROGRAMS = [
 ]
 # Fast memory, MiB, of which the kernel and what the lab takes along have about 70.
 DRAM = (256, 384)
-# The kernel as it ships, and with its time constants stretched as Pagetide's are (guest.py).
-MODES = ("none", "kernel", "kernel-stretched", "pagetide")
+MODES = ("none", "kernel", "pagetide")

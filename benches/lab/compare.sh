@@ -1,8 +1,7 @@
 # Runs in a guest of benches/compare.py: a program whose memory is where the kernel put it at first, and one
-# way of tiering. Given: PAGETIDE, LAB, MODE, PROGRAM, SECONDS_, OPTIONS, DILATION.
+# way of tiering. Given: PAGETIDE, LAB, MODE, PROGRAM, SECONDS_, OPTIONS.
 set -e
 . /common.sh
-[ "$MODE" != kernel-stretched ] || stretch_kernel_times $DILATION
 awk '/MemFree/ { print "free", $4 }' /sys/devices/system/node/node0/meminfo
 begin_program
 counters before
@@ -10,7 +9,7 @@ areas $pid
 $LAB probe mark 1
 echo "start $(now)"
 case $MODE in
-kernel*)
+kernel)
     # Only now: all begin with the same placement.
     kernel_tiering
     sleep $SECONDS_

@@ -5,7 +5,8 @@
  * The guest's software cannot influence it. docs/lab.md describes its files and marks.
  *
  * Arguments: out=FILE, interval_ms=N, units=FILE, units_every=INTERVALS, base_units=1 (units are
- * base pages, not 2 MiB), cache=BYTES (per vCPU),
+ * base pages, not 2 MiB), cache=BYTES (per vCPU), instruction_ns=N (the guest's clock goes by its
+ * instructions, as QEMU's -icount has it, and so do the intervals),
  * node=NUMBER:START:SIZE (where the node's memory lies in what
  * qemu_plugin_hwaddr_phys_addr returns; several), felt=FILE (of times, read when it appears).
  */
@@ -50,7 +51,11 @@ static struct {
 	struct unit_size unit_size;
 	const char *felt_path;
 	int64_t started;
-	unsigned int mark, interval_ms, units_every;
+	unsigned int mark, interval_ms, units_every, interval;
+
+	/* Where time goes by instructions only one vCPU runs at a time. 0: it goes by the host's clock. */
+	unsigned int instruction_ns;
+	uint64_t instructions, interval_ends;
 	uint64_t before[NODES + 1][2][2];
 } meter = { .lock = PTHREAD_MUTEX_INITIALIZER, .interval_ms = 100, .units_every = 10,
 	    .unit_size = HUGE_UNITS };
@@ -120,13 +125,62 @@ static void write_units(double seconds)
 	fflush(meter.units);
 }
 
+/* Since QEMU started; without what a guest was idle, where time goes by instructions. */
+static int64_t elapsed_ns(void)
+{
+	if (meter.instruction_ns)
+		return (int64_t)(meter.instructions * meter.instruction_ns);
+	return now_ns() - meter.started;
+}
+
 static void write_rows(bool units)
 {
-	double seconds = (double)(now_ns() - meter.started) / 1e9;
+	double seconds = (double)elapsed_ns() / 1e9;
 
 	write_nodes(seconds);
 	if (units && meter.units)
 		write_units(seconds);
+}
+
+/* Reads the times when they are there, and removes the file: the lab waits for that. Lines:
+ * "own NS", then, by vCPU and node, "CPU NODE READ_NS WRITE_NS READ_LINE_NS WRITE_LINE_NS
+ * OUTSTANDING", in the guest's time. */
+static void look_for_times(void)
+{
+	FILE *file = meter.felt_path ? fopen(meter.felt_path, "r") : NULL;
+	struct felt_times times;
+	int number;
+	unsigned int node;
+
+	if (!file)
+		return;
+	if (fscanf(file, "own %lf", &meter.felt.own_ns) != 1)
+		meter.felt.own_ns = 0;
+	while (fscanf(file, "%d %u %lf %lf %lf %lf %u", &number, &node, &times.latency_ns[0],
+		      &times.latency_ns[1], &times.line_ns[0], &times.line_ns[1],
+		      &times.outstanding) == 7)
+		if (number < meter.cpu_count && node < NODES &&
+		    times.outstanding <= MOST_OUTSTANDING)
+			meter.cpus[number]->felt.times[node] = times;
+	fclose(file);
+	unlink(meter.felt_path);
+}
+
+static void end_interval(void)
+{
+	pthread_mutex_lock(&meter.lock);
+	write_rows(++meter.interval % meter.units_every == 0);
+	look_for_times();
+	pthread_mutex_unlock(&meter.lock);
+}
+
+/* Ends an interval when so many instructions have been run; without instruction_ns a thread does. */
+static void count_interval(void)
+{
+	if (meter.instructions < meter.interval_ends)
+		return;
+	end_interval();
+	meter.interval_ends += (uint64_t)meter.interval_ms * 1000000 / meter.instruction_ns;
 }
 
 /* The guest says where an interval ends: what comes next is counted under this mark, on this
@@ -153,6 +207,8 @@ static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t 
 {
 	bool store = qemu_plugin_mem_is_store(info);
 
+	if (meter.instruction_ns)
+		count_interval();
 	if (vaddr >> 12 == MARK_PAGE >> 12) {
 		if (store)
 			set_mark(cpu, vaddr & 0xfff);
@@ -194,44 +250,20 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	size_t count = qemu_plugin_tb_n_insns(block);
 
 	(void)id;
+	if (meter.instruction_ns)
+		qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
+							 &meter.instructions, count);
 	for (size_t i = 0; i < count; i++)
 		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access,
 						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
-/* Reads the times when they are there, and removes the file: the lab waits for that. Lines:
- * "own NS", then, by vCPU and node, "CPU NODE READ_NS WRITE_NS READ_LINE_NS WRITE_LINE_NS
- * OUTSTANDING", in the guest's time. */
-static void look_for_times(void)
-{
-	FILE *file = meter.felt_path ? fopen(meter.felt_path, "r") : NULL;
-	struct felt_times times;
-	int number;
-	unsigned int node;
-
-	if (!file)
-		return;
-	if (fscanf(file, "own %lf", &meter.felt.own_ns) != 1)
-		meter.felt.own_ns = 0;
-	while (fscanf(file, "%d %u %lf %lf %lf %lf %u", &number, &node, &times.latency_ns[0],
-		      &times.latency_ns[1], &times.line_ns[0], &times.line_ns[1],
-		      &times.outstanding) == 7)
-		if (number < meter.cpu_count && node < NODES &&
-		    times.outstanding <= MOST_OUTSTANDING)
-			meter.cpus[number]->felt.times[node] = times;
-	fclose(file);
-	unlink(meter.felt_path);
-}
-
 static void *write_intervals(void *none)
 {
 	(void)none;
-	for (unsigned int i = 1;; i++) {
+	for (;;) {
 		usleep(meter.interval_ms * 1000);
-		pthread_mutex_lock(&meter.lock);
-		write_rows(i % meter.units_every == 0);
-		look_for_times();
-		pthread_mutex_unlock(&meter.lock);
+		end_interval();
 	}
 	return NULL;
 }
@@ -264,6 +296,8 @@ static bool take_argument(char *argument, uint64_t *cache)
 		return (meter.felt_path = value);
 	if (!strcmp(argument, "interval_ms"))
 		return (meter.interval_ms = (unsigned int)strtoul(value, NULL, 10));
+	if (!strcmp(argument, "instruction_ns"))
+		return (meter.instruction_ns = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "units_every"))
 		return (meter.units_every = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "cache"))
@@ -314,11 +348,13 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 	meter.started = now_ns();
 	if (meter.felt_path)
 		start_ticks();
-	if (pthread_create(&thread, NULL, write_intervals, NULL)) {
-		fprintf(stderr, "meter: no thread\n");
-		return 1;
+	if (!meter.instruction_ns) {
+		if (pthread_create(&thread, NULL, write_intervals, NULL)) {
+			fprintf(stderr, "meter: no thread\n");
+			return 1;
+		}
+		pthread_detach(thread);
 	}
-	pthread_detach(thread);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, on_translation);
 	qemu_plugin_register_atexit_cb(id, on_exit_of_qemu, NULL);
 	return 0;

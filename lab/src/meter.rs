@@ -37,6 +37,8 @@ pub(crate) struct Meter {
     pub(crate) felt: Option<PathBuf>,
     /// Milliseconds between rows.
     pub(crate) interval_ms: u32,
+    /// What the guest's clock advances by with an instruction, if it goes by them.
+    pub(crate) instruction_ns: Option<u32>,
     /// The last-level cache of each vCPU.
     pub(crate) cache: Bytes,
 }
@@ -54,6 +56,9 @@ impl Meter {
         );
         if self.unit_size == UnitSize::Base {
             value += ",base_units=1";
+        }
+        if let Some(ns) = self.instruction_ns {
+            value += &format!(",instruction_ns={ns}");
         }
         for (key, path) in [("units", &self.units), ("felt", &self.felt)] {
             if let Some(path) = path {

@@ -36,12 +36,24 @@ pub(crate) fn nvdimm_file(size: Bytes) -> Bytes {
     Bytes(size.0 + LABELS.0)
 }
 
-/// QEMU's arguments for guest number `guest` of `topology`.
-pub(crate) fn arguments(topology: &Topology, paths: &Paths, guest: u32) -> Vec<String> {
+/// QEMU's arguments for guest number `guest` of `topology`. `instruction_ns`, a power of two: what its clock advances by
+/// with an instruction, if it goes by them; where all CPUs are idle it goes on to the next timer at once.
+pub(crate) fn arguments(
+    topology: &Topology,
+    paths: &Paths,
+    guest: u32,
+    instruction_ns: Option<u32>,
+) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut add = |option: &str, value: String| all.extend([format!("-{option}"), value]);
     let nvdimm = if topology.nvdimms.is_empty() { "" } else { ",nvdimm=on" };
-    add("accel", "tcg,thread=multi".into());
+    match instruction_ns {
+        None => add("accel", "tcg,thread=multi".into()),
+        Some(ns) => {
+            add("accel", "tcg,thread=single".into());
+            add("icount", format!("shift={},sleep=off", ns.ilog2()));
+        }
+    }
     let (window, cpu) = if topology.cxls.is_empty() {
         (String::new(), "max")
     } else {
@@ -226,6 +238,10 @@ mod tests {
     use super::*;
 
     fn command_line(name: &str) -> String {
+        command_line_by(None, name)
+    }
+
+    fn command_line_by(instruction_ns: Option<u32>, name: &str) -> String {
         let topology = Topology::load(name).unwrap();
         let paths = Paths {
             kernel: "/k".into(),
@@ -236,7 +252,7 @@ mod tests {
             cxls: topology.cxls.iter().map(|_| PathBuf::from("/c,xl")).collect(),
             keep: name.starts_with("shift"),
         };
-        arguments(&topology, &paths, 1).join(" ").replace(" -", "\n-")
+        arguments(&topology, &paths, 1, instruction_ns).join(" ").replace(" -", "\n-")
     }
 
     #[test]
@@ -275,6 +291,15 @@ mod tests {
 -device virtserialport,chardev=control,name=control,nr=3
 -chardev socket,id=files,path=/p/files
 -device virtserialport,chardev=files,name=files,nr=4"
+        );
+    }
+
+    #[test]
+    fn time_by_instructions_is_a_shift_of_icount_and_one_thread() {
+        let line = command_line_by(Some(8), "two-tiers");
+        assert!(
+            line.starts_with("-accel tcg,thread=single\n-icount shift=3,sleep=off\n"),
+            "{line}"
         );
     }
 

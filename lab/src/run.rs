@@ -159,7 +159,8 @@ impl Lab<'_> {
             err: self.output(number, Box::new(io::stderr())),
             files: Box::new(fs::File::create(home.join("files.tar"))?),
         };
-        let mut arguments = qemu::arguments(&self.topology, &paths, number);
+        let mut arguments =
+            qemu::arguments(&self.topology, &paths, number, self.run.instruction_ns);
         if let Some(plugin) = &self.plugin {
             let meter = Meter {
                 plugin: plugin.clone(),
@@ -169,6 +170,7 @@ impl Lab<'_> {
                 units_every: self.run.units_every,
                 felt: self.machine.as_ref().map(|_| home.join("felt")),
                 interval_ms: self.run.interval,
+                instruction_ns: self.run.instruction_ns,
                 cache: self.run.cache,
             };
             arguments.extend(["-plugin".into(), meter.option(&self.topology)]);

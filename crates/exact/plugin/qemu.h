@@ -34,6 +34,7 @@ struct qemu_plugin_insn;
 struct qemu_plugin_hwaddr;
 
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
+enum qemu_plugin_op { QEMU_PLUGIN_INLINE_ADD_U64 };
 enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
 
 extern void qemu_plugin_register_vcpu_tb_trans_cb(
@@ -50,6 +51,10 @@ extern bool qemu_plugin_hwaddr_is_io(const struct qemu_plugin_hwaddr *);
 extern uint64_t qemu_plugin_hwaddr_phys_addr(const struct qemu_plugin_hwaddr *);
 extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, void (*)(qemu_plugin_id_t, void *),
 					   void *);
+
+extern void qemu_plugin_register_vcpu_tb_exec_inline(struct qemu_plugin_tb *,
+						     enum qemu_plugin_op, void *counter,
+						     uint64_t add);
 
 /* User mode. */
 extern unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);

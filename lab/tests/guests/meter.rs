@@ -2,7 +2,16 @@
 
 use crate::lab::{LAB, can_boot, lab, ran};
 use std::collections::{BTreeMap, BTreeSet};
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+/// What prints how long a computation took, the best of many of its kind.
+const TIMES: [&str; 6] =
+    ["probe", "times", "--nodes=0", "--loads=2000", "--size=4M", "--rounds=50"];
 
 /// Sums of the meter's rows: user reads, user writes, kernel reads, kernel writes, by mark and
 /// node.
@@ -26,8 +35,19 @@ fn rows(path: &Path) -> Vec<Vec<String>> {
 }
 
 /// Runs `probe touch` with each of `touches`, under marks from 1 on, and compares.
-#[expect(clippy::unwrap_used, reason = "a test's own rows")]
 fn counted_exactly(topology: &str, setup: &str, touches: &[(i32, &str)], unit_size: &str) {
+    counted_exactly_by(&[], topology, setup, touches, unit_size);
+}
+
+/// The same with more `options` of the lab.
+#[expect(clippy::unwrap_used, reason = "a test's own rows")]
+fn counted_exactly_by(
+    options: &[&str],
+    topology: &str,
+    setup: &str,
+    touches: &[(i32, &str)],
+    unit_size: &str,
+) {
     let folder = tempfile::tempdir().unwrap();
     let [meter, units] = ["meter", "units"].map(|name| folder.path().join(name));
     let mut script = format!("{setup}\n");
@@ -40,6 +60,7 @@ fn counted_exactly(topology: &str, setup: &str, touches: &[(i32, &str)], unit_si
         .arg("--units")
         .arg(&units)
         .args(["--unit-size", unit_size])
+        .args(options)
         .args(["--with", LAB, "--", "sh", "-ec", &script]));
     assert_eq!(run.code, 0, "{run:?}");
     let (sums, unit_rows) = (sums(&meter), rows(&units));
@@ -101,6 +122,35 @@ fn known_accesses_are_counted_exactly_on_each_of_two_tiers() {
     ];
     counted_exactly("two-tiers", "", &touches, "2M");
     counted_exactly("two-tiers", "", &touches[..2], "4K");
+}
+
+#[test]
+fn by_instructions_accesses_are_counted_exactly_and_the_hosts_load_changes_no_time() {
+    if !can_boot("by_instructions_accesses_are_counted_exactly_and_the_hosts_load_changes_no_time")
+    {
+        return;
+    }
+    let by_instructions = ["--instruction-ns", "4"];
+    let touches = [(0, "--size 64M"), (1, "--size 64M --write --rounds 3")];
+    counted_exactly_by(&by_instructions, "two-tiers", "", &touches, "2M");
+
+    // The same computation in two guests, beside the second of which this process computes, too.
+    let computing = || {
+        let run = ran(lab().args(by_instructions).args(["--with", LAB, "--", LAB]).args(TIMES));
+        let line = run.out.lines().next().and_then(|line| line.strip_prefix("compute "));
+        line.and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_else(|| panic!("{run:?}"))
+    };
+    let stop = AtomicBool::new(false);
+    let alone = computing();
+    let beside = thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| while !stop.load(Ordering::Relaxed) {});
+        }
+        let beside = computing();
+        stop.store(true, Ordering::Relaxed);
+        beside
+    });
+    assert!((alone / beside - 1.0).abs() < 0.01, "{alone} {beside}");
 }
 
 #[test]

@@ -140,9 +140,9 @@ def moved_pages(found, since="before"):
 def stall_ns(found):
     """Modelled stall per miss: waiting for memory, moving, observing."""
     fast, all_ = found["fast_misses"], max(found["misses"], 1)
-    waiting = fast * guest.FAST_NS + (all_ - fast) * guest.SLOW_NS
-    base, huge = moved_pages(found)
     clock = found.get("clock", dataclasses.asdict(guest.BY_HOST))
+    waiting = fast * clock["fast_ns"] + (all_ - fast) * clock["slow_ns"]
+    base, huge = moved_pages(found)
     observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / clock["observing"]
     return (waiting + (base * MOVING["page_4k_us"] + huge * MOVING["page_2m_us"]) * 1e3 + observing) / all_
 
@@ -264,7 +264,7 @@ def most(rows, key):
 
 def main():
     """Measures what is not there yet, prints the table."""
-    parser = guest.arguments(__doc__, "compare", guest.BY_INSTRUCTIONS)
+    parser = guest.arguments(__doc__, "compare", guest.FELT)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="how long each is watched")
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
     parser.add_argument("--again", action="append", default=[], metavar="NAME", help="more guests of the same cases, measured under this name: shows the median one and the range")

@@ -1,8 +1,8 @@
 """Guests in which tiering is measured: what the scripts that boot them share.
 
 Their time goes by the host's clock (`BY_HOST`), by which a virtual CPU with the meter takes many times as long for the
-same work, or by instructions (`BY_INSTRUCTIONS`), by which a program that reads at random misses the caches as often as
-on a machine, and how fast the host is and what else it does change nothing."""
+same work and memory is not felt, or by instructions and misses (`FELT`): then a guest is about as fast as a machine,
+memory is as slow as on one, and how fast the host is and what else it does change nothing."""
 
 import csv
 import dataclasses
@@ -20,22 +20,24 @@ UNIT = 2 << 20
 # Exit codes: of a guest that has less free than others (common.sh), of the lab for one that did not come up. Then
 # it is booted again, so often in all.
 LESS_FREE, NOT_RUN, BOOTS = 77, 125, 5
-FAST_NS, SLOW_NS = 100, 350
 
 
 @dataclasses.dataclass(frozen=True)
 class Clock:
     """How a guest's time goes."""
 
-    # So many of its seconds are one of a machine's for a program that waits for memory. What decides whether a move
-    # pays is given in the guest's seconds: latencies, prices of moves, the time within which moves must pay. Epochs
-    # stay as long as they are by default, or a guest would have to run for an hour.
+    # So many of its seconds are one of a machine's. What decides whether a move pays is given in the guest's seconds:
+    # latencies, prices of moves, the time within which moves must pay. Epochs stay as long as they are by default, or a
+    # guest would have to run for an hour.
     dilation: int
     # The same for observing, so for its budget.
     observing: int
     cpus: int
-    # What it advances by with an instruction; none: it goes by the host's.
-    instruction_ns: int | None = None
+    # Latencies of a machine's two tiers.
+    fast_ns: int
+    slow_ns: int
+    # Options of the lab.
+    lab: tuple = ()
 
     def payback(self):
         """The default times within which moves must pay: 30 s of a machine for each, and as `gain` judges them together."""
@@ -45,14 +47,14 @@ class Clock:
 
     def topology(self, dram):
         """Two tiers, the fast one of so many MiB."""
-        return TOPOLOGY.format(dram=dram, cpus=self.cpus, fast_ns=FAST_NS * self.dilation, slow_ns=SLOW_NS * self.dilation)
+        return TOPOLOGY.format(dram=dram, cpus=self.cpus, fast_ns=self.fast_ns * self.dilation, slow_ns=self.slow_ns * self.dilation)
 
 
 # docs/lab.md: with the meter an emulated CPU computes 11 times as slowly as the host's.
-BY_HOST = Clock(dilation=11, observing=11, cpus=2)
-# Of `hot-cold`, whose reads depend on nothing but take 59 instructions, one misses in 119 ns. The recorder's self-test
-# takes 5 to 6 times as long as on the host. One CPU: of several only one would run at a time.
-BY_INSTRUCTIONS = Clock(dilation=1, observing=6, cpus=1, instruction_ns=2)
+BY_HOST = Clock(dilation=11, observing=11, cpus=2, fast_ns=100, slow_ns=350)
+# An instruction takes 1 ns, and a miss what it takes on machines/cxl.toml besides. The recorder's self-test takes 2.8
+# times as long as on the host. One CPU: of several only one would run at a time.
+FELT = Clock(dilation=1, observing=3, cpus=1, fast_ns=100, slow_ns=250, lab=("--instruction-ns", "1", "--felt", "cxl"))
 
 
 TOPOLOGY = """name = "tiers"
@@ -119,8 +121,6 @@ def boot(args, name, topology, script, variables, more=(), timeout=3600):
     file.write_text(topology, encoding="utf-8")
     command = [args.lab, "run", "-t", file, "--boot-timeout", "300", "--timeout", str(timeout), "--out", out]
     command += ["--copy", f"{LAB / script}:/script.sh", *more]
-    if (clock := getattr(args, "clock", BY_HOST)).instruction_ns:
-        command += ["--instruction-ns", str(clock.instruction_ns)]
     for key, value in variables.items():
         command += ["--env", f"{key}={value}"]
     for _ in range(BOOTS):
@@ -151,6 +151,7 @@ def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
     if meter:
         more += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
         more += ["--unit-size", meter[0], "--units-every", str(10 * meter[1])]
+        more += args.clock.lab
     more += ["--copy", f"{LAB / 'common.sh'}:/common.sh", "--copy", f"{machine_file(args.scratch, args.clock)}:/machine.toml"]
     variables = variables | paths | {"LEAST_FREE": least}
     return boot(args, name, args.clock.topology(dram), script, variables, more)

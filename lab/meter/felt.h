@@ -2,8 +2,9 @@
  *
  * Makes memory as slow as a machine's, in the guest's own clock, by holding up the vCPU.
  *
- * All times are nanoseconds of the guest's clock, which is the host's: those of the machine times
- * the dilation, how many times longer the emulated CPU takes for the same computation.
+ * All times are nanoseconds of the guest's clock: those of the machine times the dilation, how
+ * many times longer the emulated CPU takes for the same computation. That clock is the host's, or
+ * goes by instructions; then a vCPU is held up by taking instructions from it (icount.h).
  *
  * - A load that continues no stream waits for its line: others may depend on it.
  * - A load that continues a stream (the line after or before one of the last STREAMS misses, as a
@@ -19,6 +20,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "icount.h"
 #include "table.h"
 
 #define STREAMS 16
@@ -42,9 +44,16 @@ struct felt {
 	_Atomic int64_t busy_until[NODES + 1];
 	/* The emulated CPU's own time for a load that misses, which a wait already contains. */
 	double own_ns;
+	/* Time by instructions: how many passed, what is taken among them, and what each takes. 0: by
+	 * the host's clock. */
+	uint64_t instructions;
+	unsigned int instruction_ns;
+	struct icount icount;
 };
 
 struct felt_cpu {
+	/* QEMU's. */
+	void *cpu;
 	struct felt_times times[NODES + 1];
 	/* What this vCPU has still to wait; below 0 what it has waited too long. */
 	int64_t debt;
@@ -116,6 +125,21 @@ static int64_t take_channel(_Atomic int64_t *busy_until, int64_t from, int64_t l
 	return until;
 }
 
+static int64_t guest_now_ns(const struct felt *felt)
+{
+	return felt->instruction_ns ? (int64_t)(felt->instructions * felt->instruction_ns) : fast_now_ns();
+}
+
+/* Takes what the vCPU owes from its time. What is left when a timer is due it owes on. */
+static void pay_instructions(struct felt *felt, struct felt_cpu *cpu)
+{
+	uint64_t owed = (uint64_t)cpu->debt / felt->instruction_ns;
+	uint64_t taken = icount_take(&felt->icount, cpu->cpu, owed);
+
+	felt->instructions += taken;
+	cpu->debt -= (int64_t)(taken * felt->instruction_ns);
+}
+
 /* Holds the vCPU up for what it owes. Spins: after a sleep the emulation itself is slower for
  * some microseconds, and other vCPUs' interrupts would wait for its end. */
 static void pay(struct felt_cpu *cpu)
@@ -137,7 +161,7 @@ static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uin
 {
 	const struct felt_times *times = &cpu->times[node];
 	bool waits = !continues_stream(cpu, vaddr >> 6) && !store;
-	int64_t present = fast_now_ns() + cpu->debt;
+	int64_t present = guest_now_ns(felt) + cpu->debt;
 	/* The line sets out when a slot is free. A load that waits needs none: it is the last. */
 	int64_t *slot = &cpu->slots[node][cpu->next_slot[node]];
 	int64_t start = !waits && *slot > present ? *slot : present;
@@ -156,7 +180,9 @@ static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uin
 		if (++cpu->next_slot[node] >= times->outstanding)
 			cpu->next_slot[node] = 0;
 	}
-	if (cpu->debt > PAY_NS)
+	if (felt->instruction_ns)
+		pay_instructions(felt, cpu);
+	else if (cpu->debt > PAY_NS)
 		pay(cpu);
 }
 

@@ -52,10 +52,8 @@ static struct {
 	const char *felt_path;
 	int64_t started;
 	unsigned int mark, interval_ms, units_every, interval;
-
-	/* Where time goes by instructions only one vCPU runs at a time. 0: it goes by the host's clock. */
-	unsigned int instruction_ns;
-	uint64_t instructions, interval_ends;
+	/* By instructions; one vCPU runs at a time then. */
+	int64_t interval_ends_ns;
 	uint64_t before[NODES + 1][2][2];
 } meter = { .lock = PTHREAD_MUTEX_INITIALIZER, .interval_ms = 100, .units_every = 10,
 	    .unit_size = HUGE_UNITS };
@@ -128,9 +126,7 @@ static void write_units(double seconds)
 /* Since QEMU started; without what a guest was idle, where time goes by instructions. */
 static int64_t elapsed_ns(void)
 {
-	if (meter.instruction_ns)
-		return (int64_t)(meter.instructions * meter.instruction_ns);
-	return now_ns() - meter.started;
+	return meter.felt.instruction_ns ? guest_now_ns(&meter.felt) : now_ns() - meter.started;
 }
 
 static void write_rows(bool units)
@@ -160,8 +156,11 @@ static void look_for_times(void)
 		      &times.latency_ns[1], &times.line_ns[0], &times.line_ns[1],
 		      &times.outstanding) == 7)
 		if (number < meter.cpu_count && node < NODES &&
-		    times.outstanding <= MOST_OUTSTANDING)
+		    times.outstanding <= MOST_OUTSTANDING) {
 			meter.cpus[number]->felt.times[node] = times;
+			if (meter.felt.instruction_ns)
+				meter.cpus[number]->felt.cpu = qemu_get_cpu(number);
+		}
 	fclose(file);
 	unlink(meter.felt_path);
 }
@@ -177,10 +176,10 @@ static void end_interval(void)
 /* Ends an interval when so many instructions have been run; without instruction_ns a thread does. */
 static void count_interval(void)
 {
-	if (meter.instructions < meter.interval_ends)
+	if (elapsed_ns() < meter.interval_ends_ns)
 		return;
 	end_interval();
-	meter.interval_ends += (uint64_t)meter.interval_ms * 1000000 / meter.instruction_ns;
+	meter.interval_ends_ns += (int64_t)meter.interval_ms * 1000000;
 }
 
 /* The guest says where an interval ends: what comes next is counted under this mark, on this
@@ -207,7 +206,7 @@ static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t 
 {
 	bool store = qemu_plugin_mem_is_store(info);
 
-	if (meter.instruction_ns)
+	if (meter.felt.instruction_ns)
 		count_interval();
 	if (vaddr >> 12 == MARK_PAGE >> 12) {
 		if (store)
@@ -232,7 +231,7 @@ static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t 
 
 		count_unit(&cpu->table, vaddr, node, store, touch, lead);
 	}
-	if (meter.felt_path)
+	if (cpu->felt.cpu || (meter.felt_path && !meter.felt.instruction_ns))
 		feel(&meter.felt, &cpu->felt, node, vaddr, store);
 }
 
@@ -250,9 +249,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	size_t count = qemu_plugin_tb_n_insns(block);
 
 	(void)id;
-	if (meter.instruction_ns)
+	if (meter.felt.instruction_ns)
 		qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
-							 &meter.instructions, count);
+							 &meter.felt.instructions, count);
 	for (size_t i = 0; i < count; i++)
 		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access,
 						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
@@ -297,7 +296,7 @@ static bool take_argument(char *argument, uint64_t *cache)
 	if (!strcmp(argument, "interval_ms"))
 		return (meter.interval_ms = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "instruction_ns"))
-		return (meter.instruction_ns = (unsigned int)strtoul(value, NULL, 10));
+		return (meter.felt.instruction_ns = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "units_every"))
 		return (meter.units_every = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "cache"))
@@ -336,6 +335,10 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 		fprintf(stderr, "meter: needs out=FILE and a machine of at most %d CPUs\n", MAX_CPUS);
 		return 1;
 	}
+	if (meter.felt_path && meter.felt.instruction_ns && !icount_find(&meter.felt.icount)) {
+		fprintf(stderr, "meter: in this QEMU no memory can be felt by instructions; in that of Debian 12 it can\n");
+		return 1;
+	}
 	meter.cpu_count = info->system.max_vcpus;
 	for (int i = 0; i < meter.cpu_count; i++)
 		if (!(meter.cpus[i] = new_cpu(cache))) {
@@ -346,9 +349,9 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 	if (meter.units)
 		fprintf(meter.units, "seconds,mark,address,node,reads,writes,leads,touches\n");
 	meter.started = now_ns();
-	if (meter.felt_path)
+	if (meter.felt_path && !meter.felt.instruction_ns)
 		start_ticks();
-	if (!meter.instruction_ns) {
+	if (!meter.felt.instruction_ns) {
 		if (pthread_create(&thread, NULL, write_intervals, NULL)) {
 			fprintf(stderr, "meter: no thread\n");
 			return 1;

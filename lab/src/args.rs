@@ -86,12 +86,12 @@ pub(crate) struct Run {
     /// of `pagetide plan --machine`
     #[arg(long, value_name = "NAME|FILE", requires = "meter")]
     pub(crate) felt: Option<String>,
-    /// How much slower than the machine the guest lives; measured if not given
+    /// How much slower than the machine the guest lives; if not given, it is measured, or 1 with --instruction-ns
     #[arg(long, value_name = "FACTOR", requires = "felt", value_parser = factor)]
     pub(crate) dilation: Option<f64>,
     /// Let the guest's clock advance by so many nanoseconds with each instruction (1, 2, 4, ... 1024), not by the
     /// host's clock: how fast and how busy the host is changes nothing. Of several CPUs one runs at a time
-    #[arg(long, value_name = "NS", conflicts_with = "felt", value_parser = instruction_ns)]
+    #[arg(long, value_name = "NS", value_parser = instruction_ns)]
     pub(crate) instruction_ns: Option<u32>,
     /// Say when the guest is ready
     #[arg(short, long)]

@@ -121,7 +121,7 @@ impl Lab<'_> {
         Ok(Load {
             command: self.run.command.clone(),
             environment: self.run.env.clone(),
-            measure: self.machine.as_ref().map(|_| MEASURE.to_owned()),
+            measure: self.measures().then(|| MEASURE.to_owned()),
             programs,
             copies: self.run.copy.clone(),
         })
@@ -175,6 +175,9 @@ impl Lab<'_> {
             };
             arguments.extend(["-plugin".into(), meter.option(&self.topology)]);
         }
+        if let (Some(machine), false) = (&self.machine, self.measures()) {
+            fs::write(home.join("felt"), self.felt(machine, self.dilation()).table(0.0)?)?;
+        }
         let mut guest = Guest::start(&self.emulator, &arguments, &paths, sinks)?;
         let dilation = self.prepare(number, &mut guest, &home);
         self.keep(&paths.console, self.run.console.as_deref(), number)?;
@@ -185,24 +188,40 @@ impl Lab<'_> {
     fn prepare(&self, number: u32, guest: &mut Guest, home: &Path) -> anyhow::Result<Option<f64>> {
         let limit = Duration::from_secs(self.run.boot_timeout);
         let felt = match &self.machine {
-            Some(machine) => {
+            Some(machine) if self.measures() => {
                 let times = Times::parse(&guest.measured(limit, &self.stop)?)?;
                 let measured = times.compute / compute_ns(200);
                 let dilation = self.run.dilation.unwrap_or(measured);
                 self.say(&felt::summary(machine, &times, measured, dilation));
-                let felt = Felt { topology: &self.topology, machine, dilation };
+                let felt = self.felt(machine, dilation);
                 self.tell_meter(&felt.table(times.chase)?, home)?;
                 guest.again()?;
                 Some((felt, times))
             }
-            None => None,
+            _ => None,
         };
         let (boot, version) = (guest.ready(limit, &self.stop)?.as_secs_f64(), &self.kernel.version);
         self.say(&format!("guest {number}: Linux {version} ready after {boot:.1} s"));
-        let Some((felt, times)) = felt else { return Ok(None) };
+        let Some((felt, times)) = felt else {
+            return Ok(self.machine.as_ref().map(|_| self.dilation()));
+        };
         let own = felt.corrected(&times, &Times::parse(&guest.said())?);
         self.tell_meter(&felt.table(own)?, home)?;
         Ok(Some(felt.dilation))
+    }
+
+    /// Whether the emulated CPU is measured at boot: where its time goes by instructions it is known.
+    fn measures(&self) -> bool {
+        self.machine.is_some() && self.run.instruction_ns.is_none()
+    }
+
+    /// What is asked for, or 1.
+    fn dilation(&self) -> f64 {
+        self.run.dilation.unwrap_or(1.0)
+    }
+
+    fn felt<'a>(&'a self, machine: &'a Machine, dilation: f64) -> Felt<'a> {
+        Felt { topology: &self.topology, machine, dilation }
     }
 
     /// Hands a file to the meter and waits until it has read it.

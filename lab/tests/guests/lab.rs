@@ -3,6 +3,8 @@
 use std::{
     path::PathBuf,
     process::{Command, Output},
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
 };
 
 /// The lab's binary.
@@ -44,6 +46,28 @@ pub(crate) fn shell(topology: &str, commands: &str) -> String {
     let run = ran(lab().args(["-t", topology, "--with", LAB, "--", "sh", "-ec", commands]));
     assert_eq!(run.code, 0, "{run:?}");
     run.out
+}
+
+/// Does something beside four threads that compute.
+pub(crate) fn beside_others<T>(what: impl FnOnce() -> T) -> T {
+    struct Stop<'a>(&'a AtomicBool);
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let stopped = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let _stop = Stop(&stopped);
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !stopped.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        what()
+    })
 }
 
 /// Whether guests can be booted here; says why not.

@@ -1,13 +1,8 @@
 //! The meter against known truth.
 
-use crate::lab::{LAB, can_boot, lab, ran};
+use crate::lab::{LAB, beside_others, can_boot, lab, ran};
 use std::collections::{BTreeMap, BTreeSet};
-use std::{
-    fs,
-    path::Path,
-    sync::atomic::{AtomicBool, Ordering},
-    thread,
-};
+use std::{fs, path::Path};
 
 /// What prints how long a computation took, the best of many of its kind.
 const TIMES: [&str; 6] =
@@ -140,16 +135,7 @@ fn by_instructions_accesses_are_counted_exactly_and_the_hosts_load_changes_no_ti
         let line = run.out.lines().next().and_then(|line| line.strip_prefix("compute "));
         line.and_then(|ns| ns.parse::<f64>().ok()).unwrap_or_else(|| panic!("{run:?}"))
     };
-    let stop = AtomicBool::new(false);
-    let alone = computing();
-    let beside = thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| while !stop.load(Ordering::Relaxed) {});
-        }
-        let beside = computing();
-        stop.store(true, Ordering::Relaxed);
-        beside
-    });
+    let (alone, beside) = (computing(), beside_others(computing));
     assert!((alone / beside - 1.0).abs() < 0.01, "{alone} {beside}");
 }
 

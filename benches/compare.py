@@ -9,9 +9,11 @@ before the program started; it moves nothing and costs nothing. Another guest co
 is put into one of two halves by chance; pages are chosen by one half and judged by the other, or it would be praised
 for luck."""
 
+import concurrent.futures
 import dataclasses
 import itertools
 import json
+import os
 import random
 import re
 import statistics
@@ -191,10 +193,10 @@ def show(folder, again, markdown):
             lines.append(
                 [program, free, mode, f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
                 + [last_third(case["shares"], share[mode]), "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
-                + ["" if observer is None else f"{observer:.1f} s", over_none(misses), over_none(stall)]
+                + ["" if observer is None else f"{observer:.1f} s", over_none(stall), over_none(misses)]
             )
-        goals.add(program, dram, share, clairvoyant.get("pagetide"), mib, stall)
-    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "observer", "misses over none's", "stall over none's"]
+        goals.add(program, dram, share, clairvoyant.get("pagetide"), mib, stall, misses)
+    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "observer", "stall over none's", "work over none's"]
     common.table(header, lines, markdown)
     goals.say()
 
@@ -213,7 +215,7 @@ class Goals:
         self.rows = []
         self.missing = []
 
-    def add(self, program, dram, share, clairvoyant, mib, stall):
+    def add(self, program, dram, share, clairvoyant, mib, stall, work):
         """One row; only its name where a mode was not measured."""
         name = f"{program} with {dram} MiB of DRAM"
         if not {"none", "kernel", "pagetide"} <= share.keys():
@@ -229,6 +231,7 @@ class Goals:
                 "reached": (ours - none) / possible if possible >= MATTERS else None,
                 "behind": max(share[mode] for mode in others) - ours,
                 "stall": stall["pagetide"] / min(stall[mode] for mode in others),
+                "work": work["pagetide"] / max(work[mode] for mode in others),
                 "bytes": mib["pagetide"] / max(mib["kernel"], 1e-9),
                 "worse": none - ours,
             }
@@ -248,6 +251,9 @@ class Goals:
         slower = [row for row in self.rows if row["stall"] > 1.0]
         most_of_all = max(self.rows, key=lambda row: row["stall"])
         print(f"- More modelled stall than the best of the others: {len(slower)} of {len(self.rows)} rows, {most_of_all['stall']:.2f} times at most, {most_of_all['name']}")
+        less = [row for row in self.rows if row["work"] < 0.99]
+        least_of_all = min(self.rows, key=lambda row: row["work"])
+        print(f"- Less work than the best of the others, by more than a hundredth: {len(less)} of {len(self.rows)} rows, {least_of_all['work']:.2f} times at least, {least_of_all['name']}; geometric mean {statistics.geometric_mean(row['work'] for row in self.rows):.2f}")
         of = lambda rows: statistics.median(row["bytes"] for row in rows)
         print(f"- Bytes moved, divided by the kernel's: median {of(counting):.2f} there (goal: 0.5), {of(self.rows):.2f} of all rows")
         if self.missing:
@@ -262,25 +268,37 @@ def most(rows, key):
     return f"by {row[key]:.1f} points at most, {row['name']}" if row[key] > 0.0 else "never"
 
 
+def to_measure(args):
+    """What is not there yet, as a function and its arguments."""
+    for dram, mode, program in itertools.product(DRAM, MODES, PROGRAMS):
+        path = args.folder / f"{program.name}-{dram}-{mode}.json"
+        if re.search(args.only, path.stem) and not path.exists():
+            yield run, args, program, dram, mode, path
+    for program in PROGRAMS:
+        path = args.folder / f"{program.name}-pages.json"
+        if re.search(args.only, path.stem) and not path.exists():
+            yield run_pages, args, program, path
+
+
 def main():
     """Measures what is not there yet, prints the table."""
     parser = guest.arguments(__doc__, "compare", guest.FELT)
     parser.add_argument("--seconds", type=int, default=SECONDS, help="how long each is watched")
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
     parser.add_argument("--again", action="append", default=[], metavar="NAME", help="more guests of the same cases, measured under this name: shows the median one and the range")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="guests at a time: what else the host does changes nothing")
     args = parser.parse_args()
     args.folder = args.results / args.name
     if not args.show:
         common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
         args.pagetide = guest.stripped(args.pagetide, args.scratch)
-        for dram, program, mode in ((d, p, m) for d in DRAM for p in PROGRAMS for m in MODES):
-            path = args.folder / f"{program.name}-{dram}-{mode}.json"
-            if re.search(args.only, path.stem) and not path.exists():
-                run(args, program, dram, mode, path)
-        for program in PROGRAMS:
-            path = args.folder / f"{program.name}-pages.json"
-            if re.search(args.only, path.stem) and not path.exists():
-                run_pages(args, program, path)
+        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+            jobs = [pool.submit(*what) for what in to_measure(args)]
+            try:
+                for job in jobs:
+                    job.result()
+            finally:
+                pool.shutdown(wait=False, cancel_futures=True)
     show(args.folder, [args.results / name for name in args.again], args.markdown)
 
 

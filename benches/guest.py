@@ -109,7 +109,9 @@ def machine_file(scratch, clock):
     text = re.sub(r"((?:latency_ns|page_4k_us|page_2m_us) = )(\d+)", times, machine)
     assert tomllib.loads(text)["migration"]["page_4k_us"] == clock.dilation * tomllib.loads(machine)["migration"]["page_4k_us"]
     path = scratch / "pagetide-guest-machine.toml"
-    path.write_text(text, encoding="utf-8")
+    # Another guest may be about to read it.
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
     return path
 
 

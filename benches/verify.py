@@ -45,7 +45,7 @@ def record(args, program, path):
     text, out = guest.run(args, path.stem, "verify.sh", LARGE, given, program.needs)
     if text is None:
         return
-    command = [args.pagetide, "plan", out / "seen.heat", "--json", "--machine", guest.slow_machine(args.scratch)]
+    command = [args.pagetide, "plan", out / "seen.heat", "--json", "--machine", guest.machine_file(args.scratch, args.clock)]
     done = subprocess.run(command, text=True, stdout=subprocess.PIPE, check=True)
     plan = json.loads(done.stdout)
     keep = {key: plan[key] for key in ("recording", "warm_up", "recommendation", "why_not")}

@@ -44,8 +44,8 @@ struct felt {
 	_Atomic int64_t busy_until[NODES + 1];
 	/* The emulated CPU's own time for a load that misses, which a wait already contains. */
 	double own_ns;
-	/* Time by instructions: how many passed, what is taken among them, and what each takes. 0: by
-	 * the host's clock. */
+	/* Time by instructions: how many of QEMU's passed, what is taken among them and what is given
+	 * back not, and what each takes. 0: by the host's clock. */
 	uint64_t instructions;
 	unsigned int instruction_ns;
 	struct icount icount;

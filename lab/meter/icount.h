@@ -54,6 +54,12 @@ static bool icount_find(struct icount *icount)
 	       displacement(code, add, &icount->after) && icount->after == budget + 8;
 }
 
+/* Where the instructions after those left now are, of the first vCPU. */
+static int64_t *icount_after(const struct icount *icount)
+{
+	return (int64_t *)((char *)qemu_get_cpu(0) + icount->after);
+}
+
 /* Takes so many instructions from the vCPU that runs, or as many as there are; how many. */
 static uint64_t icount_take(const struct icount *icount, void *cpu, uint64_t instructions)
 {

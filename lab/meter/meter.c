@@ -6,7 +6,8 @@
  *
  * Arguments: out=FILE, interval_ms=N, units=FILE, units_every=INTERVALS, base_units=1 (units are
  * base pages, not 2 MiB), cache=BYTES (per vCPU), instruction_ns=N (the guest's clock goes by its
- * instructions, as QEMU's -icount has it, and so do the intervals),
+ * instructions, as QEMU's -icount has it, and so do the intervals), free_percent=N (of one vCPU's
+ * instructions so many take no time),
  * node=NUMBER:START:SIZE (where the node's memory lies in what
  * qemu_plugin_hwaddr_phys_addr returns; several), felt=FILE (of times, read when it appears).
  */
@@ -54,6 +55,9 @@ static struct {
 	unsigned int mark, interval_ms, units_every, interval;
 	/* By instructions; one vCPU runs at a time then. */
 	int64_t interval_ends_ns;
+	/* Of those of one vCPU so many in a hundred are given back; hundredths that are still to be. */
+	unsigned int free_percent;
+	uint64_t owed_back;
 	uint64_t before[NODES + 1][2][2];
 } meter = { .lock = PTHREAD_MUTEX_INITIALIZER, .interval_ms = 100, .units_every = 10,
 	    .unit_size = HUGE_UNITS };
@@ -244,14 +248,36 @@ static void on_access(unsigned int number, qemu_plugin_meminfo_t info, uint64_t 
 		missed_filter(cpu, info, vaddr);
 }
 
+/* How many of a block's instructions take no time. QEMU's smallest time for one is 1 ns. What a block cannot
+ * have as a whole number is left to the next that is translated; one of them takes time in any case. */
+static uint64_t given_back(uint64_t count)
+{
+	meter.owed_back += count * meter.free_percent;
+
+	uint64_t back = meter.owed_back / 100;
+
+	if (back > count - 1)
+		back = count - 1;
+	meter.owed_back -= back * 100;
+	if (meter.owed_back > 1000)
+		meter.owed_back = 1000;
+	return back;
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
 	size_t count = qemu_plugin_tb_n_insns(block);
 
 	(void)id;
-	if (meter.felt.instruction_ns)
+	if (meter.felt.instruction_ns) {
+		uint64_t back = meter.free_percent ? given_back(count) : 0;
+
 		qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
-							 &meter.felt.instructions, count);
+							 &meter.felt.instructions, count - back);
+		if (back)
+			qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
+								 icount_after(&meter.felt.icount), back);
+	}
 	for (size_t i = 0; i < count; i++)
 		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access,
 						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
@@ -297,6 +323,8 @@ static bool take_argument(char *argument, uint64_t *cache)
 		return (meter.interval_ms = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "instruction_ns"))
 		return (meter.felt.instruction_ns = (unsigned int)strtoul(value, NULL, 10));
+	if (!strcmp(argument, "free_percent"))
+		return (meter.free_percent = (unsigned int)strtoul(value, NULL, 10)) < 100;
 	if (!strcmp(argument, "units_every"))
 		return (meter.units_every = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "cache"))
@@ -335,8 +363,8 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 		fprintf(stderr, "meter: needs out=FILE and a machine of at most %d CPUs\n", MAX_CPUS);
 		return 1;
 	}
-	if (meter.felt_path && meter.felt.instruction_ns && !icount_find(&meter.felt.icount)) {
-		fprintf(stderr, "meter: in this QEMU no memory can be felt by instructions; in that of Debian 12 it can\n");
+	if ((meter.felt_path || meter.free_percent) && meter.felt.instruction_ns && !icount_find(&meter.felt.icount)) {
+		fprintf(stderr, "meter: in this QEMU time by instructions cannot be changed; in that of Debian 12 it can\n");
 		return 1;
 	}
 	meter.cpu_count = info->system.max_vcpus;

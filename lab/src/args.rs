@@ -1,5 +1,6 @@
 //! The command line; doc comments are the help.
 
+use crate::instruction_time::InstructionTime;
 use clap::{Args, Parser, Subcommand};
 use pagetide_types::{Bytes, UnitSize};
 use std::path::PathBuf;
@@ -89,10 +90,11 @@ pub(crate) struct Run {
     /// How much slower than the machine the guest lives; if not given, it is measured, or 1 with --instruction-ns
     #[arg(long, value_name = "FACTOR", requires = "felt", value_parser = factor)]
     pub(crate) dilation: Option<f64>,
-    /// Let the guest's clock advance by so many nanoseconds with each instruction (1, 2, 4, ... 1024), not by the
-    /// host's clock: how fast and how busy the host is changes nothing. Of several CPUs one runs at a time
-    #[arg(long, value_name = "NS", value_parser = instruction_ns)]
-    pub(crate) instruction_ns: Option<u32>,
+    /// Let the guest's clock advance by so many nanoseconds with each instruction (1, 2, 4, ... 1024; with a meter and
+    /// one CPU also 0.01 to 0.99), not by the host's clock: how fast and how busy the host is changes nothing. Of several
+    /// CPUs one runs at a time
+    #[arg(long, value_name = "NS")]
+    pub(crate) instruction_ns: Option<InstructionTime>,
     /// Say when the guest is ready
     #[arg(short, long)]
     pub(crate) verbose: bool,
@@ -119,13 +121,6 @@ fn variable(text: &str) -> Result<(String, String), String> {
             Ok((key.to_owned(), value.to_owned()))
         }
         _ => Err("write KEY=VALUE, for example RUST_LOG=debug".into()),
-    }
-}
-
-fn instruction_ns(text: &str) -> Result<u32, String> {
-    match text.parse::<u32>() {
-        Ok(ns) if ns.is_power_of_two() && ns <= 1024 => Ok(ns),
-        _ => Err("write a power of two up to 1024".into()),
     }
 }
 

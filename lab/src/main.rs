@@ -8,6 +8,7 @@ mod emulator;
 mod felt;
 mod guest;
 mod initramfs;
+mod instruction_time;
 mod meter;
 mod pack;
 mod prefix;

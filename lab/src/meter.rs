@@ -3,6 +3,7 @@
 
 use crate::{
     cache::Cache,
+    instruction_time::InstructionTime,
     qemu::{self, in_option},
     topology::Topology,
 };
@@ -39,7 +40,7 @@ pub(crate) struct Meter {
     /// Milliseconds between rows.
     pub(crate) interval_ms: u32,
     /// What the guest's clock advances by with an instruction, if it goes by them.
-    pub(crate) instruction_ns: Option<u32>,
+    pub(crate) instruction_time: Option<InstructionTime>,
     /// The last-level cache of each vCPU.
     pub(crate) cache: Bytes,
 }
@@ -58,8 +59,8 @@ impl Meter {
         if self.unit_size == UnitSize::Base {
             value += ",base_units=1";
         }
-        if let Some(ns) = self.instruction_ns {
-            value += &format!(",instruction_ns={ns}");
+        if let Some(time) = self.instruction_time {
+            value += &format!(",instruction_ns={},free_percent={}", time.ns(), time.free_percent());
         }
         for (key, path) in [("units", &self.units), ("felt", &self.felt)] {
             if let Some(path) = path {

@@ -2,7 +2,7 @@
 //!
 //! Without an HMAT the kernel takes all nodes for one tier, so there is always one.
 
-use crate::topology::Topology;
+use crate::{instruction_time::InstructionTime, topology::Topology};
 use pagetide_types::Bytes;
 use std::path::{Path, PathBuf};
 
@@ -36,22 +36,22 @@ pub(crate) fn nvdimm_file(size: Bytes) -> Bytes {
     Bytes(size.0 + LABELS.0)
 }
 
-/// QEMU's arguments for guest number `guest` of `topology`. `instruction_ns`, a power of two: what its clock advances by
-/// with an instruction, if it goes by them; where all CPUs are idle it goes on to the next timer at once.
+/// QEMU's arguments for guest number `guest` of `topology`. `time`: what its clock advances by with an
+/// instruction, if it goes by them; where all CPUs are idle it goes on to the next timer at once.
 pub(crate) fn arguments(
     topology: &Topology,
     paths: &Paths,
     guest: u32,
-    instruction_ns: Option<u32>,
+    time: Option<InstructionTime>,
 ) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut add = |option: &str, value: String| all.extend([format!("-{option}"), value]);
     let nvdimm = if topology.nvdimms.is_empty() { "" } else { ",nvdimm=on" };
-    match instruction_ns {
+    match time {
         None => add("accel", "tcg,thread=multi".into()),
-        Some(ns) => {
+        Some(time) => {
             add("accel", "tcg,thread=single".into());
-            add("icount", format!("shift={},sleep=off", ns.ilog2()));
+            add("icount", format!("shift={},sleep=off", time.shift()));
         }
     }
     let (window, cpu) = if topology.cxls.is_empty() {
@@ -241,7 +241,7 @@ mod tests {
         command_line_by(None, name)
     }
 
-    fn command_line_by(instruction_ns: Option<u32>, name: &str) -> String {
+    fn command_line_by(time: Option<InstructionTime>, name: &str) -> String {
         let topology = Topology::load(name).unwrap();
         let paths = Paths {
             kernel: "/k".into(),
@@ -252,7 +252,7 @@ mod tests {
             cxls: topology.cxls.iter().map(|_| PathBuf::from("/c,xl")).collect(),
             keep: name.starts_with("shift"),
         };
-        arguments(&topology, &paths, 1, instruction_ns).join(" ").replace(" -", "\n-")
+        arguments(&topology, &paths, 1, time).join(" ").replace(" -", "\n-")
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn time_by_instructions_is_a_shift_of_icount_and_one_thread() {
-        let line = command_line_by(Some(8), "two-tiers");
+        let line = command_line_by(Some("8".parse().unwrap()), "two-tiers");
         assert!(
             line.starts_with("-accel tcg,thread=single\n-icount shift=3,sleep=off\n"),
             "{line}"

@@ -66,6 +66,14 @@ pub(crate) fn run(run: &Run) -> anyhow::Result<i32> {
         run.meter.is_none() || topology.cxls.is_empty(),
         "--meter knows no CXL memory: it counts with QEMU 7.2, and not where the window of addresses lies"
     );
+    if run.instruction_ns.is_some_and(|time| time.free_percent() > 0) {
+        ensure!(
+            run.meter.is_some() && topology.cpus() == 1,
+            "--instruction-ns below 1 needs --meter, and a topology with one CPU; '{}' has {}",
+            topology.name,
+            topology.cpus()
+        );
+    }
     let cache = Cache::find()?;
     let kernel = cache.kernel()?;
     let emulator = Emulator::find(&cache, &topology)?;
@@ -170,7 +178,7 @@ impl Lab<'_> {
                 units_every: self.run.units_every,
                 felt: self.machine.as_ref().map(|_| home.join("felt")),
                 interval_ms: self.run.interval,
-                instruction_ns: self.run.instruction_ns,
+                instruction_time: self.run.instruction_ns,
                 cache: self.run.cache,
             };
             arguments.extend(["-plugin".into(), meter.option(&self.topology)]);

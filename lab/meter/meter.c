@@ -55,8 +55,9 @@ static struct {
 	unsigned int mark, interval_ms, units_every, interval;
 	/* By instructions; one vCPU runs at a time then. */
 	int64_t interval_ends_ns;
-	/* Of those of one vCPU so many in a hundred are given back; hundredths that are still to be. */
+	/* Of those of one vCPU so many in a hundred are given back, there; hundredths that are still to be. */
 	unsigned int free_percent;
+	int64_t *after;
 	uint64_t owed_back;
 	uint64_t before[NODES + 1][2][2];
 } meter = { .lock = PTHREAD_MUTEX_INITIALIZER, .interval_ms = 100, .units_every = 10,
@@ -248,20 +249,17 @@ static void on_access(unsigned int number, qemu_plugin_meminfo_t info, uint64_t 
 		missed_filter(cpu, info, vaddr);
 }
 
-/* How many of a block's instructions take no time. QEMU's smallest time for one is 1 ns. What a block cannot
- * have as a whole number is left to the next that is translated; one of them takes time in any case. */
-static uint64_t given_back(uint64_t count)
+/* A block begins. QEMU's smallest time for an instruction is 1 ns; of so many hundredths of that each is given back. */
+static void on_block(unsigned int number, void *instructions)
 {
+	uint64_t count = (uintptr_t)instructions, back;
+
+	(void)number;
 	meter.owed_back += count * meter.free_percent;
-
-	uint64_t back = meter.owed_back / 100;
-
-	if (back > count - 1)
-		back = count - 1;
+	back = meter.owed_back / 100;
 	meter.owed_back -= back * 100;
-	if (meter.owed_back > 1000)
-		meter.owed_back = 1000;
-	return back;
+	*meter.after += (int64_t)back;
+	meter.felt.instructions += count - back;
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
@@ -269,15 +267,14 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 	size_t count = qemu_plugin_tb_n_insns(block);
 
 	(void)id;
-	if (meter.felt.instruction_ns) {
-		uint64_t back = meter.free_percent ? given_back(count) : 0;
-
+	if (meter.free_percent) {
+		if (!meter.after)
+			meter.after = icount_after(&meter.felt.icount);
+		qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
+						     (void *)(uintptr_t)count);
+	} else if (meter.felt.instruction_ns)
 		qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
-							 &meter.felt.instructions, count - back);
-		if (back)
-			qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
-								 icount_after(&meter.felt.icount), back);
-	}
+							 &meter.felt.instructions, count);
 	for (size_t i = 0; i < count; i++)
 		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access,
 						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);

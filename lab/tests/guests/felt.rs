@@ -4,9 +4,25 @@
 use crate::lab::{beside_others, can_boot, lab, ran};
 use nix::time::{ClockId, clock_gettime};
 use std::{
-    thread,
+    fs, thread,
     time::{Duration, Instant},
 };
+
+/// Two tiers and one CPU.
+const ONE_CPU: &str = r#"name = "one-cpu"
+title = "two tiers, one CPU"
+
+[[node]]
+name = "DRAM"
+cpus = 1
+memory = "512M"
+latency_ns = 100
+
+[[node]]
+name = "CXL"
+memory = "512M"
+latency_ns = 250
+"#;
 
 /// Whether two threads get nearly all of two CPUs.
 #[expect(clippy::unwrap_used, reason = "a test's own clock and output")]
@@ -96,10 +112,22 @@ fn by_instructions_memory_is_felt_however_busy_the_host_is() {
     if !can_boot("by_instructions_memory_is_felt_however_busy_the_host_is") {
         return;
     }
-    let options = ["--instruction-ns", "1", "--felt", "cxl"];
-    let [fast, slow] = beside_others(|| measured(&options));
-    within_a_tenth(fast.chase_ns, 100.0);
-    within_a_tenth(slow.chase_ns, 250.0);
-    // The instructions of a line's turn in the loop take longer than its bytes.
-    assert!(slow.stream_gb_s < 28.0, "{}", slow.stream_gb_s);
+    let folder = tempfile::tempdir().unwrap();
+    let one_cpu = folder.path().join("one-cpu.toml");
+    fs::write(&one_cpu, ONE_CPU).unwrap();
+    for (topology, time) in [("two-tiers", "1"), (one_cpu.to_str().unwrap(), "0.33")] {
+        let options = ["-t", topology, "--instruction-ns", time, "--felt", "cxl"];
+        let [fast, slow] = beside_others(|| measured(&options));
+        within_a_tenth(fast.chase_ns, 100.0);
+        within_a_tenth(slow.chase_ns, 250.0);
+        // The instructions of its turn in the loop may take longer than a line's bytes.
+        assert!(slow.stream_gb_s < 1.02 * 28.0, "{}", slow.stream_gb_s);
+    }
+}
+
+#[test]
+fn an_instruction_takes_less_than_a_nanosecond_only_on_one_cpu_and_with_a_meter() {
+    let run = ran(lab().args(["-t", "two-tiers", "--instruction-ns", "0.5", "--", "true"]));
+    assert_eq!(run.code, 125, "{run:?}");
+    assert!(run.err.contains("needs --meter, and a topology with one CPU; 'two-tiers' has 2"));
 }

@@ -67,7 +67,8 @@ fn measured(options: &[&str]) -> [Felt; 2] {
         .arg(folder.path().join("meter"))
         .args(options)
         .args(["-v", "--", "sh", "-ec"])
-        .arg("echo dilation $PAGETIDE_DILATION; pagetide-lab probe times --nodes 0,1"));
+        // The kernel tests its ciphers for a while after it has booted.
+        .arg("sleep 3; echo dilation $PAGETIDE_DILATION; pagetide-lab probe times --nodes 0,1"));
     assert_eq!(run.code, 0, "{run:?}");
     eprintln!("{}{}", run.err, run.out);
     let words = |prefix: &str| -> Vec<f64> {

@@ -145,8 +145,14 @@ def stall_ns(found):
     clock = found.get("clock", dataclasses.asdict(guest.BY_HOST))
     waiting = fast * clock["fast_ns"] + (all_ - fast) * clock["slow_ns"]
     base, huge = moved_pages(found)
-    observing = found.get("run", {}).get("observer_s", 0.0) * 1e9 / clock["observing"]
+    observing = cpu_s(found) * 1e9 / clock["observing"]
     return (waiting + (base * MOVING["page_4k_us"] + huge * MOVING["page_2m_us"]) * 1e3 + observing) / all_
+
+
+def cpu_s(found):
+    """CPU time of Pagetide; of runs before it was counted, that of observing alone."""
+    run = found.get("run", {})
+    return run.get("cpu_s", run.get("observer_s", 0.0))
 
 
 def cases(folder, again):
@@ -188,15 +194,14 @@ def show(folder, again, markdown):
         for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
             over_none = lambda of: f"{of[mode] / of['none']:.2f}" if "none" in of else ""
             free = f"{case['free_kib'] / 1024:.0f} MiB"
-            observer = case.get("run", {}).get("observer_s")
             best_ = clairvoyant[mode]
             lines.append(
                 [program, free, mode, f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
                 + [last_third(case["shares"], share[mode]), "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
-                + ["" if observer is None else f"{observer:.1f} s", over_none(stall), over_none(misses)]
+                + [f"{cpu_s(case):.1f} s" if cpu_s(case) else "", over_none(stall), over_none(misses)]
             )
         goals.add(program, dram, share, clairvoyant.get("pagetide"), mib, stall, misses)
-    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "observer", "stall over none's", "work over none's"]
+    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "CPU time", "stall over none's", "work over none's"]
     common.table(header, lines, markdown)
     goals.say()
 

@@ -47,6 +47,8 @@ pub struct EpochLine {
     pub length_s: f64,
     /// CPU seconds that observing took.
     pub observer_s: f64,
+    /// CPU seconds of this program since the epoch before: observing, deciding, and moves.
+    pub cpu_s: f64,
     /// Resident memory of the target.
     pub resident: Bytes,
     /// Of it, in fast memory: as found in the epoch, and with what moved beside it since.
@@ -168,6 +170,8 @@ pub struct Summary {
     pub ended: Option<Ended>,
     /// CPU seconds that observing took.
     pub observer_s: f64,
+    /// CPU seconds of this program: observing, deciding, and moves.
+    pub cpu_s: f64,
     /// Bytes that were decided to be promoted.
     pub promote: Bytes,
     /// Bytes that were decided to be demoted.
@@ -216,6 +220,7 @@ impl Summary {
         self.epochs += 1;
         self.seconds += line.length_s;
         self.observer_s += line.observer_s;
+        self.cpu_s += line.cpu_s;
         self.promote += line.promote;
         self.demote += line.demote;
         self.stood_still += u32::from(!line.migrate);

@@ -128,9 +128,10 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
     fields.push((
         "Cost",
         format!(
-            "observing {} of one core; moving {} in {} calls, the longest {}, looking where \
+            "observing {} of one core, with deciding and moving {}; moving {} in {} calls, the longest {}, looking where \
              pages are {}",
             percent(summary.observer_s / summary.seconds.max(1e-9)),
+            percent(summary.cpu_s / summary.seconds.max(1e-9)),
             short_time(seconds(moves.moving_ns)),
             moves.calls,
             short_time(seconds(moves.longest_call_ns)),

@@ -8,11 +8,13 @@ use crate::assumed::Assumed;
 use crate::meanwhile;
 use crate::place::Layout;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Watched};
+use nix::time::{ClockId, clock_gettime};
 use pagetide_migrate::{BackOff, Background, Kernel, Mover, Refusal, Report, Round};
 use pagetide_policy::{CostBenefit, Decider, Governors, Outcome, PolicySpec, Tenant};
 use pagetide_scan::{End, Meanwhile, Place, ScanError};
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, EpochHeat, UnitId};
+use std::time::Duration;
 
 /// How a target is managed.
 #[derive(Clone, Debug)]
@@ -65,6 +67,8 @@ pub struct Manager<T, K> {
     record: Option<EpochRecord>,
     /// When it ended, by its clock.
     decided_s: f64,
+    /// CPU time of this program by then.
+    cpu: Duration,
     summary: Summary,
 }
 
@@ -74,6 +78,11 @@ const MUCH: f64 = 0.1;
 
 /// The recorder visits so much memory together at most.
 const VISITED: Bytes = Bytes::mib(2);
+
+/// CPU time of this program's threads.
+fn cpu_time() -> Duration {
+    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+}
 
 /// Moves, for who watches meanwhile.
 struct Moves<'a, K>(&'a mut Background<K>);
@@ -126,6 +135,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             moved: false,
             record: None,
             decided_s: 0.0,
+            cpu: cpu_time(),
             summary,
         }
     }
@@ -182,6 +192,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         }
         line.moves = moves;
         line.tiers = changed.then(|| self.tiers.describe());
+        let before = std::mem::replace(&mut self.cpu, cpu_time());
+        line.cpu_s = self.cpu.saturating_sub(before).as_secs_f64();
         self.summary.add(&line);
         self.record = Some(record);
         Ok((Some(line), end))

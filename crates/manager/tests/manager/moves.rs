@@ -5,7 +5,7 @@ use pagetide_manager::{Amount, Budget, Settings, Turn};
 use pagetide_migrate::{Refusal, SimPage};
 use pagetide_policy::{CostBenefit, Counters, Governor, GovernorSpec, Governors, Verdict};
 use pagetide_types::{Bytes, VirtAddr};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
 fn upside_down() -> Vec<Unit> {
@@ -328,6 +328,20 @@ fn what_passes_between_epochs_counts_for_the_governor() {
         let [turn] = &world.manager.summary().turns[..] else { panic!() };
         assert_eq!(turn.at_s, at_s, "gaps of {gap_s} s");
     }
+}
+
+#[test]
+fn all_that_the_program_computes_counts_and_not_observing_alone() {
+    let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
+    world.epoch();
+    let since = Instant::now();
+    while since.elapsed() < Duration::from_millis(200) {
+        std::hint::spin_loop();
+    }
+    let line = world.epoch();
+    // Of a busy machine a part.
+    assert!(line.cpu_s > 0.01 && line.observer_s == 0.0, "{line:?}");
+    assert!(world.manager.summary().cpu_s >= line.cpu_s);
 }
 
 /// Every epoch another half is hot, and changes places with the one before.

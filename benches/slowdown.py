@@ -45,7 +45,7 @@ def measure(args, program, do, fast, path):
         found["held"] = [epoch["held"] for epoch in log if "held" in epoch][-1]
     if do == "record":
         share = waits(json.loads(path.with_name(f"{program.name}-alone.json").read_text(encoding="utf-8")), args.clock)
-        found["plans"] = [plan(args, out / "seen.heat", more) for more in ((), ("--memory-share", f"{share:.4f}"))]
+        found["plans"] = [plan(args, out / "seen.heat", more) for more in ((), ("--memory-share", f"{100 * share:.1f}%"))]
     path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 

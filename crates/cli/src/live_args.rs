@@ -32,7 +32,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
     /// Length of an epoch, the time between two decisions: 5s, 200ms, 2min; a number alone is
-    /// seconds.
+    /// seconds. The first ones are shorter; longer where deciding takes much of the budget.
     #[arg(long, default_value = "5s", value_parser = epoch, value_name = "TIME",
         allow_hyphen_values = true)]
     pub(crate) epoch: Duration,

@@ -50,6 +50,9 @@ pub trait Tracker {
     /// Much of what was decided is new: all of the target is to be looked at again, soon.
     fn changed(&mut self) {}
 
+    /// Deciding by the last epoch took so much CPU time.
+    fn decided(&mut self, _cpu: Duration) {}
+
     /// From the next epoch on these processes may take so large a part of what watching them takes
     /// otherwise; all others as much as ever.
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64);
@@ -83,6 +86,10 @@ impl Tracker for Recorder {
 
     fn changed(&mut self) {
         Self::changed(self);
+    }
+
+    fn decided(&mut self, cpu: Duration) {
+        Self::decided(self, cpu);
     }
 
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {

@@ -8,6 +8,7 @@
 
 mod access_history;
 mod amp_pages;
+mod ascending;
 mod births;
 mod by_history;
 mod channel;

@@ -1,5 +1,6 @@
 //! The processes of a tenant: what each was seen to do, and what its governor says.
 
+use crate::ascending::Ascending;
 use crate::channel::Worth;
 use crate::recent_moves::RecentMoves;
 use crate::tenant::Outcome;
@@ -153,9 +154,9 @@ impl Processes {
         self.now_s += length_s;
         self.of_row.clear();
         self.of_row.extend_from_slice(process.unwrap_or_default());
-        let lives = |unit: UnitId| heat.unit.binary_search(&unit).is_ok();
-        self.promoted.retain(|unit| lives(*unit));
-        self.count(heat, fast, length_s, lives);
+        let mut rows = Ascending::of(&heat.unit);
+        self.promoted.retain(|unit| rows.row(*unit).is_some());
+        self.count(heat, fast, length_s);
         self.count_gains(heat, fast);
         self.share_watching();
         let mut ran_s = std::mem::take(&mut self.ran_s);
@@ -173,13 +174,7 @@ impl Processes {
         changes
     }
 
-    fn count(
-        &mut self,
-        heat: &EpochHeat,
-        fast: &[bool],
-        length_s: f64,
-        lives: impl Fn(UnitId) -> bool,
-    ) {
+    fn count(&mut self, heat: &EpochHeat, fast: &[bool], length_s: f64) {
         let mut before = std::mem::take(&mut self.by_number);
         for (row, fast) in fast.iter().enumerate() {
             let number = number_of(&self.of_row, row);
@@ -189,7 +184,8 @@ impl Processes {
                     Process::new(governor, self.prices.is_some(), self.now_s - length_s)
                 });
                 process.begin(self.now_s, length_s);
-                process.recent.end_epoch(self.now_s, &lives);
+                let mut rows = Ascending::of(&heat.unit);
+                process.recent.end_epoch(self.now_s, |unit| rows.row(unit).is_some());
                 process
             });
             process.count(heat, row, *fast);
@@ -199,9 +195,16 @@ impl Processes {
     /// What units gain by having moved lately. Accesses are worth as much as if nothing had.
     fn count_gains(&mut self, heat: &EpochHeat, fast: &[bool]) {
         let Some(prices) = self.prices else { return };
-        let process = |row: usize| self.by_number.get(&number_of(&self.of_row, row));
-        let was_fast: Vec<Option<bool>> =
-            (0..heat.len()).map(|row| process(row)?.recent.was_fast(heat.unit[row])).collect();
+        let mut was_fast: Vec<Option<bool>> = vec![None; heat.len()];
+        for (number, process) in &self.by_number {
+            let mut rows = Ascending::of(&heat.unit);
+            for (unit, fast) in process.recent.were_fast() {
+                let row = rows.row(unit).filter(|row| number_of(&self.of_row, *row) == *number);
+                if let Some(row) = row {
+                    was_fast[row] = Some(fast);
+                }
+            }
+        }
         let worth = Worth::of(heat, &prices, |row| !was_fast[row].unwrap_or(fast[row]));
         for (row, was_fast) in was_fast.iter().enumerate() {
             let Some(was_fast) = *was_fast else { continue };

@@ -19,7 +19,7 @@ impl RecentMoves {
     }
 
     /// An epoch ended; of units that are gone nothing is kept.
-    pub(crate) fn end_epoch(&mut self, now_s: f64, lives: impl Fn(UnitId) -> bool) {
+    pub(crate) fn end_epoch(&mut self, now_s: f64, mut lives: impl FnMut(UnitId) -> bool) {
         self.ends.push_back(now_s);
         while self.ends.get(1).is_some_and(|end| now_s - end >= self.recent_s) {
             self.ends.pop_front();
@@ -38,9 +38,9 @@ impl RecentMoves {
         }
     }
 
-    /// Whether a unit was fast before; none if it has not moved.
-    pub(crate) fn was_fast(&self, unit: UnitId) -> Option<bool> {
-        self.moves.get(&unit)?.first().map(|(_, up)| !up)
+    /// The units that moved, ascending, and whether each was fast before.
+    pub(crate) fn were_fast(&self) -> impl Iterator<Item = (UnitId, bool)> {
+        self.moves.iter().filter_map(|(unit, moves)| Some((*unit, !moves.first()?.1)))
     }
 }
 
@@ -59,7 +59,11 @@ mod tests {
                 moves.moved(UNIT, *now_s == 5.0);
             }
         }
-        moves.was_fast(UNIT)
+        was_fast(&moves)
+    }
+
+    fn was_fast(moves: &RecentMoves) -> Option<bool> {
+        moves.were_fast().map(|(_, fast)| fast).next()
     }
 
     #[test]
@@ -81,6 +85,6 @@ mod tests {
         moves.end_epoch(1.0, |_| true);
         moves.moved(UNIT, true);
         moves.end_epoch(2.0, |_| false);
-        assert_eq!(moves.was_fast(UNIT), None);
+        assert_eq!(was_fast(&moves), None);
     }
 }

@@ -79,10 +79,13 @@ const MUCH: f64 = 0.1;
 /// The recorder visits so much memory together at most.
 const VISITED: Bytes = Bytes::mib(2);
 
-/// CPU time of this program's threads.
-fn cpu_time() -> Duration {
-    clock_gettime(ClockId::CLOCK_PROCESS_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
+/// CPU time of this program's threads, or of this one.
+fn cpu_time(of: ClockId) -> Duration {
+    clock_gettime(of).map_or(Duration::ZERO, Duration::from)
 }
+
+const PROGRAM: ClockId = ClockId::CLOCK_PROCESS_CPUTIME_ID;
+const THREAD: ClockId = ClockId::CLOCK_THREAD_CPUTIME_ID;
 
 /// Moves, for who watches meanwhile.
 struct Moves<'a, K>(&'a mut Background<K>);
@@ -135,7 +138,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             moved: false,
             record: None,
             decided_s: 0.0,
-            cpu: cpu_time(),
+            cpu: cpu_time(PROGRAM),
             summary,
         }
     }
@@ -171,10 +174,12 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         });
         let Watched { record, places, end } = watched?;
         let Some(record) = record else { return Ok((None, end)) };
+        let decides_from = cpu_time(THREAD);
         let changed = self.follow_tiers();
         let layout = Layout::new(places, &record.heat, &self.tiers);
         let began = began.map(|places| Layout::new(places, &record.heat, &self.tiers));
         let mut line = self.act(&record, (began.as_ref(), &layout), end.is_some());
+        self.tracker.decided(cpu_time(THREAD).saturating_sub(decides_from));
         // What moves while the next epoch is observed is not done.
         let mut done = !self.later;
         if self.visits_go_on(&record.heat) {
@@ -192,7 +197,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         }
         line.moves = moves;
         line.tiers = changed.then(|| self.tiers.describe());
-        let before = std::mem::replace(&mut self.cpu, cpu_time());
+        let before = std::mem::replace(&mut self.cpu, cpu_time(PROGRAM));
         line.cpu_s = self.cpu.saturating_sub(before).as_secs_f64();
         self.summary.add(&line);
         self.record = Some(record);

@@ -331,6 +331,14 @@ fn what_passes_between_epochs_counts_for_the_governor() {
 }
 
 #[test]
+fn whoever_watches_is_told_what_deciding_took() {
+    let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
+    world.epoch();
+    let decided = world.manager.tracker().decided;
+    assert!(decided > Duration::ZERO && decided < Duration::from_secs(1), "{decided:?}");
+}
+
+#[test]
 fn all_that_the_program_computes_counts_and_not_observing_alone() {
     let mut world = World::new(24, 64, &upside_down(), settings(EVERYTHING));
     world.epoch();

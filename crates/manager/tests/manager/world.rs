@@ -50,6 +50,8 @@ pub(crate) struct Truth {
     /// How often it was told that the target has changed.
     pub(crate) changed: u32,
     pub(crate) hurried: u32,
+    /// What it was told that deciding took last.
+    pub(crate) decided: Duration,
     /// For so long pages may move in each of its epochs.
     pub(crate) lasts: Duration,
     /// What it was told of whom to watch sparsely, epoch by epoch.
@@ -116,6 +118,10 @@ impl Tracker for Truth {
     fn cpu(&self, process: Pid) -> Option<Duration> {
         let passed_s = f64::from(self.epochs) * (self.length_s + self.gap_s);
         (process == PID).then(|| Duration::from_secs_f64(passed_s * self.cores))
+    }
+
+    fn decided(&mut self, cpu: Duration) {
+        self.decided = cpu;
     }
 
     fn hurry(&mut self) {
@@ -206,6 +212,7 @@ impl World {
             told: 0,
             changed: 0,
             hurried: 0,
+            decided: Duration::ZERO,
             lasts: Duration::ZERO,
             sparse: vec![],
         };

@@ -12,7 +12,7 @@ use super::{OfRegion, REGION};
 use crate::survey::mixture::{RATES, Weights, counts, rate};
 use crate::survey::visit::{LATER, Visit};
 use pagetide_types::KEEP;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
 /// Counts and times that differ by less than an eighth are taken for alike: so many of their last bits are left out.
@@ -85,7 +85,7 @@ impl Memory {
             self.add(visit, gap_s * 1e9, chance * measured.max(1) as f64 / (charged * busy));
         }
         let counts = counts(gap_s);
-        let mut known: HashMap<[u16; 4], f64> = HashMap::new();
+        let mut known: FxHashMap<u64, f64> = FxHashMap::default();
         for page in 0..REGION {
             let of = |values: &[f32; REGION]| values[page];
             let seen = Seen {
@@ -167,11 +167,13 @@ struct Seen {
 
 impl Seen {
     /// Alike for pages of which about the same was seen.
-    fn key(&self) -> [u16; 4] {
+    fn key(&self) -> u64 {
         let place = |value: f32| u16::try_from(value.to_bits() >> ROUGH).unwrap_or(u16::MAX);
         let counted = |count: f32, value: f32| if count > LITTLE { place(value) } else { 0 };
         let Self { count, time, late, late_s } = *self;
-        [counted(count, count), place(time), counted(late, late), counted(late, late_s)]
+        let places =
+            [counted(count, count), place(time), counted(late, late), counted(late, late_s)];
+        places.into_iter().fold(0, |key, place| key << u16::BITS | u64::from(place))
     }
 
     /// What is expected of it, per second, where pages with the rates of the grid count for so much.

@@ -72,12 +72,14 @@ impl Recorder {
         let cleared = self.clear_shared(budget);
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 
-        // Writing heat down at the end costs what it cost last time.
+        // Writing heat down at the end, and deciding, cost what they cost last time.
+        let ending_ns =
+            self.ending_ns + u64::try_from(self.deciding.as_nanos()).unwrap_or(u64::MAX);
         let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
-        let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
+        let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let drawn = self.draw((budget - used).max(least));
         let coarse = drawn.first.is_some();
-        let used = (self.live.cpu() - start_cpu + self.ending_ns) as f64;
+        let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let limits = Limits {
             end_ns,
             budget_ns: (budget - used).max(least),
@@ -193,6 +195,7 @@ impl Recorder {
             opening: self.options.opening,
             hurry: std::mem::take(&mut self.hurried),
             paused: Duration::from_nanos(paused),
+            deciding: self.deciding,
             budget: self.budget(),
         }
     }

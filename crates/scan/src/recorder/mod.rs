@@ -118,6 +118,8 @@ pub struct Recorder {
     ended_ns: Option<u64>,
     /// CPU time that the last epoch took to turn what was seen into a record and to write it.
     ending_ns: u64,
+    /// CPU time that the caller took to decide after it.
+    deciding: Duration,
     /// Epochs of which writing heat down took more than half of the budget.
     crowded: u32,
     /// Processes that may be followed at once, and how many there were beyond.
@@ -187,6 +189,7 @@ impl Recorder {
             resident_set_ns: 0,
             ended_ns: None,
             ending_ns: 0,
+            deciding: Duration::ZERO,
             crowded: 0,
             most,
             unwatched: 0,
@@ -241,6 +244,12 @@ impl Recorder {
     /// cannot wait.
     pub fn hurry(&mut self) {
         self.hurried = true;
+    }
+
+    /// The caller took so much CPU time to decide by the last epoch, which is part of the budget of the next. Where it is much
+    /// of it, and the first epochs are short ([`Options::opening`]), later ones are longer than usual.
+    pub fn decided(&mut self, cpu: Duration) {
+        self.deciding = cpu;
     }
 
     /// Processes of the target that another recorder began to watch while this one did.

@@ -6,6 +6,8 @@ use std::time::Duration;
 const BESIDE: f64 = 1.5;
 /// Who wants an answer soon spends so many times as much in the first epoch, when nothing is known yet.
 const AT_FIRST: f64 = 2.0;
+/// Epochs are so long that deciding at their end takes this share of the budget at most.
+const DECIDING: f64 = 1.0 / 3.0;
 /// Most of one core, however many the target keeps busy.
 const MOST: f64 = 0.5;
 
@@ -21,6 +23,8 @@ pub(super) struct Pace {
     pub(super) hurry: bool,
     /// How long nothing was watched before it.
     pub(super) paused: Duration,
+    /// CPU time of what is decided at its end.
+    pub(super) deciding: Duration,
     /// Share of one core.
     pub(super) budget: f64,
 }
@@ -36,6 +40,9 @@ impl Pace {
     /// where everything was. In a hurry (`left` is asked with true) to what was not since the target changed.
     pub(super) fn length(&self, left: impl FnOnce(bool) -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
+        let deciding = self.deciding.as_secs_f64() / (DECIDING * self.budget);
+        let usual =
+            Duration::try_from_secs_f64(deciding).map_or(self.usual, |it| it.max(self.usual));
         let needed = || {
             let left = left(self.hurry)?;
             let needed = BESIDE * left.as_secs_f64() / self.budget;
@@ -43,13 +50,13 @@ impl Pace {
             Some(needed - self.paused.min(needed / 2))
         };
         if self.hurry {
-            let first = first.min(self.usual);
-            return needed().map_or(first, |needed| needed.clamp(first, self.usual));
+            let first = first.min(usual);
+            return needed().map_or(first, |needed| needed.clamp(first, usual));
         }
         let doublings = self.epoch.saturating_sub(1);
         let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
-        if longer >= self.usual {
-            return self.usual;
+        if longer >= usual {
+            return usual;
         }
         needed().map_or(longer, |needed| needed.clamp(first, longer))
     }
@@ -71,7 +78,8 @@ mod tests {
 
     fn pace(epoch: u32) -> Pace {
         let (usual, opening, paused) = (5 * SECOND, Some(SECOND), Duration::ZERO);
-        Pace { epoch, usual, opening, hurry: false, paused, budget: 0.5 }
+        let deciding = Duration::ZERO;
+        Pace { epoch, usual, opening, hurry: false, paused, deciding, budget: 0.5 }
     }
 
     #[test]
@@ -119,6 +127,18 @@ mod tests {
             |paused| Pace { paused, ..pace(3) }.length(|_| Some(SECOND)).as_secs_f64();
         assert!((after_a_pause(SECOND) - 2.0).abs() < 1e-9);
         assert!((after_a_pause(60 * SECOND) - 1.5).abs() < 1e-9, "half of it at most");
+    }
+
+    #[test]
+    fn epochs_are_so_long_that_deciding_takes_a_third_of_the_budget_at_most() {
+        let lengths = |deciding, opening| {
+            let length =
+                |epoch| Pace { deciding, opening, ..pace(epoch) }.length(|_| None).as_secs_f64();
+            (1..7).map(length).map(f64::round).collect::<Vec<_>>()
+        };
+        assert_eq!(lengths(SECOND / 2, Some(SECOND)), [1.0, 2.0, 4.0, 5.0, 5.0, 5.0]);
+        assert_eq!(lengths(2 * SECOND, Some(SECOND)), [1.0, 2.0, 4.0, 8.0, 12.0, 12.0]);
+        assert_eq!(lengths(2 * SECOND, None), [5.0; 6], "of who decides nothing");
     }
 
     #[test]

@@ -58,6 +58,20 @@ static UNSEEN: LazyLock<[Weights; EDGES]> = LazyLock::new(|| {
     })
 });
 
+/// Steps of the finer grid, of which each of [`RATES`] has so many.
+const FINER: usize = 8;
+
+/// The rate at a place of the finer grid, per second; the first one is above 0.
+fn finer_rate(place: usize) -> f64 {
+    (place as f64 / FINER as f64 - 5.0).exp2()
+}
+
+/// Chance of being unseen at an edge, by rate of the finer grid.
+static FINER_UNSEEN: LazyLock<Vec<[f64; FINER * RATES + 1]>> = LazyLock::new(|| {
+    let at = |edge| std::array::from_fn(|place| (-finer_rate(place) * edge_s(edge)).exp());
+    (0..EDGES).map(at).collect()
+});
+
 /// Pages by the looks between which they were first seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Brackets {
@@ -256,25 +270,23 @@ impl Brackets {
     pub(crate) fn likelier_than_alike(&self, weights: &Weights) -> f64 {
         let mixed = self.likely(|from, to| {
             let part = |(place, weight): (usize, &f32)| {
-                f64::from(*weight) * first_seen(rate(place), from, to)
+                f64::from(*weight) * first_seen(FINER * place, from, to)
             };
-            weights.iter().enumerate().map(part).sum()
+            let never = if to == NEVER { f64::from(weights[0]) } else { 0.0 };
+            never + weights.iter().enumerate().skip(1).map(part).sum::<f64>()
         });
         mixed - self.alike().1
     }
 
     /// The one rate that fits best if all pages have the same, and how likely (as a logarithm) what was seen is then.
     pub(crate) fn alike(&self) -> (f64, f64) {
-        // The best of the grid, and then in eighths of its steps around that.
-        let at = |place: f64| {
-            let rate = (place - 5.0).exp2();
-            (rate, self.likely(|from, to| first_seen(rate, from, to)))
-        };
-        let better = |(_, a): &(f64, f64), (_, b): &(f64, f64)| a.total_cmp(b);
-        let grid = (1..RATES).map(|place| at(place as f64));
-        let near = grid.max_by(better).map_or(1.0, |(rate, _)| rate.log2() + 5.0);
-        let around = (-8..=8).map(|step| at(near + f64::from(step) / 8.0));
-        around.max_by(better).unwrap_or((0.0, f64::NEG_INFINITY))
+        // The best of the grid, and then of the finer one around that.
+        let at = |place: usize| (place, self.likely(|from, to| first_seen(place, from, to)));
+        let better = |(_, a): &(usize, f64), (_, b): &(usize, f64)| a.total_cmp(b);
+        let near = (1..RATES).map(|place| at(FINER * place)).max_by(better);
+        let near = near.map_or(FINER, |(place, _)| place);
+        let around = (near - FINER..=near + FINER).map(at).max_by(better);
+        around.map_or((0.0, f64::NEG_INFINITY), |(place, likely)| (finer_rate(place), likely))
     }
 
     /// How likely (as a logarithm) what was seen is, where a page is first seen between two edges by such a chance.
@@ -326,9 +338,12 @@ impl Brackets {
     }
 }
 
-/// The chance that a page is first seen between two edges.
-fn first_seen(rate: f64, from: u8, to: u8) -> f64 {
-    let unseen = |edge: u8| if edge == NEVER { 0.0 } else { (-rate * edge_s(edge.into())).exp() };
+/// The chance that a page with a rate of the finer grid is first seen between two edges.
+fn first_seen(place: usize, from: u8, to: u8) -> f64 {
+    let unseen = |edge: u8| match edge {
+        NEVER => 0.0,
+        edge => FINER_UNSEEN[usize::from(edge)][place],
+    };
     unseen(from) - unseen(to)
 }
 

@@ -1,30 +1,27 @@
 #!/usr/bin/env python3
-"""Programs on two tiers of memory under no migration, the kernel's own tiering, and Pagetide: which share of
-their cache misses fast memory serves in the last third, beside what the best placement for it would serve.
-Boots guests (make lab), one per case; what was measured before is kept.
+"""Programs on two tiers of memory under no migration, the kernel's own tiering, and Pagetide: how fast they are
+beside all of their memory fast, and which share of their cache misses fast memory serves, beside what the best placement
+would serve. Boots guests (make lab), one per case; what was measured before is kept.
 
-The lab's meter counts misses from outside the guest. Memory is where the kernel put it at first, fast first.
+The lab's meter counts misses from outside the guest; speed is misses per second, which each piece of work brings as many of.
+Memory is where the kernel put it at first, fast first; its tiering is on before the program starts, as on a machine.
 The clairvoyant has on the fast tier those base pages with the most misses in the last third, as many as were free
 before the program started; it moves nothing and costs nothing. Another guest counts misses by page for it. Each miss
 is put into one of two halves by chance; pages are chosen by one half and judged by the other, or it would be praised
 for luck."""
 
-import concurrent.futures
 import dataclasses
+import hashlib
 import itertools
 import json
-import os
 import random
 import re
 import statistics
-import tomllib
 
 import common
 import guest
-from compare.programs import DRAM, MODES, PROGRAMS
+from compare.programs import ALONE, DRAM, MODES, PROGRAMS
 
-# What moving a base page of 4 KiB, or 512 of them at once as a huge page, takes, us: as `run` takes it to.
-MOVING = tomllib.loads((common.ROOT / "machines" / "cxl.toml").read_text(encoding="utf-8"))["migration"]
 PAGES_PER_MIB = 256
 # Between rows of the meter by page.
 EVERY_S = 4
@@ -48,12 +45,11 @@ def run(args, program, dram, mode, path):
     """One guest; writes what came out of it."""
     variables = variables_of(args, program, mode)
     found = {"program": program.name, "about": program.about, "dram_mib": dram, "mode": mode, "page": args.page}
-    found |= {"seconds": args.seconds, "clock": dataclasses.asdict(args.clock)}
-    found |= {"commit": common.commit(), "load_before": common.load()}
+    found |= {"seconds": args.seconds, "clock": dataclasses.asdict(args.clock)} | args.build
     text, out = guest.run(args, path.stem, "compare.sh", dram, variables, program.needs)
     if text is None:
         return
-    found |= {"load_after": common.load()} | printed(text)
+    found |= printed(text)
     if mode.startswith("pagetide"):
         found["options"] = variables["OPTIONS"]
         found["run"] = json.loads(common.read(out / "run.json"))
@@ -66,13 +62,12 @@ def run(args, program, dram, mode, path):
 def run_pages(args, program, path):
     """One guest without migration in which misses are counted by page; writes what the best so many MiB serve."""
     variables = variables_of(args, program, "none")
-    found = {"program": program.name, "page": args.page, "commit": common.commit(), "load_before": common.load()}
-    found["clock"] = dataclasses.asdict(args.clock)
+    found = {"program": program.name, "page": args.page, "clock": dataclasses.asdict(args.clock)} | args.build
     text, out = guest.run(args, path.stem, "compare.sh", DRAM[0], variables, program.needs, meter=("4K", EVERY_S))
     if text is None:
         return
     rows = guest.misses(out, printed(text)["areas"], unit=4096)
-    found |= {"load_after": common.load(), "best_by_mib": best_by_mib(rows)}
+    found["best_by_mib"] = best_by_mib(rows)
     path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 
@@ -112,6 +107,8 @@ def printed(text):
                 found["free_kib"] = int(kib)
             case ["start" | "end", at]:
                 found[words[0]] = float(at)
+            case ["ran", *which, ns]:
+                found.setdefault("ran", {}).setdefault(" ".join(which[:-1]), {})[which[-1]] = int(ns)
             case ["ready" | "done", *_]:
                 found[words[0]] = line
     return found
@@ -125,6 +122,7 @@ def metered(case):
     first = next((row for row in times if row[1]), [0, 1, 0])
     return {
         "misses": sum(row[1] for row in times),
+        "speed": sum(row[1] for row in times) / times[-1][0],
         "fast_misses": sum(row[2] for row in times),
         "last_third": {"misses": misses, "fast_share": share},
         "first_share": first[2] / first[1],
@@ -139,20 +137,9 @@ def moved_pages(found, since="before"):
     return grown["pgmigrate_success"] - 512 * huge, huge
 
 
-def stall_ns(found):
-    """Modelled stall per miss: waiting for memory, moving, observing."""
-    fast, all_ = found["fast_misses"], max(found["misses"], 1)
-    clock = found.get("clock", dataclasses.asdict(guest.BY_HOST))
-    waiting = fast * clock["fast_ns"] + (all_ - fast) * clock["slow_ns"]
-    base, huge = moved_pages(found)
-    observing = cpu_s(found) * 1e9 / clock["observing"]
-    return (waiting + (base * MOVING["page_4k_us"] + huge * MOVING["page_2m_us"]) * 1e3 + observing) / all_
-
-
 def cpu_s(found):
-    """CPU time of Pagetide; of runs before it was counted, that of observing alone."""
-    run = found.get("run", {})
-    return run.get("cpu_s", run.get("observer_s", 0.0))
+    """CPU time of Pagetide, all that it did; none where it was not counted."""
+    return found.get("run", {}).get("cpu_s")
 
 
 def cases(folder, again):
@@ -186,22 +173,24 @@ def show(folder, again, markdown):
     found = cases(folder, again)
     lines, goals = [], Goals()
     for (program, dram), modes in found.items():
+        if dram == ALONE:
+            continue
+        alone = found.get((program, ALONE), {}).get("alone")
         share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
-        clairvoyant = {mode: best(folder, program, case["free_kib"]) for mode, case in modes.items()}
+        # Where Pagetide is about to run some of that is still to become free: what the others have holds for all.
+        clairvoyant = best(folder, program, modes["none"]["free_kib"]) if "none" in modes else None
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case, None), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
-        stall = {mode: stall_ns(case) for mode, case in modes.items()}
-        misses = {mode: case["misses"] for mode, case in modes.items()}
+        speed = {mode: case["speed"] / alone["speed"] if alone else None for mode, case in modes.items()}
         for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
-            over_none = lambda of: f"{of[mode] / of['none']:.2f}" if "none" in of else ""
-            free = f"{case['free_kib'] / 1024:.0f} MiB"
-            best_ = clairvoyant[mode]
+            cpu = cpu_s(case)
             lines.append(
-                [program, free, mode, f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
-                + [last_third(case["shares"], share[mode]), "" if best_ is None else f"{best_:.1f} %", f"{mib[mode]:.0f} MiB"]
-                + [f"{cpu_s(case):.1f} s" if cpu_s(case) else "", over_none(stall), over_none(misses)]
+                [program, f"{case['free_kib'] / 1024:.0f} MiB", mode, f"{100 * case['first_share']:.0f} %"]
+                + [f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %", last_third(case["shares"], share[mode])]
+                + ["" if clairvoyant is None else f"{clairvoyant:.1f} %", f"{mib[mode]:.0f} MiB", "" if cpu is None else f"{cpu:.1f} s"]
+                + ["" if alone is None else f"{100 * speed[mode]:.1f} %"]
             )
-        goals.add(program, dram, share, clairvoyant.get("pagetide"), mib, stall, misses)
-    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "CPU time", "stall over none's", "work over none's"]
+        goals.add(program, dram, share, clairvoyant, mib, speed if alone else None)
+    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "CPU time", "speed"]
     common.table(header, lines, markdown)
     goals.say()
 
@@ -220,62 +209,59 @@ class Goals:
         self.rows = []
         self.missing = []
 
-    def add(self, program, dram, share, clairvoyant, mib, stall, work):
-        """One row; only its name where a mode was not measured."""
+    def add(self, program, dram, share, clairvoyant, mib, speed):
+        """One row; only its name where something was not measured."""
         name = f"{program} with {dram} MiB of DRAM"
-        if not {"none", "kernel", "pagetide"} <= share.keys():
+        if clairvoyant is None or speed is None or not {"none", "kernel", "pagetide"} <= share.keys():
             self.missing.append(name)
             return
         others = [mode for mode in share if mode != "pagetide"]
         ours, none = share["pagetide"], share["none"]
-        possible = 0.0 if clairvoyant is None else clairvoyant - none
+        possible = clairvoyant - none
         self.rows.append(
             {
                 "name": name,
                 "counts": possible >= MATTERS,
                 "reached": (ours - none) / possible if possible >= MATTERS else None,
                 "behind": max(share[mode] for mode in others) - ours,
-                "stall": stall["pagetide"] / min(stall[mode] for mode in others),
-                "work": work["pagetide"] / max(work[mode] for mode in others),
+                "speed": speed["pagetide"] / max(speed[mode] for mode in others),
+                "slower": 100 * (1 - speed["pagetide"] / speed["none"]),
                 "bytes": mib["pagetide"] / max(mib["kernel"], 1e-9),
-                "worse": none - ours,
             }
         )
 
     def say(self):
         """Prints a line per goal."""
         counting = [row for row in self.rows if row["counts"]]
-        if not counting:
-            return
-        others = [row for row in self.rows if not row["counts"]]
-        good = sum(row["reached"] >= 0.95 for row in counting)
-        least = min(counting, key=lambda row: row["reached"])
-        print(f"\n- Where the clairvoyant gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(counting)} rows (goal: two thirds); least {least['reached']:.2f}, {least['name']}")
-        print(f"- Behind the best of the others there: {most(counting, 'behind')} (goal: 2); in the other {len(others)} rows: {most(others, 'behind')}")
-        print(f"- Below no migration there: {most(counting, 'worse')} (goal: 1); in the others: {most(others, 'worse')}")
-        slower = [row for row in self.rows if row["stall"] > 1.0]
-        most_of_all = max(self.rows, key=lambda row: row["stall"])
-        print(f"- More modelled stall than the best of the others: {len(slower)} of {len(self.rows)} rows, {most_of_all['stall']:.2f} times at most, {most_of_all['name']}")
-        less = [row for row in self.rows if row["work"] < 0.99]
-        least_of_all = min(self.rows, key=lambda row: row["work"])
-        print(f"- Less work than the best of the others, by more than a hundredth: {len(less)} of {len(self.rows)} rows, {least_of_all['work']:.2f} times at least, {least_of_all['name']}; geometric mean {statistics.geometric_mean(row['work'] for row in self.rows):.2f}")
-        of = lambda rows: statistics.median(row["bytes"] for row in rows)
-        print(f"- Bytes moved, divided by the kernel's: median {of(counting):.2f} there (goal: 0.5), {of(self.rows):.2f} of all rows")
+        if self.rows:
+            less = [row for row in self.rows if row["speed"] < 0.99]
+            least = min(self.rows, key=lambda row: row["speed"])
+            mean = statistics.geometric_mean(row["speed"] for row in self.rows)
+            print(f"\n- Speed over that of the best of the others: {mean:.3f} (geometric mean of {len(self.rows)} rows), below 0.99 in {len(less)}, {least['speed']:.3f} at least, {least['name']}")
+            print(f"- Slower than without migration: {most(self.rows, 'slower', '%')} (goal: 1)")
+        if counting:
+            others = [row for row in self.rows if not row["counts"]]
+            good = sum(row["reached"] >= 0.95 for row in counting)
+            least = min(counting, key=lambda row: row["reached"])
+            print(f"- Where the clairvoyant gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(counting)} rows (goal: two thirds); least {least['reached']:.2f}, {least['name']}")
+            print(f"- Share behind the best of the others there: {most(counting, 'behind')} (goal: 2); in the other {len(others)} rows: {most(others, 'behind')}")
+            print(f"- Bytes moved, divided by the kernel's: median {statistics.median(row['bytes'] for row in counting):.2f} there (goal: 0.5)")
         if self.missing:
-            print(f"- Not measured with Pagetide, so in none of these: {', '.join(self.missing)}")
+            print(f"- Not measured as a whole, so in none of these: {', '.join(self.missing)}")
 
 
-def most(rows, key):
-    """The row with the most points of something, in words."""
+def most(rows, key, unit="points"):
+    """The row with the most of something, in words."""
     if not rows:
         return "none measured"
     row = max(rows, key=lambda row: row[key])
-    return f"by {row[key]:.1f} points at most, {row['name']}" if row[key] > 0.0 else "never"
+    return f"by {row[key]:.1f} {unit} at most, {row['name']}" if row[key] > 0.0 else "never"
 
 
 def to_measure(args):
     """What is not there yet, as a function and its arguments."""
-    for dram, mode, program in itertools.product(DRAM, MODES, PROGRAMS):
+    cases_ = [(ALONE, "alone"), *itertools.product(DRAM, MODES)]
+    for (dram, mode), program in itertools.product(cases_, PROGRAMS):
         path = args.folder / f"{program.name}-{dram}-{mode}.json"
         if re.search(args.only, path.stem) and not path.exists():
             yield run, args, program, dram, mode, path
@@ -291,19 +277,13 @@ def main():
     parser.add_argument("--seconds", type=int, default=SECONDS, help="how long each is watched")
     parser.add_argument("--page", default="4K", help="pages of the project's own programs: 4K or 2M")
     parser.add_argument("--again", action="append", default=[], metavar="NAME", help="more guests of the same cases, measured under this name: shows the median one and the range")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="guests at a time: what else the host does changes nothing")
     args = parser.parse_args()
     args.folder = args.results / args.name
     if not args.show:
         common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
         args.pagetide = guest.stripped(args.pagetide, args.scratch)
-        with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-            jobs = [pool.submit(*what) for what in to_measure(args)]
-            try:
-                for job in jobs:
-                    job.result()
-            finally:
-                pool.shutdown(wait=False, cancel_futures=True)
+        args.build = {"commit": common.commit(), "build": hashlib.sha256(args.pagetide.read_bytes()).hexdigest()[:12]}
+        guest.at_once(args, to_measure(args))
     show(args.folder, [args.results / name for name in args.again], args.markdown)
 
 

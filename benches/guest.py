@@ -4,12 +4,15 @@ Their time goes by the host's clock (`BY_HOST`), by which a virtual CPU with the
 same work and memory is not felt, or by instructions and misses (`FELT`): then a guest is about as fast as a machine,
 memory as slow as on one, and how fast the host is and what else it does change nothing."""
 
+import concurrent.futures
 import csv
 import dataclasses
 import io
+import os
 import pathlib
 import re
 import subprocess
+import sys
 import tomllib
 
 import common
@@ -89,9 +92,25 @@ def arguments(doc, name, clock=BY_HOST):
     """The same, of scripts in whose guests Pagetide runs."""
     parser = basic_arguments(doc, name)
     parser.set_defaults(clock=clock)
-    parser.add_argument("--budget", type=int, default=3 * clock.observing, help="of pagetide run, percent of an emulated CPU")
+    parser.add_argument("--budget", type=int, default=3 * clock.observing, help="of pagetide run, percent of a CPU of the guest")
     parser.add_argument("--options", default="", help="more options of pagetide run")
+    if clock.lab:
+        parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="guests at a time: what else the host does changes nothing")
     return parser
+
+
+def at_once(args, jobs):
+    """Calls functions with their arguments, so many at a time as the options say. On Ctrl-C no further one begins, and the
+    guests end by it too."""
+    pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
+    running = [pool.submit(*job) for job in jobs]
+    try:
+        for job in running:
+            job.result()
+    except KeyboardInterrupt:
+        sys.exit("interrupted; what was measured is kept")
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def stripped(program, scratch):
@@ -152,7 +171,7 @@ def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
     more, paths = programs(args, needs)
     if meter:
         more += ["--meter", out.with_suffix(".meter"), "--units", out.with_suffix(".units")]
-        more += ["--unit-size", meter[0], "--units-every", str(10 * meter[1])]
+        more += ["--unit-size", meter[0], "--units-every", str(round(10 * meter[1]))]
         more += args.clock.lab
     more += ["--copy", f"{LAB / 'common.sh'}:/common.sh", "--copy", f"{machine_file(args.scratch, args.clock)}:/machine.toml"]
     variables = variables | paths | {"LEAST_FREE": least}

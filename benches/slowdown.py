@@ -6,6 +6,7 @@ which it does as often for each piece of work. How much of its time it waits for
 taken from the meter; beside it stands the range that `plan` gives without that.
 Boots guests (make lab); what was measured before is kept."""
 
+import itertools
 import json
 import re
 import subprocess
@@ -90,6 +91,16 @@ def show(args):
     common.table(header, rows, args.markdown)
 
 
+def to_measure(args, first):
+    """What is not there yet, of what comes first or of the rest, as a function and its arguments."""
+    rest = [("record", None), *itertools.product(POLICIES, SIZES)]
+    for program in PROGRAMS:
+        for do, percent in [("alone", None)] if first else rest:
+            path = args.folder / (f"{program.name}-{do}.json" if percent is None else f"{program.name}-{do}-{percent}.json")
+            if re.search(args.only, path.stem) and not path.exists():
+                yield measure, args, program, do, program.size * (percent or 0) // 100, path
+
+
 def main():
     """Measures what is not there yet, prints the table."""
     args = guest.arguments(__doc__, "slowdown", guest.FELT).parse_args()
@@ -97,12 +108,9 @@ def main():
     if not args.show:
         common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
         args.pagetide = guest.stripped(args.pagetide, args.scratch)
-        for program in PROGRAMS:
-            sizes = [(do, percent) for percent in SIZES for do in POLICIES]
-            for do, percent in [("alone", None), ("record", None), *sizes]:
-                path = args.folder / (f"{program.name}-{do}.json" if percent is None else f"{program.name}-{do}-{percent}.json")
-                if re.search(args.only, path.stem) and not path.exists():
-                    measure(args, program, do, program.size * (percent or 0) // 100, path)
+        # A plan goes by how much the program waits, which is known from it alone.
+        for first in (True, False):
+            guest.at_once(args, to_measure(args, first))
     show(args)
 
 

@@ -3,53 +3,44 @@
 migration, with the kernel's own tiering, with Pagetide. Boots guests (make lab), one per case.
 
 All of the memory is in the slow tier at first. Cache misses are counted from outside the guest by
-the lab's meter; beside it the workload says where its accesses went (its truth). T = 0 is when the
-tiering begins."""
+the lab's meter. T = 0 is when the tiering begins. Guests are as fast as a machine (`guest.FELT`), and all constants
+as they ship."""
 
-import csv
-import io
+import dataclasses
 import json
 import re
-import sys
 
 import common
 import guest
 
 CASES = [(page, mode) for page in ("2M", "4K") for mode in ("none", "kernel", "pagetide")]
-# How long a case is watched, times --scale.
-SECONDS = {"none": 15, "kernel": 90, "pagetide": 45}
+# How long a case is watched.
+SECONDS = {"none": 5, "kernel": 60, "pagetide": 20}
 SIZE, HOT, RATIO = "1200M", "300M", 400
 HOT_UNITS = 150
 # MiB; the kernel, and what the lab takes along, have some 110 of it.
 DRAM = 1152
+# Between rows of the meter; so long a share must last to be reached.
+EVERY_S, LASTS_S = 0.2, 1.0
+# When the table looks.
+TIMES = (1, 2, 3, 5, 10)
 
 
 def run(args, page, mode, number):
     """One guest; what it left, in the folder of the results."""
     name = f"{page}-{mode}-{number}"
-    options = f"--epoch {5 * args.scale}s {guest.run_options(args)}"
-    variables = {
-        "MODE": mode,
-        "PAGE": page,
-        "SIZE": SIZE,
-        "HOT": HOT,
-        "RATIO": RATIO,
-        "SECONDS_": SECONDS[mode] * args.scale,
-        "SCALE": args.scale,
-        "OPTIONS": options,
-    }
-    found = {"page": page, "mode": mode, "scale": args.scale, "commit": common.commit(), "load_before": common.load()}
-    text, out = guest.run(args, name, "tiering.sh", DRAM, variables, meter=None if args.unmetered else ("2M", 1))
+    options = guest.run_options(args)
+    variables = {"MODE": mode, "PAGE": page, "SIZE": SIZE, "HOT": HOT, "RATIO": RATIO, "SECONDS_": SECONDS[mode], "OPTIONS": options}
+    found = {"page": page, "mode": mode, "clock": dataclasses.asdict(args.clock), "commit": common.commit()}
+    text, out = guest.run(args, name, "tiering.sh", DRAM, variables, meter=("2M", EVERY_S))
     if text is None:
-        sys.exit(1)
-    found["load_after"] = common.load()
+        return
     for line in text.splitlines():
         words = line.split()
         if words and words[0] in ("before", "after"):
             found.setdefault(words[0], {})[words[1]] = int(words[2])
         elif words and words[0] in ("start", "end"):
-            found[words[0]] = float(words[-1])
-            found.setdefault("ready", float(words[1]))
+            found[words[0]] = float(words[1])
         elif words and words[0] in ("ready", "done"):
             found[f"load_{words[0]}"] = line
     if mode == "pagetide":
@@ -57,13 +48,10 @@ def run(args, page, mode, number):
         found["run"] = json.loads(common.read(out / "run.json"))
         (args.folder / f"{name}.jsonl").write_text(common.read(out / "log.jsonl"), encoding="utf-8")
     at = re.search(r"range=(0x\w+)-(0x\w+)", found["load_ready"])
-    area = range(int(at[1], 16), int(at[2], 16))
-    if not args.unmetered:
-        # Cache misses of the workload's memory between the marks, as the meter counted them.
-        write(args.folder / f"{name}.csv", sums(guest.misses(out, [(area.start, area.stop)])))
-        guest.forget(out)
+    # Cache misses of the workload's memory between the marks, as the meter counted them.
+    write(args.folder / f"{name}.csv", sums(guest.misses(out, [[int(end, 16) for end in at.groups()]])))
+    guest.forget(out)
     (args.folder / f"{name}.migrate").write_text(common.read(out / "migrate.json"), encoding="utf-8")
-    truth(common.read(out / "truth.csv"), found, args.folder / f"{name}.truth.csv")
     (args.folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
@@ -93,27 +81,12 @@ def write(path, rows):
     path.write_text("\n".join([*text, ""]), encoding="utf-8")
 
 
-def truth(text, found, path):
-    """Accesses as the workload counted them."""
-    rows = list(csv.DictReader(io.StringIO(text)))
-    starts = {int(row["epoch"]): float(row["start_s"]) for row in rows}
-    behind = found["start"] - found["ready"]
-    ends = {epoch: starts.get(epoch + 1) for epoch in starts}
-    length = found["end"] - found["start"]
-    counts = []
-    for row in rows:
-        end = ends[int(row["epoch"])]
-        if end is not None and 0 < end - behind < length:
-            per = end - starts[int(row["epoch"])]
-            counts.append((end - behind, row["unit"], float(row["rate"]) * per, row["node"] == "0"))
-    write(path, sums(counts))
-
-
 def when(rows, share):
-    """Seconds until the share of fast accesses first reaches `share` and stays for three epochs."""
+    """Seconds until the share of the hot set's fast accesses reaches `share` and stays there for a while."""
+    lasts = round(LASTS_S / EVERY_S)
     for i, row in enumerate(rows):
-        if all(float(r["hot_fast_share"]) >= share for r in rows[i : i + 3]):
-            return f"{float(row['seconds']):.0f} s"
+        if all(float(r["hot_fast_share"]) >= share for r in rows[i : i + lasts]):
+            return f"{float(row['seconds']):.1f} s"
     return "–"
 
 
@@ -133,43 +106,35 @@ def alone(path):
     return f"{min(took):.1f} s" if took else "–"
 
 
-def show(folder, by, markdown):
+def show(folder, markdown):
     """The table of all cases measured."""
     lines = []
     for page, mode in CASES:
         for path in sorted(folder.glob(f"{page}-{mode}-*.json")):
             found = json.loads(path.read_text(encoding="utf-8"))
-            rows = common.rows_of(path.with_suffix(by))
+            rows = common.rows_of(path.with_suffix(".csv"))
             grown = {key: found["after"][key] - value for key, value in found["before"].items()}
             moved = grown["pgmigrate_success"] * 4096 / 2**20
-            last = [float(row["fast_share"]) for row in rows[-5:]]
-            times = [at(rows, time * found["scale"]) for time in (5, 10, 15, 35)]
             lines.append(
-                [page, mode, *times, at(rows, float(rows[-1]["seconds"]))]
-                + [f"{100 * sum(last) / max(len(last), 1):.1f} %", when(rows, 0.9), when(rows, 0.99)]
-                + [f"{moved:.0f} MiB", alone(path), grown.get("thp_migration_split", 0)]
+                [page, mode, *(at(rows, time) for time in TIMES), at(rows, float(rows[-1]["seconds"]))]
+                + [when(rows, 0.9), when(rows, 0.99), f"{moved:.0f} MiB", alone(path), grown.get("thp_migration_split", 0)]
             )
-    header = ["page", "tiering", "5 s", "10 s", "15 s", "35 s", "at the end", "of all", "90 % after"]
+    header = ["page", "tiering", *(f"{time} s" for time in TIMES), "at the end", "90 % after"]
     common.table([*header, "99 % after", "moved", "alone", "splits"], lines, markdown)
 
 
 def main():
     """Measures what is not there yet, prints the table."""
-    parser = guest.arguments(__doc__, "tiering")
+    parser = guest.arguments(__doc__, "tiering", guest.FELT)
     parser.add_argument("--repeat", type=int, default=1, help="guests per case")
-    parser.add_argument("--scale", type=int, default=1, help="multiplies the time constants of both tierings")
-    parser.add_argument("--truth", action="store_true", help="show what the workload counted")
-    parser.add_argument("--unmetered", action="store_true", help="boot without the meter: half as slow")
     args = parser.parse_args()
     args.folder = args.results / args.name
     if not args.show:
         common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)
-        for number in range(1, args.repeat + 1):
-            for page, mode in CASES:
-                name = f"{page}-{mode}-{number}"
-                if re.search(args.only, name) and not (args.folder / f"{name}.json").exists():
-                    run(args, page, mode, number)
-    show(args.folder, ".truth.csv" if args.truth or args.unmetered else ".csv", args.markdown)
+        names = [(page, mode, number) for number in range(1, args.repeat + 1) for page, mode in CASES]
+        wanted = [case for case in names if re.search(args.only, "{}-{}-{}".format(*case))]
+        guest.at_once(args, ((run, args, *case) for case in wanted if not (args.folder / "{}-{}-{}.json".format(*case)).exists()))
+    show(args.folder, args.markdown)
 
 
 if __name__ == "__main__":

@@ -60,4 +60,6 @@ PROGRAMS = [
 ]
 # Fast memory, MiB, of which the kernel and what the lab takes along have about 70.
 DRAM = (256, 384)
+# The same where all of their memory fits.
+ALONE = 1536
 MODES = ("none", "kernel", "pagetide")

@@ -1,6 +1,10 @@
 # What the scripts in guests share.
 now() { cut -d ' ' -f 1 /proc/uptime; }
-counters() { sed -n "/^pg\(migrate\|promote\|demote\)\|^thp_migration\|^numa_\(hint\|pages\)/s/^/$1 /p" /proc/vmstat; }
+counters() {
+    sed -n "/^pg\(migrate\|promote\|demote\|scan_kswapd\|steal_kswapd\)\|^thp_migration\|^numa_\(hint\|pages\)/s/^/$1 /p" /proc/vmstat
+    # Nodes that kswapd gave up.
+    echo "$1 unreclaimable $(awk '/node_unreclaimable/ { sum += $2 } END { print sum + 0 }' /proc/zoneinfo)"
+}
 # Mappings of a process of which at least 2 MiB are resident.
 areas() {
     awk '$1 ~ /^[0-9a-f]+-[0-9a-f]+$/ { range = $1 } $1 == "Rss:" && $2 >= 2048 { print "area", range, $2 }' /proc/$1/smaps
@@ -9,13 +13,6 @@ areas() {
 kernel_tiering() {
     echo 1 >/sys/kernel/mm/numa/demotion_enabled
     echo 2 >/proc/sys/kernel/numa_balancing
-}
-# Its time constants, in proportion to how slow the guest is taken to be.
-stretch_kernel_times() {
-    for name in scan_delay_ms scan_period_min_ms scan_period_max_ms hot_threshold_ms; do
-        file=/sys/kernel/debug/sched/numa_balancing/$name
-        echo $(($(cat $file) * $1)) >$file
-    done
 }
 # Waits until the program of this number has said into its file that it is ready.
 until_ready() {

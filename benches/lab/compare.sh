@@ -3,23 +3,27 @@
 set -e
 . /common.sh
 awk '/MemFree/ { print "free", $4 }' /sys/devices/system/node/node0/meminfo
+# As on a machine, on before programs start. Where demotion is not, kswapd gives up while memory fills, and does not begin again.
+[ $MODE != kernel ] || kernel_tiering
 begin_program
+# CPU time so far of the program, with what faults took in it, and of the kernel's reclaim, ns.
+ran() {
+    echo "ran program $1 $(cat /proc/$load/task/*/schedstat /proc/$pid/task/*/schedstat | sort -u | awk '{ ns += $1 } END { printf "%d", ns }')"
+    echo "ran kswapd $1 $(cut -d ' ' -f 1 $(dirname $(grep -lx kswapd0 /proc/[0-9]*/comm))/schedstat)"
+}
 counters before
+ran before
 areas $pid
 $LAB probe mark 1
 echo "start $(now)"
 case $MODE in
-kernel)
-    # Only now: all begin with the same placement.
-    kernel_tiering
-    sleep $SECONDS_
-    ;;
 pagetide*) $PAGETIDE run -q --json $OPTIONS --for ${SECONDS_}s --log $OUT/log.jsonl -p $pid >$OUT/run.json ;;
 *) sleep $SECONDS_ ;;
 esac
 echo "end $(now)"
 $LAB probe mark 2
 counters after
+ran after
 areas $pid
 kill $load
 wait $load || true

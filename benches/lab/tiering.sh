@@ -1,17 +1,15 @@
 # Runs in a guest of benches/tiering.py: a workload whose memory is all slow at first, and one way
-# of tiering. Given: PAGETIDE, LAB, MODE, PAGE, SIZE, HOT, RATIO, SECONDS_, SCALE, OPTIONS.
+# of tiering. Given: PAGETIDE, LAB, MODE, PAGE, SIZE, HOT, RATIO, SECONDS_, OPTIONS.
 set -e
 . /common.sh
-stretch_kernel_times $SCALE
 $PAGETIDE workload hot-cold --size $SIZE --hot $HOT --ratio $RATIO --page-size $PAGE --node 1 \
-    --seconds 9999 --truth /tmp/truth.heat --truth-epoch 1 >/tmp/load 2>&1 &
+    --seconds 9999 >/tmp/load 2>&1 &
 load=$!
 until_ready $load /tmp/load
-ready=$(now)
-sleep 5
+sleep 2
 counters before
 $LAB probe mark 1
-echo "start $ready $(now)"
+echo "start $(now)"
 case $MODE in
 kernel)
     kernel_tiering
@@ -29,4 +27,3 @@ cat /tmp/load
 # What moving as much alone takes in this boot.
 case $PAGE in 2M) batch=8 ;; *) batch=512 ;; esac
 $PAGETIDE bench migrate --json --size $HOT --page-size $PAGE --batch $batch --threads 2 --rounds 3 >$OUT/migrate.json
-$PAGETIDE trace export /tmp/truth.heat >$OUT/truth.csv

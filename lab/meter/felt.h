@@ -6,7 +6,8 @@
  * many times longer the emulated CPU takes for the same computation. That clock is the host's, or
  * goes by instructions; then a vCPU is held up by taking instructions from it (icount.h).
  *
- * - A load that continues no stream waits for its line: others may depend on it.
+ * - A load that continues no stream waits for its line: others may depend on it. Where time goes by instructions, such
+ *   loads that do not depend on each other wait at the same time (overlap.h).
  * - A load that continues a stream (the line after or before one of the last STREAMS misses, as a
  *   prefetcher would see it) and a store wait for a free slot only: `outstanding` lines per vCPU
  *   are on their way at a time.
@@ -21,6 +22,7 @@
 #include <time.h>
 
 #include "icount.h"
+#include "overlap.h"
 #include "table.h"
 
 #define STREAMS 16
@@ -50,6 +52,8 @@ struct felt {
 	 * back not, and what each takes. 0: by the host's clock. */
 	uint64_t instructions;
 	unsigned int instruction_ns;
+	/* Those that the guest ran. */
+	uint64_t ran;
 	struct icount icount;
 };
 
@@ -61,6 +65,7 @@ struct felt_cpu {
 	int64_t debt;
 	uint64_t streams[STREAMS];
 	unsigned int next_stream;
+	struct overlap overlap;
 	/* When the lines that are on their way arrive, by node. */
 	int64_t slots[NODES + 1][MOST_OUTSTANDING];
 	unsigned int next_slot[NODES + 1];
@@ -158,12 +163,16 @@ static void pay(struct felt_cpu *cpu)
 		cpu->debt = -CREDIT_NS;
 }
 
-/* One miss: charges its time to the vCPU and holds it up when it owes enough. */
+/* One miss: charges its time to the vCPU and holds it up when it owes enough. `value`: what a load brings. */
 static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uint64_t vaddr,
-		 bool store)
+		 bool store, uint64_t value)
 {
 	const struct felt_times *times = &cpu->times[node];
 	bool waits = !continues_stream(cpu, vaddr >> 6) && !store;
+
+	if (waits && felt->instruction_ns)
+		waits = waits_alone(&cpu->overlap, felt->ran, vaddr, value);
+
 	int64_t present = guest_now_ns(felt) + cpu->debt;
 	/* The line sets out when a slot is free. A load that waits needs none: it is the last. */
 	int64_t *slot = &cpu->slots[node][cpu->next_slot[node]];

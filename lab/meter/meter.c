@@ -20,6 +20,7 @@
 #include "felt.h"
 #include "leads.h"
 #include "qemu.h"
+#include "ram.h"
 #include "table.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -207,6 +208,16 @@ static bool touches(const struct leads *leads, uint64_t vaddr)
 	return true;
 }
 
+/* The eight bytes that a load finds there, or the last ones of its line. */
+static uint64_t value_at(const struct qemu_plugin_hwaddr *hwaddr, uint64_t vaddr)
+{
+	uint64_t in_line = vaddr & ((1 << LINE_SHIFT) - 1), most = (1 << LINE_SHIFT) - sizeof in_line, value;
+	const char *bytes = host_address(hwaddr);
+
+	memcpy(&value, in_line > most ? bytes - (in_line - most) : bytes, sizeof value);
+	return value;
+}
+
 static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t vaddr)
 {
 	bool store = qemu_plugin_mem_is_store(info);
@@ -236,8 +247,10 @@ static void missed_filter(struct cpu *cpu, qemu_plugin_meminfo_t info, uint64_t 
 
 		count_unit(&cpu->table, vaddr, node, store, touch, lead);
 	}
-	if (cpu->felt.cpu || (meter.felt_path && !meter.felt.instruction_ns))
-		feel(&meter.felt, &cpu->felt, node, vaddr, store);
+	if (cpu->felt.cpu)
+		feel(&meter.felt, &cpu->felt, node, vaddr, store, store ? 0 : value_at(hwaddr, vaddr));
+	else if (meter.felt_path && !meter.felt.instruction_ns)
+		feel(&meter.felt, &cpu->felt, node, vaddr, store, 0);
 }
 
 static void on_access(unsigned int number, qemu_plugin_meminfo_t info, uint64_t vaddr, void *none)
@@ -260,6 +273,7 @@ static void on_block(unsigned int number, void *instructions)
 	meter.owed_back -= back * 100;
 	*meter.after += (int64_t)back;
 	meter.felt.instructions += count - back;
+	meter.felt.ran += count;
 }
 
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
@@ -272,9 +286,12 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 			meter.after = icount_after(&meter.felt.icount);
 		qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
 						     (void *)(uintptr_t)count);
-	} else if (meter.felt.instruction_ns)
+	} else if (meter.felt.instruction_ns) {
 		qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
 							 &meter.felt.instructions, count);
+		qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64, &meter.felt.ran,
+							 count);
+	}
 	for (size_t i = 0; i < count; i++)
 		qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), on_access,
 						 QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);

@@ -59,6 +59,7 @@ impl Times {
                         times.stream = number(stream).ok_or_else(wrong)?;
                     }
                 }
+                ["node", _, "gather", _, "median", _] => {}
                 _ => return Err(wrong()),
             }
         }

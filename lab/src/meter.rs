@@ -12,11 +12,13 @@ use pagetide_types::{Bytes, UnitSize};
 use std::path::PathBuf;
 
 /// The plugin's files by name; the first is the one to compile.
-const SOURCES: [(&str, &str); 7] = [
+const SOURCES: [(&str, &str); 9] = [
     ("meter.c", include_str!("../meter/meter.c")),
     ("cache.h", include_str!("../meter/cache.h")),
     ("felt.h", include_str!("../meter/felt.h")),
     ("icount.h", include_str!("../meter/icount.h")),
+    ("overlap.h", include_str!("../meter/overlap.h")),
+    ("ram.h", include_str!("../meter/ram.h")),
     QEMU_HEADER,
     ("leads.h", include_str!("../../crates/exact/plugin/leads.h")),
     ("table.h", include_str!("../meter/table.h")),

@@ -55,7 +55,9 @@ pub(crate) fn arguments(
         }
     }
     let (window, cpu) = if topology.cxls.is_empty() {
-        (String::new(), "max")
+        // Repeated string instructions count once a byte by instructions, and with these the kernel and the C library clear
+        // and copy byte by byte.
+        (String::new(), if time.is_some() { "max,erms=off,fsrm=off" } else { "max" })
     } else {
         let size: Bytes = topology.cxls.iter().map(|it| it.size).sum();
         let window = format!(",cxl=on,cxl-fmw.0.targets.0=cxl,cxl-fmw.0.size={}", mib(size));

@@ -149,6 +149,8 @@ fn print_times(times: &Times) -> io::Result<()> {
         println!(
             "node {node} chase {chase:.1} median {chases:.1} stream {stream:.1} median {streams:.1}"
         );
+        let [gather, gathers] = of_rounds(times.rounds, || gather_ns(&area));
+        println!("node {node} gather {gather:.1} median {gathers:.1}");
     }
     Ok(())
 }
@@ -168,16 +170,30 @@ fn chase_ns(area: &Area, loads: usize) -> f64 {
     let mut at = 0;
     for _ in 0..lines {
         let next = (at * 1_664_525 + 1_013_904_223) % lines;
-        area.put(at * LINE, next * LINE);
+        area.put(at * LINE, area.address() + next * LINE);
         at = next;
     }
     let mut offset = 0;
     let started = Instant::now();
     for _ in 0..loads {
-        offset = area.read(offset);
+        offset = area.read(offset) - area.address();
     }
     std::hint::black_box(offset);
     started.elapsed().as_secs_f64() * 1e9 / loads as f64
+}
+
+/// Nanoseconds per line when all lines are read out of order and no load needs another one.
+fn gather_ns(area: &Area) -> f64 {
+    let lines = area.size() / LINE;
+    let (mut at, mut sum) = (0, 0);
+    let started = Instant::now();
+    for _ in 0..lines {
+        // Not in the order of a chase: what is there would lead to what is read next.
+        at = (at * 1_664_525 + 12_345) % lines;
+        sum ^= area.read(at * LINE);
+    }
+    std::hint::black_box(sum);
+    started.elapsed().as_secs_f64() * 1e9 / lines as f64
 }
 
 /// Nanoseconds per line when all lines are read in order, one load each.
@@ -186,7 +202,7 @@ fn stream_ns(area: &Area) -> f64 {
     let mut sum = 0;
     let started = Instant::now();
     for line in 0..lines {
-        sum += area.read(line * LINE);
+        sum ^= area.read(line * LINE);
     }
     std::hint::black_box(sum);
     started.elapsed().as_secs_f64() * 1e9 / lines as f64

@@ -39,9 +39,10 @@ fn cpus_are_free() -> bool {
 }
 
 /// What `probe times` says of a node, the best of its rounds, in the machine's time: nanoseconds of
-/// a chase, GB/s of a stream.
+/// a chase and of loads that need no other, GB/s of a stream.
 struct Felt {
     chase_ns: f64,
+    gather_ns: f64,
     stream_gb_s: f64,
 }
 
@@ -76,9 +77,11 @@ fn measured(options: &[&str]) -> [Felt; 2] {
         line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
     };
     let dilation = words("dilation")[0];
-    let node = |prefix| {
+    let node = |prefix: &str| {
         let [chase, _, stream, _] = words(prefix)[..] else { panic!("{}", run.out) };
-        Felt { chase_ns: chase / dilation, stream_gb_s: 64.0 / (stream / dilation) }
+        let gather = words(&format!("{prefix} gather"))[0];
+        let [chase_ns, gather_ns] = [chase, gather].map(|ns| ns / dilation);
+        Felt { chase_ns, gather_ns, stream_gb_s: 64.0 / (stream / dilation) }
     };
     [node("node 0"), node("node 1")]
 }
@@ -121,6 +124,10 @@ fn by_instructions_memory_is_felt_however_busy_the_host_is() {
         let [fast, slow] = beside_others(|| measured(&options));
         within_a_tenth(fast.chase_ns, 100.0);
         within_a_tenth(slow.chase_ns, 250.0);
+        // A dozen instructions a load: several wait at the same time.
+        for node in [&fast, &slow] {
+            assert!(node.gather_ns < node.chase_ns / 3.0, "{}", node.gather_ns);
+        }
         // The instructions of its turn in the loop may take longer than a line's bytes.
         assert!(slow.stream_gb_s < 1.02 * 28.0, "{}", slow.stream_gb_s);
     }

@@ -56,7 +56,7 @@ impl Recorder {
             return Ok((None, Some(End::Limit)));
         }
         let length = epoch.as_nanos() as f64;
-        let budget = pace.budget_ns(epoch) * self.watched_part();
+        let budget = pace.budget_ns(epoch, &mut self.owed_ns) * self.watched_part();
         if self.epoch == 0 && self.began_with_target {
             self.wait_for_memory(
                 start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)),
@@ -74,7 +74,7 @@ impl Recorder {
 
         // Writing heat down at the end, and deciding, cost what they cost last time.
         let ending_ns =
-            self.ending_ns + u64::try_from(self.deciding.as_nanos()).unwrap_or(u64::MAX);
+            self.ending_ns + u64::try_from(pace.deciding.as_nanos()).unwrap_or(u64::MAX);
         let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let drawn = self.draw((budget - used).max(least));
@@ -133,6 +133,10 @@ impl Recorder {
             self.record(&outcome, &drawn.chances(outcome.tally.waves), start_ns, end_of_epoch);
         let others_cpu = all_cpu + meanwhile.cpu_ns();
         record.epoch.recorder_s = process_cpu().saturating_sub(others_cpu) as f64 * 1e-9;
+        if pace.ahead {
+            self.owed_ns = (record.epoch.recorder_s * 1e9 - pace.even_ns(epoch)).max(0.0);
+        }
+        self.length = Duration::from_nanos(end_of_epoch - start_ns);
         self.ended_ns = Some(self.live.now());
         if !coarse && self.patience.believes(outcome.changed) {
             tracing::debug!(epoch = self.epoch, "the target has changed");
@@ -189,13 +193,18 @@ impl Recorder {
     /// What is known of an epoch that begins now.
     fn pace(&mut self, start_ns: u64) -> Pace {
         let paused = self.ended_ns.map_or(0, |ended| start_ns.saturating_sub(ended));
+        let hurry = std::mem::take(&mut self.hurried);
+        let all = self.epoch == 0 || hurry && self.regions.iter().any(|region| region.outdated);
         Pace {
             epoch: self.epoch,
             usual: self.options.epoch,
             opening: self.options.opening,
-            hurry: std::mem::take(&mut self.hurried),
+            hurry,
             paused: Duration::from_nanos(paused),
-            deciding: self.deciding,
+            // The first decision on much that is new takes far longer than the next ones.
+            deciding: self.deciding[0].min(self.deciding[1]),
+            last: self.length,
+            ahead: self.options.opening.is_some() && self.owed_ns <= 0.0 && all,
             budget: self.budget(),
         }
     }

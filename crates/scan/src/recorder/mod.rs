@@ -118,8 +118,12 @@ pub struct Recorder {
     ended_ns: Option<u64>,
     /// CPU time that the last epoch took to turn what was seen into a record and to write it.
     ending_ns: u64,
-    /// CPU time that the caller took to decide after it.
-    deciding: Duration,
+    /// CPU time that the caller took to decide after it, and after the one before.
+    deciding: [Duration; 2],
+    /// How long it was.
+    length: Duration,
+    /// CPU time that was spent ahead and is to be saved, ns.
+    owed_ns: f64,
     /// Epochs of which writing heat down took more than half of the budget.
     crowded: u32,
     /// Processes that may be followed at once, and how many there were beyond.
@@ -189,7 +193,9 @@ impl Recorder {
             resident_set_ns: 0,
             ended_ns: None,
             ending_ns: 0,
-            deciding: Duration::ZERO,
+            deciding: [Duration::ZERO; 2],
+            length: Duration::ZERO,
+            owed_ns: 0.0,
             crowded: 0,
             most,
             unwatched: 0,
@@ -249,7 +255,7 @@ impl Recorder {
     /// The caller took so much CPU time to decide by the last epoch, which is part of the budget of the next. Where it is much
     /// of it, and the first epochs are short ([`Options::opening`]), later ones are longer than usual.
     pub fn decided(&mut self, cpu: Duration) {
-        self.deciding = cpu;
+        self.deciding = [cpu, self.deciding[0]];
     }
 
     /// Processes of the target that another recorder began to watch while this one did.

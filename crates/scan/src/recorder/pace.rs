@@ -4,8 +4,11 @@ use std::time::Duration;
 
 /// Visits, and what else an epoch does, take so many times the visits at most; the epoch ends when they are done.
 const BESIDE: f64 = 1.5;
-/// Who wants an answer soon spends so many times as much in the first epoch, when nothing is known yet.
-const AT_FIRST: f64 = 2.0;
+/// Who wants an answer soon spends so many times as much in an epoch in which all has to be visited, which later ones save:
+/// as much as ten seconds may take, in the first one.
+const AHEAD: f64 = 10.0;
+/// Part of the budget by which what was spent ahead is saved.
+const SAVED: f64 = 0.5;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
 /// Most of one core, however many the target keeps busy.
@@ -25,6 +28,10 @@ pub(super) struct Pace {
     pub(super) paused: Duration,
     /// CPU time of what is decided at its end.
     pub(super) deciding: Duration,
+    /// How long the last one was.
+    pub(super) last: Duration,
+    /// All has to be visited, and nothing that was spent ahead is still to be saved.
+    pub(super) ahead: bool,
     /// Share of one core.
     pub(super) budget: f64,
 }
@@ -40,12 +47,15 @@ impl Pace {
     /// where everything was. In a hurry (`left` is asked with true) to what was not since the target changed.
     pub(super) fn length(&self, left: impl FnOnce(bool) -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
-        let deciding = self.deciding.as_secs_f64() / (DECIDING * self.budget);
-        let usual =
-            Duration::try_from_secs_f64(deciding).map_or(self.usual, |it| it.max(self.usual));
+        let deciding = self.deciding.as_secs_f64() / self.budget;
+        let [deciding, usual] = [1.0, 1.0 / DECIDING].map(|times| {
+            let length = Duration::try_from_secs_f64(deciding * times).unwrap_or(Duration::MAX);
+            length.min(2 * self.last)
+        });
+        let usual = usual.max(self.usual);
         let needed = || {
             let left = left(self.hurry)?;
-            let needed = BESIDE * left.as_secs_f64() / self.budget;
+            let needed = BESIDE * left.as_secs_f64() / self.share();
             let needed = Duration::try_from_secs_f64(needed).ok()?;
             Some(needed - self.paused.min(needed / 2))
         };
@@ -55,18 +65,30 @@ impl Pace {
         }
         let doublings = self.epoch.saturating_sub(1);
         let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
+        // Nor does deciding take more than the budget meanwhile.
+        let longer = longer.max(deciding);
         if longer >= usual {
             return usual;
         }
         needed().map_or(longer, |needed| needed.clamp(first, longer))
     }
 
+    /// The share of one core that may be used in it.
+    fn share(&self) -> f64 {
+        if self.ahead { (AHEAD * self.budget).min(MOST.max(self.budget)) } else { self.budget }
+    }
+
     /// CPU time that may be used in so long an epoch, ns: what was not used before it counts, but no
-    /// more than that of the epoch.
-    pub(super) fn budget_ns(&self, length: Duration) -> f64 {
-        let at_first = self.epoch == 0 && self.opening.is_some();
-        let times = if at_first { AT_FIRST } else { 1.0 };
-        (length + self.paused.min(length)).as_nanos() as f64 * self.budget * times
+    /// more than that of the epoch. `owed_ns`: what was spent ahead, of which a part is saved.
+    pub(super) fn budget_ns(&self, length: Duration, owed_ns: &mut f64) -> f64 {
+        let saved = owed_ns.min(SAVED * self.even_ns(length));
+        *owed_ns -= saved;
+        self.even_ns(length) * self.share() / self.budget - saved
+    }
+
+    /// The same if it is to be as in every epoch.
+    pub(super) fn even_ns(&self, length: Duration) -> f64 {
+        (length + self.paused.min(length)).as_nanos() as f64 * self.budget
     }
 }
 
@@ -78,8 +100,9 @@ mod tests {
 
     fn pace(epoch: u32) -> Pace {
         let (usual, opening, paused) = (5 * SECOND, Some(SECOND), Duration::ZERO);
-        let deciding = Duration::ZERO;
-        Pace { epoch, usual, opening, hurry: false, paused, deciding, budget: 0.5 }
+        let (deciding, last) = (Duration::ZERO, usual);
+        let (hurry, ahead) = (false, false);
+        Pace { epoch, usual, opening, hurry, paused, deciding, last, ahead, budget: 0.5 }
     }
 
     #[test]
@@ -132,13 +155,17 @@ mod tests {
     #[test]
     fn epochs_are_so_long_that_deciding_takes_a_third_of_the_budget_at_most() {
         let lengths = |deciding, opening| {
-            let length =
-                |epoch| Pace { deciding, opening, ..pace(epoch) }.length(|_| None).as_secs_f64();
-            (1..7).map(length).map(f64::round).collect::<Vec<_>>()
+            let length = |last: &mut Duration, epoch| {
+                let pace = Pace { deciding, opening, last: *last, ..pace(epoch) };
+                *last = pace.length(|_| None);
+                Some(last.as_millis())
+            };
+            (1..7).scan(SECOND, length).collect::<Vec<_>>()
         };
-        assert_eq!(lengths(SECOND / 2, Some(SECOND)), [1.0, 2.0, 4.0, 5.0, 5.0, 5.0]);
-        assert_eq!(lengths(2 * SECOND, Some(SECOND)), [1.0, 2.0, 4.0, 8.0, 12.0, 12.0]);
-        assert_eq!(lengths(2 * SECOND, None), [5.0; 6], "of who decides nothing");
+        assert_eq!(lengths(SECOND / 2, Some(SECOND)), [1000, 2000, 4000, 5000, 5000, 5000]);
+        let long = lengths(2 * SECOND, Some(SECOND));
+        assert_eq!(long, [2000, 4000, 4000, 8000, 12_000, 12_000], "at most twice the last one");
+        assert_eq!(lengths(2 * SECOND, None), [5000; 6], "of who decides nothing");
     }
 
     #[test]
@@ -152,16 +179,25 @@ mod tests {
 
     #[test]
     fn the_budget_of_a_pause_may_be_used_after_it_up_to_as_much_again() {
-        let budget = |paused| Pace { paused, ..pace(2) }.budget_ns(2 * SECOND);
+        let budget = |paused| Pace { paused, ..pace(2) }.budget_ns(2 * SECOND, &mut 0.0);
         assert_eq!(budget(Duration::ZERO), 1e9);
         assert_eq!(budget(SECOND), 1.5e9);
         assert_eq!(budget(10 * SECOND), 2e9);
     }
 
     #[test]
-    fn the_first_epoch_has_twice_the_budget_where_an_answer_is_wanted_soon() {
-        assert_eq!(pace(0).budget_ns(SECOND), 1e9);
-        assert_eq!(pace(1).budget_ns(SECOND), 0.5e9);
-        assert_eq!(Pace { opening: None, ..pace(0) }.budget_ns(SECOND), 0.5e9);
+    fn where_all_has_to_be_visited_ten_times_as_much_is_spent_and_saved_later() {
+        let small = |epoch| Pace { budget: 0.03, ..pace(epoch) };
+        let ahead = Pace { ahead: true, ..small(0) };
+        assert_eq!(ahead.budget_ns(SECOND, &mut 0.0), 0.3e9);
+        let large = Pace { ahead: true, ..pace(0) };
+        assert_eq!(large.budget_ns(SECOND, &mut 0.0), 0.5e9, "half a core");
+        let mut owed_ns = 0.1e9;
+        let mut saves = || small(4).budget_ns(4 * SECOND, &mut owed_ns);
+        assert_eq!([saves(), saves()], [0.06e9, 0.08e9], "half of it, then the rest");
+        assert_eq!(owed_ns, 0.0);
+        let changed = Pace { hurry: true, ..ahead };
+        assert_eq!(changed.length(|_| Some(SECOND)), 5 * SECOND);
+        assert_eq!(changed.length(|_| Some(SECOND / 2)).as_millis(), 2500, "as long as it takes");
     }
 }

@@ -204,6 +204,7 @@ impl Recorder {
             // The first decision on much that is new takes far longer than the next ones.
             deciding: self.deciding[0].min(self.deciding[1]),
             last: self.length,
+            saving: self.owed_ns > 0.0,
             ahead: self.options.opening.is_some() && self.owed_ns <= 0.0 && all,
             budget: self.budget(),
         }

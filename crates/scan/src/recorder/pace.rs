@@ -7,8 +7,8 @@ const BESIDE: f64 = 1.5;
 /// Who wants an answer soon spends so many times as much in an epoch in which all has to be visited, which later ones save:
 /// as much as ten seconds may take, in the first one.
 const AHEAD: f64 = 10.0;
-/// Part of the budget by which what was spent ahead is saved.
-const SAVED: f64 = 0.5;
+/// Part of the budget by which what was spent ahead is saved: within forty seconds, and most is left for looking again.
+const SAVED: f64 = 0.25;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
 /// Most of one core, however many the target keeps busy.
@@ -32,6 +32,8 @@ pub(super) struct Pace {
     pub(super) last: Duration,
     /// All has to be visited, and nothing that was spent ahead is still to be saved.
     pub(super) ahead: bool,
+    /// Something is.
+    pub(super) saving: bool,
     /// Share of one core.
     pub(super) budget: f64,
 }
@@ -63,6 +65,11 @@ impl Pace {
             let first = first.min(usual);
             return needed().map_or(first, |needed| needed.clamp(first, usual));
         }
+        let needed = needed();
+        if self.saving && needed.is_none() {
+            // All was visited, and there is little to spend on looking again soon.
+            return usual;
+        }
         let doublings = self.epoch.saturating_sub(1);
         let longer = first.saturating_mul(1_u32.checked_shl(doublings).unwrap_or(u32::MAX));
         // Nor does deciding take more than the budget meanwhile.
@@ -70,7 +77,7 @@ impl Pace {
         if longer >= usual {
             return usual;
         }
-        needed().map_or(longer, |needed| needed.clamp(first, longer))
+        needed.map_or(longer, |needed| needed.clamp(first, longer))
     }
 
     /// The share of one core that may be used in it.
@@ -101,8 +108,8 @@ mod tests {
     fn pace(epoch: u32) -> Pace {
         let (usual, opening, paused) = (5 * SECOND, Some(SECOND), Duration::ZERO);
         let (deciding, last) = (Duration::ZERO, usual);
-        let (hurry, ahead) = (false, false);
-        Pace { epoch, usual, opening, hurry, paused, deciding, last, ahead, budget: 0.5 }
+        let (hurry, ahead, saving) = (false, false, false);
+        Pace { epoch, usual, opening, hurry, paused, deciding, last, ahead, saving, budget: 0.5 }
     }
 
     #[test]
@@ -194,8 +201,12 @@ mod tests {
         assert_eq!(large.budget_ns(SECOND, &mut 0.0), 0.5e9, "half a core");
         let mut owed_ns = 0.1e9;
         let mut saves = || small(4).budget_ns(4 * SECOND, &mut owed_ns);
-        assert_eq!([saves(), saves()], [0.06e9, 0.08e9], "half of it, then the rest");
-        assert_eq!(owed_ns, 0.0);
+        let saved: Vec<f64> = (0..4).map(|_| 0.12 - saves() * 1e-9).collect();
+        let expected = [0.03, 0.03, 0.03, 0.01];
+        assert!(saved.iter().zip(expected).all(|(is, of)| (is - of).abs() < 1e-9), "{saved:?}");
+        let saving = Pace { saving: true, ..small(1) };
+        assert_eq!(saving.length(|_| None), 5 * SECOND, "there is nothing to see sooner");
+        assert_eq!(saving.length(|_| Some(SECOND)), SECOND, "but for what nobody has visited");
         let changed = Pace { hurry: true, ..ahead };
         assert_eq!(changed.length(|_| Some(SECOND)), 5 * SECOND);
         assert_eq!(changed.length(|_| Some(SECOND / 2)).as_millis(), 2500, "as long as it takes");

@@ -8,7 +8,7 @@ awk '/MemFree/ { print "free", $4 }' /sys/devices/system/node/node0/meminfo
 begin_program
 # CPU time so far of the program, with what faults took in it, and of the kernel's reclaim, ns.
 ran() {
-    echo "ran program $1 $(cat /proc/$load/task/*/schedstat /proc/$pid/task/*/schedstat | sort -u | awk '{ ns += $1 } END { printf "%d", ns }')"
+    echo "ran program $1 $(cat /proc/$load/task/*/schedstat /proc/$pid/task/*/schedstat | sort -u | awk '{ ns += $1 } END { printf "%.0f", ns }')"
     echo "ran kswapd $1 $(cut -d ' ' -f 1 $(dirname $(grep -lx kswapd0 /proc/[0-9]*/comm))/schedstat)"
 }
 counters before

@@ -62,6 +62,9 @@ fn chance(expected: f64, done: f64) -> f64 {
     1.0 - never * (1.0 - more * done)
 }
 
+/// Visits to all that are spent ahead, beside the first ones: one to what these tell nothing of, and a second look.
+const AGAIN: f64 = 2.0;
+
 /// What a visit costs in all, CPU time, ns, with all looks and with few; none before the first.
 #[derive(Debug, Default)]
 pub(super) struct VisitCost([Option<f64>; 2]);
@@ -85,15 +88,17 @@ impl VisitCost {
 
 impl Recorder {
     /// Draws as many visits as `budget_ns` of CPU time pays for, and finds out which pages of what
-    /// was drawn cannot be cleared.
-    pub(super) fn draw(&mut self, budget_ns: f64) -> Drawn {
+    /// was drawn cannot be cleared. What is spent ahead of that, `ahead_ns`, pays for [`AGAIN`] visits to all at most.
+    pub(super) fn draw(&mut self, budget_ns: f64, ahead_ns: f64) -> Drawn {
         let cores: Vec<f32> = self.known.iter().map(|known| known.cores).collect();
         let floor: Vec<f64> = self.regions.iter().map(|region| f64::from(region.present)).collect();
         let unvisited = self.unvisited(false);
         let coarse = !unvisited.is_empty();
         let cost = self.visit_cost.of(coarse, self.huge_share());
         self.place_windows(&unvisited);
-        let visits = budget_ns / cost - self.as_visits(&unvisited);
+        let ahead =
+            (ahead_ns / cost).min(self.as_visits(&unvisited) + AGAIN * self.regions.len() as f64);
+        let visits = budget_ns / cost + ahead - self.as_visits(&unvisited);
         let (sparse, left_out) = self.sparse(visits);
         let mut wanted = wanted(&self.regions, &cores, |region| self.can_visit(region));
         let out = wanted.iter_mut().zip(left_out).filter(|(_, out)| *out);

@@ -77,7 +77,8 @@ impl Recorder {
             self.ending_ns + u64::try_from(pace.deciding.as_nanos()).unwrap_or(u64::MAX);
         let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
-        let drawn = self.draw((budget - used).max(least));
+        let ahead_ns = pace.ahead_ns(epoch).min((budget - used).max(0.0));
+        let drawn = self.draw((budget - used - ahead_ns).max(least), ahead_ns);
         let coarse = drawn.first.is_some();
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let limits = Limits {
@@ -204,7 +205,7 @@ impl Recorder {
             // The first decision on much that is new takes far longer than the next ones.
             deciding: self.deciding[0].min(self.deciding[1]),
             last: self.length,
-            saving: self.owed_ns > 0.0,
+            saving: self.owed_ns > self.options.epoch.as_nanos() as f64 * self.budget(),
             ahead: self.options.opening.is_some() && self.owed_ns <= 0.0 && all,
             budget: self.budget(),
         }

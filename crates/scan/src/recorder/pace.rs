@@ -32,7 +32,7 @@ pub(super) struct Pace {
     pub(super) last: Duration,
     /// All has to be visited, and nothing that was spent ahead is still to be saved.
     pub(super) ahead: bool,
-    /// Something is.
+    /// More is than a usual epoch may take.
     pub(super) saving: bool,
     /// Share of one core.
     pub(super) budget: f64,
@@ -91,6 +91,11 @@ impl Pace {
         let saved = owed_ns.min(SAVED * self.even_ns(length));
         *owed_ns -= saved;
         self.even_ns(length) * self.share() / self.budget - saved
+    }
+
+    /// What of that is spent ahead.
+    pub(super) fn ahead_ns(&self, length: Duration) -> f64 {
+        self.even_ns(length) * (self.share() / self.budget - 1.0)
     }
 
     /// The same if it is to be as in every epoch.
@@ -197,6 +202,8 @@ mod tests {
         let small = |epoch| Pace { budget: 0.03, ..pace(epoch) };
         let ahead = Pace { ahead: true, ..small(0) };
         assert_eq!(ahead.budget_ns(SECOND, &mut 0.0), 0.3e9);
+        assert!((ahead.ahead_ns(SECOND) - 0.27e9).abs() < 1.0);
+        assert_eq!(small(0).ahead_ns(SECOND), 0.0);
         let large = Pace { ahead: true, ..pace(0) };
         assert_eq!(large.budget_ns(SECOND, &mut 0.0), 0.5e9, "half a core");
         let mut owed_ns = 0.1e9;

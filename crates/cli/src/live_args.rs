@@ -89,8 +89,8 @@ pub(crate) struct RunArgs {
     /// with --record 2M).
     #[arg(long, value_name = "4K|2M", conflicts_with = "record")]
     pub(crate) unit: Option<UnitSize>,
-    /// Share of one core that observing may cost, in percent (default: 3 % of each core that the
-    /// target keeps busy, half a core at most).
+    /// Share of one core that observing and deciding may cost, in percent (default: 3 % of each core that the
+    /// target keeps busy, half a core at most). More in a second in which all memory has to be looked at, saved later.
     #[arg(long, value_parser = percent, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) budget: Option<f64>,
     /// Also watch memory that is mapped more than once (by several processes, say), or locked. While its accessed bits

@@ -164,19 +164,19 @@ fn of_rounds(rounds: u32, mut measure: impl FnMut() -> f64) -> [f64; 2] {
 
 /// Nanoseconds per load when each load's address comes from the one before, all over the area.
 fn chase_ns(area: &Area, loads: usize) -> f64 {
-    let lines = area.size() / LINE;
+    let (lines, base) = (area.size() / LINE, area.address());
     // The lines are a power of two: an odd factor and addend visit each once (a full-period
     // congruential sequence), far from the one before.
     let mut at = 0;
     for _ in 0..lines {
         let next = (at * 1_664_525 + 1_013_904_223) % lines;
-        area.put(at * LINE, area.address() + next * LINE);
+        area.put(at * LINE, base + next * LINE);
         at = next;
     }
     let mut offset = 0;
     let started = Instant::now();
     for _ in 0..loads {
-        offset = area.read(offset) - area.address();
+        offset = area.read(offset).wrapping_sub(base);
     }
     std::hint::black_box(offset);
     started.elapsed().as_secs_f64() * 1e9 / loads as f64

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Instructions that wait to retire, and lines that are on their way to the first cache, at most: as of AMD's Zen 3 and
- * Intel's Golden Cove (their optimization manuals; the least of each). */
+/* Instructions that wait to retire, and lines that are on their way to the first cache, at most: about as of AMD's Zen 3
+ * and Intel's Golden Cove, the least of each. Not measured. */
 #define WINDOW 256
 #define AT_ONCE 16
 /* A pointer's target, and fields of it. */

@@ -3,7 +3,7 @@
 beside all of their memory fast, and which share of their cache misses fast memory serves, beside what the best placement
 would serve. Boots guests (make lab), one per case; what was measured before is kept.
 
-The lab's meter counts misses from outside the guest; speed is misses per second, which each piece of work brings as many of.
+The lab's meter counts misses from outside the guest; speed is by what the program itself says that it got done.
 Memory is where the kernel put it at first, fast first; its tiering is on before the program starts, as on a machine.
 The clairvoyant has on the fast tier those base pages with the most misses in the last third, as many as were free
 before the program started; it moves nothing and costs nothing. Another guest counts misses by page for it. Each miss
@@ -123,11 +123,16 @@ def metered(case):
     first = next((row for row in times if row[1]), [0, 1, 0])
     return {
         "misses": sum(row[1] for row in times),
-        "speed": sum(row[1] for row in times) / times[-1][0],
+        "speed": work_per_s(case["done"]),
         "fast_misses": sum(row[2] for row in times),
         "last_third": {"misses": misses, "fast_share": share},
         "first_share": first[2] / first[1],
     }
+
+
+def work_per_s(done):
+    """Accesses, or requests, a second that the program got done from when its memory was there until it was ended."""
+    return float(re.search(r"per_second=([\d.]+)", done)[1])
 
 
 def moved_pages(found, since="before"):

@@ -13,6 +13,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import threading
 import tomllib
 
 import common
@@ -103,11 +104,14 @@ def at_once(args, jobs):
     """Calls functions with their arguments, so many at a time as the options say. On Ctrl-C no further one begins, and the
     guests end by it too."""
     pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
-    running = [pool.submit(*job) for job in jobs]
+    interrupted = threading.Event()
+    begin = lambda do, *rest: None if interrupted.is_set() else do(*rest)
+    running = [pool.submit(begin, *job) for job in jobs]
     try:
         for job in running:
             job.result()
     except KeyboardInterrupt:
+        interrupted.set()
         sys.exit("interrupted; what was measured is kept")
     finally:
         pool.shutdown(wait=False, cancel_futures=True)

@@ -6,7 +6,7 @@ would serve. Boots guests (make lab), one per case; what was measured before is 
 The lab's meter counts misses from outside the guest; speed is by what the program itself says that it got done.
 Memory is where the kernel put it at first, fast first; its tiering is on before the program starts, as on a machine.
 The clairvoyant has on the fast tier those base pages with the most misses in the last third, as many as were free
-before the program started; it moves nothing and costs nothing. Another guest counts misses by page for it. Each miss
+before the program started; it moves nothing and costs nothing. Misses are counted by page for it where nothing moves. Each miss
 is put into one of two halves by chance; pages are chosen by one half and judged by the other, or it would be praised
 for luck."""
 
@@ -24,7 +24,7 @@ import guest
 from compare.programs import ALONE, DRAM, MODES, PROGRAMS
 
 PAGES_PER_MIB = 256
-# Between rows of the meter by page.
+# Between rows of the meter where it counts by page, seconds.
 EVERY_S = 4
 # How long each is watched.
 SECONDS = 50
@@ -47,7 +47,10 @@ def run(args, program, dram, mode, path):
     variables = variables_of(args, program, mode)
     found = {"program": program.name, "about": program.about, "dram_mib": dram, "mode": mode, "page": args.page}
     found |= {"seconds": args.seconds, "clock": dataclasses.asdict(args.clock)} | args.build
-    text, out = guest.run(args, path.stem, "compare.sh", dram, variables, program.needs)
+    # Where nothing moves it is also counted by page, for the clairvoyant.
+    by_page = (mode, dram) == (MODES[0], DRAM[0])
+    meter = ("4K", EVERY_S) if by_page else ("2M", 1)
+    text, out = guest.run(args, path.stem, "compare.sh", dram, variables, program.needs, meter)
     if text is None:
         return
     found |= printed(text)
@@ -55,20 +58,10 @@ def run(args, program, dram, mode, path):
         found["options"] = variables["OPTIONS"]
         found["run"] = json.loads(common.read(out / "run.json"))
         (path.with_suffix(".jsonl")).write_text(common.read(out / "log.jsonl"), encoding="utf-8")
-    found["over_time"] = guest.over_time(guest.misses(out, found["areas"]))
-    path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-    guest.forget(out)
-
-
-def run_pages(args, program, path):
-    """One guest without migration in which misses are counted by page; writes what the best so many MiB serve."""
-    variables = variables_of(args, program, "none")
-    found = {"program": program.name, "page": args.page, "clock": dataclasses.asdict(args.clock)} | args.build
-    text, out = guest.run(args, path.stem, "compare.sh", DRAM[0], variables, program.needs, meter=("4K", EVERY_S))
-    if text is None:
-        return
-    rows = guest.misses(out, printed(text)["areas"], unit=4096)
-    found["best_by_mib"] = best_by_mib(rows)
+    rows = guest.misses(out, found["areas"], 4096 if by_page else guest.UNIT)
+    found["over_time"] = guest.over_time(rows)
+    if by_page:
+        found["best_by_mib"] = best_by_mib(rows)
     path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 
@@ -154,8 +147,7 @@ def cases(folder, again):
     all_ = {}
     for path in sorted(path for each in (folder, *again) for path in each.glob("*.json")):
         case = json.loads(path.read_text(encoding="utf-8"))
-        if "best_by_mib" not in case:
-            all_.setdefault((case["program"], case["dram_mib"], case["mode"]), []).append(case | metered(case))
+        all_.setdefault((case["program"], case["dram_mib"], case["mode"]), []).append(case | metered(case))
     found = {}
     for (program, dram, mode), guests in all_.items():
         guests.sort(key=lambda case: case["last_third"]["fast_share"])
@@ -165,13 +157,10 @@ def cases(folder, again):
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0][0], 99), item[0][1])))
 
 
-def best(folder, program, free_kib):
-    """What the clairvoyant serves with so much fast memory, percent; none where it was not counted."""
-    path = folder / f"{program}-pages.json"
-    if not path.exists():
-        return None
-    by_mib = json.loads(path.read_text(encoding="utf-8"))["best_by_mib"]
-    return 100 * by_mib[min(free_kib // 1024, len(by_mib) - 1)]
+def best(case, free_kib):
+    """What the clairvoyant serves with so much fast memory, percent; none where that was not counted."""
+    by_mib = (case or {}).get("best_by_mib")
+    return 100 * by_mib[min(free_kib // 1024, len(by_mib) - 1)] if by_mib else None
 
 
 def show(folder, again, markdown):
@@ -184,7 +173,8 @@ def show(folder, again, markdown):
         alone = found.get((program, ALONE), {}).get("alone")
         share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
         # Where Pagetide is about to run some of that is still to become free: what the others have holds for all.
-        clairvoyant = best(folder, program, modes["none"]["free_kib"]) if "none" in modes else None
+        counted = found.get((program, DRAM[0]), {}).get("none")
+        clairvoyant = best(counted, modes["none"]["free_kib"]) if "none" in modes else None
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case, None), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
         speed = {mode: case["speed"] / alone["speed"] if alone else None for mode, case in modes.items()}
         for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
@@ -273,10 +263,6 @@ def to_measure(args):
         path = args.folder / f"{program.name}-{dram}-{mode}.json"
         if re.search(args.only, path.stem) and not path.exists():
             yield run, args, program, dram, mode, path
-    for program in PROGRAMS:
-        path = args.folder / f"{program.name}-pages.json"
-        if re.search(args.only, path.stem) and not path.exists():
-            yield run_pages, args, program, path
 
 
 def main():

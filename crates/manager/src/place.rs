@@ -21,7 +21,11 @@ pub(crate) struct Layout {
 impl Layout {
     pub(crate) fn new(mut places: Vec<Place>, heat: &EpochHeat, tiers: &Tiers) -> Self {
         places.sort_by_key(|place| place.unit);
-        let mut layout = Self::default();
+        let mut layout = Self {
+            of_row: Vec::with_capacity(heat.len()),
+            fast_part: Vec::with_capacity(heat.len()),
+            ..Self::default()
+        };
         let mut at = 0;
         for unit in &heat.unit {
             while places.get(at).is_some_and(|place| place.unit < *unit) {

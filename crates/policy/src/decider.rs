@@ -32,6 +32,8 @@ pub struct Decider {
     needs: Needs,
     order: PriorityOrder,
     history: AccessHistory,
+    /// Where the units of the epoch that arrived last are was seen.
+    seen: bool,
 }
 
 impl Decider {
@@ -44,7 +46,8 @@ impl Decider {
     /// The same for a policy that is in no registry.
     #[must_use]
     pub fn with(policy: Policy, needs: Needs) -> Self {
-        Self { policy, needs, order: PriorityOrder::new(), history: AccessHistory::default() }
+        let (order, history) = (PriorityOrder::new(), AccessHistory::default());
+        Self { policy, needs, order, history, seen: false }
     }
 
     /// What its policy must be shown.
@@ -77,8 +80,8 @@ impl Decider {
         self.history.born(heat).map(|row| heat.bytes(row)).sum()
     }
 
-    /// Units that come behind what is born, as of the last decision.
-    pub(crate) fn behind_births(&self) -> impl Iterator<Item = UnitId> + '_ {
+    /// Rows of units that come behind what is born, as of the last decision.
+    pub(crate) fn behind_births(&self) -> impl Iterator<Item = usize> + '_ {
         let key = self.birth().map(|birth| birth.key);
         key.into_iter().flat_map(|key| self.order.behind(key))
     }
@@ -86,11 +89,10 @@ impl Decider {
     /// Where the units of the epoch that arrived last were seen, if that is known: what is fast
     /// comes first, otherwise the order stays or is [scattered](Needs::scatters). A replay goes without, and takes every move that it
     /// decided on for made; its order is the same at every capacity.
-    pub fn reconcile(&mut self, heat: &EpochHeat, fast: &[bool]) {
-        if self.needs.scatters {
-            self.order.reconcile_scattered(heat, fast);
-        } else {
-            self.order.reconcile(heat, fast);
+    pub fn reconcile(&mut self, fast: &[bool]) {
+        self.seen = true;
+        if !self.needs.scatters {
+            self.order.reconcile(fast);
         }
     }
 
@@ -120,13 +122,22 @@ impl Decider {
             placement: needs.placement.then_some(placement),
         };
         policy.rank(&view, &mut keys);
-        self.order.rank(heat, &keys);
+        if std::mem::take(&mut self.seen) && needs.scatters {
+            self.order.rank_scattered(heat, now.fast, &keys);
+        } else {
+            self.order.rank(&keys);
+        }
         let fixed = |row: usize| match now.movable {
             Some(movable) if !movable[row] => Some(now.fast[row]),
             _ => None,
         };
         let wanted = self.order.cut_around(heat, now.capacity, fixed);
         moves(&self.order, heat, now.fast, &wanted)
+    }
+
+    /// The rows of the units from the fastest memory to the slowest.
+    pub(crate) fn rows(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        self.order.rows()
     }
 
     /// The units from the fastest memory to the slowest.

@@ -8,7 +8,6 @@
 
 mod access_history;
 mod amp_pages;
-mod ascending;
 mod births;
 mod by_history;
 mod channel;

@@ -5,7 +5,7 @@
 //! Moves are taken in the order of want. A demotion is made only for room that is needed: what
 //! else a policy would have elsewhere stays where it is until then.
 
-use crate::priority_order::rows;
+use crate::priority_order::RowOf;
 use crate::{CostBenefit, Decider, Moves};
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 
@@ -68,23 +68,31 @@ pub fn apply_limits(
     stands_still: impl Fn(usize) -> bool,
     limits: &Limits,
 ) -> Chosen {
-    let rows = rows(heat);
-    let row = |unit: &UnitId| rows[unit.index()] as usize;
+    let rows = RowOf::of(heat);
     let mut direction = vec![Direction::Stay; heat.len()];
-    for (up, down) in &moves.exchange {
-        (direction[row(up)], direction[row(down)]) = (Direction::Up, Direction::Down);
-    }
-    moves.promote.iter().for_each(|unit| direction[row(unit)] = Direction::Up);
-    moves.demote.iter().for_each(|unit| direction[row(unit)] = Direction::Down);
-    let rows_to = |which: Direction| {
-        let order = decider.units().map(|unit| row(&unit));
-        order.filter(|row| direction[*row] == which).collect::<Vec<_>>()
+    let mut goes = |unit: &UnitId, to| {
+        if let Some(row) = rows.row(*unit) {
+            direction[row] = to;
+        }
     };
-    let (ups, mut downs) = (rows_to(Direction::Up), rows_to(Direction::Down));
+    for (up, down) in &moves.exchange {
+        goes(up, Direction::Up);
+        goes(down, Direction::Down);
+    }
+    moves.promote.iter().for_each(|unit| goes(unit, Direction::Up));
+    moves.demote.iter().for_each(|unit| goes(unit, Direction::Down));
+    let (mut ups, mut downs) = (Vec::new(), Vec::new());
+    for row in decider.rows() {
+        match direction[row] {
+            Direction::Up => ups.push(row),
+            Direction::Down => downs.push(row),
+            Direction::Stay => {}
+        }
+    }
     downs.reverse();
     let mut gives_way = vec![false; heat.len()];
     if let Some(birth) = decider.birth().filter(|_| limits.for_births.0 > 0) {
-        for row in decider.behind_births().map(|unit| row(&unit)) {
+        for row in decider.behind_births() {
             gives_way[row] = !stands_still(row)
                 && limits.cost_benefit.is_none_or(|terms| terms.gives_way(heat, row, birth.rate));
         }
@@ -139,10 +147,11 @@ fn choose(
         chosen.beyond = Bytes(u64::try_from(-room - debt).unwrap_or(0));
         room = -debt;
     }
+    // The demotions that make room for one.
+    let mut making = Vec::new();
     for (at, up) in ups.iter().copied().enumerate() {
-        // The demotions that make room for it.
         let mut ahead = downs.clone();
-        let mut making = Vec::new();
+        making.clear();
         let mut made = room;
         while made < bytes(up)
             && let Some(row) = ahead.next()
@@ -167,7 +176,7 @@ fn choose(
         left -= moved;
         downs = ahead;
         chosen.promote.push(up);
-        chosen.demote.extend(making);
+        chosen.demote.extend(&making);
     }
     chosen
 }

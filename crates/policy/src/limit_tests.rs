@@ -54,7 +54,7 @@ fn within(
     let spec: PolicySpec = "rate:steps=256".parse().unwrap();
     let mut decider = Decider::new(&spec);
     decider.arrive(heat);
-    decider.reconcile(heat, fast);
+    decider.reconcile(fast);
     let capacity = Bytes(capacity * PAGE);
     let now = Now {
         length_s: 1.0,
@@ -102,7 +102,7 @@ fn for_births(rate: f32, pages: u64, still: bool) -> Vec<usize> {
     for heat in [before, after] {
         decider.arrive(&heat);
         let fast = vec![true; heat.len()];
-        decider.reconcile(&heat, &fast);
+        decider.reconcile(&fast);
         let now = Now {
             length_s: 1.0,
             free_moves: false,

@@ -18,27 +18,60 @@ use pagetide_types::{Bytes, EpochHeat, UnitId};
 #[derive(Clone, Debug, Default)]
 pub struct PriorityOrder {
     entries: Vec<Entry>,
+    /// The units of the heat that arrived last, and their sizes.
+    arrived: (Vec<UnitId>, Vec<u16>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     /// `None`: a hole.
     unit: Option<UnitId>,
+    /// Its row in the heat that arrived last; of a hole nothing.
+    row: u32,
     /// Size in base pages.
-    pages: u64,
+    pages: u32,
     /// By which it was ranked last; of a unit that was not yet, [`UNRANKED`].
     key: u32,
 }
 
+impl Entry {
+    fn of(heat: &EpochHeat, row: usize, key: u32) -> Self {
+        let (unit, pages) = (Some(heat.unit[row]), heat.pages[row].into());
+        #[expect(clippy::cast_possible_truncation, reason = "there are no more units")]
+        Self { unit, row: row as u32, pages, key }
+    }
+}
+
 const UNRANKED: u32 = u32::MAX;
 
-/// A number that has nothing to do with where a unit lies (Fibonacci hashing: Knuth 1998).
-fn scattered(unit: UnitId) -> u32 {
-    unit.0.wrapping_mul(0x9E37_79B9)
+/// Bits of a position in an order: enough for 8 TiB of base pages.
+const POSITION: u32 = 31;
+
+/// A number below 2^31 that has nothing to do with where a row lies, of each of so many another one (Fibonacci hashing: Knuth
+/// 1998).
+fn scattered(row: u32) -> u32 {
+    row.wrapping_mul(SCATTER) & ((1 << POSITION) - 1)
 }
+
+/// The row of which that is the number.
+fn gathered(number: u32) -> u32 {
+    number.wrapping_mul(GATHER) & ((1 << POSITION) - 1)
+}
+
+const SCATTER: u32 = 0x9E37_79B9;
+/// What times the other is 1 (by Newton's method each step doubles the bits that are right).
+const GATHER: u32 = {
+    let (mut inverse, mut steps) = (1_u32, 0);
+    while steps < 5 {
+        inverse = inverse.wrapping_mul(2_u32.wrapping_sub(SCATTER.wrapping_mul(inverse)));
+        steps += 1;
+    }
+    inverse
+};
 
 /// Marks a unit that is not alive.
 const DEAD: u32 = u32::MAX;
+const TOO_MANY: &str = "more than 8 TiB of base pages";
 
 impl PriorityOrder {
     /// An order without units.
@@ -55,53 +88,55 @@ impl PriorityOrder {
     /// The same with a key for who was born ([`crate::RankPolicy::birth`]); whether that put
     /// any of them before others that were there.
     pub fn arrive_by(&mut self, heat: &EpochHeat, birth_key: Option<u32>) -> bool {
-        let rows = rows(heat);
-        let row = |unit: UnitId| rows.get(unit.index()).copied().filter(|row| *row != DEAD);
-        let size = |unit| row(unit).map(|row| u64::from(heat.pages[row as usize]));
+        let (units, pages) = &mut self.arrived;
+        if (&*units, &*pages) == (&heat.unit, &heat.pages) {
+            return false;
+        }
+        units.clone_from(&heat.unit);
+        pages.clone_from(&heat.pages);
+        let rows = RowOf::of(heat);
+        let row = |unit: UnitId| rows.row(unit);
         let mut newborn = vec![true; heat.len()];
         let (mut now, mut before) = (0, 0);
         for Entry { unit, pages, .. } in &self.entries {
             if let Some(row) = unit.and_then(row) {
-                newborn[row as usize] = false;
-                now += u64::from(heat.pages[row as usize]);
-                before += pages;
+                newborn[row] = false;
+                now += u64::from(heat.pages[row]);
+                before += u64::from(*pages);
             }
         }
-        let mut births = (0..heat.len()).filter(|row| newborn[*row]).map(|row| Entry {
-            unit: Some(heat.unit[row]),
-            pages: heat.pages[row].into(),
-            key: UNRANKED,
-        });
+        let births = (0..heat.len()).filter(|row| newborn[*row]);
+        let mut births = births.map(|row| Entry::of(heat, row, UNRANKED));
         // Pages that take room from the holes ahead.
         let mut taking: u64 = now.saturating_sub(before);
         let mut order = Vec::with_capacity(heat.len());
         let mut pushed = false;
-        for entry in self.entries.drain(..) {
-            if birth_key.is_some_and(|key| entry.key > key) {
+        for Entry { unit, pages, key, .. } in self.entries.drain(..) {
+            if birth_key.is_some_and(|birth_key| key > birth_key) {
                 for birth in births.by_ref() {
                     order.push(birth);
-                    taking += birth.pages;
+                    taking += u64::from(birth.pages);
                     pushed = true;
                 }
             }
-            if let Some((unit, pages)) = entry.unit.and_then(|unit| Some((unit, size(unit)?))) {
-                order.push(Entry { unit: Some(unit), pages, ..entry });
+            if let Some(row) = unit.and_then(row) {
+                order.push(Entry::of(heat, row, key));
                 continue;
             }
-            let mut room = entry.pages;
+            let mut room = pages;
             loop {
-                let taken = taking.min(room);
-                taking -= taken;
+                let taken = room.min(u32::try_from(taking).unwrap_or(u32::MAX));
+                taking -= u64::from(taken);
                 room -= taken;
                 if room == 0 {
                     break;
                 }
                 let Some(birth) = births.next() else {
-                    order.push(Entry { unit: None, pages: room, ..entry });
+                    order.push(Entry { unit: None, row: DEAD, pages: room, key });
                     break;
                 };
                 order.push(birth);
-                taking = birth.pages;
+                taking = birth.pages.into();
             }
         }
         order.extend(births);
@@ -113,54 +148,59 @@ impl PriorityOrder {
 
     /// Takes in where the units of the heat that arrived last really are, which rows are fast:
     /// they come first, otherwise the order stays. Closes the holes.
-    pub fn reconcile(&mut self, heat: &EpochHeat, fast: &[bool]) {
-        self.fast_first(heat, fast, |_| 0);
-    }
-
-    /// The same, and otherwise scattered over memory: where of many units that are alike some are to move, they are not
-    /// all of one piece. A piece is some threads' part of an array, for which all others then wait at the end of a loop.
-    pub fn reconcile_scattered(&mut self, heat: &EpochHeat, fast: &[bool]) {
-        self.fast_first(heat, fast, scattered);
-    }
-
-    fn fast_first(&mut self, heat: &EpochHeat, fast: &[bool], then_by: impl Fn(UnitId) -> u32) {
-        let rows = rows(heat);
-        self.sort(|unit| {
-            let slow = !fast[rows[unit.index()] as usize];
-            u64::from(slow) << u32::BITS | u64::from(then_by(unit))
-        });
+    pub fn reconcile(&mut self, fast: &[bool]) {
+        self.sort(|entry| u32::from(!fast[entry.row as usize]));
     }
 
     /// Decides: closes the holes and orders by `keys` (one per row of the heat that arrived
     /// last, lowest first), equal keys in their previous order.
-    pub fn rank(&mut self, heat: &EpochHeat, keys: &[u32]) {
-        let rows = rows(heat);
-        let key = |unit: UnitId| keys[rows[unit.index()] as usize];
+    pub fn rank(&mut self, keys: &[u32]) {
         for entry in &mut self.entries {
-            entry.key = entry.unit.map_or(UNRANKED, key);
+            entry.key = keys.get(entry.row as usize).copied().unwrap_or(UNRANKED);
         }
-        self.sort(|unit| u64::from(key(unit)));
+        self.sort(|entry| entry.key);
     }
 
-    /// Closes the holes and sorts by a key of 33 bits, equal ones in their previous order. Key and position are one
-    /// number, so that no key is looked up twice.
-    fn sort(&mut self, key: impl Fn(UnitId) -> u64) {
-        const POSITION: u32 = u64::BITS - 33;
-        self.entries.retain(|entry| entry.unit.is_some());
-        let with_position = |(at, entry): (usize, &Entry)| {
-            entry.unit.map_or(u64::MAX, |unit| key(unit) << POSITION | at as u64)
+    /// The same for rows of which some are `fast`: of equal keys they come first, and otherwise these are scattered over
+    /// memory: where of many units that are alike some are to move, they are not all of one piece. A piece is some threads'
+    /// part of an array, for which all others then wait at the end of a loop.
+    pub fn rank_scattered(&mut self, heat: &EpochHeat, fast: &[bool], keys: &[u32]) {
+        assert!(heat.len() as u64 <= 1 << POSITION, "{TOO_MANY}");
+        let rows = (0..).zip(keys.iter().zip(fast));
+        // All that an entry needs is in one number.
+        let number = |(row, (key, fast)): (u32, (&u32, &bool))| {
+            let slow = u64::from(!*fast) << POSITION;
+            u64::from(*key) << (POSITION + 1) | slow | u64::from(scattered(row))
         };
+        let mut numbers: Vec<u64> = rows.map(number).collect();
+        numbers.sort_unstable();
+        let entry = |number: u64| {
+            #[expect(clippy::cast_possible_truncation, reason = "these bits")]
+            let (key, row) = ((number >> (POSITION + 1)) as u32, gathered(number as u32));
+            Entry::of(heat, row as usize, key)
+        };
+        self.entries.clear();
+        self.entries.extend(numbers.into_iter().map(entry));
+    }
+
+    /// Closes the holes and sorts, equal keys in their previous order. Key and position are one number, so that no key is
+    /// looked up twice.
+    fn sort(&mut self, key: impl Fn(&Entry) -> u32) {
+        self.entries.retain(|entry| entry.unit.is_some());
+        let with_position =
+            |(at, entry): (usize, &Entry)| u64::from(key(entry)) << POSITION | at as u64;
         let mut keys: Vec<u64> = self.entries.iter().enumerate().map(with_position).collect();
-        assert!(keys.len() as u64 <= 1 << POSITION, "more than 8 TiB of base pages");
+        assert!(keys.len() as u64 <= 1 << POSITION, "{TOO_MANY}");
         keys.sort_unstable();
         let position = |key: u64| (key & ((1 << POSITION) - 1)) as usize;
         self.entries = keys.into_iter().map(|key| self.entries[position(key)]).collect();
     }
 
-    /// Units that were ranked behind this key.
-    pub(crate) fn behind(&self, key: u32) -> impl Iterator<Item = UnitId> + '_ {
+    /// Rows of units that were ranked behind this key.
+    pub(crate) fn behind(&self, key: u32) -> impl Iterator<Item = usize> + '_ {
         let ranked = move |entry: &&Entry| entry.key > key && entry.key != UNRANKED;
-        self.entries.iter().filter(ranked).filter_map(|entry| entry.unit)
+        let live = self.entries.iter().filter(|entry| entry.unit.is_some());
+        live.filter(ranked).map(|entry| entry.row as usize)
     }
 
     /// Which rows of the heat that arrived last are fast under a budget: those that end within.
@@ -177,21 +217,21 @@ impl PriorityOrder {
         budget: Bytes,
         fixed: impl Fn(usize) -> Option<bool>,
     ) -> Vec<bool> {
-        let rows = rows(heat);
         let fixed: Vec<Option<bool>> = (0..heat.len()).map(fixed).collect();
         let mut fast: Vec<bool> = fixed.iter().map(|fixed| *fixed == Some(true)).collect();
         let used = (0..heat.len()).filter(|row| fast[*row]).map(|row| heat.bytes(row));
         let mut end: Bytes = used.sum();
         for entry in &self.entries {
-            if entry.unit.is_some_and(|unit| fixed[rows[unit.index()] as usize].is_some()) {
+            let row = entry.row as usize;
+            if entry.unit.is_some() && fixed[row].is_some() {
                 continue;
             }
-            end += Bytes(entry.pages << 12);
+            end += Bytes(u64::from(entry.pages) << 12);
             if end > budget {
                 break;
             }
-            if let Some(unit) = entry.unit {
-                fast[rows[unit.index()] as usize] = true;
+            if entry.unit.is_some() {
+                fast[row] = true;
             }
         }
         fast
@@ -201,15 +241,29 @@ impl PriorityOrder {
     pub fn units(&self) -> impl DoubleEndedIterator<Item = UnitId> + '_ {
         self.entries.iter().filter_map(|entry| entry.unit)
     }
+
+    /// Their rows in the heat that arrived last.
+    pub(crate) fn rows(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
+        self.entries.iter().filter(|entry| entry.unit.is_some()).map(|entry| entry.row as usize)
+    }
 }
 
-/// The row of every unit in `heat`, by its number.
-pub(crate) fn rows(heat: &EpochHeat) -> Vec<u32> {
-    let mut rows = vec![DEAD; heat.unit.last().map_or(0, |last| last.index() + 1)];
-    for (row, unit) in (0..).zip(&heat.unit) {
-        rows[unit.index()] = row;
+/// The rows that units have in a heat.
+pub(crate) struct RowOf(Vec<u32>);
+
+impl RowOf {
+    pub(crate) fn of(heat: &EpochHeat) -> Self {
+        let mut rows = vec![DEAD; heat.unit.last().map_or(0, |last| last.index() + 1)];
+        for (row, unit) in (0..).zip(&heat.unit) {
+            rows[unit.index()] = row;
+        }
+        Self(rows)
     }
-    rows
+
+    /// None of a unit that is not alive.
+    pub(crate) fn row(&self, unit: UnitId) -> Option<usize> {
+        self.0.get(unit.index()).filter(|row| **row != DEAD).map(|row| *row as usize)
+    }
 }
 
 #[cfg(test)]
@@ -237,7 +291,7 @@ mod tests {
     /// Units as (number, pages), holes as (-1, pages).
     fn layout(order: &PriorityOrder) -> Vec<(i64, u64)> {
         let unit = |entry: &Entry| entry.unit.map_or(-1, |unit| i64::from(unit.0));
-        order.entries.iter().map(|entry| (unit(entry), entry.pages)).collect()
+        order.entries.iter().map(|entry| (unit(entry), entry.pages.into())).collect()
     }
 
     fn pages(pages: u64) -> Bytes {
@@ -270,8 +324,8 @@ mod tests {
         let mut order = PriorityOrder::new();
         order.arrive(&heat);
         let fast = [false, true, false, true, false];
-        order.reconcile(&heat, &fast);
-        order.rank(&heat, &[7; 5]);
+        order.reconcile(&fast);
+        order.rank(&[7; 5]);
         assert_eq!(order.units().map(|unit| unit.0).collect::<Vec<_>>(), [1, 3, 0, 2, 4]);
         assert_eq!(order.cut(&heat, Bytes::kib(8)), fast);
     }
@@ -285,16 +339,14 @@ mod tests {
         order.arrive(&heat);
         // The first quarter is fast, and half of all is to be.
         let first: Vec<bool> = (0..1024).map(|unit| unit < 256).collect();
-        order.reconcile_scattered(&heat, &first);
-        order.rank(&heat, &[7; 1024]);
+        order.rank_scattered(&heat, &first, &[7; 1024]);
         let half = order.cut(&heat, pages(512));
         assert!(half[..256].iter().all(|fast| *fast), "what is fast stays");
         for piece in half[256..].chunks(64) {
             let fast = piece.iter().filter(|fast| **fast).count();
             assert!((19..=24).contains(&fast), "a third of each piece: {fast}");
         }
-        order.reconcile_scattered(&heat, &half);
-        order.rank(&heat, &[7; 1024]);
+        order.rank_scattered(&heat, &half, &[7; 1024]);
         assert_eq!(order.cut(&heat, pages(512)), half, "and nothing moves any more");
     }
 
@@ -304,10 +356,10 @@ mod tests {
         let now = heat(&[(0, 1), (1, 1), (2, 1), (3, 1)]);
         order.arrive(&now);
         assert_eq!(order.cut(&now, pages(2)), [true, true, false, false]);
-        order.rank(&now, &[5, 5, 1, 5]);
+        order.rank(&[5, 5, 1, 5]);
         assert_eq!(layout(&order), [(2, 1), (0, 1), (1, 1), (3, 1)]);
         assert_eq!(order.cut(&now, pages(2)), [true, false, true, false]);
-        order.rank(&now, &[7, 7, 7, 7]);
+        order.rank(&[7, 7, 7, 7]);
         assert_eq!(layout(&order), [(2, 1), (0, 1), (1, 1), (3, 1)]);
     }
 
@@ -341,7 +393,7 @@ mod tests {
         let mut later = order.clone();
         later.arrive(&heat(&[(1, 4), (3, 4), (4, 3), (5, 5), (6, 2)]));
         assert_eq!(layout(&later), [(4, 3), (5, 5), (1, 4), (3, 4), (6, 2)]);
-        order.rank(&now, &[0, 0, 0]);
+        order.rank(&[0, 0, 0]);
         assert_eq!(layout(&order), [(4, 3), (1, 4), (3, 4)]);
         assert_eq!(order.cut(&now, pages(8)), [true, false, true]);
         assert_eq!(order.cut(&now, pages(11)), [true, true, true]);
@@ -352,13 +404,13 @@ mod tests {
         let mut order = PriorityOrder::new();
         let now = heat(&[(0, 4), (1, 4), (2, 4), (3, 4)]);
         assert!(!order.arrive_by(&now, Some(5)), "nobody was there");
-        order.rank(&now, &[1, 5, 6, 9]);
+        order.rank(&[1, 5, 6, 9]);
         let later = heat(&[(0, 4), (1, 4), (3, 4), (4, 3), (5, 3)]);
         assert!(order.clone().arrive_by(&later, Some(5)), "they come before one that stays");
         order.arrive_by(&later, Some(5));
         assert_eq!(layout(&order), [(0, 4), (1, 4), (4, 3), (5, 3), (3, 4)], "2's hole is used up");
         // Room ahead is taken first, and the rest come by their key.
-        order.rank(&later, &[1, 2, 8, 4, 4]);
+        order.rank(&[1, 2, 8, 4, 4]);
         let last = heat(&[(1, 4), (3, 4), (4, 3), (5, 3), (6, 4), (7, 1)]);
         assert!(order.arrive_by(&last, Some(3)));
         assert_eq!(layout(&order), [(6, 4), (1, 4), (7, 1), (4, 3), (5, 3), (3, 4)]);
@@ -383,7 +435,7 @@ mod tests {
         assert_eq!(layout(&order), [(0, 4)]);
         let none = heat(&[]);
         order.arrive(&none);
-        order.rank(&none, &[]);
+        order.rank(&[]);
         assert!(order.cut(&none, pages(9)).is_empty() && layout(&order).is_empty());
     }
 }

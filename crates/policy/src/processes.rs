@@ -1,12 +1,12 @@
 //! The processes of a tenant: what each was seen to do, and what its governor says.
 
-use crate::ascending::Ascending;
 use crate::channel::Worth;
+use crate::priority_order::RowOf;
 use crate::recent_moves::RecentMoves;
 use crate::tenant::Outcome;
 use crate::{Balance, CostBenefit, Counters, Governor, Governors, Verdict, Watch, observed};
 use pagetide_types::{Bytes, EpochHeat, UnitId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A governor changed its mind.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +29,8 @@ pub(crate) struct Processes {
     by_number: BTreeMap<u32, Process>,
     /// By row of the last decision; empty: all of process 0.
     of_row: Vec<u32>,
-    /// Units that went up and did not come down yet.
-    promoted: BTreeSet<UnitId>,
+    /// By unit, whether it went up and did not come down yet.
+    promoted: Vec<bool>,
     /// Of all processes so far.
     promoted_then_demoted: Bytes,
     now_s: f64,
@@ -116,7 +116,7 @@ impl Processes {
             prices,
             by_number: BTreeMap::new(),
             of_row: Vec::new(),
-            promoted: BTreeSet::new(),
+            promoted: Vec::new(),
             promoted_then_demoted: Bytes(0),
             now_s: 0.0,
             watching_s: 0.0,
@@ -154,10 +154,12 @@ impl Processes {
         self.now_s += length_s;
         self.of_row.clear();
         self.of_row.extend_from_slice(process.unwrap_or_default());
-        let mut rows = Ascending::of(&heat.unit);
-        self.promoted.retain(|unit| rows.row(*unit).is_some());
-        self.count(heat, fast, length_s);
-        self.count_gains(heat, fast);
+        let rows = RowOf::of(heat);
+        for (unit, promoted) in (0..).map(UnitId).zip(&mut self.promoted) {
+            *promoted &= rows.row(unit).is_some();
+        }
+        self.count(heat, &rows, fast, length_s);
+        self.count_gains(heat, &rows, fast);
         self.share_watching();
         let mut ran_s = std::mem::take(&mut self.ran_s);
         let mut changes = Vec::new();
@@ -174,30 +176,33 @@ impl Processes {
         changes
     }
 
-    fn count(&mut self, heat: &EpochHeat, fast: &[bool], length_s: f64) {
+    fn count(&mut self, heat: &EpochHeat, rows: &RowOf, fast: &[bool], length_s: f64) {
         let mut before = std::mem::take(&mut self.by_number);
-        for (row, fast) in fast.iter().enumerate() {
-            let number = number_of(&self.of_row, row);
+        // Rows that follow each other are mostly of the same.
+        let mut from = 0;
+        while from < fast.len() {
+            let number = number_of(&self.of_row, from);
+            let others = (from..fast.len()).find(|row| number_of(&self.of_row, *row) != number);
+            let end = others.unwrap_or(fast.len());
             let process = self.by_number.entry(number).or_insert_with(|| {
                 let mut process = before.remove(&number).unwrap_or_else(|| {
                     let governor = self.governors.build(number);
                     Process::new(governor, self.prices.is_some(), self.now_s - length_s)
                 });
                 process.begin(self.now_s, length_s);
-                let mut rows = Ascending::of(&heat.unit);
                 process.recent.end_epoch(self.now_s, |unit| rows.row(unit).is_some());
                 process
             });
-            process.count(heat, row, *fast);
+            (from..end).for_each(|row| process.count(heat, row, fast[row]));
+            from = end;
         }
     }
 
     /// What units gain by having moved lately. Accesses are worth as much as if nothing had.
-    fn count_gains(&mut self, heat: &EpochHeat, fast: &[bool]) {
+    fn count_gains(&mut self, heat: &EpochHeat, rows: &RowOf, fast: &[bool]) {
         let Some(prices) = self.prices else { return };
         let mut was_fast: Vec<Option<bool>> = vec![None; heat.len()];
         for (number, process) in &self.by_number {
-            let mut rows = Ascending::of(&heat.unit);
             for (unit, fast) in process.recent.were_fast() {
                 let row = rows.row(unit).filter(|row| number_of(&self.of_row, *row) == *number);
                 if let Some(row) = row {
@@ -271,10 +276,11 @@ impl Processes {
         }
         if outcome.up {
             counters.promoted += outcome.moved;
-            self.promoted.insert(*unit);
+            self.promoted.resize(self.promoted.len().max(unit.index() + 1), false);
+            self.promoted[unit.index()] = true;
         } else {
             counters.demoted += outcome.moved;
-            if self.promoted.remove(unit) {
+            if self.promoted.get_mut(unit.index()).is_some_and(std::mem::take) {
                 counters.promoted_then_demoted += outcome.moved;
                 self.promoted_then_demoted += outcome.moved;
             }

@@ -1,7 +1,7 @@
 //! Where the units that moved lately were before: for what their moves bring.
 
 use pagetide_types::UnitId;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// The moves of a process since the last epoch that ended at least so many seconds ago.
 #[derive(Clone, Debug)]
@@ -9,38 +9,41 @@ pub(crate) struct RecentMoves {
     recent_s: f64,
     /// Ends of epochs; moves follow them.
     ends: VecDeque<f64>,
-    /// By unit, when it moved and whether up, in order.
-    moves: BTreeMap<UnitId, Vec<(f64, bool)>>,
+    moves: VecDeque<Move>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    at_s: f64,
+    unit: UnitId,
+    up: bool,
 }
 
 impl RecentMoves {
     pub(crate) fn new(recent_s: f64) -> Self {
-        Self { recent_s, ends: VecDeque::new(), moves: BTreeMap::new() }
+        Self { recent_s, ends: VecDeque::new(), moves: VecDeque::new() }
     }
 
     /// An epoch ended; of units that are gone nothing is kept.
-    pub(crate) fn end_epoch(&mut self, now_s: f64, mut lives: impl FnMut(UnitId) -> bool) {
+    pub(crate) fn end_epoch(&mut self, now_s: f64, lives: impl Fn(UnitId) -> bool) {
         self.ends.push_back(now_s);
         while self.ends.get(1).is_some_and(|end| now_s - end >= self.recent_s) {
             self.ends.pop_front();
         }
         let from_s = self.ends.front().copied().unwrap_or(now_s);
-        self.moves.retain(|unit, moves| {
-            moves.retain(|(at_s, _)| *at_s >= from_s);
-            !moves.is_empty() && lives(*unit)
-        });
+        self.moves.retain(|moved| moved.at_s >= from_s && lives(moved.unit));
     }
 
     /// A unit moved after the epoch that ended last.
     pub(crate) fn moved(&mut self, unit: UnitId, up: bool) {
         if let Some(now_s) = self.ends.back() {
-            self.moves.entry(unit).or_default().push((*now_s, up));
+            self.moves.push_back(Move { at_s: *now_s, unit, up });
         }
     }
 
-    /// The units that moved, ascending, and whether each was fast before.
+    /// The units that moved, and whether each was fast before a move, its first one last.
     pub(crate) fn were_fast(&self) -> impl Iterator<Item = (UnitId, bool)> {
-        self.moves.iter().filter_map(|(unit, moves)| Some((*unit, !moves.first()?.1)))
+        self.moves.iter().rev().map(|moved| (moved.unit, !moved.up))
     }
 }
 
@@ -63,7 +66,7 @@ mod tests {
     }
 
     fn was_fast(moves: &RecentMoves) -> Option<bool> {
-        moves.were_fast().map(|(_, fast)| fast).next()
+        moves.were_fast().map(|(_, fast)| fast).last()
     }
 
     #[test]

@@ -2,7 +2,6 @@
 //! becomes what is. Once for all policies; replay counts these moves, the live loop makes them.
 
 use crate::PriorityOrder;
-use crate::priority_order::rows;
 use pagetide_types::{EpochHeat, UnitId};
 use std::collections::BTreeMap;
 
@@ -18,36 +17,34 @@ pub struct Moves {
 }
 
 /// The moves from the placement `now` to the placement `wanted` (both per row of `heat`), in the
-/// order of `order`, which holds exactly the units of `heat`.
+/// order of `order`, in which `heat` arrived last.
 ///
 /// A promotion is paired with the least wanted demotion of the same size where there is one:
 /// an exchange needs no free memory on either side (Nimble, section 3.1.4).
 #[must_use]
 pub fn moves(order: &PriorityOrder, heat: &EpochHeat, now: &[bool], wanted: &[bool]) -> Moves {
-    let rows = rows(heat);
-    let row = |unit: &UnitId| rows[unit.index()] as usize;
-    let leaves = |unit: &UnitId| now[row(unit)] && !wanted[row(unit)];
-    let enters = |unit: &UnitId| !now[row(unit)] && wanted[row(unit)];
+    let leaves = |row: &usize| now[*row] && !wanted[*row];
+    let enters = |row: &usize| !now[*row] && wanted[*row];
 
-    let mut demote: Vec<UnitId> = order.units().rev().filter(leaves).collect();
+    let leaving: Vec<usize> = order.rows().filter(leaves).collect();
     // By size, the least wanted last, ready to be popped.
-    let mut by_size: BTreeMap<u16, Vec<UnitId>> = BTreeMap::new();
-    for unit in demote.iter().rev() {
-        by_size.entry(heat.pages[row(unit)]).or_default().push(*unit);
+    let mut by_size: BTreeMap<u16, Vec<usize>> = BTreeMap::new();
+    for row in &leaving {
+        by_size.entry(heat.pages[*row]).or_default().push(*row);
     }
     let mut moves = Moves::default();
-    for unit in order.units().filter(enters) {
-        match by_size.get_mut(&heat.pages[row(&unit)]).and_then(Vec::pop) {
-            Some(other) => moves.exchange.push((unit, other)),
-            None => moves.promote.push(unit),
+    let mut exchanged = vec![false; heat.len()];
+    for row in order.rows().filter(enters) {
+        match by_size.get_mut(&heat.pages[row]).and_then(Vec::pop) {
+            Some(other) => {
+                exchanged[other] = true;
+                moves.exchange.push((heat.unit[row], heat.unit[other]));
+            }
+            None => moves.promote.push(heat.unit[row]),
         }
     }
-    let mut exchanged = vec![false; heat.len()];
-    for (_, unit) in &moves.exchange {
-        exchanged[row(unit)] = true;
-    }
-    demote.retain(|unit| !exchanged[row(unit)]);
-    moves.demote = demote;
+    let alone = leaving.iter().rev().filter(|row| !exchanged[**row]);
+    moves.demote = alone.map(|row| heat.unit[*row]).collect();
     moves
 }
 
@@ -69,7 +66,7 @@ mod tests {
         let now = order.cut(&heat, budget);
         assert_eq!(now, [true, true, true, true, false, false]);
         // Unit 5 is wanted most, then 4, 0, 1, 2, 3: units 5, 4 and 0 fill the budget.
-        order.rank(&heat, &[2, 3, 4, 5, 1, 0]);
+        order.rank(&[2, 3, 4, 5, 1, 0]);
         let wanted = order.cut(&heat, budget);
         let found = moves(&order, &heat, &now, &wanted);
         assert_eq!(

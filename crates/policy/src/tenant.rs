@@ -170,7 +170,7 @@ impl Tenant {
         let ledger;
         let fast = match places.fast {
             Some(fast) => {
-                self.decider.reconcile(heat, fast);
+                self.decider.reconcile(fast);
                 fast
             }
             None => {

@@ -70,7 +70,7 @@ impl Shown {
             placement: self.needs.placement.then_some(now),
         };
         self.policy.rank(&view, &mut keys);
-        self.order.rank(&heat, &keys);
+        self.order.rank(&keys);
         self.order.units().map(|unit| unit.0).collect()
     }
 

@@ -51,7 +51,7 @@ fn fast_sets(
             placement,
         };
         policy.rank(&view, &mut keys);
-        order.rank(&heat, &keys);
+        order.rank(&keys);
         order.cut(&heat, Bytes::kib(4 * UNITS as u64 / 2))
     });
     decide.collect()

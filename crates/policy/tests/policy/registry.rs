@@ -91,7 +91,7 @@ fn run(spec: &PolicySpec, epochs: &[EpochHeat], budget: Bytes) -> Vec<Seen> {
             };
             policy.rank(&view, &mut keys);
             check_observation(spec, policy.observation());
-            order.rank(heat, &keys);
+            order.rank(&keys);
             found = moves(&order, heat, &fast, &order.cut(heat, budget));
         }
         Seen { fast, moves: found, order: order.units().collect() }

@@ -72,8 +72,10 @@ impl Recorder {
             of_unit[group[0].unit.index()] = end..end + group.len();
             end += group.len();
         }
-        let mut places = Vec::with_capacity(regions.len());
-        for run in self.units.runs() {
+        let runs = self.units.runs();
+        let numbered = runs.iter().map(|run| run.pages.count_ones().max(1) as usize).sum();
+        let mut places = Vec::with_capacity(numbered);
+        for run in runs {
             let group = &regions[of_unit[run.region.index()].clone()];
             // As its rows are: nobody may have visited it yet, whatever is known of its pages.
             if !self.page_heat.is_whole(run.region) {

@@ -170,22 +170,21 @@ def show(folder, again, markdown):
     for (program, dram), modes in found.items():
         if dram == ALONE:
             continue
-        alone = found.get((program, ALONE), {}).get("alone")
         share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
         # Where Pagetide is about to run some of that is still to become free: what the others have holds for all.
         counted = found.get((program, DRAM[0]), {}).get("none")
         clairvoyant = best(counted, modes["none"]["free_kib"]) if "none" in modes else None
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case, None), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
-        speed = {mode: case["speed"] / alone["speed"] if alone else None for mode, case in modes.items()}
-        for mode, case in sorted(modes.items(), key=lambda item: MODES.index(item[0])):
-            cpu = cpu_s(case)
-            lines.append(
-                [program, f"{case['free_kib'] / 1024:.0f} MiB", mode, f"{100 * case['first_share']:.0f} %"]
-                + [f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %", last_third(case["shares"], share[mode])]
-                + ["" if clairvoyant is None else f"{clairvoyant:.1f} %", f"{mib[mode]:.0f} MiB", "" if cpu is None else f"{cpu:.1f} s"]
-                + ["" if alone is None else f"{100 * speed[mode]:.1f} %"]
-            )
-        goals.add(program, dram, share, clairvoyant, mib, speed if alone else None)
+        all_ = modes | found.get((program, ALONE), {})
+        speed = {mode: case["speed"] / modes["none"]["speed"] for mode, case in all_.items()} if "none" in modes else {}
+        for mode, case in sorted(all_.items(), key=lambda item: (*MODES, "alone").index(item[0])):
+            lines.append([program, f"{case['free_kib'] / 1024:.0f} MiB", "all of it fast" if mode == "alone" else mode])
+            if mode != "alone":
+                lines[-1] += [f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
+                lines[-1] += [last_third(case["shares"], share[mode]), "" if clairvoyant is None else f"{clairvoyant:.1f} %"]
+                lines[-1] += [f"{mib[mode]:.0f} MiB", "" if cpu_s(case) is None else f"{cpu_s(case):.1f} s"]
+            lines[-1] += [""] * (9 - len(lines[-1])) + ["" if mode not in speed else f"{speed[mode]:.2f}"]
+        goals.add(program, dram, share, clairvoyant, mib, speed)
     header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "CPU time", "speed"]
     common.table(header, lines, markdown)
     goals.say()
@@ -208,7 +207,7 @@ class Goals:
     def add(self, program, dram, share, clairvoyant, mib, speed):
         """One row; only its name where something was not measured."""
         name = f"{program} with {dram} MiB of DRAM"
-        if speed is None or not {"none", "kernel", "pagetide"} <= share.keys():
+        if not {"none", "kernel", "pagetide"} <= share.keys():
             self.missing.append(name)
             return
         others = [mode for mode in share if mode != "pagetide"]

@@ -21,6 +21,7 @@ mod topology;
 mod words;
 
 use clap::Parser;
+use nix::sys::signal::{SigHandler, Signal, signal};
 use std::process::ExitCode;
 
 /// What the lab ends with when it gives no exit code of the command's: as `timeout`, `env` and
@@ -31,8 +32,14 @@ fn main() -> ExitCode {
     let cli = args::Cli::parse();
     let ended = match &cli.action {
         args::Action::Run(arguments) => run::run(arguments),
-        args::Action::Probe { probe } => probe::run(probe).map(|()| 0).map_err(Into::into),
-        args::Action::Topologies => topologies(),
+        args::Action::Probe { probe } => {
+            end_with_the_reader();
+            probe::run(probe).map(|()| 0).map_err(Into::into)
+        }
+        args::Action::Topologies => {
+            end_with_the_reader();
+            topologies()
+        }
     };
     match ended {
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(OWN_FAILURE)),
@@ -41,6 +48,12 @@ fn main() -> ExitCode {
             ExitCode::from(OWN_FAILURE)
         }
     }
+}
+
+/// What only prints ends quietly when nobody reads on; who starts guests has to end them.
+fn end_with_the_reader() {
+    // SAFETY: the default action runs no code of ours.
+    let _ = unsafe { signal(Signal::SIGPIPE, SigHandler::SigDfl) };
 }
 
 fn topologies() -> anyhow::Result<i32> {

@@ -15,7 +15,7 @@ import guest
 
 CASES = [(page, mode) for page in ("2M", "4K") for mode in ("none", "kernel", "pagetide")]
 # How long a case is watched.
-SECONDS = {"none": 5, "kernel": 60, "pagetide": 20}
+SECONDS = {"none": 5, "kernel": 40, "pagetide": 20}
 SIZE, HOT, RATIO = "1200M", "300M", 400
 HOT_UNITS = 150
 # MiB; the kernel, and what the lab takes along, have some 110 of it.

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define NODES 16
 /* The last "node" takes what lies in none: firmware, devices' memory. */
@@ -66,9 +67,16 @@ struct table {
 
 static bool table_init(struct table *table, struct unit_size size)
 {
+	size_t bytes = units_of(size) * sizeof *table->units;
+	void *units = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (units == MAP_FAILED)
+		return false;
+	/* A place in a large one misses the caches and should not miss the translations, too. */
+	madvise(units, bytes, MADV_HUGEPAGE);
 	table->size = size;
-	table->units = calloc(units_of(size), sizeof *table->units);
-	return table->units != NULL;
+	table->units = units;
+	return true;
 }
 
 static void count_unit(struct table *table, uint64_t vaddr, unsigned int node, bool store,

@@ -65,6 +65,11 @@ fn chance(expected: f64, done: f64) -> f64 {
 /// Visits to all that are spent ahead, beside the first ones: one to what these tell nothing of, and a second look.
 const AGAIN: f64 = 2.0;
 
+/// Of what pays for so many visits ahead: what the first ones cost, and [`AGAIN`] visits to each region at most.
+fn ahead(paid: f64, first: f64, regions: usize) -> f64 {
+    paid.min(first + AGAIN * regions as f64)
+}
+
 /// What a visit costs in all, CPU time, ns, with all looks and with few; none before the first.
 #[derive(Debug, Default)]
 pub(super) struct VisitCost([Option<f64>; 2]);
@@ -96,9 +101,8 @@ impl Recorder {
         let coarse = !unvisited.is_empty();
         let cost = self.visit_cost.of(coarse, self.huge_share());
         self.place_windows(&unvisited);
-        let ahead =
-            (ahead_ns / cost).min(self.as_visits(&unvisited) + AGAIN * self.regions.len() as f64);
-        let visits = budget_ns / cost + ahead - self.as_visits(&unvisited);
+        let first = self.as_visits(&unvisited);
+        let visits = budget_ns / cost + ahead(ahead_ns / cost, first, self.regions.len()) - first;
         let (sparse, left_out) = self.sparse(visits);
         let mut wanted = wanted(&self.regions, &cores, |region| self.can_visit(region));
         let out = wanted.iter_mut().zip(left_out).filter(|(_, out)| *out);
@@ -250,6 +254,13 @@ mod tests {
         // Half of the time it is one wave, half of the time two.
         near(1.5, 0.8, f64::midpoint(0.8, 0.96));
         near(2.0, 0.9, 0.99);
+    }
+
+    #[test]
+    fn what_is_spent_ahead_pays_for_the_first_visits_and_two_more_to_all_at_most() {
+        assert_eq!(ahead(900.0, 30.0, 100), 230.0);
+        assert_eq!(ahead(90.0, 30.0, 100), 90.0);
+        assert_eq!(ahead(900.0, 0.0, 100), 200.0, "where all were visited");
     }
 
     #[test]

@@ -13,9 +13,11 @@ pub(crate) struct Layout {
     /// Sorted by unit.
     places: Vec<Place>,
     /// Per row of the heat: its places.
-    of_row: Vec<Range<usize>>,
+    of_row: Vec<Range<u32>>,
     /// Per row: the part of its pages that lies in fast memory, 0 to 1.
     pub(crate) fast_part: Vec<f64>,
+    /// Per row: the process that it belongs to, one of those that map it.
+    pub(crate) process: Vec<u32>,
 }
 
 impl Layout {
@@ -24,8 +26,10 @@ impl Layout {
         let mut layout = Self {
             of_row: Vec::with_capacity(heat.len()),
             fast_part: Vec::with_capacity(heat.len()),
+            process: Vec::with_capacity(heat.len()),
             ..Self::default()
         };
+        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         let mut at = 0;
         for unit in &heat.unit {
             while places.get(at).is_some_and(|place| place.unit < *unit) {
@@ -35,20 +39,20 @@ impl Layout {
             while places.get(at).is_some_and(|place| place.unit == *unit) {
                 at += 1;
             }
-            layout.of_row.push(from..at);
-            layout.fast_part.push(part(&places[from..at], |node| tiers.is_fast(node)));
+            let places = &places[from..at];
+            layout.of_row.push(number(from)..number(at));
+            layout.fast_part.push(part(places, |node| tiers.is_fast(node)));
+            let pid = places.first().map_or(0, |place| place.pid.0);
+            layout.process.push(u32::try_from(pid).unwrap_or(0));
         }
         layout.places = places;
         layout
     }
 
-    /// By row, the process that it belongs to: one of those that map it.
-    pub(crate) fn processes(&self) -> Vec<u32> {
-        let first = |places: &Range<usize>| {
-            let pid = self.places[places.clone()].first().map_or(0, |place| place.pid.0);
-            u32::try_from(pid).unwrap_or(0)
-        };
-        self.of_row.iter().map(first).collect()
+    /// The places of a row.
+    fn of_row(&self, row: usize) -> &[Place] {
+        let Range { start, end } = self.of_row[row];
+        &self.places[start as usize..end as usize]
     }
 
     /// Whether more of a row lies in fast memory than not.
@@ -58,7 +62,7 @@ impl Layout {
 
     /// The part of a row's pages for which something holds of their node, 0 to 1.
     pub(crate) fn part(&self, row: usize, holds: impl Fn(NodeId) -> bool) -> f64 {
-        part(&self.places[self.of_row[row].clone()], holds)
+        part(self.of_row(row), holds)
     }
 
     /// Orders for a row: what of it is not on nodes of the tier moves to one of them. `room`: what
@@ -72,7 +76,7 @@ impl Layout {
         room: &mut BTreeMap<NodeId, Bytes>,
         orders: &mut Vec<Order>,
     ) {
-        let places = &self.places[self.of_row[row].clone()];
+        let places = self.of_row(row);
         let several = places.windows(2).any(|pair| pair[0].pid != pair[1].pid);
         let mappings = || places.iter().map(mapping).collect::<Vec<_>>();
         let shared = several && sharing(&mappings()) == Sharing::Among;

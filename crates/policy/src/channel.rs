@@ -58,6 +58,11 @@ impl Worth {
         })
     }
 
+    /// Whether it says more than that all accesses count alike, but for a hundredth.
+    pub(crate) fn tells(&self) -> bool {
+        self.in_order.max(self.alone) > 1.01
+    }
+
     /// How often an access to the row counts.
     pub(crate) fn of_row(&self, heat: &EpochHeat, row: usize) -> f64 {
         let rate = f64::from(heat.rate[row]);
@@ -138,6 +143,8 @@ mod tests {
         // What lies in fast memory keeps nobody from the slow channel, a tenth of which is used.
         let found = rates(&heat, |row| row == 1);
         assert!(found[1] < 25e6 * 1.002, "{found:?}");
+        let tells = |slow: fn(usize) -> bool| Worth::of(&heat, &TERMS, slow).unwrap().tells();
+        assert_eq!((tells(|row| row == 1), tells(|row| row == 0)), (false, true));
     }
 
     #[test]

@@ -185,7 +185,7 @@ impl Tenant {
             places.movable.is_none_or(|movable| movable[row]) && (fast[row] || may_go_up())
         };
         let worth = self.cost_benefit.and_then(|terms| Worth::of(heat, &terms, |row| !fast[row]));
-        let weighed = worth.map(|worth| worth.weigh(heat));
+        let weighed = worth.filter(Worth::tells).map(|worth| worth.weigh(heat));
         let heat = weighed.as_ref().unwrap_or(heat);
         let free = places.movable.is_none() && standing_still == 0;
         let movable: Option<Vec<bool>> = (!free).then(|| (0..heat.len()).map(may_move).collect());

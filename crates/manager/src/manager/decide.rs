@@ -133,7 +133,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         // What nobody has watched yet is not cold. It goes down only where the tenant has too much, or of a process
         // most of which nobody is going to watch.
         let over = line.held > most;
-        let process = layout.processes();
+        let process = &layout.process;
         let units = heat.unit.last().map_or(0, |last| last.index() + 1);
         self.known.resize(units.max(self.known.len()), false);
         let may = |((unit, flags), process): ((&UnitId, &HeatFlags), &u32)| {
@@ -143,19 +143,19 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             line.backed_off += usize::from(waits);
             !waits && (over || *known || self.sparse.binary_search(process).is_ok())
         };
-        let rows = heat.unit.iter().zip(&heat.flags).zip(&process);
+        let rows = heat.unit.iter().zip(&heat.flags).zip(process);
         let movable: Vec<bool> = rows.map(may).collect();
         // What has to follow goes up like what is slow, and counts as such.
         let mut fast = fast.to_vec();
         let mut parts = 0.0;
-        let behind = self.left_behind(heat, &fast, &movable, layout, &process);
+        let behind = self.left_behind(heat, &fast, &movable, layout, process);
         for row in &behind {
             fast[*row] = false;
             parts += heat.bytes(*row).as_f64() * layout.fast_part[*row];
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let parts = Bytes(parts as u64);
-        let places = Places { fast: Some(&fast), movable: Some(&movable), process: Some(&process) };
+        let places = Places { fast: Some(&fast), movable: Some(&movable), process: Some(process) };
         let limits = Room::Limited {
             capacity: line.capacity,
             most,

@@ -4,7 +4,6 @@ use super::Recorder;
 use crate::pages::has;
 use crate::target::region::Region;
 use crate::target::units::Run;
-use crate::walk::nodes::MAX_NODES;
 use crate::walk::row::Range;
 use pagetide_types::{NodeId, Pid, UnitId, UnitSize};
 use std::ops::Deref;
@@ -28,30 +27,37 @@ pub struct Place {
     pub nodes: PerNode,
 }
 
-/// Nodes and their pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PerNode {
-    all: [(NodeId, u16); MAX_NODES],
-    len: usize,
+/// Nodes and their pages. Of a base page it is one node, and there are many of these: that is held in place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerNode(Inner);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Inner {
+    One([(NodeId, u16); 1]),
+    Others(Box<[(NodeId, u16)]>),
 }
 
 impl Deref for PerNode {
     type Target = [(NodeId, u16)];
 
     fn deref(&self) -> &Self::Target {
-        &self.all[..self.len]
+        match &self.0 {
+            Inner::One(one) => one,
+            Inner::Others(all) => all,
+        }
     }
 }
 
 impl FromIterator<(NodeId, u16)> for PerNode {
-    /// As many as the walk knows nodes.
     fn from_iter<I: IntoIterator<Item = (NodeId, u16)>>(nodes: I) -> Self {
-        let mut per_node = Self::default();
-        for (slot, node) in per_node.all.iter_mut().zip(nodes) {
-            *slot = node;
-            per_node.len += 1;
+        let mut nodes = nodes.into_iter();
+        let first = nodes.next();
+        match (first, nodes.next()) {
+            (Some(one), None) => Self(Inner::One([one])),
+            (first, second) => {
+                Self(Inner::Others(first.into_iter().chain(second).chain(nodes).collect()))
+            }
         }
-        per_node
     }
 }
 

@@ -56,7 +56,7 @@ impl Recorder {
             return Ok((None, Some(End::Limit)));
         }
         let length = epoch.as_nanos() as f64;
-        let budget = pace.budget_ns(epoch, &mut self.owed_ns) * self.watched_part();
+        let budget = pace.budget_ns(epoch) * self.watched_part();
         if self.epoch == 0 && self.began_with_target {
             self.wait_for_memory(
                 start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)),
@@ -134,9 +134,7 @@ impl Recorder {
             self.record(&outcome, &drawn.chances(outcome.tally.waves), start_ns, end_of_epoch);
         let others_cpu = all_cpu + meanwhile.cpu_ns();
         record.epoch.recorder_s = process_cpu().saturating_sub(others_cpu) as f64 * 1e-9;
-        if pace.ahead {
-            self.owed_ns = (record.epoch.recorder_s * 1e9 - pace.even_ns(epoch)).max(0.0);
-        }
+        self.owed_ns = pace.owes_ns(epoch, record.epoch.recorder_s * 1e9);
         self.length = Duration::from_nanos(end_of_epoch - start_ns);
         self.ended_ns = Some(self.live.now());
         if !coarse && self.patience.believes(outcome.changed) {
@@ -205,8 +203,8 @@ impl Recorder {
             // The first decision on much that is new takes far longer than the next ones.
             deciding: self.deciding[0].min(self.deciding[1]),
             last: self.length,
-            saving: self.owed_ns > self.options.epoch.as_nanos() as f64 * self.budget(),
-            ahead: self.options.opening.is_some() && self.owed_ns <= 0.0 && all,
+            ahead: self.options.opening.is_some() && all,
+            owed_ns: self.owed_ns,
             budget: self.budget(),
         }
     }

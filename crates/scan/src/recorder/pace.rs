@@ -7,8 +7,12 @@ const BESIDE: f64 = 1.5;
 /// Who wants an answer soon spends so many times as much in an epoch in which all has to be visited, which later ones save:
 /// as much as ten seconds may take, in the first one.
 const AHEAD: f64 = 10.0;
-/// Part of the budget by which what was spent ahead is saved: within forty seconds, and most is left for looking again.
+/// Part of the budget by which what was spent ahead is saved: after the first epoch within forty seconds, and most is left for
+/// looking again.
 const SAVED: f64 = 0.25;
+/// What is still to be saved is the budget of so many seconds at most: a target that changes before all is gets its answer
+/// soon, too, and one that changes again and again only what was saved.
+const OWED_S: f64 = 30.0;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
 /// Most of one core, however many the target keeps busy.
@@ -30,10 +34,10 @@ pub(super) struct Pace {
     pub(super) deciding: Duration,
     /// How long the last one was.
     pub(super) last: Duration,
-    /// All has to be visited, and nothing that was spent ahead is still to be saved.
+    /// All has to be visited: more than the budget is spent.
     pub(super) ahead: bool,
-    /// More is than a usual epoch may take.
-    pub(super) saving: bool,
+    /// CPU time that was spent ahead and is still to be saved, ns.
+    pub(super) owed_ns: f64,
     /// Share of one core.
     pub(super) budget: f64,
 }
@@ -56,9 +60,9 @@ impl Pace {
         });
         let usual = usual.max(self.usual);
         let needed = || {
-            let left = left(self.hurry)?;
-            let needed = BESIDE * left.as_secs_f64() / self.share();
-            let needed = Duration::try_from_secs_f64(needed).ok()?;
+            let work_s = BESIDE * left(self.hurry)?.as_secs_f64();
+            let even_s = (work_s - self.room_ns() * 1e-9) / self.budget;
+            let needed = Duration::try_from_secs_f64((work_s / self.share()).max(even_s)).ok()?;
             Some(needed - self.paused.min(needed / 2))
         };
         if self.hurry {
@@ -66,7 +70,8 @@ impl Pace {
             return needed().map_or(first, |needed| needed.clamp(first, usual));
         }
         let needed = needed();
-        if self.saving && needed.is_none() {
+        let saving = self.owed_ns > self.usual.as_nanos() as f64 * self.budget;
+        if saving && needed.is_none() {
             // All was visited, and there is little to spend on looking again soon.
             return usual;
         }
@@ -85,17 +90,34 @@ impl Pace {
         if self.ahead { (AHEAD * self.budget).min(MOST.max(self.budget)) } else { self.budget }
     }
 
+    /// CPU time that may be spent ahead, ns.
+    fn room_ns(&self) -> f64 {
+        let most_ns = OWED_S * 1e9 * self.budget;
+        if self.ahead { (most_ns - self.owed_ns).max(0.0) } else { 0.0 }
+    }
+
     /// CPU time that may be used in so long an epoch, ns: what was not used before it counts, but no
-    /// more than that of the epoch. `owed_ns`: what was spent ahead, of which a part is saved.
-    pub(super) fn budget_ns(&self, length: Duration, owed_ns: &mut f64) -> f64 {
-        let saved = owed_ns.min(SAVED * self.even_ns(length));
-        *owed_ns -= saved;
-        self.even_ns(length) * self.share() / self.budget - saved
+    /// more than that of the epoch. A part is saved of what was spent ahead.
+    pub(super) fn budget_ns(&self, length: Duration) -> f64 {
+        self.even_ns(length) + self.ahead_ns(length) - self.saved_ns(length)
     }
 
     /// What of that is spent ahead.
     pub(super) fn ahead_ns(&self, length: Duration) -> f64 {
-        self.even_ns(length) * (self.share() / self.budget - 1.0)
+        (self.even_ns(length) * (self.share() / self.budget - 1.0)).min(self.room_ns())
+    }
+
+    fn saved_ns(&self, length: Duration) -> f64 {
+        if self.ahead { 0.0 } else { self.owed_ns.min(SAVED * self.even_ns(length)) }
+    }
+
+    /// What is to be saved after so long an epoch that took so much CPU time, ns.
+    pub(super) fn owes_ns(&self, length: Duration, took_ns: f64) -> f64 {
+        if self.ahead {
+            (self.owed_ns + took_ns - self.even_ns(length)).max(0.0)
+        } else {
+            self.owed_ns - self.saved_ns(length)
+        }
     }
 
     /// The same if it is to be as in every epoch.
@@ -113,8 +135,8 @@ mod tests {
     fn pace(epoch: u32) -> Pace {
         let (usual, opening, paused) = (5 * SECOND, Some(SECOND), Duration::ZERO);
         let (deciding, last) = (Duration::ZERO, usual);
-        let (hurry, ahead, saving) = (false, false, false);
-        Pace { epoch, usual, opening, hurry, paused, deciding, last, ahead, saving, budget: 0.5 }
+        let (hurry, ahead, owed_ns) = (false, false, 0.0);
+        Pace { epoch, usual, opening, hurry, paused, deciding, last, ahead, owed_ns, budget: 0.5 }
     }
 
     #[test]
@@ -191,7 +213,7 @@ mod tests {
 
     #[test]
     fn the_budget_of_a_pause_may_be_used_after_it_up_to_as_much_again() {
-        let budget = |paused| Pace { paused, ..pace(2) }.budget_ns(2 * SECOND, &mut 0.0);
+        let budget = |paused| Pace { paused, ..pace(2) }.budget_ns(2 * SECOND);
         assert_eq!(budget(Duration::ZERO), 1e9);
         assert_eq!(budget(SECOND), 1.5e9);
         assert_eq!(budget(10 * SECOND), 2e9);
@@ -201,21 +223,47 @@ mod tests {
     fn where_all_has_to_be_visited_ten_times_as_much_is_spent_and_saved_later() {
         let small = |epoch| Pace { budget: 0.03, ..pace(epoch) };
         let ahead = Pace { ahead: true, ..small(0) };
-        assert_eq!(ahead.budget_ns(SECOND, &mut 0.0), 0.3e9);
+        assert_eq!(ahead.budget_ns(SECOND), 0.3e9);
         assert!((ahead.ahead_ns(SECOND) - 0.27e9).abs() < 1.0);
         assert_eq!(small(0).ahead_ns(SECOND), 0.0);
         let large = Pace { ahead: true, ..pace(0) };
-        assert_eq!(large.budget_ns(SECOND, &mut 0.0), 0.5e9, "half a core");
-        let mut owed_ns = 0.1e9;
-        let mut saves = || small(4).budget_ns(4 * SECOND, &mut owed_ns);
+        assert_eq!(large.budget_ns(SECOND), 0.5e9, "half a core");
+        let mut owed_ns = ahead.owes_ns(SECOND, 0.13e9);
+        let mut saves = || {
+            let saving = Pace { owed_ns, ..small(4) };
+            owed_ns = saving.owes_ns(4 * SECOND, saving.budget_ns(4 * SECOND));
+            saving.budget_ns(4 * SECOND)
+        };
         let saved: Vec<f64> = (0..4).map(|_| 0.12 - saves() * 1e-9).collect();
         let expected = [0.03, 0.03, 0.03, 0.01];
         assert!(saved.iter().zip(expected).all(|(is, of)| (is - of).abs() < 1e-9), "{saved:?}");
-        let saving = Pace { saving: true, ..small(1) };
+        let saving = Pace { owed_ns: 0.2e9, ..small(1) };
         assert_eq!(saving.length(|_| None), 5 * SECOND, "there is nothing to see sooner");
         assert_eq!(saving.length(|_| Some(SECOND)), SECOND, "but for what nobody has visited");
         let changed = Pace { hurry: true, ..ahead };
         assert_eq!(changed.length(|_| Some(SECOND)), 5 * SECOND);
         assert_eq!(changed.length(|_| Some(SECOND / 2)).as_millis(), 2500, "as long as it takes");
+    }
+
+    #[test]
+    fn what_is_owed_is_the_budget_of_half_a_minute_at_most() {
+        let owing = |owed_s: f64| Pace {
+            budget: 0.03,
+            ahead: true,
+            hurry: true,
+            owed_ns: owed_s * 0.03e9,
+            ..pace(9)
+        };
+        let near = |is: f64, of: f64| assert!((is - of).abs() < 1e-6, "{is} for {of}");
+        near(owing(21.0).ahead_ns(SECOND) * 1e-9, 0.27);
+        near(owing(28.0).ahead_ns(SECOND) * 1e-9, 0.06);
+        near(owing(28.0).budget_ns(SECOND) * 1e-9, 0.09);
+        near(owing(31.0).budget_ns(SECOND) * 1e-9, 0.03);
+        near(owing(28.0).owes_ns(SECOND, 0.09e9) * 1e-9, 30.0 * 0.03);
+        // 0.3 s of CPU time, of which 0.15 are spent ahead.
+        let length = |owed_s| owing(owed_s).length(|_| Some(SECOND / 5)).as_secs_f64();
+        near(length(10.0), 1.0);
+        near(length(27.0), 5.0);
+        near(length(24.0), 4.0);
     }
 }

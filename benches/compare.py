@@ -147,7 +147,8 @@ def cases(folder, again):
     all_ = {}
     for path in sorted(path for each in (folder, *again) for path in each.glob("*.json")):
         case = json.loads(path.read_text(encoding="utf-8"))
-        all_.setdefault((case["program"], case["dram_mib"], case["mode"]), []).append(case | metered(case))
+        if "mode" in case:
+            all_.setdefault((case["program"], case["dram_mib"], case["mode"]), []).append(case | metered(case))
     found = {}
     for (program, dram, mode), guests in all_.items():
         guests.sort(key=lambda case: case["last_third"]["fast_share"])

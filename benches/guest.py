@@ -106,9 +106,8 @@ def at_once(args, jobs):
     pool = concurrent.futures.ThreadPoolExecutor(args.jobs)
     interrupted = threading.Event()
     begin = lambda do, *rest: None if interrupted.is_set() else do(*rest)
-    running = [pool.submit(begin, *job) for job in jobs]
     try:
-        for job in running:
+        for job in [pool.submit(begin, *job) for job in jobs]:
             job.result()
     except KeyboardInterrupt:
         interrupted.set()

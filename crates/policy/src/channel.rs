@@ -58,7 +58,7 @@ impl Worth {
         })
     }
 
-    /// Whether it says more than that all accesses count alike, but for a hundredth.
+    /// Whether it says more than that each access counts once, but for a hundredth.
     pub(crate) fn tells(&self) -> bool {
         self.in_order.max(self.alone) > 1.01
     }

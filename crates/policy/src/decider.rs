@@ -60,6 +60,7 @@ impl Decider {
     /// that were there ([`crate::RankPolicy::birth`]): those that this pushed to slow memory were moved. Where what is born really
     /// goes is the kernel's choice, which a live run takes as it finds it ([`Self::reconcile`]).
     pub fn arrive(&mut self, heat: &EpochHeat) -> bool {
+        self.seen = false;
         self.history.update(heat);
         let birth = self.birth();
         self.order.arrive_by(heat, birth.map(|birth| birth.key))

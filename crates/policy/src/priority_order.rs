@@ -44,18 +44,17 @@ impl Entry {
 
 const UNRANKED: u32 = u32::MAX;
 
-/// Bits of a position in an order: enough for 8 TiB of base pages.
+/// Bits of a position in an order, and of a unit's number: enough for 8 TiB of base pages.
 const POSITION: u32 = 31;
 
-/// A number below 2^31 that has nothing to do with where a row lies, of each of so many another one (Fibonacci hashing: Knuth
-/// 1998).
-fn scattered(row: u32) -> u32 {
-    row.wrapping_mul(SCATTER) & ((1 << POSITION) - 1)
+/// A number below 2^31 that has nothing to do with where a unit lies, of each unit another one (Fibonacci hashing: Knuth 1998).
+fn scattered(unit: UnitId) -> u32 {
+    unit.0.wrapping_mul(SCATTER) & ((1 << POSITION) - 1)
 }
 
-/// The row of which that is the number.
-fn gathered(number: u32) -> u32 {
-    number.wrapping_mul(GATHER) & ((1 << POSITION) - 1)
+/// The unit of which that is the number.
+fn gathered(number: u32) -> UnitId {
+    UnitId(number.wrapping_mul(GATHER) & ((1 << POSITION) - 1))
 }
 
 const SCATTER: u32 = 0x9E37_79B9;
@@ -165,22 +164,24 @@ impl PriorityOrder {
     /// memory: where of many units that are alike some are to move, they are not all of one piece. A piece is some threads'
     /// part of an array, for which all others then wait at the end of a loop.
     pub fn rank_scattered(&mut self, heat: &EpochHeat, fast: &[bool], keys: &[u32]) {
-        assert!(heat.len() as u64 <= 1 << POSITION, "{TOO_MANY}");
-        let rows = (0..).zip(keys.iter().zip(fast));
+        assert_eq!((heat.len(), heat.len()), (fast.len(), keys.len()));
+        let units = heat.unit.last().map_or(0, |last| last.index() + 1);
+        assert!(units as u64 <= 1 << POSITION, "{TOO_MANY}");
         // All that an entry needs is in one number.
-        let number = |(row, (key, fast)): (u32, (&u32, &bool))| {
+        let number = |((unit, fast), key): ((&UnitId, &bool), &u32)| {
             let slow = u64::from(!*fast) << POSITION;
-            u64::from(*key) << (POSITION + 1) | slow | u64::from(scattered(row))
+            u64::from(*key) << (POSITION + 1) | slow | u64::from(scattered(*unit))
         };
-        let mut numbers: Vec<u64> = rows.map(number).collect();
+        let mut numbers: Vec<u64> = heat.unit.iter().zip(fast).zip(keys).map(number).collect();
         numbers.sort_unstable();
+        let rows = RowOf::of(heat);
         let entry = |number: u64| {
             #[expect(clippy::cast_possible_truncation, reason = "these bits")]
-            let (key, row) = ((number >> (POSITION + 1)) as u32, gathered(number as u32));
-            Entry::of(heat, row as usize, key)
+            let (key, unit) = ((number >> (POSITION + 1)) as u32, gathered(number as u32));
+            rows.row(unit).map(|row| Entry::of(heat, row, key))
         };
         self.entries.clear();
-        self.entries.extend(numbers.into_iter().map(entry));
+        self.entries.extend(numbers.into_iter().filter_map(entry));
     }
 
     /// Closes the holes and sorts, equal keys in their previous order. Key and position are one number, so that no key is
@@ -348,6 +349,16 @@ mod tests {
         }
         order.rank_scattered(&heat, &half, &[7; 1024]);
         assert_eq!(order.cut(&heat, pages(512)), half, "and nothing moves any more");
+        // Who is wanted next does not depend on who dies.
+        let next = |order: &PriorityOrder| {
+            order.units().filter(|unit| !half[unit.index()]).collect::<Vec<_>>()
+        };
+        let before = next(&order);
+        let later: Vec<(u32, u16)> = (1..1024).map(|unit| (unit, 1)).collect();
+        let heat = super::tests::heat(&later);
+        order.arrive(&heat);
+        order.rank_scattered(&heat, &half[1..], &[7; 1023]);
+        assert!(half[0] && next(&order) == before);
     }
 
     #[test]

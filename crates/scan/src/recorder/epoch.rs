@@ -134,8 +134,9 @@ impl Recorder {
             self.record(&outcome, &drawn.chances(outcome.tally.waves), start_ns, end_of_epoch);
         let others_cpu = all_cpu + meanwhile.cpu_ns();
         record.epoch.recorder_s = process_cpu().saturating_sub(others_cpu) as f64 * 1e-9;
-        self.owed_ns = pace.owes_ns(epoch, record.epoch.recorder_s * 1e9);
         self.length = Duration::from_nanos(end_of_epoch - start_ns);
+        let took_ns = record.epoch.recorder_s * 1e9 + pace.deciding.as_nanos() as f64;
+        self.owed_ns = pace.owes_ns(self.length, took_ns);
         self.ended_ns = Some(self.live.now());
         if !coarse && self.patience.believes(outcome.changed) {
             tracing::debug!(epoch = self.epoch, "the target has changed");
@@ -193,7 +194,7 @@ impl Recorder {
     fn pace(&mut self, start_ns: u64) -> Pace {
         let paused = self.ended_ns.map_or(0, |ended| start_ns.saturating_sub(ended));
         let hurry = std::mem::take(&mut self.hurried);
-        let all = self.epoch == 0 || hurry && self.regions.iter().any(|region| region.outdated);
+        let all = self.epoch == 0 || hurry && self.first_visits(true).is_some();
         Pace {
             epoch: self.epoch,
             usual: self.options.epoch,

@@ -7,11 +7,11 @@ const BESIDE: f64 = 1.5;
 /// Who wants an answer soon spends so many times as much in an epoch in which all has to be visited, which later ones save:
 /// as much as ten seconds may take, in the first one.
 const AHEAD: f64 = 10.0;
-/// Part of the budget by which what was spent ahead is saved: after the first epoch within forty seconds, and most is left for
+/// Part of the budget by which what was spent ahead is saved: after the first epoch within a minute, and most is left for
 /// looking again.
 const SAVED: f64 = 0.25;
-/// What is still to be saved is the budget of so many seconds at most: a target that changes before all is gets its answer
-/// soon, too, and one that changes again and again only what was saved.
+/// No more is spent ahead where the budget of so many seconds is still to be saved: a target that changes before all is gets
+/// its answer soon, too, and one that changes again and again only what was saved.
 const OWED_S: f64 = 30.0;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
@@ -111,7 +111,7 @@ impl Pace {
         if self.ahead { 0.0 } else { self.owed_ns.min(SAVED * self.even_ns(length)) }
     }
 
-    /// What is to be saved after so long an epoch that took so much CPU time, ns.
+    /// What is to be saved after an epoch that was so long and took so much CPU time, deciding included, ns.
     pub(super) fn owes_ns(&self, length: Duration, took_ns: f64) -> f64 {
         if self.ahead {
             (self.owed_ns + took_ns - self.even_ns(length)).max(0.0)
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_owed_is_the_budget_of_half_a_minute_at_most() {
+    fn no_more_is_spent_ahead_while_the_budget_of_half_a_minute_is_owed() {
         let owing = |owed_s: f64| Pace {
             budget: 0.03,
             ahead: true,
@@ -260,6 +260,9 @@ mod tests {
         near(owing(28.0).budget_ns(SECOND) * 1e-9, 0.09);
         near(owing(31.0).budget_ns(SECOND) * 1e-9, 0.03);
         near(owing(28.0).owes_ns(SECOND, 0.09e9) * 1e-9, 30.0 * 0.03);
+        near(owing(28.0).owes_ns(SECOND / 2, 0.09e9) * 1e-9, 30.5 * 0.03);
+        let saving = Pace { ahead: false, ..owing(28.0) };
+        near(saving.owes_ns(2 * SECOND, 0.0) * 1e-9, 27.5 * 0.03);
         // 0.3 s of CPU time, of which 0.15 are spent ahead.
         let length = |owed_s| owing(owed_s).length(|_| Some(SECOND / 5)).as_secs_f64();
         near(length(10.0), 1.0);

@@ -79,8 +79,9 @@ impl Recorder {
             end += group.len();
         }
         let runs = self.units.runs();
-        let numbered = runs.iter().map(|run| run.pages.count_ones().max(1) as usize).sum();
-        let mut places = Vec::with_capacity(numbered);
+        let single = runs.iter().filter(|run| !self.page_heat.is_whole(run.region));
+        let singles: u32 = single.map(|run| run.pages.count_ones()).sum();
+        let mut places = Vec::with_capacity(regions.len() + singles as usize);
         for run in runs {
             let group = &regions[of_unit[run.region.index()].clone()];
             // As its rows are: nobody may have visited it yet, whatever is known of its pages.

@@ -50,6 +50,10 @@ pub trait Tracker {
     /// Much of what was decided is new: all of the target is to be looked at again, soon.
     fn changed(&mut self) {}
 
+    /// The best placement of what is watched would bring so many seconds a second; none: that is not known. Watching is to
+    /// take no more.
+    fn may_bring(&mut self, _a_second_s: Option<f64>) {}
+
     /// Deciding by the last epoch took so much CPU time.
     fn decided(&mut self, _cpu: Duration) {}
 
@@ -86,6 +90,10 @@ impl Tracker for Recorder {
 
     fn changed(&mut self) {
         Self::changed(self);
+    }
+
+    fn may_bring(&mut self, a_second_s: Option<f64>) {
+        Self::may_bring(self, a_second_s);
     }
 
     fn decided(&mut self, cpu: Duration) {

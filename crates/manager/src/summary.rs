@@ -90,6 +90,10 @@ pub struct EpochLine {
     pub for_leaving: Bytes,
     /// Promotions left out because they would not bring what they cost.
     pub unworthy: usize,
+    /// What moving a base page was taken to cost, us; none where every move is worth it.
+    pub base_us: Option<f64>,
+    /// The same of a huge page.
+    pub huge_us: Option<f64>,
     /// Promotions left out for want of room, or over the bytes of one epoch.
     pub without_room: usize,
     /// Units that refused before and were not asked.

@@ -22,6 +22,9 @@ pub struct CostBenefit {
 /// What has lasted is taken to last as long again; for so many times the usual time to pay at most.
 pub(crate) const LONGEST: f64 = 5.0;
 
+/// What moves were taken to cost before counts as much as so many MiB that moved.
+const EXPECTED_MIB: f64 = 8.0;
+
 impl CostBenefit {
     /// What holds where the same has been watched for so many seconds: moves have the longer to pay, the longer a program
     /// has been what it is (the ages of what lasts by a power law: Lindy's effect).
@@ -39,6 +42,21 @@ impl CostBenefit {
             return 0.0;
         }
         2.0 * self.base_us * 1e-6 / (self.gain_ns * 1e-9 * self.within_s)
+    }
+
+    /// Takes in what moving so many pages of either size took, together: CPU seconds. The more moved, the less counts what
+    /// they were taken to cost before.
+    pub(crate) fn learn(&mut self, base_pages: u64, huge_pages: u64, cpu_s: f64) {
+        let (base, huge) = (base_pages as f64, huge_pages as f64);
+        let expected_us = base * self.base_us + huge * self.huge_us;
+        if expected_us <= 0.0 {
+            return;
+        }
+        let times = cpu_s * 1e6 / expected_us;
+        for (price_us, mib) in [(&mut self.base_us, base / 256.0), (&mut self.huge_us, huge * 2.0)]
+        {
+            *price_us *= 1.0 + mib / (mib + EXPECTED_MIB) * (times - 1.0);
+        }
     }
 
     /// Seconds a second by which so many accesses a second wait longer in slow memory.
@@ -99,6 +117,27 @@ mod tests {
         let terms = CostBenefit { within_s: 2.0, ..TERMS };
         assert!((terms.pays_from() - 100.0).abs() < 1e-9, "20 us, and 100 ns for each access");
         assert_eq!(CostBenefit { within_s: 0.0, ..terms }.pays_from(), 0.0, "whatever is wanted");
+    }
+
+    #[test]
+    fn prices_become_what_moves_take() {
+        let mut terms = TERMS;
+        // 6 us a page.
+        terms.learn(256, 0, 256.0 * 6e-6);
+        assert!((terms.base_us - (10.0 - 4.0 / 9.0)).abs() < 1e-9, "1 MiB: {}", terms.base_us);
+        for _ in 0..4 {
+            terms.learn(25_600, 0, 25_600.0 * 6e-6);
+        }
+        assert!((terms.base_us - 6.0).abs() < 0.01, "400 MiB: {}", terms.base_us);
+        assert_eq!(terms.huge_us, TERMS.huge_us, "none moved");
+        // Both in a round that took half of what they were taken to.
+        let (mut both, whole_us) = (TERMS, 2560.0 * 10.0 + 96.0 * 370.0);
+        both.learn(2560, 96, whole_us / 2.0 * 1e-6);
+        assert!((both.base_us - 10.0 * (1.0 - 0.5 * 10.0 / 18.0)).abs() < 1e-9, "10 MiB of them");
+        assert!((both.huge_us - 370.0 * (1.0 - 0.5 * 192.0 / 200.0)).abs() < 1e-9, "192 MiB");
+        let base_us = terms.base_us;
+        terms.learn(0, 0, 1.0);
+        assert_eq!(terms.base_us, base_us, "nothing moved");
     }
 
     #[test]

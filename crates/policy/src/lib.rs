@@ -16,6 +16,7 @@ mod decider;
 mod governors;
 mod interval_history;
 mod limit;
+mod may_bring;
 mod options;
 mod period;
 mod policies;

@@ -125,6 +125,18 @@ impl Processes {
         }
     }
 
+    /// What moves cost and bring, as far as that is known.
+    pub(crate) fn prices(&self) -> Option<CostBenefit> {
+        self.prices
+    }
+
+    /// Moving so many pages of either size took so many CPU seconds.
+    pub(crate) fn moves_took(&mut self, base_pages: u64, huge_pages: u64, cpu_s: f64) {
+        if let Some(prices) = &mut self.prices {
+            prices.learn(base_pages, huge_pages, cpu_s);
+        }
+    }
+
     /// The governor's name with options.
     pub(crate) fn governor(&self) -> &str {
         self.governors.name()

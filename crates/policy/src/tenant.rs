@@ -4,6 +4,7 @@
 //! differs between them.
 
 use crate::channel::Worth;
+use crate::may_bring::may_bring;
 use crate::processes::Processes;
 use crate::{
     Birth, Change, Chosen, CostBenefit, Decider, GovernorSpec, Governors, Limits, Moves, Now,
@@ -63,6 +64,9 @@ pub struct Decision {
     pub sparse: Vec<u32>,
     /// What the governor sees in another way than before.
     pub changes: Vec<Change>,
+    /// Seconds a second that the best placement of its memory would bring beyond the present one, or beyond any if all were
+    /// accessed alike, if that is more; none where nobody says what accesses cost, or nothing limits it.
+    pub may_bring_s: Option<f64>,
     /// The heat with each access as often as it counts, where that is not once: what was decided by.
     pub weighed: Option<EpochHeat>,
 }
@@ -97,7 +101,6 @@ impl Outcome {
 pub struct Tenant {
     decider: Decider,
     processes: Processes,
-    cost_benefit: Option<CostBenefit>,
 }
 
 impl Tenant {
@@ -105,7 +108,7 @@ impl Tenant {
     /// and a governor that counts in seconds stops nothing.
     #[must_use]
     pub fn new(decider: Decider, governors: Governors, cost_benefit: Option<CostBenefit>) -> Self {
-        Self { decider, processes: Processes::new(governors, cost_benefit), cost_benefit }
+        Self { decider, processes: Processes::new(governors, cost_benefit) }
     }
 
     /// A policy alone: nobody stops it, and every move pays.
@@ -184,7 +187,8 @@ impl Tenant {
             let may_go_up = || !self.processes.stands_still(row);
             places.movable.is_none_or(|movable| movable[row]) && (fast[row] || may_go_up())
         };
-        let worth = self.cost_benefit.and_then(|terms| Worth::of(heat, &terms, |row| !fast[row]));
+        let prices = self.processes.prices();
+        let worth = prices.and_then(|terms| Worth::of(heat, &terms, |row| !fast[row]));
         let weighed = worth.filter(Worth::tells).map(|worth| worth.weigh(heat));
         let heat = weighed.as_ref().unwrap_or(heat);
         let free = places.movable.is_none() && standing_still == 0;
@@ -192,18 +196,20 @@ impl Tenant {
         let movable = movable.as_deref();
         let now = Now { length_s: passed_s, free_moves, capacity, fast, movable, next };
         let moves = self.decider.decide(heat, &now);
+        let mut may_bring_s = None;
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),
             Room::Limited { capacity, most, used, move_budget, for_births } => {
                 let age_s = self.processes.age_s();
-                let cost_benefit = self.cost_benefit.map(|terms| terms.at_age(age_s));
+                let cost_benefit = prices.map(|terms| terms.at_age(age_s));
+                may_bring_s = prices.map(|terms| terms.waits(may_bring(heat, fast, capacity)));
                 let limits = Limits { capacity, most, used, move_budget, for_births, cost_benefit };
                 let still = |row| self.processes.stands_still(row);
                 apply_limits(&self.decider, &moves, heat, still, &limits)
             }
         };
         let sparse = self.processes.sparse();
-        Decision { chosen, migrating, standing_still, sparse, changes, weighed }
+        Decision { chosen, migrating, standing_still, sparse, changes, may_bring_s, weighed }
     }
 
     /// The rows of the heat that was decided on last, the most wanted in fast memory first, whatever their moves cost and
@@ -212,6 +218,18 @@ impl Tenant {
     pub fn order(&self, heat: &EpochHeat) -> Vec<usize> {
         let row = |unit: UnitId| heat.unit.binary_search(&unit).ok();
         self.decider.units().filter_map(row).collect()
+    }
+
+    /// What moves cost and bring: as was said at first, and as they turned out since.
+    #[must_use]
+    pub fn prices(&self) -> Option<CostBenefit> {
+        self.processes.prices()
+    }
+
+    /// Moving so many pages of either size took so many CPU seconds together; before [`Self::learn`]. Who does not say so has
+    /// moves that cost what was said at first.
+    pub fn moves_took(&mut self, base_pages: u64, huge_pages: u64, cpu_s: f64) {
+        self.processes.moves_took(base_pages, huge_pages, cpu_s);
     }
 
     /// Takes in what became of the last decision.

@@ -158,6 +158,7 @@ pub(crate) fn record(
         unit: options.unit,
         budget: options.budget,
         by_busy_cores: false,
+        thrifty: false,
         limit: options.limit,
         account: account.clone(),
         output_aside,

@@ -110,6 +110,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         budget: arguments.budget.unwrap_or(BUDGET),
         // A recording says what its budget was.
         by_busy_cores: arguments.budget.is_none() && output.is_none(),
+        // A recording is for who plans with it.
+        thrifty: output.is_none(),
         limit: arguments.limit,
         account: account.clone(),
         output_aside: arguments.json,

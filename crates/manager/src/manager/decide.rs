@@ -54,6 +54,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             watched_share: epoch.watched_share,
             hot_set: heat.hot_set(),
             unknown_share: unknown.share(),
+            base_us: self.tenant.prices().map(|prices| prices.base_us),
+            huge_us: self.tenant.prices().map(|prices| prices.huge_us),
             ..EpochLine::default()
         };
         line.count_accesses(heat, |row| {
@@ -178,6 +180,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
+        self.may_bring_s = decision.may_bring_s;
         self.sparse = decision.sparse;
         let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
         let sparse: Vec<Pid> = sparse.map(Pid).collect();
@@ -241,7 +244,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         layout: &Layout,
         process: &[u32],
     ) -> Vec<usize> {
-        let pays_from = self.settings.cost_benefit.map_or(0.0, |terms| terms.pays_from());
+        let pays_from = self.tenant.prices().map_or(0.0, |terms| terms.pays_from());
         let hot = |row: usize| {
             let each = f64::from(heat.rate[row]) / f64::from(heat.pages[row].max(1));
             each > pays_from

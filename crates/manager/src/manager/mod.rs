@@ -53,6 +53,8 @@ pub struct Manager<T, K> {
     known: Vec<bool>,
     /// What was never watched, as of the last epoch.
     unknown: Bytes,
+    /// Seconds a second that the best placement would bring, as of the last decision.
+    may_bring_s: Option<f64>,
     /// Processes that are watched sparsely, ascending.
     sparse: Vec<u32>,
     assumed: Assumed,
@@ -130,6 +132,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             refused: BackOff::default(),
             known: Vec::new(),
             unknown: Bytes(u64::MAX),
+            may_bring_s: None,
             sparse: Vec::new(),
             assumed: Assumed::default(),
             ahead: Ahead::default(),
@@ -180,9 +183,14 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let began = began.map(|places| Layout::new(places, &record.heat, &self.tiers));
         let mut line = self.act(&record, (began.as_ref(), &layout), end.is_some());
         self.tracker.decided(cpu_time(THREAD).saturating_sub(decides_from));
+        let goes_on = self.visits_go_on(&record.heat);
+        let known = self.unknown.as_f64() <= MUCH * record.heat.resident().as_f64();
+        tracing::debug!(may_bring_s = self.may_bring_s, known);
+        // Who is watched sparsely has little already.
+        self.tracker.may_bring(self.may_bring_s.filter(|_| known && self.sparse.is_empty()));
         // What moves while the next epoch is observed is not done.
         let mut done = !self.later;
-        if self.visits_go_on(&record.heat) {
+        if goes_on {
             done &= !self.moving.is_ordered();
         } else if let Some(round) = self.moving.run(stop) {
             let report = self.take_in(round, &mut []);
@@ -225,6 +233,10 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
                 self.refused.refused(outcome.unit);
             }
         }
+        let report = &round.report;
+        let mut moved = report.moved();
+        moved += report.moved_back;
+        self.tenant.moves_took(moved.base_pages, moved.huge_pages, report.cpu_ns as f64 * 1e-9);
         let off_books = |unit: &UnitId| self.off_books.binary_search(unit).is_ok();
         let booked = self.ordered.iter().filter(|outcome| !off_books(&outcome.unit));
         self.tenant.learn(booked.copied());

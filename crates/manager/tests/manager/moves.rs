@@ -378,12 +378,50 @@ fn ping_pong_is_stopped_and_the_summary_says_why_in_a_dry_run_too() {
 }
 
 #[test]
+fn whoever_watches_is_told_what_the_best_placement_would_bring() {
+    let told = |rates: [f32; 4], cost_benefit| {
+        let units: Vec<Unit> = rates.map(|rate| unit(rate, SLOW)).to_vec();
+        let budget = Budget { fast: Some(Amount::Bytes(Bytes::mib(2))), ..EVERYTHING };
+        let mut world = World::new(64, 64, &units, Settings { cost_benefit, ..settings(budget) });
+        let told = [(); 2].map(|()| {
+            world.epoch();
+            world.manager.tracker().may_bring_s
+        });
+        told.map(|s| s.map(|s| (s * 1e4).round()))
+    };
+    let terms = Some(TERMS);
+    assert_eq!(
+        told([9000.0, 0.0, 0.0, 0.0], terms),
+        [Some(9.0), Some(7.0)],
+        "100 ns each; in place"
+    );
+    assert_eq!(told([9000.0; 4], terms), [Some(9.0), Some(0.0)], "alike, all slow at first");
+    assert_eq!(told([9000.0; 4], None), [None; 2], "nobody knows");
+}
+
+#[test]
 fn what_is_not_worth_its_cost_stays() {
     let units: Vec<Unit> = [1000.0, 300.0, 0.0].map(|rate| unit(rate, SLOW)).to_vec();
     let settings = Settings { cost_benefit: Some(TERMS), ..settings(EVERYTHING) };
     let mut world = World::new(64, 64, &units, settings);
     let line = world.epoch();
     assert_eq!((world.fast(), line.unworthy), (vec![0], 2));
+}
+
+#[test]
+fn moves_cost_from_then_on_what_they_took() {
+    // 40 MiB pay at the price given, and moving them takes nearly nothing here.
+    let mut units = vec![unit(1000.0, SLOW); 20];
+    units.push(unit(300.0, SLOW));
+    let settings = Settings { cost_benefit: Some(TERMS), ..settings(EVERYTHING) };
+    let mut world = World::new(64, 64, &units, settings);
+    let line = world.epoch();
+    assert_eq!((world.fast().len(), line.unworthy), (20, 1));
+    assert_eq!((line.base_us, line.huge_us), (Some(TERMS.base_us), Some(TERMS.huge_us)));
+    let line = world.epoch();
+    assert!(line.huge_us < Some(TERMS.huge_us / 2.0), "{line:?}");
+    assert_eq!(line.base_us, Some(TERMS.base_us), "none moved");
+    assert_eq!((world.fast().len(), line.unworthy), (21, 0), "of a third of the rate, too");
 }
 
 #[test]

@@ -52,6 +52,8 @@ pub(crate) struct Truth {
     pub(crate) hurried: u32,
     /// What it was told that deciding took last.
     pub(crate) decided: Duration,
+    /// What it was told that the best placement would bring.
+    pub(crate) may_bring_s: Option<f64>,
     /// For so long pages may move in each of its epochs.
     pub(crate) lasts: Duration,
     /// What it was told of whom to watch sparsely, epoch by epoch.
@@ -118,6 +120,10 @@ impl Tracker for Truth {
     fn cpu(&self, process: Pid) -> Option<Duration> {
         let passed_s = f64::from(self.epochs) * (self.length_s + self.gap_s);
         (process == PID).then(|| Duration::from_secs_f64(passed_s * self.cores))
+    }
+
+    fn may_bring(&mut self, a_second_s: Option<f64>) {
+        self.may_bring_s = a_second_s;
     }
 
     fn decided(&mut self, cpu: Duration) {
@@ -213,6 +219,7 @@ impl World {
             changed: 0,
             hurried: 0,
             decided: Duration::ZERO,
+            may_bring_s: None,
             lasts: Duration::ZERO,
             sparse: vec![],
         };

@@ -122,6 +122,8 @@ pub struct Recorder {
     deciding: [Duration; 2],
     /// How long it was.
     length: Duration,
+    /// Seconds a second that the best placement would bring, if somebody says so.
+    may_bring_s: Option<f64>,
     /// CPU time that was spent ahead and is to be saved, ns.
     owed_ns: f64,
     /// Epochs of which writing heat down took more than half of the budget.
@@ -195,6 +197,7 @@ impl Recorder {
             ending_ns: 0,
             deciding: [Duration::ZERO; 2],
             length: Duration::ZERO,
+            may_bring_s: None,
             owed_ns: 0.0,
             crowded: 0,
             most,
@@ -222,6 +225,7 @@ impl Recorder {
     /// looks, and that epoch is no longer than this takes, where the first ones are short ([`Options::opening`]).
     pub fn changed(&mut self) {
         self.hurried = true;
+        self.may_bring_s = None;
         if self.options.opening.is_some() && self.epoch > 1 {
             self.regions.iter_mut().for_each(|region| region.outdated = true);
         }
@@ -250,6 +254,13 @@ impl Recorder {
     /// cannot wait.
     pub fn hurry(&mut self) {
         self.hurried = true;
+    }
+
+    /// The best placement of what is watched would bring so many seconds a second, as far as the caller knows (none: nobody
+    /// does): visits take no more than that, but for a tenth of their budget, until the target changes, where they are to
+    /// be [`Options::thrifty`].
+    pub fn may_bring(&mut self, a_second_s: Option<f64>) {
+        self.may_bring_s = a_second_s.filter(|_| self.options.thrifty);
     }
 
     /// The caller took so much CPU time to decide by the last epoch, which is part of the budget of the next. Where it is much

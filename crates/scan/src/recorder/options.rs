@@ -26,6 +26,8 @@ pub struct Options {
     /// The budget is a share of each core that the target kept busy in the last epoch; of one at least, and half a
     /// core at most.
     pub by_busy_cores: bool,
+    /// Visits take no more of the budget than they may bring ([`super::Recorder::may_bring`]).
+    pub thrifty: bool,
     /// Ends the recording; else it goes on until the target ends.
     pub limit: Option<Duration>,
     /// As whom a command is started; none: as we run.
@@ -65,6 +67,7 @@ impl Default for Options {
             single_pages: None,
             budget: 0.01,
             by_busy_cores: false,
+            thrifty: false,
             limit: None,
             account: None,
             output_aside: false,

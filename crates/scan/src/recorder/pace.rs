@@ -15,6 +15,8 @@ const SAVED: f64 = 0.25;
 const OWED_S: f64 = 30.0;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
+/// Visits that are expected to bring nothing have this part of their budget.
+const WORTHLESS: f64 = 0.1;
 /// Most of one core, however many the target keeps busy.
 const MOST: f64 = 0.5;
 
@@ -88,6 +90,12 @@ impl Pace {
     /// The share of one core that may be used in it.
     fn share(&self) -> f64 {
         if self.ahead { (AHEAD * self.budget).min(MOST.max(self.budget)) } else { self.budget }
+    }
+
+    /// The part of their budget that visits may take, where the best placement would bring so many seconds a second.
+    pub(super) fn worth(&self, may_bring_s: Option<f64>) -> f64 {
+        let all = |may_bring_s: &f64| self.ahead || *may_bring_s >= self.budget;
+        may_bring_s.filter(|s| !all(s)).map_or(1.0, |s| (s / self.budget).max(WORTHLESS))
     }
 
     /// CPU time that may be spent ahead, ns.
@@ -217,6 +225,16 @@ mod tests {
         assert_eq!(budget(Duration::ZERO), 1e9);
         assert_eq!(budget(SECOND), 1.5e9);
         assert_eq!(budget(10 * SECOND), 2e9);
+    }
+
+    #[test]
+    fn visits_take_no_more_than_the_best_placement_would_bring() {
+        let worth = |may_bring_s| Pace { budget: 0.03, ..pace(9) }.worth(may_bring_s);
+        assert_eq!(worth(None), 1.0, "nobody knows");
+        assert_eq!([0.3, 0.03].map(|s| worth(Some(s))), [1.0; 2]);
+        assert!((worth(Some(0.015)) - 0.5).abs() < 1e-9);
+        assert_eq!([0.001, 0.0].map(|s| worth(Some(s))), [0.1; 2], "or no change would be seen");
+        assert_eq!(Pace { ahead: true, ..pace(0) }.worth(Some(0.0)), 1.0);
     }
 
     #[test]

@@ -78,13 +78,16 @@ impl Recorder {
         let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let ahead_ns = pace.ahead_ns(epoch).min((budget - used).max(0.0));
+        // What is new is visited in any case.
+        let new_ns = self.first_visits(false).map_or(0.0, |new| new.as_nanos() as f64);
         let worth = pace.worth(self.may_bring_s);
-        let drawn = self.draw(worth * (budget - used - ahead_ns).max(least), ahead_ns);
+        let pays_for = |visits_ns: f64| visits_ns.min(worth * visits_ns + new_ns);
+        let drawn = self.draw(pays_for((budget - used - ahead_ns).max(least)), ahead_ns);
         let coarse = drawn.first.is_some();
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let limits = Limits {
             end_ns,
-            budget_ns: worth * (budget - used).max(least),
+            budget_ns: pays_for((budget - used).max(least)),
             single_pages: self.options.unit == UnitSize::Base,
         };
         let followed = self.live.followed.iter().zip(&self.known);

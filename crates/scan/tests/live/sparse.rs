@@ -1,4 +1,5 @@
-//! A process of which nothing may go up is watched with a part of the budget.
+//! A process of which nothing may go up is watched with a part of the budget, and one of which nothing that goes up would
+//! bring something.
 
 use crate::child::{Area, Child, HUGE};
 use crate::recorded::alone;
@@ -46,4 +47,35 @@ fn a_tenth_of_a_process_is_watched_in_an_epoch_if_that_is_asked_for() {
     assert!(ever.len() <= UNITS / 5, "the same ones each time: {ever:?}");
     recorder.watch_sparsely(&[], 0.1);
     assert!(watched(&mut recorder).0.len() > 2 * UNITS / 10, "and in full again");
+}
+
+#[test]
+fn visits_take_a_tenth_of_their_budget_where_no_placement_would_bring_anything() {
+    let name = "visits_take_a_tenth_of_their_budget_where_no_placement_would_bring_anything";
+    let Some(_alone) = alone(name) else { return };
+    let area = Area::private(UNITS * HUGE);
+    let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
+    let took = |thrifty: bool| {
+        let host = Host::live();
+        let observer = Observer::start(&host, &host.features()).unwrap();
+        let epoch = Duration::from_secs(1);
+        let options =
+            Options { epoch, budget: 0.1, thrifty, unmapped: false, ..Options::default() };
+        let target = Target::Pids(vec![child.pid()]);
+        let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+        // CPU time of three epochs each.
+        [None, Some(0.0), Some(1.0)].map(|may_bring_s| {
+            let one = |_| {
+                recorder.may_bring(may_bring_s);
+                let epoch = recorder.epoch(&|| false).unwrap().0.unwrap().epoch;
+                epoch.clear_s + epoch.scan_s
+            };
+            (0..3).map(one).sum::<f64>()
+        })
+    };
+    let [unknown, nothing, much] = took(true);
+    assert!(nothing > 0.0 && nothing < unknown / 3.0, "{nothing} s for {unknown} s");
+    assert!(much > 2.0 * nothing, "{much} s for {nothing} s");
+    let [_, all, _] = took(false);
+    assert!(all > 2.0 * nothing, "who records has all of it: {all} s for {nothing} s");
 }

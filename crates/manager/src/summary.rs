@@ -90,7 +90,7 @@ pub struct EpochLine {
     pub for_leaving: Bytes,
     /// Promotions left out because they would not bring what they cost.
     pub unworthy: usize,
-    /// What moving a base page was taken to cost, us; none where every move is worth it.
+    /// What moving a base page was taken to cost, us; none where nobody says so.
     pub base_us: Option<f64>,
     /// The same of a huge page.
     pub huge_us: Option<f64>,

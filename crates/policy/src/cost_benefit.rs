@@ -24,6 +24,10 @@ pub(crate) const LONGEST: f64 = 5.0;
 
 /// What moves were taken to cost before counts as much as so many MiB that moved.
 const EXPECTED_MIB: f64 = 8.0;
+/// What less has moved says nothing of prices.
+const LEAST_MIB: f64 = 4.0;
+/// So many times what was said at first a price may be, or that part of it.
+const OFF_BY: f64 = 4.0;
 
 impl CostBenefit {
     /// What holds where the same has been watched for so many seconds: moves have the longer to pay, the longer a program
@@ -45,17 +49,21 @@ impl CostBenefit {
     }
 
     /// Takes in what moving so many pages of either size took, together: CPU seconds. The more moved, the less counts what
-    /// they were taken to cost before.
-    pub(crate) fn learn(&mut self, base_pages: u64, huge_pages: u64, cpu_s: f64) {
+    /// they were taken to cost before. Few pages say nothing: what a round takes besides them is in it. `said`: what was
+    /// said at first, which is not off by more than [`OFF_BY`].
+    pub(crate) fn learn(&mut self, said: &Self, base_pages: u64, huge_pages: u64, cpu_s: f64) {
         let (base, huge) = (base_pages as f64, huge_pages as f64);
         let expected_us = base * self.base_us + huge * self.huge_us;
-        if expected_us <= 0.0 {
+        if base / 256.0 + huge * 2.0 < LEAST_MIB || expected_us <= 0.0 {
             return;
         }
         let times = cpu_s * 1e6 / expected_us;
-        for (price_us, mib) in [(&mut self.base_us, base / 256.0), (&mut self.huge_us, huge * 2.0)]
-        {
+        for (price_us, said_us, mib) in [
+            (&mut self.base_us, said.base_us, base / 256.0),
+            (&mut self.huge_us, said.huge_us, huge * 2.0),
+        ] {
             *price_us *= 1.0 + mib / (mib + EXPECTED_MIB) * (times - 1.0);
+            *price_us = price_us.clamp(said_us / OFF_BY, said_us * OFF_BY);
         }
     }
 
@@ -123,21 +131,36 @@ mod tests {
     fn prices_become_what_moves_take() {
         let mut terms = TERMS;
         // 6 us a page.
-        terms.learn(256, 0, 256.0 * 6e-6);
-        assert!((terms.base_us - (10.0 - 4.0 / 9.0)).abs() < 1e-9, "1 MiB: {}", terms.base_us);
+        terms.learn(&TERMS, 2048, 0, 2048.0 * 6e-6);
+        assert!((terms.base_us - 8.0).abs() < 1e-9, "8 MiB: {}", terms.base_us);
         for _ in 0..4 {
-            terms.learn(25_600, 0, 25_600.0 * 6e-6);
+            terms.learn(&TERMS, 25_600, 0, 25_600.0 * 6e-6);
         }
-        assert!((terms.base_us - 6.0).abs() < 0.01, "400 MiB: {}", terms.base_us);
+        assert!((terms.base_us - 6.0).abs() < 0.01, "400 MiB more: {}", terms.base_us);
         assert_eq!(terms.huge_us, TERMS.huge_us, "none moved");
         // Both in a round that took half of what they were taken to.
         let (mut both, whole_us) = (TERMS, 2560.0 * 10.0 + 96.0 * 370.0);
-        both.learn(2560, 96, whole_us / 2.0 * 1e-6);
+        both.learn(&TERMS, 2560, 96, whole_us / 2.0 * 1e-6);
         assert!((both.base_us - 10.0 * (1.0 - 0.5 * 10.0 / 18.0)).abs() < 1e-9, "10 MiB of them");
         assert!((both.huge_us - 370.0 * (1.0 - 0.5 * 192.0 / 200.0)).abs() < 1e-9, "192 MiB");
-        let base_us = terms.base_us;
-        terms.learn(0, 0, 1.0);
-        assert_eq!(terms.base_us, base_us, "nothing moved");
+    }
+
+    #[test]
+    fn few_moves_say_nothing_of_prices_and_many_not_all() {
+        let mut terms = TERMS;
+        for _ in 0..1000 {
+            terms.learn(&TERMS, 1, 0, 0.1);
+            terms.learn(&TERMS, 0, 0, 0.1);
+        }
+        assert_eq!(terms, TERMS, "what was refused took that");
+        for _ in 0..100 {
+            terms.learn(&TERMS, 25_600, 100, 1e3);
+        }
+        assert!((terms.base_us, terms.huge_us) == (40.0, 1480.0), "{terms:?}");
+        for _ in 0..100 {
+            terms.learn(&TERMS, 25_600, 100, 1e-9);
+        }
+        assert!((terms.base_us, terms.huge_us) == (2.5, 92.5), "{terms:?}");
     }
 
     #[test]

@@ -8,16 +8,24 @@ const CLASSES: usize = 1 << (31 - CLASS_SHIFT);
 
 /// Accesses a second that fast memory would serve with the hottest units in it, beyond those that it serves now, or that it
 /// would serve if all memory were accessed alike, whichever is less: the one says what there is to do, the other what there
-/// may be to do again where the target changes. The hottest count with what is known of them at least, so that estimates of
-/// what is alike, which differ by chance, promise nothing.
-pub(crate) fn may_bring(heat: &EpochHeat, fast: &[bool], capacity: Bytes) -> f64 {
+/// may be to do again where the target changes. The hottest count with what they are accessed at least, for all estimates of
+/// what is alike differ by chance: in dry runs of gups the best placement seemed to have 2 % more of the accesses than any.
+/// Slow memory that may not go up promises nothing.
+pub(crate) fn may_bring(
+    heat: &EpochHeat,
+    fast: &[bool],
+    may_go_up: impl Fn(usize) -> bool,
+    capacity: Bytes,
+) -> f64 {
     let mut classes = vec![(0.0, 0.0); CLASSES];
     let (mut resident, mut all, mut now) = (0.0, 0.0, 0.0);
     for row in 0..heat.len() {
         let (rate, bytes) = (heat.rate[row].max(0.0), heat.bytes(row).as_f64());
-        let each = rate / f32::from(heat.pages[row].max(1));
-        let class = &mut classes[(each.to_bits() >> CLASS_SHIFT) as usize];
-        *class = (class.0 + bytes, class.1 + f64::from(heat.least_rate(row)));
+        if fast[row] || may_go_up(row) {
+            let each = rate / f32::from(heat.pages[row].max(1));
+            let class = &mut classes[(each.to_bits() >> CLASS_SHIFT) as usize];
+            *class = (class.0 + bytes, class.1 + f64::from(heat.least_rate(row)));
+        }
         resident += bytes;
         all += f64::from(rate);
         now += if fast[row] { f64::from(rate) } else { 0.0 };
@@ -39,6 +47,10 @@ mod tests {
 
     const PAGE: Bytes = Bytes(4096);
 
+    fn all(_row: usize) -> bool {
+        true
+    }
+
     /// Base pages.
     fn heat(rates: &[f32]) -> EpochHeat {
         let mut heat = EpochHeat::new(EpochId(0));
@@ -52,36 +64,46 @@ mod tests {
     #[test]
     fn a_hot_set_in_slow_memory_has_all_of_its_accesses_to_gain() {
         let (heat, all_slow) = (heat(&[1.0, 120.0, 1.0, 80.0]), [false; 4]);
-        assert_eq!(may_bring(&heat, &all_slow, Bytes(2 * PAGE.0)), 200.0);
-        assert_eq!(may_bring(&heat, &all_slow, PAGE), 120.0);
-        assert_eq!(may_bring(&heat, &all_slow, Bytes(40 * PAGE.0)), 202.0, "room for all");
+        assert_eq!(may_bring(&heat, &all_slow, all, Bytes(2 * PAGE.0)), 200.0);
+        assert_eq!(may_bring(&heat, &all_slow, all, PAGE), 120.0);
+        assert_eq!(may_bring(&heat, &all_slow, all, Bytes(40 * PAGE.0)), 202.0, "room for all");
     }
 
     #[test]
     fn one_in_place_is_worth_what_it_brings_over_any_placement() {
         let heat = heat(&[1.0, 100.0, 1.0, 98.0]);
         let in_place = [false, true, false, true];
-        assert_eq!(may_bring(&heat, &in_place, Bytes(2 * PAGE.0)), 98.0);
+        assert_eq!(may_bring(&heat, &in_place, all, Bytes(2 * PAGE.0)), 98.0);
     }
 
     #[test]
     fn what_is_accessed_alike_and_what_fits_has_nothing_to_gain() {
         let alike = heat(&[50.0; 4]);
-        assert_eq!(may_bring(&alike, &[true, false, true, false], Bytes(2 * PAGE.0)), 0.0);
-        assert_eq!(may_bring(&heat(&[1.0, 100.0]), &[true, true], Bytes(2 * PAGE.0)), 0.0);
-        assert_eq!(may_bring(&heat(&[]), &[], PAGE), 0.0);
+        assert_eq!(may_bring(&alike, &[true, false, true, false], all, Bytes(2 * PAGE.0)), 0.0);
+        assert_eq!(may_bring(&heat(&[1.0, 100.0]), &[true, true], all, Bytes(2 * PAGE.0)), 0.0);
+        assert_eq!(may_bring(&heat(&[]), &[], all, PAGE), 0.0);
     }
 
     #[test]
     fn estimates_count_with_what_they_are_at_least() {
         let mut heat = heat(&[40.0, 60.0, 45.0, 55.0]);
+        let fast = [true, false, true, false];
         heat.least = vec![30.0, 45.0, 35.0, 44.0];
-        assert_eq!(
-            may_bring(&heat, &[true, false, true, false], Bytes(2 * PAGE.0)),
-            4.0,
-            "of 85 now"
-        );
+        assert_eq!(may_bring(&heat, &fast, all, Bytes(2 * PAGE.0)), 4.0, "of 85 now");
         heat.least = vec![20.0; 4];
-        assert_eq!(may_bring(&heat, &[true, false, true, false], Bytes(2 * PAGE.0)), 0.0);
+        assert_eq!(may_bring(&heat, &fast, all, Bytes(2 * PAGE.0)), 0.0);
+    }
+
+    #[test]
+    fn what_may_not_go_up_promises_nothing() {
+        let heat = heat(&[1.0, 100.0, 1.0, 98.0]);
+        let stays = |row| row != 1;
+        assert_eq!(may_bring(&heat, &[false; 4], stays, Bytes(2 * PAGE.0)), 99.0);
+        let in_place = [false, true, false, true];
+        assert_eq!(
+            may_bring(&heat, &in_place, stays, Bytes(2 * PAGE.0)),
+            98.0,
+            "it is fast already"
+        );
     }
 }

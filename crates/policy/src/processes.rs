@@ -24,6 +24,8 @@ pub struct Change {
 /// See the module.
 pub(crate) struct Processes {
     governors: Governors,
+    /// What moves cost and bring: as was said at first, and as far as that is known now.
+    said: Option<CostBenefit>,
     prices: Option<CostBenefit>,
     /// Those that have memory.
     by_number: BTreeMap<u32, Process>,
@@ -113,6 +115,7 @@ impl Processes {
     pub(crate) fn new(governors: Governors, prices: Option<CostBenefit>) -> Self {
         Self {
             governors,
+            said: prices,
             prices,
             by_number: BTreeMap::new(),
             of_row: Vec::new(),
@@ -132,8 +135,8 @@ impl Processes {
 
     /// Moving so many pages of either size took so many CPU seconds.
     pub(crate) fn moves_took(&mut self, base_pages: u64, huge_pages: u64, cpu_s: f64) {
-        if let Some(prices) = &mut self.prices {
-            prices.learn(base_pages, huge_pages, cpu_s);
+        if let (Some(prices), Some(said)) = (&mut self.prices, &self.said) {
+            prices.learn(said, base_pages, huge_pages, cpu_s);
         }
     }
 

@@ -202,7 +202,8 @@ impl Tenant {
             Room::Limited { capacity, most, used, move_budget, for_births } => {
                 let age_s = self.processes.age_s();
                 let cost_benefit = prices.map(|terms| terms.at_age(age_s));
-                may_bring_s = prices.map(|terms| terms.waits(may_bring(heat, fast, capacity)));
+                may_bring_s =
+                    prices.map(|terms| terms.waits(may_bring(heat, fast, may_move, capacity)));
                 let limits = Limits { capacity, most, used, move_budget, for_births, cost_benefit };
                 let still = |row| self.processes.stands_still(row);
                 apply_limits(&self.decider, &moves, heat, still, &limits)

@@ -79,6 +79,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             output.path.display()
         );
     }
+    let by_rates = policy.info().needs.scatters;
     let settings = Settings {
         policy,
         budget: Budget {
@@ -110,8 +111,8 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
         budget: arguments.budget.unwrap_or(BUDGET),
         // A recording says what its budget was.
         by_busy_cores: arguments.budget.is_none() && output.is_none(),
-        // A recording is for who plans with it.
-        thrifty: output.is_none(),
+        // A recording is for who plans with it, and other policies go by what was seen accessed.
+        thrifty: output.is_none() && by_rates && !arguments.payback.is_zero(),
         limit: arguments.limit,
         account: account.clone(),
         output_aside: arguments.json,

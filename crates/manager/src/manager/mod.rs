@@ -9,7 +9,7 @@ use crate::meanwhile;
 use crate::place::Layout;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Watched};
 use nix::time::{ClockId, clock_gettime};
-use pagetide_migrate::{BackOff, Background, Kernel, Mover, Refusal, Report, Round};
+use pagetide_migrate::{Amount, BackOff, Background, Kernel, Mover, Refusal, Report, Round};
 use pagetide_policy::{CostBenefit, Decider, Governors, Outcome, PolicySpec, Tenant};
 use pagetide_scan::{End, Meanwhile, Place, ScanError};
 use pagetide_trace::EpochRecord;
@@ -234,9 +234,13 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             }
         }
         let report = &round.report;
-        let mut moved = report.moved();
+        let (mut moved, mut refused) = (report.moved(), Amount::default());
         moved += report.moved_back;
-        self.tenant.moves_took(moved.base_pages, moved.huge_pages, report.cpu_ns as f64 * 1e-9);
+        report.refused.values().for_each(|amount| refused += *amount);
+        if refused.bytes() < moved.bytes() {
+            // Else most of it went into asking.
+            self.tenant.moves_took(moved.base_pages, moved.huge_pages, report.cpu_ns as f64 * 1e-9);
+        }
         let off_books = |unit: &UnitId| self.off_books.binary_search(unit).is_ok();
         let booked = self.ordered.iter().filter(|outcome| !off_books(&outcome.unit));
         self.tenant.learn(booked.copied());

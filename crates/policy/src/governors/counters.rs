@@ -48,7 +48,7 @@ pub struct Balance {
     /// recently ([`crate::Governor::recent_s`]): measured accesses to what is fast and was not,
     /// less those to what is slow and was not. Below 0 if it waits more.
     pub gained: f64,
-    /// What moving took so far: moved pages at the machine's prices, pauses included.
+    /// What moving took so far: moved pages at the prices of the time.
     pub moving_s: f64,
 }
 

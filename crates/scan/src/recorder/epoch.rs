@@ -69,7 +69,11 @@ impl Recorder {
             self.births.grows(self.live.now(), (self.resident_set_ns, budget));
         }
         meanwhile.begin();
-        let cleared = self.clear_shared(budget);
+        // Visits take no more than they are worth; what is new is visited in any case.
+        let worth_ns = pace.worth_ns(epoch, self.may_bring_s, self.same) * self.watched_part();
+        let new_ns = self.first_visits(false).map_or(0.0, |new| new.as_nanos() as f64);
+        let worth_ns = if self.options.thrifty { worth_ns + new_ns } else { f64::INFINITY };
+        let cleared = self.clear_shared(budget.min(worth_ns));
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 
         // Writing heat down at the end, and deciding, cost what they cost last time.
@@ -78,16 +82,12 @@ impl Recorder {
         let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let ahead_ns = pace.ahead_ns(epoch).min((budget - used).max(0.0));
-        // What is new is visited in any case.
-        let new_ns = self.first_visits(false).map_or(0.0, |new| new.as_nanos() as f64);
-        let worth = pace.worth(self.may_bring_s);
-        let pays_for = |visits_ns: f64| visits_ns.min(worth * visits_ns + new_ns);
-        let drawn = self.draw(pays_for((budget - used - ahead_ns).max(least)), ahead_ns);
+        let drawn = self.draw((budget - used - ahead_ns).max(least).min(worth_ns), ahead_ns);
         let coarse = drawn.first.is_some();
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let limits = Limits {
             end_ns,
-            budget_ns: pays_for((budget - used).max(least)),
+            budget_ns: (budget - used).max(least).min(worth_ns),
             single_pages: self.options.unit == UnitSize::Base,
         };
         let followed = self.live.followed.iter().zip(&self.known);
@@ -142,6 +142,7 @@ impl Recorder {
         let took_ns = record.epoch.recorder_s * 1e9 + pace.deciding.as_nanos() as f64;
         self.owed_ns = pace.owes_ns(self.length, took_ns);
         self.ended_ns = Some(self.live.now());
+        self.same += 1;
         if !coarse && self.patience.believes(outcome.changed) {
             tracing::debug!(epoch = self.epoch, "the target has changed");
             self.changed();

@@ -122,8 +122,10 @@ pub struct Recorder {
     deciding: [Duration; 2],
     /// How long it was.
     length: Duration,
-    /// Seconds a second that the best placement would bring, if somebody says so.
+    /// Seconds a second that the best placement would bring, if somebody says so; and how many epochs the target has been
+    /// the same.
     may_bring_s: Option<f64>,
+    same: u32,
     /// CPU time that was spent ahead and is to be saved, ns.
     owed_ns: f64,
     /// Epochs of which writing heat down took more than half of the budget.
@@ -198,6 +200,7 @@ impl Recorder {
             deciding: [Duration::ZERO; 2],
             length: Duration::ZERO,
             may_bring_s: None,
+            same: 0,
             owed_ns: 0.0,
             crowded: 0,
             most,
@@ -225,7 +228,7 @@ impl Recorder {
     /// looks, and that epoch is no longer than this takes, where the first ones are short ([`Options::opening`]).
     pub fn changed(&mut self) {
         self.hurried = true;
-        self.may_bring_s = None;
+        (self.may_bring_s, self.same) = (None, 0);
         if self.options.opening.is_some() && self.epoch > 1 {
             self.regions.iter_mut().for_each(|region| region.outdated = true);
         }
@@ -257,10 +260,11 @@ impl Recorder {
     }
 
     /// The best placement of what is watched would bring so many seconds a second, as far as the caller knows (none: nobody
-    /// does): visits take no more than that, but for a tenth of their budget, until the target changes, where they are to
-    /// be [`Options::thrifty`].
+    /// does): visits take no more than that, but for a tenth of the budget, where they are to be [`Options::thrifty`] and
+    /// the target has been the same for some epochs. Who pauses does not promise less at once.
     pub fn may_bring(&mut self, a_second_s: Option<f64>) {
-        self.may_bring_s = a_second_s.filter(|_| self.options.thrifty);
+        let before = self.may_bring_s.map(|before| pace::fades(before, self.length));
+        self.may_bring_s = a_second_s.map(|now| before.map_or(now, |before| now.max(before)));
     }
 
     /// The caller took so much CPU time to decide by the last epoch, which is part of the budget of the next. Where it is much

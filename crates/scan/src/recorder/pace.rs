@@ -15,8 +15,12 @@ const SAVED: f64 = 0.25;
 const OWED_S: f64 = 30.0;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
-/// Visits that are expected to bring nothing have this part of their budget.
+/// Visits that are expected to bring nothing have this part of the budget.
 const WORTHLESS: f64 = 0.1;
+/// What they may bring is not believed before a target has been the same for so many epochs: the first looks tell little.
+const SAME: u32 = 3;
+/// What they might have brought counts for half after so long, s.
+const HALF_S: f64 = 30.0;
 /// Most of one core, however many the target keeps busy.
 const MOST: f64 = 0.5;
 
@@ -42,6 +46,11 @@ pub(super) struct Pace {
     pub(super) owed_ns: f64,
     /// Share of one core.
     pub(super) budget: f64,
+}
+
+/// What the best placement would have brought, after so long.
+pub(super) fn fades(may_bring_s: f64, passed: Duration) -> f64 {
+    may_bring_s * (-passed.as_secs_f64() / HALF_S).exp2()
 }
 
 /// The share of one core that observing may use, where it is `share` of each core that the target keeps busy:
@@ -92,10 +101,11 @@ impl Pace {
         if self.ahead { (AHEAD * self.budget).min(MOST.max(self.budget)) } else { self.budget }
     }
 
-    /// The part of their budget that visits may take, where the best placement would bring so many seconds a second.
-    pub(super) fn worth(&self, may_bring_s: Option<f64>) -> f64 {
-        let all = |may_bring_s: &f64| self.ahead || *may_bring_s >= self.budget;
-        may_bring_s.filter(|s| !all(s)).map_or(1.0, |s| (s / self.budget).max(WORTHLESS))
+    /// CPU time that visits are worth, ns, where the best placement would bring so many seconds a second of a target that has
+    /// been the same for so many epochs.
+    pub(super) fn worth_ns(&self, length: Duration, may_bring_s: Option<f64>, same: u32) -> f64 {
+        let known = may_bring_s.filter(|_| !self.ahead && same >= SAME);
+        known.map_or(f64::INFINITY, |s| s.max(WORTHLESS * self.budget) * length.as_nanos() as f64)
     }
 
     /// CPU time that may be spent ahead, ns.
@@ -229,12 +239,17 @@ mod tests {
 
     #[test]
     fn visits_take_no_more_than_the_best_placement_would_bring() {
-        let worth = |may_bring_s| Pace { budget: 0.03, ..pace(9) }.worth(may_bring_s);
-        assert_eq!(worth(None), 1.0, "nobody knows");
-        assert_eq!([0.3, 0.03].map(|s| worth(Some(s))), [1.0; 2]);
-        assert!((worth(Some(0.015)) - 0.5).abs() < 1e-9);
-        assert_eq!([0.001, 0.0].map(|s| worth(Some(s))), [0.1; 2], "or no change would be seen");
-        assert_eq!(Pace { ahead: true, ..pace(0) }.worth(Some(0.0)), 1.0);
+        let small = Pace { budget: 0.03, ..pace(9) };
+        let worth = |may_bring_s| small.worth_ns(2 * SECOND, may_bring_s, 3) * 1e-9;
+        assert_eq!(worth(None), f64::INFINITY, "nobody knows");
+        let near = |is: f64, of: f64| assert!((is - of).abs() < 1e-9, "{is} for {of}");
+        near(worth(Some(0.3)), 0.6);
+        near(worth(Some(0.015)), 0.03);
+        near(worth(Some(0.0)), 0.006);
+        assert_eq!(small.worth_ns(SECOND, Some(0.0), 2), f64::INFINITY, "it is new");
+        let ahead = Pace { ahead: true, ..small };
+        assert_eq!(ahead.worth_ns(SECOND, Some(0.0), 9), f64::INFINITY);
+        near(fades(0.4, Duration::from_secs(60)), 0.1);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A process of which nothing may go up is watched with a part of the budget, and one of which nothing that goes up would
 //! bring something.
 
-use crate::child::{Area, Child, HUGE};
+use crate::child::{Area, Child, HUGE, PAGE};
 use crate::recorded::alone;
 use pagetide_host::Host;
 use pagetide_scan::{Observer, Options, Recorder, Target};
@@ -78,4 +78,44 @@ fn visits_take_a_tenth_of_their_budget_where_no_placement_would_bring_anything()
     assert!(much > 2.0 * nothing, "{much} s for {nothing} s");
     let [_, all, _] = took(false);
     assert!(all > 2.0 * nothing, "who records has all of it: {all} s for {nothing} s");
+}
+
+#[test]
+fn what_is_new_is_visited_even_where_no_placement_would_bring_anything() {
+    let name = "what_is_new_is_visited_even_where_no_placement_would_bring_anything";
+    let Some(_alone) = alone(name) else { return };
+    let (area, half) = (Area::private(2 * UNITS * HUGE), UNITS * HUGE);
+    let told = Area::shared(PAGE);
+    let grows = || {
+        area.read(0, half);
+        // SAFETY: inside the mapping.
+        if unsafe { told.start.read_volatile() } != 0 {
+            area.write(half, half);
+        }
+    };
+    let child = Child::fork(|| area.write(0, half), grows);
+    let host = Host::live();
+    let observer = Observer::start(&host, &host.features()).unwrap();
+    let epoch = Duration::from_secs(1);
+    let opening = Some(epoch / 2);
+    let options = Options {
+        epoch,
+        opening,
+        budget: 0.02,
+        thrifty: true,
+        unmapped: false,
+        ..Options::default()
+    };
+    let target = Target::Pids(vec![child.pid()]);
+    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut watched = || {
+        recorder.may_bring(Some(0.0));
+        let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
+        heat.flags.iter().filter(|flags| flags.has(HeatFlags::SAMPLED)).count()
+    };
+    let before = [(); 5].map(|()| watched());
+    assert!(before[0] > UNITS / 2 && before[4] < UNITS / 2, "{before:?}");
+    told.write(0, PAGE);
+    let after: usize = [(); 3].map(|()| watched()).iter().sum();
+    assert!(after > 3 * UNITS / 4, "{after} of {UNITS}");
 }

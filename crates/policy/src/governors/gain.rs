@@ -16,7 +16,8 @@
 //! - every access that comes in from slow memory waits by the same time longer, whoever else uses
 //!   that memory just then, and accesses that are waited for together count once (as in
 //!   [`crate::CostBenefit`]);
-//! - a move takes from the process what [`crate::CostBenefit`] says, however it is carried out; a second of watching on another core costs as much as one of the process;
+//! - a move takes from the process what [`crate::CostBenefit`] says, however it is carried out; a second of
+//!   watching on another core costs as much as one of the process;
 //! - what a move brought so far it will bring for that long.
 
 use super::access_change::{self, AccessChange, ChangeRule};

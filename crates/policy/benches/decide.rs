@@ -39,6 +39,7 @@ fn decide(criterion: &mut Criterion) {
         let terms = CostBenefit {
             gain_ns: 100.0,
             channel_ns: 0.0,
+            in_order: 1.0,
             base_us: 2.0,
             huge_us: 370.0,
             within_s: 10.0,

@@ -1,7 +1,8 @@
 //! What an access to slow memory is worth where that memory's bandwidth is short. Ours.
 //!
 //! An access that is waited for alone waits for the latency, and that is what [`CostBenefit::gain_ns`] says. Pages
-//! that are read line after line are asked for ahead of use. Where threads together ask for more than the
+//! that are read line after line are asked for ahead of use, so that each is waited for less
+//! ([`CostBenefit::in_order`]). Where threads together ask for more than the
 //! slow tier's channel carries, the program takes as long as the channel does (the roofline of Williams, Waterman and
 //! Patterson 2009): an access less on it saves the time for which it would have kept the channel, to every core that waits.
 //! Between an idle channel and a full one the price goes over with the fourth power of how full it is: queues are short
@@ -42,7 +43,9 @@ impl Worth {
         slow: impl Fn(usize) -> bool,
     ) -> Option<Self> {
         let full = f64::from(heat.cores) * terms.channel_ns / terms.gain_ns;
-        if heat.in_order.is_empty() || !(full > 0.0 && full.is_finite()) {
+        if !heat.in_order.iter().any(|in_order| *in_order > 0.0)
+            || !(full > 0.0 && full.is_finite())
+        {
             return None;
         }
         let asked = |row: usize| {
@@ -53,14 +56,14 @@ impl Worth {
         let per_s: f64 = (0..heat.len()).filter(|row| slow(*row)).map(asked).sum();
         let busy = (per_s * terms.channel_ns * 1e-9 / FULL).min(1.0).powi(STEEP);
         Some(Self {
-            in_order: 1.0 + busy * (full - 1.0).max(0.0),
+            in_order: terms.in_order + busy * (full - terms.in_order).max(0.0),
             alone: 1.0 + busy * full * ALONE,
         })
     }
 
     /// Whether it says more than that each access counts once, but for a hundredth.
     pub(crate) fn tells(&self) -> bool {
-        self.in_order.max(self.alone) > 1.01
+        [self.in_order, self.alone].iter().any(|counts| (counts - 1.0).abs() > 0.01)
     }
 
     /// How often an access to the row counts.
@@ -96,6 +99,7 @@ mod tests {
     const TERMS: CostBenefit = CostBenefit {
         gain_ns: 16.0,
         channel_ns: 4.0,
+        in_order: 1.0,
         base_us: 10.0,
         huge_us: 370.0,
         within_s: 1.0,
@@ -145,6 +149,19 @@ mod tests {
         assert!(found[1] < 25e6 * 1.002, "{found:?}");
         let tells = |slow: fn(usize) -> bool| Worth::of(&heat, &TERMS, slow).unwrap().tells();
         assert_eq!((tells(|row| row == 1), tells(|row| row == 0)), (false, true));
+    }
+
+    #[test]
+    fn on_an_idle_one_what_comes_in_order_counts_for_less() {
+        let terms = CostBenefit { in_order: 0.4, ..TERMS };
+        let rates = |cores, rows: &[(f32, f32)]| {
+            let heat = heat(cores, rows);
+            Worth::of(&heat, &terms, |_| true).unwrap().weigh(&heat).rate
+        };
+        let found = rates(1.0, &[(1000.0, 1000.0), (1000.0, 500.0), (1000.0, 0.0)]);
+        assert!(found.iter().zip([400.0, 700.0, 1000.0]).all(|(is, of)| (is - of).abs() < 0.1));
+        assert_eq!(rates(24.0, &[(250e6, 250e6)]), [6.0 * 250e6], "and on a full one as before");
+        assert_eq!(rates(1.0, &[(250e6, 250e6)]), [0.4 * 250e6], "of one core");
     }
 
     #[test]

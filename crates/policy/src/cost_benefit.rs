@@ -10,6 +10,8 @@ pub struct CostBenefit {
     /// For how long an access keeps the slow tier's channel from others, ns; 0 where that is not known, and nobody
     /// waits for it (see channel.rs).
     pub channel_ns: f64,
+    /// What an access that comes in order counts for where that channel is idle: many are on their way at once.
+    pub in_order: f64,
     /// What moving a base page takes, us.
     pub base_us: f64,
     /// What moving a huge page takes, us.
@@ -115,6 +117,7 @@ mod tests {
     const TERMS: CostBenefit = CostBenefit {
         gain_ns: 100.0,
         channel_ns: 0.0,
+        in_order: 1.0,
         base_us: 10.0,
         huge_us: 370.0,
         within_s: 1.0,

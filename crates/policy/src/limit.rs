@@ -37,6 +37,9 @@ pub struct Chosen {
     pub for_births: Vec<usize>,
     /// What it keeps beyond the capacity.
     pub beyond: Bytes,
+    /// What its promotions are sure to bring in the time in which they must pay, less what they cost, ns; 0 where nobody
+    /// says what they do.
+    pub brings_ns: u64,
     /// Promotions that would not bring what they cost.
     pub unprofitable: usize,
     /// Promotions for which there was no room, no movable unit to make some, or that were over
@@ -147,6 +150,7 @@ fn choose(
         chosen.beyond = Bytes(u64::try_from(-room - debt).unwrap_or(0));
         room = -debt;
     }
+    let mut brings_s = 0.0;
     // The demotions that make room for one.
     let mut making = Vec::new();
     for (at, up) in ups.iter().copied().enumerate() {
@@ -167,10 +171,13 @@ fn choose(
         if let Some(cost_benefit) = limits.cost_benefit.filter(|terms| terms.within_s > 0.0) {
             let lost: f64 = making.iter().map(|row| cost_benefit.gain(heat, *row)).sum();
             let cost: f64 = making.iter().map(|row| cost_benefit.cost(heat, *row)).sum();
-            if cost_benefit.sure_gain(heat, up) - lost < cost_benefit.cost(heat, up) + cost {
+            let brings =
+                cost_benefit.sure_gain(heat, up) - lost - cost_benefit.cost(heat, up) - cost;
+            if brings < 0.0 {
                 chosen.unprofitable += 1;
                 continue;
             }
+            brings_s += brings;
         }
         room = made - bytes(up);
         left -= moved;
@@ -178,6 +185,9 @@ fn choose(
         chosen.promote.push(up);
         chosen.demote.extend(&making);
     }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 0")]
+    let brings_ns = (brings_s * 1e9) as u64;
+    chosen.brings_ns = brings_ns;
     chosen
 }
 

@@ -8,8 +8,14 @@ use proptest::prelude::*;
 
 const PAGE: u64 = 4096;
 /// 10 us a move, 100 ns an access, and a second to pay.
-const TERMS: CostBenefit =
-    CostBenefit { gain_ns: 100.0, channel_ns: 0.0, base_us: 10.0, huge_us: 370.0, within_s: 1.0 };
+const TERMS: CostBenefit = CostBenefit {
+    gain_ns: 100.0,
+    channel_ns: 0.0,
+    in_order: 1.0,
+    base_us: 10.0,
+    huge_us: 370.0,
+    within_s: 1.0,
+};
 
 /// Units of some pages with their rates.
 fn heat(units: &[(u16, f32)]) -> EpochHeat {

@@ -9,6 +9,7 @@ use crate::room::NodesRoom;
 use crate::{EpochLine, Leaving, Tracker, Turn};
 use pagetide_migrate::Kernel;
 use pagetide_policy::{Chosen, Places, Room, Watch};
+use pagetide_scan::MayBring;
 use pagetide_trace::{EpochRecord, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
 
@@ -180,7 +181,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
-        self.may_bring_s = decision.may_bring_s;
+        let found_s = decision.chosen.brings_ns as f64 * 1e-9 / line.length_s.max(1e-9);
+        self.may_bring = decision.may_bring_s.map(|most_s| MayBring { most_s, found_s });
         self.sparse = decision.sparse;
         let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
         let sparse: Vec<Pid> = sparse.map(Pid).collect();

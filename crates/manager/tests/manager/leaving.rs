@@ -10,8 +10,14 @@ use std::time::Duration;
 
 /// Nothing pays.
 fn dear(budget: Budget) -> Settings {
-    let cost_benefit =
-        CostBenefit { gain_ns: 1.0, channel_ns: 0.0, base_us: 1e6, huge_us: 1e9, within_s: 1.0 };
+    let cost_benefit = CostBenefit {
+        gain_ns: 1.0,
+        channel_ns: 0.0,
+        in_order: 1.0,
+        base_us: 1e6,
+        huge_us: 1e9,
+        within_s: 1.0,
+    };
     Settings { cost_benefit: Some(cost_benefit), ..settings(budget) }
 }
 

@@ -351,7 +351,14 @@ fn exchanged_by(
     gain_ns: f64,
     (channel_ns, cores): (f64, f32),
 ) -> Option<u32> {
-    let prices = CostBenefit { gain_ns, channel_ns, base_us: 10.0, huge_us: 370.0, within_s: 0.0 };
+    let prices = CostBenefit {
+        gain_ns,
+        channel_ns,
+        in_order: 1.0,
+        base_us: 10.0,
+        huge_us: 370.0,
+        within_s: 0.0,
+    };
     let spec = "gain:horizon=10,patience=5".parse::<GovernorSpec>().unwrap();
     let policy = "rate:steps=256,interval=0".parse().unwrap();
     let mut tenant = Tenant::new(Decider::new(&policy), (&spec).into(), Some(prices));

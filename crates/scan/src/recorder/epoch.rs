@@ -2,7 +2,7 @@
 
 use super::births::{OFTEN_NS, Whom};
 use super::pace::{self, Pace};
-use super::{End, Meanwhile, Options, Recorder, draw, whole};
+use super::{End, Meanwhile, Options, Recorder, draw, whole, worth};
 use crate::bits::eyes::Eyes;
 use crate::bits::live::{Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
@@ -70,9 +70,8 @@ impl Recorder {
         }
         meanwhile.begin();
         // Visits take no more than they are worth; what is new is visited in any case.
-        let worth_ns = pace.worth_ns(epoch, self.may_bring_s, self.same) * self.watched_part();
         let new_ns = self.first_visits(false).map_or(0.0, |new| new.as_nanos() as f64);
-        let worth_ns = if self.options.thrifty { worth_ns + new_ns } else { f64::INFINITY };
+        let worth_ns = pace.worth_ns(epoch) * self.watched_part() + new_ns;
         let cleared = self.clear_shared(budget.min(worth_ns));
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 
@@ -200,6 +199,8 @@ impl Recorder {
         let paused = self.ended_ns.map_or(0, |ended| start_ns.saturating_sub(ended));
         let hurry = std::mem::take(&mut self.hurried);
         let all = self.epoch == 0 || hurry && self.first_visits(true).is_some();
+        let budget = self.budget();
+        let may_bring = self.may_bring.filter(|_| self.options.thrifty);
         Pace {
             epoch: self.epoch,
             usual: self.options.epoch,
@@ -211,7 +212,8 @@ impl Recorder {
             last: self.length,
             ahead: self.options.opening.is_some() && all,
             owed_ns: self.owed_ns,
-            budget: self.budget(),
+            budget,
+            worth: worth::of(budget, may_bring, self.same),
         }
     }
 

@@ -15,12 +15,8 @@ const SAVED: f64 = 0.25;
 const OWED_S: f64 = 30.0;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
-/// Visits that are expected to bring nothing have this part of the budget.
-const WORTHLESS: f64 = 0.1;
-/// What they may bring is not believed before a target has been the same for so many epochs: the first looks tell little.
-const SAME: u32 = 3;
-/// What they might have brought counts for half after so long, s.
-const HALF_S: f64 = 30.0;
+/// Who is worth little watching is decided on so many times more seldom at most.
+const LEAST_OFTEN: f64 = 1.0 / 3.0;
 /// Most of one core, however many the target keeps busy.
 const MOST: f64 = 0.5;
 
@@ -46,11 +42,8 @@ pub(super) struct Pace {
     pub(super) owed_ns: f64,
     /// Share of one core.
     pub(super) budget: f64,
-}
-
-/// What the best placement would have brought, after so long.
-pub(super) fn fades(may_bring_s: f64, passed: Duration) -> f64 {
-    may_bring_s * (-passed.as_secs_f64() / HALF_S).exp2()
+    /// The part of the budget that watching is worth ([`super::worth`]).
+    pub(super) worth: f64,
 }
 
 /// The share of one core that observing may use, where it is `share` of each core that the target keeps busy:
@@ -64,7 +57,7 @@ impl Pace {
     /// where everything was. In a hurry (`left` is asked with true) to what was not since the target changed.
     pub(super) fn length(&self, left: impl FnOnce(bool) -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
-        let deciding = self.deciding.as_secs_f64() / self.budget;
+        let deciding = self.deciding.as_secs_f64() / (self.budget * self.worth.max(LEAST_OFTEN));
         let [deciding, usual] = [1.0, 1.0 / DECIDING].map(|times| {
             let length = Duration::try_from_secs_f64(deciding * times).unwrap_or(Duration::MAX);
             length.min(2 * self.last)
@@ -101,11 +94,10 @@ impl Pace {
         if self.ahead { (AHEAD * self.budget).min(MOST.max(self.budget)) } else { self.budget }
     }
 
-    /// CPU time that visits are worth, ns, where the best placement would bring so many seconds a second of a target that has
-    /// been the same for so many epochs.
-    pub(super) fn worth_ns(&self, length: Duration, may_bring_s: Option<f64>, same: u32) -> f64 {
-        let known = may_bring_s.filter(|_| !self.ahead && same >= SAME);
-        known.map_or(f64::INFINITY, |s| s.max(WORTHLESS * self.budget) * length.as_nanos() as f64)
+    /// CPU time that visits are worth in so long an epoch, ns.
+    pub(super) fn worth_ns(&self, length: Duration) -> f64 {
+        let all = self.ahead || self.worth >= 1.0;
+        if all { f64::INFINITY } else { self.worth * self.budget * length.as_nanos() as f64 }
     }
 
     /// CPU time that may be spent ahead, ns.
@@ -154,7 +146,19 @@ mod tests {
         let (usual, opening, paused) = (5 * SECOND, Some(SECOND), Duration::ZERO);
         let (deciding, last) = (Duration::ZERO, usual);
         let (hurry, ahead, owed_ns) = (false, false, 0.0);
-        Pace { epoch, usual, opening, hurry, paused, deciding, last, ahead, owed_ns, budget: 0.5 }
+        Pace {
+            epoch,
+            usual,
+            opening,
+            hurry,
+            paused,
+            deciding,
+            last,
+            ahead,
+            owed_ns,
+            budget: 0.5,
+            worth: 1.0,
+        }
     }
 
     #[test]
@@ -238,18 +242,19 @@ mod tests {
     }
 
     #[test]
-    fn visits_take_no_more_than_the_best_placement_would_bring() {
-        let small = Pace { budget: 0.03, ..pace(9) };
-        let worth = |may_bring_s| small.worth_ns(2 * SECOND, may_bring_s, 3) * 1e-9;
-        assert_eq!(worth(None), f64::INFINITY, "nobody knows");
-        let near = |is: f64, of: f64| assert!((is - of).abs() < 1e-9, "{is} for {of}");
-        near(worth(Some(0.3)), 0.6);
-        near(worth(Some(0.015)), 0.03);
-        near(worth(Some(0.0)), 0.006);
-        assert_eq!(small.worth_ns(SECOND, Some(0.0), 2), f64::INFINITY, "it is new");
-        let ahead = Pace { ahead: true, ..small };
-        assert_eq!(ahead.worth_ns(SECOND, Some(0.0), 9), f64::INFINITY);
-        near(fades(0.4, Duration::from_secs(60)), 0.1);
+    fn visits_take_what_they_are_worth_and_it_is_decided_more_seldom() {
+        let worth = |worth| Pace { budget: 0.03, worth, ..pace(9) };
+        assert_eq!(worth(1.0).worth_ns(SECOND), f64::INFINITY);
+        assert!((worth(0.1).worth_ns(2 * SECOND) - 0.006e9).abs() < 1.0);
+        assert_eq!(Pace { ahead: true, ..worth(0.1) }.worth_ns(SECOND), f64::INFINITY);
+        let length = |part| {
+            let pace = Pace { deciding: SECOND / 10, last: 60 * SECOND, ..worth(part) };
+            pace.length(|_| None).as_secs_f64()
+        };
+        let near = |is: f64, of: f64| assert!((is - of).abs() < 1e-6, "{is} for {of}");
+        near(length(1.0), 10.0);
+        near(length(0.5), 20.0);
+        near(length(0.1), 30.0);
     }
 
     #[test]

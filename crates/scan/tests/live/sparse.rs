@@ -4,12 +4,14 @@
 use crate::child::{Area, Child, HUGE, PAGE};
 use crate::recorded::alone;
 use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, Target};
+use pagetide_scan::{MayBring, Observer, Options, Recorder, Target};
 use pagetide_types::HeatFlags;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 const UNITS: usize = 60;
+const NOTHING: MayBring = MayBring { most_s: 0.0, found_s: 0.0 };
+const MUCH: MayBring = MayBring { most_s: 1.0, found_s: 1.0 };
 
 #[test]
 fn a_tenth_of_a_process_is_watched_in_an_epoch_if_that_is_asked_for() {
@@ -64,9 +66,9 @@ fn visits_take_a_tenth_of_their_budget_where_no_placement_would_bring_anything()
         let target = Target::Pids(vec![child.pid()]);
         let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
         // CPU time of three epochs each.
-        [None, Some(0.0), Some(1.0)].map(|may_bring_s| {
+        [None, Some(NOTHING), Some(MUCH)].map(|may_bring| {
             let one = |_| {
-                recorder.may_bring(may_bring_s);
+                recorder.may_bring(may_bring);
                 let epoch = recorder.epoch(&|| false).unwrap().0.unwrap().epoch;
                 epoch.clear_s + epoch.scan_s
             };
@@ -109,7 +111,7 @@ fn what_is_new_is_visited_even_where_no_placement_would_bring_anything() {
     let target = Target::Pids(vec![child.pid()]);
     let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
     let mut watched = || {
-        recorder.may_bring(Some(0.0));
+        recorder.may_bring(Some(NOTHING));
         let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
         heat.flags.iter().filter(|flags| flags.has(HeatFlags::SAMPLED)).count()
     };

@@ -21,6 +21,8 @@ const STEEP: i32 = 4;
 /// An access that does not come in order keeps the channel for this part of the time of one that does: of the eight
 /// lines that a touch of a page may stand for it needs one at least.
 const ALONE: f64 = 1.0 / 8.0;
+/// This part of all accesses is hardly any.
+const HARDLY: f64 = 0.01;
 
 /// What accesses count for in an epoch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,9 +45,7 @@ impl Worth {
         slow: impl Fn(usize) -> bool,
     ) -> Option<Self> {
         let full = f64::from(heat.cores) * terms.channel_ns / terms.gain_ns;
-        if !heat.in_order.iter().any(|in_order| *in_order > 0.0)
-            || !(full > 0.0 && full.is_finite())
-        {
+        if heat.in_order.is_empty() || !(full > 0.0 && full.is_finite()) {
             return None;
         }
         let asked = |row: usize| {
@@ -55,10 +55,13 @@ impl Worth {
         };
         let per_s: f64 = (0..heat.len()).filter(|row| slow(*row)).map(asked).sum();
         let busy = (per_s * terms.channel_ns * 1e-9 / FULL).min(1.0).powi(STEEP);
-        Some(Self {
-            in_order: terms.in_order + busy * (full - terms.in_order).max(0.0),
-            alone: 1.0 + busy * full * ALONE,
-        })
+        let alone = 1.0 + busy * full * ALONE;
+        // Where hardly anything comes in order what seems to does so by chance.
+        let ordered: f64 = (0..heat.len()).map(|row| in_order(heat, row)).sum();
+        let all: f64 = heat.rate.iter().map(|rate| f64::from(*rate)).sum();
+        let counts = ordered > HARDLY * all;
+        let in_order = terms.in_order + busy * (full - terms.in_order).max(0.0);
+        Some(Self { in_order: if counts { in_order } else { alone }, alone })
     }
 
     /// Whether it says more than that each access counts once, but for a hundredth.
@@ -162,6 +165,15 @@ mod tests {
         assert!(found.iter().zip([400.0, 700.0, 1000.0]).all(|(is, of)| (is - of).abs() < 0.1));
         assert_eq!(rates(24.0, &[(250e6, 250e6)]), [6.0 * 250e6], "and on a full one as before");
         assert_eq!(rates(1.0, &[(250e6, 250e6)]), [0.4 * 250e6], "of one core");
+    }
+
+    #[test]
+    fn what_seems_to_come_in_order_in_a_program_where_hardly_anything_does_counts_as_all() {
+        let terms = CostBenefit { in_order: 0.4, ..TERMS };
+        let worth = |in_order| {
+            Worth::of(&heat(1.0, &[(1000.0, in_order), (1000.0, 0.0)]), &terms, |_| true).unwrap()
+        };
+        assert!(!worth(15.0).tells() && worth(25.0).tells());
     }
 
     #[test]

@@ -56,8 +56,10 @@ impl Chosen {
             bytes = bytes.saturating_add(heat.bytes(**row).0);
             bytes <= most.0
         });
-        let later = self.promote.split_off(fits.count());
-        later.len()
+        let (fits, all) = (fits.count(), self.promote.len());
+        self.brings_ns = self.brings_ns / (all.max(1) as u64) * fits as u64;
+        self.promote.truncate(fits);
+        all - fits
     }
 }
 

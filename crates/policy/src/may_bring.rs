@@ -23,7 +23,7 @@ pub(crate) fn may_bring(
         let (rate, bytes) = (heat.rate[row].max(0.0), heat.bytes(row).as_f64());
         if fast[row] || may_go_up(row) {
             let each = rate / f32::from(heat.pages[row].max(1));
-            let class = &mut classes[(each.to_bits() >> CLASS_SHIFT) as usize];
+            let class = &mut classes[(each.to_bits() >> CLASS_SHIFT) as usize & (CLASSES - 1)];
             *class = (class.0 + bytes, class.1 + f64::from(heat.least_rate(row)));
         }
         resident += bytes;

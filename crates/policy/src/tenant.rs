@@ -196,6 +196,7 @@ impl Tenant {
         let movable = movable.as_deref();
         let now = Now { length_s: passed_s, free_moves, capacity, fast, movable, next };
         let moves = self.decider.decide(heat, &now);
+        let may_go_up = |row: usize| movable.is_none_or(|movable| movable[row]);
         let mut may_bring_s = None;
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),
@@ -203,7 +204,7 @@ impl Tenant {
                 let age_s = self.processes.age_s();
                 let cost_benefit = prices.map(|terms| terms.at_age(age_s));
                 may_bring_s =
-                    prices.map(|terms| terms.waits(may_bring(heat, fast, may_move, capacity)));
+                    prices.map(|terms| terms.waits(may_bring(heat, fast, may_go_up, capacity)));
                 let limits = Limits { capacity, most, used, move_budget, for_births, cost_benefit };
                 let still = |row| self.processes.stands_still(row);
                 apply_limits(&self.decider, &moves, heat, still, &limits)

@@ -73,6 +73,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let (mut chosen, mut for_leaving) =
             self.decide(heat, &fast, layout, (most, for_births), &room, &mut line);
         let late = chosen.hold_back(heat, self.settings.budget.promotions(now.free));
+        if let Some(may_bring) = &mut self.may_bring {
+            may_bring.found_s = chosen.brings_ns as f64 * 1e-9 / line.length_s.max(1e-9);
+        }
         // They are the least wanted.
         for_leaving.truncate(for_leaving.len().saturating_sub(late));
         line.without_room += late;
@@ -181,8 +184,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
-        let found_s = decision.chosen.brings_ns as f64 * 1e-9 / line.length_s.max(1e-9);
-        self.may_bring = decision.may_bring_s.map(|most_s| MayBring { most_s, found_s });
+        self.may_bring = decision.may_bring_s.map(|most_s| MayBring { most_s, found_s: 0.0 });
         self.sparse = decision.sparse;
         let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
         let sparse: Vec<Pid> = sparse.map(Pid).collect();
@@ -246,7 +248,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         layout: &Layout,
         process: &[u32],
     ) -> Vec<usize> {
-        let pays_from = self.tenant.prices().map_or(0.0, |terms| terms.pays_from());
+        let pays_from =
+            self.tenant.prices().map_or(0.0, |terms| terms.pays_from() / terms.in_order);
         let hot = |row: usize| {
             let each = f64::from(heat.rate[row]) / f64::from(heat.pages[row].max(1));
             each > pays_from

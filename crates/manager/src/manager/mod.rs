@@ -186,8 +186,10 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let goes_on = self.visits_go_on(&record.heat);
         let known = self.unknown.as_f64() <= MUCH * record.heat.resident().as_f64();
         tracing::debug!(may_bring = ?self.may_bring, known);
-        // Who is watched sparsely has little already.
-        self.tracker.may_bring(self.may_bring.filter(|_| known && self.sparse.is_empty()));
+        // Who is watched sparsely has little already, and what waits for the next decision is not to wait for long.
+        let waits = self.later || self.tiers.leaving.is_some() || line.room_for_births.0 > 0;
+        let holds = known && self.sparse.is_empty() && !waits;
+        self.tracker.may_bring(self.may_bring.filter(|_| holds));
         // What moves while the next epoch is observed is not done.
         let mut done = !self.later;
         if goes_on {
@@ -236,7 +238,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let report = &round.report;
         let (mut moved, mut refused) = (report.moved(), Amount::default());
         moved += report.moved_back;
-        report.refused.values().for_each(|amount| refused += *amount);
+        let tried = report.refused.iter().filter(|(why, _)| why.is_of_the_page());
+        tried.for_each(|(_, amount)| refused += *amount);
         if refused.bytes() < moved.bytes() {
             // Else most of it went into asking.
             self.tenant.moves_took(moved.base_pages, moved.huge_pages, report.cpu_ns as f64 * 1e-9);

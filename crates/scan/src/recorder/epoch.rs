@@ -56,37 +56,39 @@ impl Recorder {
             return Ok((None, Some(End::Limit)));
         }
         let length = epoch.as_nanos() as f64;
-        let budget = pace.budget_ns(epoch) * self.watched_part();
+        let all = pace.budget_ns(epoch) * self.watched_part();
         if self.epoch == 0 && self.began_with_target {
             self.wait_for_memory(
                 start_ns + whole((length * FIRST_WALK).min(LATEST_FIRST_WALK_NS)),
             )?;
         }
-        self.look_for_processes(budget)?;
+        self.look_for_processes(all)?;
         let numbered = self.units.len();
-        self.walk_resident_set(budget);
+        self.walk_resident_set(all);
         if self.units.len() > numbered {
-            self.births.grows(self.live.now(), (self.resident_set_ns, budget));
+            self.births.grows(self.live.now(), (self.resident_set_ns, all));
         }
         meanwhile.begin();
-        // Visits take no more than they are worth; what is new is visited in any case.
+        let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * all;
+        // All together takes no more than it is worth, but what is new is visited in any case.
         let new_ns = self.first_visits(false).map_or(0.0, |new| new.as_nanos() as f64);
-        let worth_ns = pace.worth_ns(epoch) * self.watched_part() + new_ns;
-        let cleared = self.clear_shared(budget.min(worth_ns));
+        let budget = all.min(pace.worth_ns(epoch) * self.watched_part());
+        let cleared = self.clear_shared(budget);
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 
         // Writing heat down at the end, and deciding, cost what they cost last time.
         let ending_ns =
             self.ending_ns + u64::try_from(pace.deciding.as_nanos()).unwrap_or(u64::MAX);
-        let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * budget;
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let ahead_ns = pace.ahead_ns(epoch).min((budget - used).max(0.0));
-        let drawn = self.draw((budget - used - ahead_ns).max(least).min(worth_ns), ahead_ns);
+        let new_ns = new_ns.min(all - used);
+        let visits_ns = (budget - used - ahead_ns).max(least).max(new_ns);
+        let drawn = self.draw(visits_ns, ahead_ns);
         let coarse = drawn.first.is_some();
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let limits = Limits {
             end_ns,
-            budget_ns: (budget - used).max(least).min(worth_ns),
+            budget_ns: (budget - used).max(least).max(new_ns),
             single_pages: self.options.unit == UnitSize::Base,
         };
         let followed = self.live.followed.iter().zip(&self.known);
@@ -146,7 +148,7 @@ impl Recorder {
             tracing::debug!(epoch = self.epoch, "the target has changed");
             self.changed();
         }
-        self.crowded += u32::from(2.0 * self.ending_ns as f64 > budget);
+        self.crowded += u32::from(2.0 * self.ending_ns as f64 > all);
         for process in &outcome.lost {
             self.lose(*process);
         }

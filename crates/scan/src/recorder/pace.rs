@@ -15,8 +15,9 @@ const SAVED: f64 = 0.25;
 const OWED_S: f64 = 30.0;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
-/// Who is worth little watching is decided on so many times more seldom at most.
+/// Who is worth little watching is decided on more seldom for it: this part as often at least, and after so long.
 const LEAST_OFTEN: f64 = 1.0 / 3.0;
+const LONGEST: Duration = Duration::from_secs(30);
 /// Most of one core, however many the target keeps busy.
 const MOST: f64 = 0.5;
 
@@ -57,11 +58,14 @@ impl Pace {
     /// where everything was. In a hurry (`left` is asked with true) to what was not since the target changed.
     pub(super) fn length(&self, left: impl FnOnce(bool) -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
-        let deciding = self.deciding.as_secs_f64() / (self.budget * self.worth.max(LEAST_OFTEN));
-        let [deciding, usual] = [1.0, 1.0 / DECIDING].map(|times| {
+        let deciding = self.deciding.as_secs_f64() / self.budget;
+        let lasts = |times: f64| {
             let length = Duration::try_from_secs_f64(deciding * times).unwrap_or(Duration::MAX);
             length.min(2 * self.last)
-        });
+        };
+        let (deciding, often) = (lasts(1.0), lasts(1.0 / DECIDING));
+        let seldom = lasts(1.0 / DECIDING / self.worth.max(LEAST_OFTEN));
+        let usual = often.max(seldom.min(LONGEST));
         let usual = usual.max(self.usual);
         let needed = || {
             let work_s = BESIDE * left(self.hurry)?.as_secs_f64();
@@ -94,7 +98,7 @@ impl Pace {
         if self.ahead { (AHEAD * self.budget).min(MOST.max(self.budget)) } else { self.budget }
     }
 
-    /// CPU time that visits are worth in so long an epoch, ns.
+    /// CPU time that watching is worth in so long an epoch, ns.
     pub(super) fn worth_ns(&self, length: Duration) -> f64 {
         let all = self.ahead || self.worth >= 1.0;
         if all { f64::INFINITY } else { self.worth * self.budget * length.as_nanos() as f64 }
@@ -255,6 +259,9 @@ mod tests {
         near(length(1.0), 10.0);
         near(length(0.5), 20.0);
         near(length(0.1), 30.0);
+        let slow = |part| Pace { deciding: SECOND / 5, last: 60 * SECOND, ..worth(part) };
+        near(slow(0.1).length(|_| None).as_secs_f64(), 30.0);
+        near(Pace { deciding: SECOND / 2, ..slow(0.1) }.length(|_| None).as_secs_f64(), 50.0);
     }
 
     #[test]

@@ -21,6 +21,10 @@ impl Recorder {
     pub fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {
         for known in &mut self.known {
             let sparse = processes.contains(&known.pid);
+            if known.watch < 1.0 && !sparse {
+                // What was seen of it says little.
+                (self.may_bring, self.same) = (None, 0);
+            }
             known.watch = if sparse { share.clamp(0.0, 1.0) } else { 1.0 };
         }
     }

@@ -55,9 +55,9 @@ mod tests {
         assert_eq!(of(0.03, None, 9), 1.0, "nobody knows");
         assert_eq!(worth(0.5, 0.1), 1.0);
         assert!((worth(0.5, 0.015) - 0.5).abs() < 1e-9, "there is less and less to find");
-        assert_eq!(worth(0.5, 0.0), IN_PLACE, "and a change is to be seen soon");
+        assert_eq!(worth(0.5, 0.0), 1.0 / 3.0, "and a change is to be seen soon");
         assert!((worth(0.006, 0.0) - 0.2).abs() < 1e-9, "which may not bring more");
-        assert_eq!(worth(0.0, 0.0), WORTHLESS, "all is accessed alike, or fast");
+        assert_eq!(worth(0.0, 0.0), 0.1, "all is accessed alike, or fast");
         assert_eq!(of(0.03, Some(MayBring { most_s: 0.0, found_s: 0.0 }), 2), 1.0, "it is new");
     }
 

@@ -39,7 +39,7 @@ measure: ## Measure the figures of docs/measurements.md on this machine (about a
 truth: ## Real programs counted exactly and sampled in the same run, plans compared (resumes; an hour)
 	@scripts/truth.sh
 
-compare: ## Pagetide beside the kernel's own tiering, programs in QEMU guests (resumes; some eight hours)
+compare: ## Pagetide beside the kernel's own tiering, programs in QEMU guests (resumes; some three hours on two CPUs)
 	@scripts/guests.sh compare
 
 verify: ## Plans beside live runs by the meter, programs in QEMU guests (resumes; an hour)

@@ -19,16 +19,16 @@ pub(crate) fn may_bring(
 ) -> f64 {
     let mut classes = vec![(0.0, 0.0); CLASSES];
     let (mut resident, mut all, mut now) = (0.0, 0.0, 0.0);
-    for row in 0..heat.len() {
+    for (row, fast) in fast.iter().enumerate() {
         let (rate, bytes) = (heat.rate[row].max(0.0), heat.bytes(row).as_f64());
-        if fast[row] || may_go_up(row) {
+        if *fast || may_go_up(row) {
             let each = rate / f32::from(heat.pages[row].max(1));
             let class = &mut classes[(each.to_bits() >> CLASS_SHIFT) as usize & (CLASSES - 1)];
             *class = (class.0 + bytes, class.1 + f64::from(heat.least_rate(row)));
         }
         resident += bytes;
         all += f64::from(rate);
-        now += if fast[row] { f64::from(rate) } else { 0.0 };
+        now += if *fast { f64::from(rate) } else { 0.0 };
     }
     let mut room = capacity.as_f64();
     let mut best = 0.0;

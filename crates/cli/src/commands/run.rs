@@ -41,7 +41,7 @@ const BUDGET: f64 = 0.03;
 /// Bytes of a cache line.
 const LINE: f64 = 64.0;
 /// Of a page that is read in order the first lines are waited for as in any touch, and of all others so many are on their way
-/// at once [I]: of 16 GB/s from memory 100 ns away, as one core reads, there are 25 lines in the latency.
+/// at once (inferred): of 16 GB/s from memory 100 ns away, as one core reads, there are 25 lines in the latency.
 const ON_THEIR_WAY: f64 = 24.0;
 /// What a line of such a page counts for.
 const IN_ORDER: f64 =

@@ -1,6 +1,6 @@
 //! What the loop is told of the target, epoch by epoch.
 
-use pagetide_scan::{End, MayBring, Meanwhile, Place, Recorder, ScanError};
+use pagetide_scan::{End, Meanwhile, Place, Recorder, ScanError};
 use pagetide_trace::EpochRecord;
 use pagetide_types::Pid;
 use std::os::fd::OwnedFd;
@@ -50,8 +50,9 @@ pub trait Tracker {
     /// Much of what was decided is new: all of the target is to be looked at again, soon.
     fn changed(&mut self) {}
 
-    /// What watching may bring; none: that is not known. It is to take no more.
-    fn may_bring(&mut self, _may_bring: Option<MayBring>) {}
+    /// The best placement of what is watched would bring so many seconds a second; none: that is not known. Watching is to
+    /// take no more.
+    fn may_bring(&mut self, _a_second_s: Option<f64>) {}
 
     /// Deciding by the last epoch took so much CPU time.
     fn decided(&mut self, _cpu: Duration) {}
@@ -91,8 +92,8 @@ impl Tracker for Recorder {
         Self::changed(self);
     }
 
-    fn may_bring(&mut self, may_bring: Option<MayBring>) {
-        Self::may_bring(self, may_bring);
+    fn may_bring(&mut self, a_second_s: Option<f64>) {
+        Self::may_bring(self, a_second_s);
     }
 
     fn decided(&mut self, cpu: Duration) {

@@ -37,9 +37,6 @@ pub struct Chosen {
     pub for_births: Vec<usize>,
     /// What it keeps beyond the capacity.
     pub beyond: Bytes,
-    /// What its promotions are sure to bring in the time in which they must pay, less what they cost, ns; 0 where nobody
-    /// says what they do.
-    pub brings_ns: u64,
     /// Promotions that would not bring what they cost.
     pub unprofitable: usize,
     /// Promotions for which there was no room, no movable unit to make some, or that were over
@@ -56,10 +53,8 @@ impl Chosen {
             bytes = bytes.saturating_add(heat.bytes(**row).0);
             bytes <= most.0
         });
-        let (fits, all) = (fits.count(), self.promote.len());
-        self.brings_ns = self.brings_ns / (all.max(1) as u64) * fits as u64;
-        self.promote.truncate(fits);
-        all - fits
+        let later = self.promote.split_off(fits.count());
+        later.len()
     }
 }
 
@@ -152,7 +147,6 @@ fn choose(
         chosen.beyond = Bytes(u64::try_from(-room - debt).unwrap_or(0));
         room = -debt;
     }
-    let mut brings_s = 0.0;
     // The demotions that make room for one.
     let mut making = Vec::new();
     for (at, up) in ups.iter().copied().enumerate() {
@@ -173,13 +167,10 @@ fn choose(
         if let Some(cost_benefit) = limits.cost_benefit.filter(|terms| terms.within_s > 0.0) {
             let lost: f64 = making.iter().map(|row| cost_benefit.gain(heat, *row)).sum();
             let cost: f64 = making.iter().map(|row| cost_benefit.cost(heat, *row)).sum();
-            let brings =
-                cost_benefit.sure_gain(heat, up) - lost - cost_benefit.cost(heat, up) - cost;
-            if brings < 0.0 {
+            if cost_benefit.sure_gain(heat, up) - lost < cost_benefit.cost(heat, up) + cost {
                 chosen.unprofitable += 1;
                 continue;
             }
-            brings_s += brings;
         }
         room = made - bytes(up);
         left -= moved;
@@ -187,9 +178,6 @@ fn choose(
         chosen.promote.push(up);
         chosen.demote.extend(&making);
     }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "not below 0")]
-    let brings_ns = (brings_s * 1e9) as u64;
-    chosen.brings_ns = brings_ns;
     chosen
 }
 

@@ -9,7 +9,6 @@ use crate::room::NodesRoom;
 use crate::{EpochLine, Leaving, Tracker, Turn};
 use pagetide_migrate::Kernel;
 use pagetide_policy::{Chosen, Places, Room, Watch};
-use pagetide_scan::MayBring;
 use pagetide_trace::{EpochRecord, Unknown};
 use pagetide_types::{Bytes, EpochHeat, HeatFlags, Pid, UnitId};
 
@@ -73,9 +72,6 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let (mut chosen, mut for_leaving) =
             self.decide(heat, &fast, layout, (most, for_births), &room, &mut line);
         let late = chosen.hold_back(heat, self.settings.budget.promotions(now.free));
-        if let Some(may_bring) = &mut self.may_bring {
-            may_bring.found_s = chosen.brings_ns as f64 * 1e-9 / line.length_s.max(1e-9);
-        }
         // They are the least wanted.
         for_leaving.truncate(for_leaving.len().saturating_sub(late));
         line.without_room += late;
@@ -184,7 +180,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
-        self.may_bring = decision.may_bring_s.map(|most_s| MayBring { most_s, found_s: 0.0 });
+        self.may_bring_s = decision.may_bring_s;
         self.sparse = decision.sparse;
         let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
         let sparse: Vec<Pid> = sparse.map(Pid).collect();

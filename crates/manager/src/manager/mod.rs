@@ -11,7 +11,7 @@ use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Watched};
 use nix::time::{ClockId, clock_gettime};
 use pagetide_migrate::{Amount, BackOff, Background, Kernel, Mover, Refusal, Report, Round};
 use pagetide_policy::{CostBenefit, Decider, Governors, Outcome, PolicySpec, Tenant};
-use pagetide_scan::{End, MayBring, Meanwhile, Place, ScanError};
+use pagetide_scan::{End, Meanwhile, Place, ScanError};
 use pagetide_trace::EpochRecord;
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 use std::time::Duration;
@@ -53,8 +53,8 @@ pub struct Manager<T, K> {
     known: Vec<bool>,
     /// What was never watched, as of the last epoch.
     unknown: Bytes,
-    /// What watching may bring, as of the last decision.
-    may_bring: Option<MayBring>,
+    /// Seconds a second that the best placement would bring, as of the last decision.
+    may_bring_s: Option<f64>,
     /// Processes that are watched sparsely, ascending.
     sparse: Vec<u32>,
     assumed: Assumed,
@@ -132,7 +132,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             refused: BackOff::default(),
             known: Vec::new(),
             unknown: Bytes(u64::MAX),
-            may_bring: None,
+            may_bring_s: None,
             sparse: Vec::new(),
             assumed: Assumed::default(),
             ahead: Ahead::default(),
@@ -185,11 +185,11 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         self.tracker.decided(cpu_time(THREAD).saturating_sub(decides_from));
         let goes_on = self.visits_go_on(&record.heat);
         let known = self.unknown.as_f64() <= MUCH * record.heat.resident().as_f64();
-        tracing::debug!(may_bring = ?self.may_bring, known);
+        tracing::debug!(may_bring_s = self.may_bring_s, known);
         // Who is watched sparsely has little already, and what waits for the next decision is not to wait for long.
         let waits = self.later || self.tiers.leaving.is_some() || line.room_for_births.0 > 0;
         let holds = known && self.sparse.is_empty() && !waits;
-        self.tracker.may_bring(self.may_bring.filter(|_| holds));
+        self.tracker.may_bring(self.may_bring_s.filter(|_| holds));
         // What moves while the next epoch is observed is not done.
         let mut done = !self.later;
         if goes_on {

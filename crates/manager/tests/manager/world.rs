@@ -4,7 +4,7 @@ use pagetide_host::Host;
 use pagetide_manager::{Amount, Budget, EpochLine, Manager, Settings, Tiers, Tracker, Watched};
 use pagetide_migrate::{Mover, Options, SimPage, SimulatedKernel};
 use pagetide_policy::{GovernorSpec, Governors};
-use pagetide_scan::{MayBring, Meanwhile, Place, Range, ScanError};
+use pagetide_scan::{Meanwhile, Place, Range, ScanError};
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{
     Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, Pid, UnitId, VirtAddr,
@@ -52,8 +52,8 @@ pub(crate) struct Truth {
     pub(crate) hurried: u32,
     /// What it was told that deciding took last.
     pub(crate) decided: Duration,
-    /// What it was told that watching may bring.
-    pub(crate) may_bring: Option<MayBring>,
+    /// What it was told that the best placement would bring.
+    pub(crate) may_bring_s: Option<f64>,
     /// For so long pages may move in each of its epochs.
     pub(crate) lasts: Duration,
     /// What it was told of whom to watch sparsely, epoch by epoch.
@@ -122,8 +122,8 @@ impl Tracker for Truth {
         (process == PID).then(|| Duration::from_secs_f64(passed_s * self.cores))
     }
 
-    fn may_bring(&mut self, may_bring: Option<MayBring>) {
-        self.may_bring = may_bring;
+    fn may_bring(&mut self, a_second_s: Option<f64>) {
+        self.may_bring_s = a_second_s;
     }
 
     fn decided(&mut self, cpu: Duration) {
@@ -219,7 +219,7 @@ impl World {
             changed: 0,
             hurried: 0,
             decided: Duration::ZERO,
-            may_bring: None,
+            may_bring_s: None,
             lasts: Duration::ZERO,
             sparse: vec![],
         };

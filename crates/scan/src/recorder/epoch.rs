@@ -202,7 +202,7 @@ impl Recorder {
         let hurry = std::mem::take(&mut self.hurried);
         let all = self.epoch == 0 || hurry && self.first_visits(true).is_some();
         let budget = self.budget();
-        let may_bring = self.may_bring.filter(|_| self.options.thrifty);
+        let may_bring_s = self.may_bring_s.filter(|_| self.options.thrifty);
         Pace {
             epoch: self.epoch,
             usual: self.options.epoch,
@@ -215,7 +215,7 @@ impl Recorder {
             ahead: self.options.opening.is_some() && all,
             owed_ns: self.owed_ns,
             budget,
-            worth: worth::of(budget, may_bring, self.same),
+            worth: worth::of(budget, may_bring_s, self.same),
         }
     }
 

@@ -19,7 +19,6 @@ mod worth;
 
 pub use options::{Options, SinglePages};
 pub use places::{PerNode, Place};
-pub use worth::MayBring;
 
 use crate::bits::eyes::Eyes;
 use crate::bits::live::Live;
@@ -124,8 +123,9 @@ pub struct Recorder {
     deciding: [Duration; 2],
     /// How long it was.
     length: Duration,
-    /// What watching may bring, if somebody says so, and how many epochs the target has been the same.
-    may_bring: Option<MayBring>,
+    /// Seconds a second that the best placement would bring, if somebody says so, and how many epochs the target has been
+    /// the same.
+    may_bring_s: Option<f64>,
     same: u32,
     /// CPU time that was spent ahead and is to be saved, ns.
     owed_ns: f64,
@@ -200,7 +200,7 @@ impl Recorder {
             ending_ns: 0,
             deciding: [Duration::ZERO; 2],
             length: Duration::ZERO,
-            may_bring: None,
+            may_bring_s: None,
             same: 0,
             owed_ns: 0.0,
             crowded: 0,
@@ -229,7 +229,7 @@ impl Recorder {
     /// looks, and that epoch is no longer than this takes, where the first ones are short ([`Options::opening`]).
     pub fn changed(&mut self) {
         self.hurried = true;
-        (self.may_bring, self.same) = (None, 0);
+        (self.may_bring_s, self.same) = (None, 0);
         if self.options.opening.is_some() && self.epoch > 1 {
             self.regions.iter_mut().for_each(|region| region.outdated = true);
         }
@@ -260,12 +260,12 @@ impl Recorder {
         self.hurried = true;
     }
 
-    /// What watching may bring, as far as the caller knows (none: nobody does). Visits take no more than that, but for a part
-    /// of the budget, where they are to be [`Options::thrifty`] and the target has been the same for some epochs. Who pauses
-    /// does not promise less at once.
-    pub fn may_bring(&mut self, may_bring: Option<MayBring>) {
-        let before = self.may_bring.map(|before| before.after(self.length));
-        self.may_bring = may_bring.map(|now| before.map_or(now, |before| now.max(before)));
+    /// The best placement of what is watched would bring so many seconds a second, as far as the caller knows (none: nobody
+    /// does). Watching takes no more than that, but for a tenth of the budget, where it is to be [`Options::thrifty`] and
+    /// the target has been the same for some epochs. Who pauses does not promise less at once.
+    pub fn may_bring(&mut self, a_second_s: Option<f64>) {
+        let before = self.may_bring_s.map(|before| worth::after(before, self.length));
+        self.may_bring_s = a_second_s.map(|now| before.map_or(now, |before| now.max(before)));
     }
 
     /// The caller took so much CPU time to decide by the last epoch, which is part of the budget of the next. Where it is much

@@ -15,9 +15,6 @@ const SAVED: f64 = 0.25;
 const OWED_S: f64 = 30.0;
 /// Epochs are so long that deciding at their end takes this share of the budget at most.
 const DECIDING: f64 = 1.0 / 3.0;
-/// Who is worth little watching is decided on more seldom for it: this part as often at least, and after so long.
-const LEAST_OFTEN: f64 = 1.0 / 3.0;
-const LONGEST: Duration = Duration::from_secs(30);
 /// Most of one core, however many the target keeps busy.
 const MOST: f64 = 0.5;
 
@@ -59,13 +56,10 @@ impl Pace {
     pub(super) fn length(&self, left: impl FnOnce(bool) -> Option<Duration>) -> Duration {
         let Some(first) = self.opening else { return self.usual };
         let deciding = self.deciding.as_secs_f64() / self.budget;
-        let lasts = |times: f64| {
+        let [deciding, usual] = [1.0, 1.0 / DECIDING].map(|times| {
             let length = Duration::try_from_secs_f64(deciding * times).unwrap_or(Duration::MAX);
             length.min(2 * self.last)
-        };
-        let (deciding, often) = (lasts(1.0), lasts(1.0 / DECIDING));
-        let seldom = lasts(1.0 / DECIDING / self.worth.max(LEAST_OFTEN));
-        let usual = often.max(seldom.min(LONGEST));
+        });
         let usual = usual.max(self.usual);
         let needed = || {
             let work_s = BESIDE * left(self.hurry)?.as_secs_f64();
@@ -246,22 +240,11 @@ mod tests {
     }
 
     #[test]
-    fn visits_take_what_they_are_worth_and_it_is_decided_more_seldom() {
+    fn watching_takes_what_it_is_worth() {
         let worth = |worth| Pace { budget: 0.03, worth, ..pace(9) };
         assert_eq!(worth(1.0).worth_ns(SECOND), f64::INFINITY);
         assert!((worth(0.1).worth_ns(2 * SECOND) - 0.006e9).abs() < 1.0);
         assert_eq!(Pace { ahead: true, ..worth(0.1) }.worth_ns(SECOND), f64::INFINITY);
-        let length = |part| {
-            let pace = Pace { deciding: SECOND / 10, last: 60 * SECOND, ..worth(part) };
-            pace.length(|_| None).as_secs_f64()
-        };
-        let near = |is: f64, of: f64| assert!((is - of).abs() < 1e-6, "{is} for {of}");
-        near(length(1.0), 10.0);
-        near(length(0.5), 20.0);
-        near(length(0.1), 30.0);
-        let slow = |part| Pace { deciding: SECOND / 5, last: 60 * SECOND, ..worth(part) };
-        near(slow(0.1).length(|_| None).as_secs_f64(), 30.0);
-        near(Pace { deciding: SECOND / 2, ..slow(0.1) }.length(|_| None).as_secs_f64(), 50.0);
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl Recorder {
             let sparse = processes.contains(&known.pid);
             if known.watch < 1.0 && !sparse {
                 // What was seen of it says little.
-                (self.may_bring, self.same) = (None, 0);
+                (self.may_bring_s, self.same) = (None, 0);
             }
             known.watch = if sparse { share.clamp(0.0, 1.0) } else { 1.0 };
         }

@@ -4,14 +4,12 @@
 use crate::child::{Area, Child, HUGE, PAGE};
 use crate::recorded::alone;
 use pagetide_host::Host;
-use pagetide_scan::{MayBring, Observer, Options, Recorder, Target};
+use pagetide_scan::{Observer, Options, Recorder, Target};
 use pagetide_types::HeatFlags;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 const UNITS: usize = 60;
-const NOTHING: MayBring = MayBring { most_s: 0.0, found_s: 0.0 };
-const MUCH: MayBring = MayBring { most_s: 1.0, found_s: 1.0 };
 
 #[test]
 fn a_tenth_of_a_process_is_watched_in_an_epoch_if_that_is_asked_for() {
@@ -66,9 +64,9 @@ fn visits_take_a_tenth_of_their_budget_where_no_placement_would_bring_anything()
         let target = Target::Pids(vec![child.pid()]);
         let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
         // CPU time of three epochs each.
-        [None, Some(NOTHING), Some(MUCH)].map(|may_bring| {
+        [None, Some(0.0), Some(1.0)].map(|may_bring_s| {
             let one = |_| {
-                recorder.may_bring(may_bring);
+                recorder.may_bring(may_bring_s);
                 let epoch = recorder.epoch(&|| false).unwrap().0.unwrap().epoch;
                 epoch.clear_s + epoch.scan_s
             };
@@ -112,7 +110,7 @@ fn what_is_new_is_visited_even_where_no_placement_would_bring_anything() {
     let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
     // Units that were watched, of those numbered from there on, and how many there are.
     let mut watched = |from: usize| {
-        recorder.may_bring(Some(NOTHING));
+        recorder.may_bring(Some(0.0));
         let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
         let new = (0..heat.len()).filter(|row| heat.unit[*row].index() >= from);
         let seen = new.filter(|row| heat.flags[*row].has(HeatFlags::SAMPLED)).count();

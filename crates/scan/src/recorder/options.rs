@@ -26,7 +26,7 @@ pub struct Options {
     /// The budget is a share of each core that the target kept busy in the last epoch; of one at least, and half a
     /// core at most.
     pub by_busy_cores: bool,
-    /// Visits take no more of the budget than they may bring ([`super::Recorder::may_bring`]).
+    /// Watching takes no more of the budget than it may bring ([`super::Recorder::may_bring`]).
     pub thrifty: bool,
     /// Ends the recording; else it goes on until the target ends.
     pub limit: Option<Duration>,

@@ -110,11 +110,11 @@ impl CostBenefit {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// 10 us a move, 100 ns an access.
-    const TERMS: CostBenefit = CostBenefit {
+    pub(crate) const TERMS: CostBenefit = CostBenefit {
         gain_ns: 100.0,
         channel_ns: 0.0,
         in_order: 1.0,

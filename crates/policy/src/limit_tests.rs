@@ -1,21 +1,13 @@
 //! What keeps to the limits of a decision, by policy `rate`.
 
 use super::*;
+use crate::cost_benefit::tests::TERMS;
 use crate::{Now, PolicySpec};
 use pagetide_types::{EpochId, HeatFlags, HeatRow, NodeId};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 const PAGE: u64 = 4096;
-/// 10 us a move, 100 ns an access, and a second to pay.
-const TERMS: CostBenefit = CostBenefit {
-    gain_ns: 100.0,
-    channel_ns: 0.0,
-    in_order: 1.0,
-    base_us: 10.0,
-    huge_us: 370.0,
-    within_s: 1.0,
-};
 
 /// Units of some pages with their rates.
 fn heat(units: &[(u16, f32)]) -> EpochHeat {

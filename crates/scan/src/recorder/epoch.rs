@@ -70,8 +70,7 @@ impl Recorder {
         }
         meanwhile.begin();
         let least = if self.watched_part() < 1.0 { LEAST_SPARSE } else { LEAST } * all;
-        // All together takes no more than it is worth, but what is new is visited in any case.
-        let new_ns = self.first_visits(false).map_or(0.0, |new| new.as_nanos() as f64);
+        // All together takes no more than it is worth.
         let budget = all.min(pace.worth_ns(epoch) * self.watched_part());
         let cleared = self.clear_shared(budget);
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
@@ -81,14 +80,12 @@ impl Recorder {
             self.ending_ns + u64::try_from(pace.deciding.as_nanos()).unwrap_or(u64::MAX);
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let ahead_ns = pace.ahead_ns(epoch).min((budget - used).max(0.0));
-        let new_ns = new_ns.min(all - used);
-        let visits_ns = (budget - used - ahead_ns).max(least).max(new_ns);
-        let drawn = self.draw(visits_ns, ahead_ns);
+        let drawn = self.draw((budget - used - ahead_ns).max(least), ahead_ns);
         let coarse = drawn.first.is_some();
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let limits = Limits {
             end_ns,
-            budget_ns: (budget - used).max(least).max(new_ns),
+            budget_ns: (budget - used).max(least),
             single_pages: self.options.unit == UnitSize::Base,
         };
         let followed = self.live.followed.iter().zip(&self.known);

@@ -4,7 +4,7 @@ use super::{Recorder, whole};
 use crate::survey::draw::{Draw, draw, each_once};
 use crate::survey::estimate::wanted;
 use crate::survey::glimpse::Glimpsed;
-use crate::survey::{Outcome, WAVE};
+use crate::survey::{Outcome, SMALL_WAVE, WAVE};
 use crate::target::region::Region;
 use crate::target::sharing::Sharing;
 use std::time::Duration;
@@ -108,7 +108,8 @@ impl Recorder {
         let out = wanted.iter_mut().zip(left_out).filter(|(_, out)| *out);
         out.for_each(|(wanted, _)| *wanted = 0.0);
         let visits = visits - sparse.len() as f64;
-        let mut drawn = draw(&wanted, &floor, visits, WAVE, &mut random(&mut self.random));
+        let wave = if self.options.opening.is_some() { SMALL_WAVE } else { WAVE };
+        let mut drawn = draw(&wanted, &floor, visits, wave, &mut random(&mut self.random));
         sparse.iter().for_each(|region| drawn.expected[*region] += 1.0);
         drawn.waves.splice(..0, each_once(&sparse, WAVE));
         if coarse {

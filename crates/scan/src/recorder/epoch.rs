@@ -113,8 +113,8 @@ impl Recorder {
             let shortest = self.options.opening.unwrap_or(epoch).as_nanos();
             let not_before_ns = start_ns + u64::try_from(shortest).unwrap_or(u64::MAX);
             survey = survey.coarse(first.waves, not_before_ns);
-        } else if self.options.opening.is_some() && self.patience.is_over() {
-            survey = survey.alert();
+        } else if self.options.opening.is_some() {
+            survey = survey.judged(&mut self.last_visits, self.patience.is_over());
         }
         cleared.iter().for_each(|cleared| survey.adopt(cleared));
         if self.options.opening.is_none() {
@@ -141,10 +141,7 @@ impl Recorder {
         self.owed_ns = pace.owes_ns(self.length, took_ns);
         self.ended_ns = Some(self.live.now());
         self.same += 1;
-        if !coarse && self.patience.believes(outcome.changed) {
-            tracing::debug!(epoch = self.epoch, "the target has changed");
-            self.changed();
-        }
+        self.judge(coarse);
         self.crowded += u32::from(2.0 * self.ending_ns as f64 > all);
         for process in &outcome.lost {
             self.lose(*process);
@@ -167,6 +164,18 @@ impl Recorder {
         let short = end.is_some() && length_s < SHORTEST_LAST * whole_epoch.as_secs_f64();
         self.epoch += 1;
         Ok((Some(record).filter(|_| !(short && self.epoch > 1)), end))
+    }
+
+    /// Whether the target has changed; not in an epoch that visits what is new first.
+    fn judge(&mut self, coarse: bool) {
+        let differs = self.last_visits.say_changed();
+        if differs || coarse {
+            self.last_visits.forget();
+        }
+        if !coarse && self.patience.believes(differs) {
+            tracing::debug!(epoch = self.epoch, "the target has changed");
+            self.changed();
+        }
     }
 
     /// Lets a command that was just started get its memory, and numbers that in the order in which it appears.

@@ -29,6 +29,7 @@ use crate::recorder::births::Births;
 use crate::recorder::heat::HeatTable;
 use crate::recorder::stalled_cycles::Stalls;
 use crate::recorder::used_cpu::UsedCpu;
+use crate::survey::change::LastVisits;
 use crate::survey::estimate::Estimator;
 use crate::target::claims::Claims;
 use crate::target::follow::{Following, Target};
@@ -143,7 +144,9 @@ pub struct Recorder {
     moved: bool,
     /// The next epoch is to be short.
     hurried: bool,
-    /// Whether an epoch ends early where the target has changed.
+    /// What tells that the target has changed.
+    last_visits: LastVisits,
+    /// Whether an epoch ends early where it has.
     patience: Patience,
     started_ns: u64,
     /// It was started by the recorder.
@@ -211,6 +214,7 @@ impl Recorder {
             cpu_s: (0.0, 0.0),
             moved: false,
             hurried: false,
+            last_visits: LastVisits::default(),
             patience: Patience::default(),
             started_ns,
             began_with_target: matches!(target, Target::Command(_)),

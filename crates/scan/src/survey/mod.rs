@@ -4,6 +4,7 @@
 
 mod alike;
 pub(crate) mod cache_gap;
+pub(crate) mod change;
 mod charge;
 pub(crate) mod clock;
 pub(crate) mod draw;
@@ -22,26 +23,23 @@ use crate::pages::both;
 use crate::target::activity::Activity;
 use crate::target::region::Region;
 use crate::walk::row::{Range, Row};
+use change::LastVisits;
 use glimpse::{WINDOW, window_mask};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use visit::{NEVER, Visit};
 use wave::Wave;
 
-/// Regions of a wave: clearing so many takes about a millisecond.
+/// Regions of a wave: clearing so many takes about a millisecond. Where a change is to be seen soon, waves are smaller and come
+/// more often.
 pub(crate) const WAVE: usize = 32;
+pub(crate) const SMALL_WAVE: usize = 8;
 /// Of the epoch's budget so much may be spent beyond what its time allows.
 const AHEAD: f64 = 0.1;
 /// Waves begin in this share of the epoch: the last one is to be looked at some times.
 const LAST_START: f64 = 0.97;
 /// A wave that waits for its turn waits so long at least.
 const RETRY_NS: u64 = 2_000_000;
-/// The target has changed where such a share of an epoch's visits run counter to what is known, so many of them because they
-/// saw more and as many because they saw less, over so long a time. What lasts no longer than a visit or two is a pause of
-/// the program, or of the machine; and a program that runs slower as a whole is still the same.
-const COUNTER_SHARE: f64 = 0.1;
-const COUNTER: usize = 4;
-const COUNTER_NS: u64 = 1_000_000_000;
 /// No region has been visited.
 const NONE: usize = usize::MAX;
 
@@ -76,8 +74,6 @@ pub(crate) struct Outcome {
     pub(crate) tally: Tally,
     /// Processes that were found gone.
     pub(crate) lost: Vec<usize>,
-    /// What visits saw ran counter to what was known.
-    pub(crate) changed: bool,
 }
 
 /// Regions of one process that somebody else cleared at one go (`clear_refs`).
@@ -105,12 +101,8 @@ pub(crate) struct Survey<'a, E> {
     /// Waves come one after the other, as soon as the budget allows; none is left out. It is over when so many of them
     /// have had all their looks, at this time at the earliest.
     in_turn: Option<(usize, u64)>,
-    /// Ends when the target has changed.
-    alert: bool,
-    /// Visits that were held against what is known; those of them that saw far more, and far less, and from when to when.
-    judged: usize,
-    counter: [usize; 2],
-    counter_ns: Option<(u64, u64)>,
+    /// What visits are held against, from epoch to epoch; the flag: ends when they say that the target has changed.
+    last_visits: Option<(&'a mut LastVisits, bool)>,
     visits: Vec<Visit>,
     /// By region, its last visit.
     last: Vec<usize>,
@@ -144,10 +136,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             gaps_of_huge: ladder::gaps_of_huge(),
             limits,
             in_turn: None,
-            alert: false,
-            judged: 0,
-            counter: [0; 2],
-            counter_ns: None,
+            last_visits: None,
             visits: Vec::new(),
             last: vec![NONE; regions.len()],
             waves: Vec::new(),
@@ -177,9 +166,10 @@ impl<'a, E: Eyes> Survey<'a, E> {
         self
     }
 
-    /// Ends early where what visits see runs counter to what is known: who decides is not to wait for the epoch's end.
-    pub(crate) fn alert(mut self) -> Self {
-        self.alert = true;
+    /// Holds visits against what is known. Ends early where they say that the target has changed, if it is to: who decides is
+    /// not to wait for the epoch's end.
+    pub(crate) fn judged(mut self, last_visits: &'a mut LastVisits, ends_early: bool) -> Self {
+        self.last_visits = Some((last_visits, ends_early));
         self
     }
 
@@ -207,7 +197,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             if now >= self.limits.end_ns || stop() || self.all_lost() {
                 break;
             }
-            if self.alert && self.changed() || self.is_done(now) {
+            if self.ends_early() || self.is_done(now) {
                 break;
             }
             if let Some(Reverse((_, wave))) = self.due.peek().copied().filter(|d| d.0.0 <= now) {
@@ -241,8 +231,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
         }
         self.final_looks();
         self.tally.spent_ns = self.spent();
-        let changed = self.changed();
-        Outcome { visits: self.visits, tally: self.tally, lost: self.lost, changed }
+        Outcome { visits: self.visits, tally: self.tally, lost: self.lost }
     }
 
     /// Whether all that was to come first has been looked at.
@@ -253,24 +242,18 @@ impl<'a, E: Eyes> Survey<'a, E> {
         })
     }
 
-    fn changed(&self) -> bool {
-        let [more, less] = self.counter;
-        let share = (more + less) as f64 / self.judged.max(1) as f64;
-        let lasts = self.counter_ns.is_some_and(|(from, to)| to - from >= COUNTER_NS);
-        more.min(less) >= COUNTER && share >= COUNTER_SHARE && lasts
+    fn ends_early(&self) -> bool {
+        self.last_visits.as_ref().is_some_and(|(last, ends)| *ends && last.say_changed())
     }
 
     /// Holds visits that have had all their looks against what is known of their regions.
     fn judge(&mut self, visits: std::ops::Range<usize>) {
+        let Some((last, _)) = &mut self.last_visits else { return };
         for visit in self.visits[visits].iter().filter(|visit| !visit.refused && !visit.late) {
             let region = &self.regions[visit.region];
             let counter = (!region.sparse).then(|| region.history.runs_counter(visit)).flatten();
-            self.judged += usize::from(counter.is_some());
-            if let Some(order) = counter.filter(|order| order.is_ne()) {
-                self.counter[usize::from(order.is_lt())] += 1;
-                let ns = visit.cleared_ns;
-                let (from, to) = self.counter_ns.unwrap_or((ns, ns));
-                self.counter_ns = Some((from.min(ns), to.max(ns)));
+            if let Some(counter) = counter {
+                last.add(visit.cleared_ns, counter);
             }
         }
     }

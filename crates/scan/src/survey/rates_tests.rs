@@ -15,7 +15,7 @@ fn live(
     (epochs, visits): (usize, f64),
     after: impl FnMut(usize, &mut Simulated, &[Region]),
 ) {
-    live_until(world, regions, (epochs, visits, false), after);
+    live_until(world, regions, (epochs, visits, false), &mut |_| {}, after);
 }
 
 /// The same; if `alert`, epochs end where the target has changed. By epoch: how long it was, seconds, and whether it has.
@@ -23,15 +23,18 @@ fn live_until(
     world: &mut Simulated,
     regions: &mut [Region],
     (epochs, visits, alert): (usize, f64, bool),
+    meanwhile: &mut dyn FnMut(&mut Simulated),
     mut after: impl FnMut(usize, &mut Simulated, &[Region]),
 ) -> Vec<(f64, bool)> {
     let mut ends = Vec::new();
+    let mut last = change::LastVisits::default();
     let mut estimator = Estimator::new(Bytes::kib(256));
     let mut random = random(9);
     for epoch in 0..epochs {
         let wanted = wanted(regions, &[1.0], |_| true);
         let floor = vec![512.0; regions.len()];
-        let drawn = draw(&wanted, &floor, visits, WAVE, &mut random);
+        let wave = if alert { SMALL_WAVE } else { WAVE };
+        let drawn = draw(&wanted, &floor, visits, wave, &mut random);
         let limits = Limits {
             end_ns: world.now + 5_000_000_000,
             budget_ns: 1e12,
@@ -40,10 +43,8 @@ fn live_until(
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a time")]
         let gap = estimator.known_gap_ns(0).map(|gap| gap as u64);
         let start_ns = world.now;
-        let mut survey = Survey::new(world, regions, ladder::gaps(gap), limits);
-        if alert {
-            survey = survey.alert();
-        }
+        let survey = Survey::new(world, regions, ladder::gaps(gap), limits);
+        let survey = survey.judged(&mut last, alert).beside(meanwhile);
         let outcome = survey.run(&drawn.waves, &mut random, &|| false);
         let mut seen: Vec<Visits<'_>> = drawn
             .expected
@@ -51,7 +52,10 @@ fn live_until(
             .map(|expected| Visits { visits: Vec::new(), chance: expected.clamp(1e-6, 1.0) })
             .collect();
         outcome.visits.iter().for_each(|visit| seen[visit.region].visits.push(visit));
-        ends.push(((world.now - start_ns) as f64 * 1e-9, outcome.changed));
+        ends.push(((world.now - start_ns) as f64 * 1e-9, last.say_changed()));
+        if last.say_changed() {
+            last.forget();
+        }
         estimator.learn(regions, &seen, &[1.0]);
         after(epoch, world, regions);
     }
@@ -115,6 +119,36 @@ fn a_change_of_the_program_is_followed_at_once() {
     follows_a_change(true, |hot| if hot { 100_000.0 } else { 5.0 });
 }
 
+/// Few visits an epoch, most to what is hot; the change comes anywhere in an epoch.
+#[test]
+fn a_change_is_seen_soon_whenever_it_comes() {
+    let hot = |set: u64, page: u64| if page / 512 / 24 == set { 1_000.0 } else { 0.0 };
+    let delays = (0..8).map(|seed| {
+        let mut world = Simulated::new(false, (0..180 * 512).map(|page| hot(0, page)));
+        world.seed(seed);
+        let mut regions: Vec<Region> = (0..180).map(|unit| Region::whole(unit, false)).collect();
+        live(&mut world, &mut regions, (3, 220.0), |_, _, _| {});
+        let changes_s = world.now as f64 * 1e-9 + seed as f64;
+        let mut now_s = world.now as f64 * 1e-9;
+        let mut turn = |world: &mut Simulated| {
+            if world.now as f64 * 1e-9 >= changes_s {
+                (0..180 * 512).for_each(|page| world.set_rate(page, hot(1, page)));
+            }
+        };
+        let ends = live_until(&mut world, &mut regions, (4, 110.0, true), &mut turn, |_, _, _| {});
+        for (length_s, changed) in ends {
+            now_s += length_s;
+            if changed {
+                break;
+            }
+        }
+        now_s - changes_s
+    });
+    let mut delays: Vec<f64> = delays.collect();
+    delays.sort_by(f64::total_cmp);
+    assert!(delays[0] > 0.0 && delays[4] < 2.2 && delays[7] < 3.0, "{delays:?}");
+}
+
 #[test]
 fn an_epoch_ends_soon_where_the_target_has_changed() {
     for (huge, rates) in [(false, [20.0, 0.5]), (true, [100_000.0, 5.0])] {
@@ -122,14 +156,20 @@ fn an_epoch_ends_soon_where_the_target_has_changed() {
         let of = |hot: bool| rates[usize::from(!hot)];
         let mut world = Simulated::new(huge, (0..64 * each).map(|page| of(page < 16 * each)));
         let mut regions: Vec<Region> = (0..64).map(|unit| Region::whole(unit, huge)).collect();
-        let ends = live_until(&mut world, &mut regions, (8, 160.0, true), |epoch, world, _| {
-            if epoch == 5 {
-                let step = 512 / each;
-                (0..64 * each).for_each(|page| {
-                    world.set_rate(page * step, of((16 * each..32 * each).contains(&page)));
-                });
-            }
-        });
+        let ends = live_until(
+            &mut world,
+            &mut regions,
+            (8, 160.0, true),
+            &mut |_| {},
+            |epoch, world, _| {
+                if epoch == 5 {
+                    let step = 512 / each;
+                    (0..64 * each).for_each(|page| {
+                        world.set_rate(page * step, of((16 * each..32 * each).contains(&page)));
+                    });
+                }
+            },
+        );
         assert!(
             ends[..6].iter().all(|(length_s, changed)| *length_s > 4.9 && !changed),
             "{ends:?}"

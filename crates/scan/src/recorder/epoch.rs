@@ -6,7 +6,7 @@ use super::{End, Meanwhile, Options, Recorder, draw, whole, worth};
 use crate::bits::eyes::Eyes;
 use crate::bits::live::{Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
-use crate::survey::{Limits, Outcome, Survey, ladder};
+use crate::survey::{Judged, Limits, Outcome, Survey, ladder};
 use crate::target::follow::all_ended;
 use pagetide_trace::EpochRecord;
 use pagetide_types::UnitSize;
@@ -114,7 +114,11 @@ impl Recorder {
             let not_before_ns = start_ns + u64::try_from(shortest).unwrap_or(u64::MAX);
             survey = survey.coarse(first.waves, not_before_ns);
         } else if self.options.opening.is_some() {
-            survey = survey.judged(&mut self.last_visits, self.patience.is_over());
+            survey = survey.judged(Judged {
+                last_visits: &mut self.last_visits,
+                counts: self.estimator.counts(self.known.len()),
+                ends_early: self.patience.is_over(),
+            });
         }
         cleared.iter().for_each(|cleared| survey.adopt(cleared));
         if self.options.opening.is_none() {

@@ -7,7 +7,7 @@ use super::charge;
 use super::glimpse;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
 use super::measured::{Measured, OfProcess};
-use super::mixture::{Brackets, Weights, counts, flat, mean_rate};
+use super::mixture::{Brackets, RATES, Weights, counts, flat, mean_rate};
 use super::visit::{Slope, Visit};
 use crate::pages::{BorneOut, OfRegion};
 use crate::target::region::Region;
@@ -101,6 +101,11 @@ impl Estimator {
         gap_ns.max(SHORTEST_GAP_NS * cores) * 1e-9
     }
 
+    /// What a page counts for, by process and rate.
+    pub(crate) fn counts(&self, processes: usize) -> Vec<[f64; RATES]> {
+        (0..processes).map(|process| counts(self.gap_s(process))).collect()
+    }
+
     fn of_process(&self, process: usize) -> OfProcess {
         let gap_ns = self.gap_s(process) * 1e9;
         let cores = self.processes.get(process).map_or(0.0, |process| process.cores_of_visits);
@@ -133,7 +138,7 @@ impl Estimator {
             }
         }
         charge::charge(&mut measured, regions, cores);
-        let counts: Vec<_> = (0..cores.len()).map(|process| counts(self.gap_s(process))).collect();
+        let counts = self.counts(cores.len());
         let mut lines_of_page = Vec::with_capacity(regions.len());
         for (((region, Visits { visits, chance }), changed), seen) in
             regions.iter_mut().zip(visits).zip(changed).zip(&measured)

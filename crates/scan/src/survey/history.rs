@@ -160,6 +160,15 @@ impl History {
         if surprising(seen, expected) { seen.partial_cmp(&expected) } else { Some(Ordering::Equal) }
     }
 
+    /// What the pages of a visit count for, by what is known and by what it saw.
+    pub(crate) fn of_visit(&self, visit: &Visit, counts: &[f64; RATES]) -> [f64; 2] {
+        let mut seen = Brackets::default();
+        seen.add(visit);
+        let mut weights = self.weights;
+        seen.fit(&mut weights, &self.weights, 1.0, STEPS);
+        [&self.weights, &weights].map(|weights| mean(weights, counts) * f64::from(visit.pages))
+    }
+
     fn pace_of(&self, epoch: &Brackets) -> Option<Pace> {
         let (faster, chance) = epoch.faster(&self.weights)?;
         Some(Pace {

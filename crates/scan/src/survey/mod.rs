@@ -23,8 +23,9 @@ use crate::pages::both;
 use crate::target::activity::Activity;
 use crate::target::region::Region;
 use crate::walk::row::{Range, Row};
-use change::LastVisits;
+use change::{Judgement, LastVisits};
 use glimpse::{WINDOW, window_mask};
+use mixture::RATES;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use visit::{NEVER, Visit};
@@ -91,6 +92,16 @@ pub(crate) struct Cleared {
     pub(crate) flushed: bool,
 }
 
+/// How visits are held against what is known.
+pub(crate) struct Judged<'a> {
+    /// From epoch to epoch.
+    pub(crate) last_visits: &'a mut LastVisits,
+    /// What a page counts for, by process and rate.
+    pub(crate) counts: Vec<[f64; RATES]>,
+    /// The survey ends when they say that the target has changed.
+    pub(crate) ends_early: bool,
+}
+
 /// One epoch's work on `regions`, which are sorted by process and address.
 pub(crate) struct Survey<'a, E> {
     eyes: &'a mut E,
@@ -101,8 +112,9 @@ pub(crate) struct Survey<'a, E> {
     /// Waves come one after the other, as soon as the budget allows; none is left out. It is over when so many of them
     /// have had all their looks, at this time at the earliest.
     in_turn: Option<(usize, u64)>,
-    /// What visits are held against, from epoch to epoch; the flag: ends when they say that the target has changed.
-    last_visits: Option<(&'a mut LastVisits, bool)>,
+    judged: Option<Judged<'a>>,
+    /// By that it is to end.
+    changed: bool,
     visits: Vec<Visit>,
     /// By region, its last visit.
     last: Vec<usize>,
@@ -136,7 +148,8 @@ impl<'a, E: Eyes> Survey<'a, E> {
             gaps_of_huge: ladder::gaps_of_huge(),
             limits,
             in_turn: None,
-            last_visits: None,
+            judged: None,
+            changed: false,
             visits: Vec::new(),
             last: vec![NONE; regions.len()],
             waves: Vec::new(),
@@ -168,8 +181,8 @@ impl<'a, E: Eyes> Survey<'a, E> {
 
     /// Holds visits against what is known. Ends early where they say that the target has changed, if it is to: who decides is
     /// not to wait for the epoch's end.
-    pub(crate) fn judged(mut self, last_visits: &'a mut LastVisits, ends_early: bool) -> Self {
-        self.last_visits = Some((last_visits, ends_early));
+    pub(crate) fn judged(mut self, judged: Judged<'a>) -> Self {
+        self.judged = Some(judged);
         self
     }
 
@@ -197,7 +210,7 @@ impl<'a, E: Eyes> Survey<'a, E> {
             if now >= self.limits.end_ns || stop() || self.all_lost() {
                 break;
             }
-            if self.ends_early() || self.is_done(now) {
+            if self.changed || self.is_done(now) {
                 break;
             }
             if let Some(Reverse((_, wave))) = self.due.peek().copied().filter(|d| d.0.0 <= now) {
@@ -242,20 +255,18 @@ impl<'a, E: Eyes> Survey<'a, E> {
         })
     }
 
-    fn ends_early(&self) -> bool {
-        self.last_visits.as_ref().is_some_and(|(last, ends)| *ends && last.say_changed())
-    }
-
     /// Holds visits that have had all their looks against what is known of their regions.
     fn judge(&mut self, visits: std::ops::Range<usize>) {
-        let Some((last, _)) = &mut self.last_visits else { return };
+        let Some(Judged { last_visits, counts, ends_early }) = &mut self.judged else { return };
         for visit in self.visits[visits].iter().filter(|visit| !visit.refused && !visit.late) {
             let region = &self.regions[visit.region];
-            let counter = (!region.sparse).then(|| region.history.runs_counter(visit)).flatten();
-            if let Some(counter) = counter {
-                last.add(visit.cleared_ns, counter);
+            let history = (!region.sparse).then_some(&region.history);
+            if let Some(counter) = history.and_then(|history| history.runs_counter(visit)) {
+                let counts = region.history.of_visit(visit, &counts[region.process]);
+                last_visits.add(Judgement { ns: visit.cleared_ns, counter, counts });
             }
         }
+        self.changed = *ends_early && last_visits.say_changed();
     }
 
     fn all_lost(&self) -> bool {

@@ -44,7 +44,13 @@ fn live_until(
         let gap = estimator.known_gap_ns(0).map(|gap| gap as u64);
         let start_ns = world.now;
         let survey = Survey::new(world, regions, ladder::gaps(gap), limits);
-        let survey = survey.judged(&mut last, alert).beside(meanwhile);
+        let survey = survey
+            .judged(Judged {
+                last_visits: &mut last,
+                counts: estimator.counts(1),
+                ends_early: alert,
+            })
+            .beside(meanwhile);
         let outcome = survey.run(&drawn.waves, &mut random, &|| false);
         let mut seen: Vec<Visits<'_>> = drawn
             .expected

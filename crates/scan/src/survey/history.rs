@@ -2,6 +2,7 @@
 //! first seen, older ones for less, and the mixture of rates that fits them, for ranking; and
 //! whether its pages come in whole.
 
+use super::change::Judgement;
 use super::lines::charged;
 use super::mixture::{Brackets, RATES, Weights, flat, mean, reached_by};
 use super::visit::{Slope, Visit};
@@ -142,31 +143,33 @@ impl History {
         changed
     }
 
-    /// Whether one visit runs counter to what is known, where an epoch of such would be believed: it saw far more, or far
-    /// less. None where nothing is known.
-    pub(crate) fn runs_counter(&self, visit: &Visit) -> Option<Ordering> {
+    /// Holds one visit against what is known. It runs counter to that where an epoch of such would be believed: it saw far
+    /// more, or far less. None where nothing is known. `counts`: what a page counts for, by rate.
+    pub(crate) fn judge(&self, visit: &Visit, counts: &[f64; RATES]) -> Option<Judgement> {
         let mut seen = Brackets::default();
         seen.add(visit);
         if self.brackets.is_empty() || seen.is_empty() {
             return None;
         }
+        let counter = self.counter(visit.huge, &seen)?;
+        let mut weights = self.weights;
+        if counter.is_ne() {
+            seen.fit(&mut weights, &self.weights, 1.0, STEPS);
+        }
+        let counts =
+            [&self.weights, &weights].map(|weights| mean(weights, counts) * f64::from(visit.pages));
+        Some(Judgement { ns: visit.cleared_ns, counter, counts })
+    }
+
+    fn counter(&self, huge: bool, seen: &Brackets) -> Option<Ordering> {
         if !self.patience.is_over() {
             return Some(Ordering::Equal);
         }
-        if visit.huge {
+        if huge {
             return seen.odd(&self.weights).partial_cmp(&0.0);
         }
         let (seen, expected) = (seen.seen(), seen.expected(&self.weights));
         if surprising(seen, expected) { seen.partial_cmp(&expected) } else { Some(Ordering::Equal) }
-    }
-
-    /// What the pages of a visit count for, by what is known and by what it saw.
-    pub(crate) fn of_visit(&self, visit: &Visit, counts: &[f64; RATES]) -> [f64; 2] {
-        let mut seen = Brackets::default();
-        seen.add(visit);
-        let mut weights = self.weights;
-        seen.fit(&mut weights, &self.weights, 1.0, STEPS);
-        [&self.weights, &weights].map(|weights| mean(weights, counts) * f64::from(visit.pages))
     }
 
     fn pace_of(&self, epoch: &Brackets) -> Option<Pace> {

@@ -23,7 +23,7 @@ use crate::pages::both;
 use crate::target::activity::Activity;
 use crate::target::region::Region;
 use crate::walk::row::{Range, Row};
-use change::{Judgement, LastVisits};
+use change::LastVisits;
 use glimpse::{WINDOW, window_mask};
 use mixture::RATES;
 use std::cmp::Reverse;
@@ -260,10 +260,11 @@ impl<'a, E: Eyes> Survey<'a, E> {
         let Some(Judged { last_visits, counts, ends_early }) = &mut self.judged else { return };
         for visit in self.visits[visits].iter().filter(|visit| !visit.refused && !visit.late) {
             let region = &self.regions[visit.region];
-            let history = (!region.sparse).then_some(&region.history);
-            if let Some(counter) = history.and_then(|history| history.runs_counter(visit)) {
-                let counts = region.history.of_visit(visit, &counts[region.process]);
-                last_visits.add(Judgement { ns: visit.cleared_ns, counter, counts });
+            let judge = |counts| region.history.judge(visit, counts);
+            if let Some(judgement) =
+                counts.get(region.process).filter(|_| !region.sparse).and_then(judge)
+            {
+                last_visits.add(judgement);
             }
         }
         self.changed = *ends_early && last_visits.say_changed();

@@ -188,6 +188,8 @@ pub struct Needs {
     /// memory. What goes in one piece is some threads' part of an array, for which all others wait at the end of a
     /// loop.
     pub scatters: bool,
+    /// Nothing: it goes by how often a second units are accessed, so that what is known of these tells what there is to gain.
+    pub by_rates: bool,
     /// Nothing: it has a key for what is born ([`RankPolicy::birth`]), once something was.
     pub births: bool,
 }
@@ -195,7 +197,7 @@ pub struct Needs {
 impl Needs {
     /// Heat and history are enough.
     pub const NOTHING: Self =
-        Self { oracle: false, placement: false, scatters: false, births: false };
+        Self { oracle: false, placement: false, scatters: false, by_rates: false, births: false };
 }
 
 /// A policy's entry in the registry.

@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             output.path.display()
         );
     }
-    let by_rates = policy.info().needs.scatters;
+    let by_rates = policy.info().needs.by_rates;
     let settings = Settings {
         policy,
         budget: Budget {

@@ -24,7 +24,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     summary: "the highest rate per page first; small differences move nothing",
     source: "ours",
     class: Class::Runnable,
-    needs: Needs { scatters: true, births: true, ..Needs::NOTHING },
+    needs: Needs { scatters: true, by_rates: true, births: true, ..Needs::NOTHING },
     options: &[
         OptionInfo {
             name: "steps",

@@ -116,7 +116,7 @@ impl Recorder {
         } else if self.options.opening.is_some() {
             survey = survey.judged(Judged {
                 last_visits: &mut self.last_visits,
-                counts: self.estimator.counts(self.known.len()),
+                counts: self.estimator.accesses(self.known.len()),
                 ends_early: self.patience.is_over(),
             });
         }

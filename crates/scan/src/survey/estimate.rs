@@ -102,8 +102,14 @@ impl Estimator {
     }
 
     /// What a page counts for, by process and rate.
-    pub(crate) fn counts(&self, processes: usize) -> Vec<[f64; RATES]> {
+    fn counts(&self, processes: usize) -> Vec<[f64; RATES]> {
         (0..processes).map(|process| counts(self.gap_s(process))).collect()
+    }
+
+    /// The same where all accesses count as long as it is not known which of them the caches serve.
+    pub(crate) fn accesses(&self, processes: usize) -> Vec<[f64; RATES]> {
+        let gap_s = |process| self.known_gap_ns(process).map_or(0.0, |_| self.gap_s(process));
+        (0..processes).map(|process| counts(gap_s(process))).collect()
     }
 
     fn of_process(&self, process: usize) -> OfProcess {

@@ -47,7 +47,7 @@ fn live_until(
         let survey = survey
             .judged(Judged {
                 last_visits: &mut last,
-                counts: estimator.counts(1),
+                counts: estimator.accesses(1),
                 ends_early: alert,
             })
             .beside(meanwhile);

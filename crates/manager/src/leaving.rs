@@ -50,8 +50,8 @@ impl Leaving {
     ) -> GoesUp {
         let here =
             |row: usize| heat.bytes(row).as_f64() * layout.part(row, |node| node == self.node);
-        let slow = |row: usize| heat.bytes(row).as_f64() * (1.0 - layout.fast_part[row]);
-        let fast = |row: usize| heat.bytes(row).as_f64() * layout.fast_part[row];
+        let slow = |row: usize| heat.bytes(row).as_f64() * (1.0 - layout.fast_part(row));
+        let fast = |row: usize| heat.bytes(row).as_f64() * layout.fast_part(row);
         let mut moves = vec![false; heat.len()];
         chosen.promote.iter().chain(&chosen.demote).for_each(|row| moves[*row] = true);
         let up: f64 = chosen.promote.iter().map(|row| here(*row)).sum();

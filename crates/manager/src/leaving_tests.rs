@@ -25,8 +25,7 @@ fn goes_up(
         heat.push(row);
         let start = u64::from(number) * UNIT;
         let range = Range { start, end: start + UNIT };
-        let nodes = nodes.iter().copied().collect();
-        places.push(Place { unit, pid: Pid(7), range, huge: false, nodes });
+        places.push(Place::new(unit, Pid(7), range, false, nodes.iter().copied()));
     }
     let mut tiers = Tiers::default();
     (tiers.fast, tiers.slow) = (vec![FAST], vec![SLOW, OTHER]);

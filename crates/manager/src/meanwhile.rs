@@ -49,7 +49,7 @@ pub(crate) fn put(places: &mut [Place], round: &Round, ordered: &[Outcome]) {
     }
     ranges.sort_unstable_by_key(|(pid, start, _, _)| (*pid, *start));
     for place in places {
-        let key = (place.pid, place.range.start);
+        let key = (place.pid, place.range().start);
         let at = ranges.partition_point(|(pid, start, _, _)| (*pid, *start) <= key);
         let range = at.checked_sub(1).map(|at| ranges[at]);
         let within = range.filter(|(pid, _, end, _)| (*pid, *end) > key && *pid == place.pid);
@@ -64,12 +64,12 @@ pub(crate) fn put(places: &mut [Place], round: &Round, ordered: &[Outcome]) {
 fn bring(place: &mut Place, to: NodeId, part: f64) {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of u16")]
     let stay = |pages: u16| pages - (f64::from(pages) * part).round() as u16;
-    let all: u16 = place.nodes.iter().map(|(_, pages)| *pages).sum();
-    let elsewhere = place.nodes.iter().filter(|(node, _)| *node != to);
-    let left: Vec<(NodeId, u16)> = elsewhere.map(|(node, pages)| (*node, stay(*pages))).collect();
+    let all: u16 = place.nodes().map(|(_, pages)| pages).sum();
+    let elsewhere = place.nodes().filter(|(node, _)| *node != to);
+    let left: Vec<(NodeId, u16)> = elsewhere.map(|(node, pages)| (node, stay(pages))).collect();
     let there = all - left.iter().map(|(_, pages)| *pages).sum::<u16>();
     let now = left.into_iter().chain([(to, there)]);
-    place.nodes = now.filter(|(_, pages)| *pages > 0).collect();
+    place.lies(now.filter(|(_, pages)| *pages > 0));
 }
 
 #[cfg(test)]
@@ -85,8 +85,7 @@ mod tests {
 
     fn place(pid: i32, unit: u32, start: u64, bytes: u64, nodes: &[(NodeId, u16)]) -> Place {
         let range = Range { start, end: start + bytes };
-        let nodes = nodes.iter().copied().collect();
-        Place { unit: UnitId(unit), pid: Pid(pid), range, huge: false, nodes }
+        Place::new(UnitId(unit), Pid(pid), range, false, nodes.iter().copied())
     }
 
     /// One order up for `HUGE` at `start` of process 7 that moved so many pages and left others.
@@ -106,7 +105,7 @@ mod tests {
     fn put_one(place: Place, (round, ordered): &(Round, Vec<Outcome>)) -> Vec<(NodeId, u16)> {
         let mut places = [place];
         put(&mut places, round, ordered);
-        places[0].nodes.to_vec()
+        places[0].nodes().collect()
     }
 
     #[test]
@@ -124,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_page_of_what_moved_went_with_it_whatever_its_unit_is_now() {
-        let page = |pid| place(pid, 90, HUGE + 4096, 4096, &[(SLOW, 1)]);
+        let page = |pid| Place::of_page(UnitId(90), Pid(pid), HUGE + 4096, SLOW);
         let all = round(HUGE, false, 512, 0);
         assert_eq!(put_one(page(7), &all), [(FAST, 1)]);
         assert_eq!(put_one(page(8), &all), [(SLOW, 1)], "another process's");

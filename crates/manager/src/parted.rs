@@ -25,7 +25,7 @@ pub(crate) fn that_make_room(
 /// Bytes of fast memory that what was chosen takes, and that it makes free.
 fn takes_and_makes(chosen: &Chosen, heat: &EpochHeat, layout: &Layout) -> (f64, f64) {
     let bytes = |row: usize| heat.bytes(row).as_f64();
-    let fast = |row: usize| bytes(row) * layout.fast_part[row];
+    let fast = |row: usize| bytes(row) * layout.fast_part(row);
     let taken = chosen.promote.iter().map(|row| bytes(*row) - fast(*row)).sum();
     let made = chosen.demote.iter().map(|row| fast(*row)).sum();
     (taken, made)
@@ -39,7 +39,7 @@ pub(crate) fn within(
     layout: &Layout,
 ) -> Vec<usize> {
     let takes = |row: &usize| {
-        let bytes = heat.bytes(*row).as_f64() * layout.fast_part[*row];
+        let bytes = heat.bytes(*row).as_f64() * layout.fast_part(*row);
         let fits = bytes <= *left;
         *left -= bytes;
         fits
@@ -59,7 +59,7 @@ fn coldest(
     rows.sort_by(|a, b| heat_of(*a).total_cmp(&heat_of(*b)));
     let takes = |row: &usize| {
         let more = lacking > 0.0;
-        lacking -= bytes(*row) * layout.fast_part[*row];
+        lacking -= bytes(*row) * layout.fast_part(*row);
         more
     };
     rows.into_iter().take_while(takes).collect()
@@ -76,7 +76,7 @@ pub(crate) fn for_births(
     let (taken, made) = takes_and_makes(chosen, heat, layout);
     let mut moves = vec![false; heat.len()];
     chosen.promote.iter().chain(&chosen.demote).for_each(|row| moves[*row] = true);
-    let part = |row: &usize| (f64::MIN_POSITIVE..0.5).contains(&layout.fast_part[*row]);
+    let part = |row: &usize| (f64::MIN_POSITIVE..0.5).contains(&layout.fast_part(*row));
     let rows = (0..heat.len()).filter(|row| part(row) && !moves[*row] && may(*row)).collect();
     coldest(rows, room.as_f64() - (made - taken).max(0.0), heat, layout)
 }
@@ -84,13 +84,17 @@ pub(crate) fn for_births(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pagetide_types::{EpochId, HeatFlags, HeatRow, NodeId, UnitId};
+    use crate::Tiers;
+    use pagetide_scan::{Place, Range};
+    use pagetide_types::{EpochId, HeatFlags, HeatRow, NodeId, Pid, UnitId};
 
     #[test]
     fn the_coldest_parts_make_room_for_what_will_be_born_and_no_more_than_that() {
         let mut heat = EpochHeat::new(EpochId(0));
-        let parts = [(5.0, 0.25), (3.0, 0.25), (4.0, 0.0), (1.0, 1.0), (2.0, 0.25), (1.0, 0.25)];
-        for (unit, (rate, _)) in (0..).zip(parts) {
+        let parts = [(5.0, 128), (3.0, 128), (4.0, 0), (1.0, 512), (2.0, 128), (1.0, 128)];
+        let (fast, slow) = (NodeId(0), NodeId(1));
+        let mut places = Vec::new();
+        for (unit, (rate, pages)) in (0..).zip(parts) {
             heat.push(HeatRow {
                 unit: UnitId(unit),
                 rate,
@@ -98,12 +102,15 @@ mod tests {
                 pages: 512,
                 watched: 512,
                 touched: 0,
-                node: NodeId(0),
+                node: fast,
             });
+            let range = Range { start: u64::from(unit) << 21, end: u64::from(unit + 1) << 21 };
+            let nodes = [(fast, pages), (slow, 512 - pages)];
+            places.push(Place::new(UnitId(unit), Pid(7), range, false, nodes));
         }
-        let fast_part = parts.iter().map(|(_, part)| *part).collect();
-        let mut layout = Layout::default();
-        layout.fast_part = fast_part;
+        let mut tiers = Tiers::default();
+        (tiers.fast, tiers.slow) = (vec![fast], vec![slow]);
+        let layout = Layout::new(places, &heat, &tiers);
         let found = |mib, chosen: &Chosen| {
             for_births(|row| row != 5, (chosen, Bytes::mib(mib)), &heat, &layout)
         };

@@ -2,29 +2,29 @@
 
 use crate::Tiers;
 use pagetide_migrate::{Mapping, Order, Sharing};
-use pagetide_scan::Place;
+use pagetide_scan::{Place, Range};
 use pagetide_types::{Bytes, EpochHeat, NodeId, PageSize, VirtAddr};
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 /// The places of all units of an epoch.
 #[derive(Debug, Default)]
 pub(crate) struct Layout {
-    /// Sorted by unit.
+    /// By unit.
     places: Vec<Place>,
-    /// Per row of the heat: its places.
-    of_row: Vec<Range<u32>>,
+    /// Per row of the heat: how many places end before the next row's.
+    ends: Vec<u32>,
     /// Per row: the part of its pages that lies in fast memory, 0 to 1.
-    pub(crate) fast_part: Vec<f64>,
+    fast_part: Vec<f32>,
     /// Per row: the process that it belongs to, one of those that map it.
     pub(crate) process: Vec<u32>,
 }
 
 impl Layout {
-    pub(crate) fn new(mut places: Vec<Place>, heat: &EpochHeat, tiers: &Tiers) -> Self {
-        places.sort_by_key(|place| place.unit);
+    /// `places`: by unit.
+    pub(crate) fn new(places: Vec<Place>, heat: &EpochHeat, tiers: &Tiers) -> Self {
+        debug_assert!(places.is_sorted_by_key(|place| place.unit));
         let mut layout = Self {
-            of_row: Vec::with_capacity(heat.len()),
+            ends: Vec::with_capacity(heat.len()),
             fast_part: Vec::with_capacity(heat.len()),
             process: Vec::with_capacity(heat.len()),
             ..Self::default()
@@ -40,7 +40,7 @@ impl Layout {
                 at += 1;
             }
             let places = &places[from..at];
-            layout.of_row.push(number(from)..number(at));
+            layout.ends.push(number(at));
             layout.fast_part.push(part(places, |node| tiers.is_fast(node)));
             let pid = places.first().map_or(0, |place| place.pid.0);
             layout.process.push(u32::try_from(pid).unwrap_or(0));
@@ -51,8 +51,13 @@ impl Layout {
 
     /// The places of a row.
     fn of_row(&self, row: usize) -> &[Place] {
-        let Range { start, end } = self.of_row[row];
-        &self.places[start as usize..end as usize]
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.places[start as usize..self.ends[row] as usize]
+    }
+
+    /// The part of a row's pages that lies in fast memory, 0 to 1.
+    pub(crate) fn fast_part(&self, row: usize) -> f64 {
+        self.fast_part[row].into()
     }
 
     /// Whether more of a row lies in fast memory than not.
@@ -62,7 +67,7 @@ impl Layout {
 
     /// The part of a row's pages for which something holds of their node, 0 to 1.
     pub(crate) fn part(&self, row: usize, holds: impl Fn(NodeId) -> bool) -> f64 {
-        part(self.of_row(row), holds)
+        part(self.of_row(row), holds).into()
     }
 
     /// Orders for a row: what of it is not on nodes of the tier moves to one of them. `room`: what
@@ -81,19 +86,21 @@ impl Layout {
         let mappings = || places.iter().map(mapping).collect::<Vec<_>>();
         let shared = several && sharing(&mappings()) == Sharing::Among;
         let elsewhere = |place: &Place| {
-            let pages = place.nodes.iter().filter(|(node, _)| !target.contains(node));
-            pages.map(|(_, pages)| u32::from(*pages)).sum::<u32>()
+            let pages = place.nodes().filter(|(node, _)| !target.contains(node));
+            pages.map(|(_, pages)| u32::from(pages)).sum::<u32>()
         };
         let most = places.iter().max_by_key(|place| elsewhere(place));
         let once = most.filter(|_| shared).map(std::slice::from_ref);
         for place in once.unwrap_or(places) {
-            let elsewhere = place.nodes.iter().filter(|(node, _)| !target.contains(node));
-            let Some((from, _)) = elsewhere.max_by_key(|(_, pages)| *pages).copied() else {
+            let elsewhere = place.nodes().filter(|(node, _)| !target.contains(node));
+            let Some((from, _)) = elsewhere.max_by_key(|(_, pages)| *pages) else {
                 continue;
             };
-            let (start, end) = (VirtAddr(place.range.start), VirtAddr(place.range.end));
+            let Range { start, end } = place.range();
+            let (start, end) = (VirtAddr(start), VirtAddr(end));
             let unit = PageSize::Huge.bytes().0;
-            let huge = place.huge && start.0.is_multiple_of(unit) && end.0.is_multiple_of(unit);
+            let huge =
+                place.is_huge() && start.0.is_multiple_of(unit) && end.0.is_multiple_of(unit);
             let nearest = tiers.nearest(from, target);
             let bytes = Bytes(end.0 - start.0);
             let fits = |node: &&NodeId| room.get(node).is_some_and(|room| *room >= bytes);
@@ -113,15 +120,15 @@ impl Layout {
 /// The 2 MiB that a place is in.
 fn mapping(place: &Place) -> Mapping {
     let unit = PageSize::Huge.bytes().0;
-    let start = place.range.start & !(unit - 1);
+    let start = place.range().start & !(unit - 1);
     Mapping { pid: place.pid, start: VirtAddr(start), end: VirtAddr(start + unit) }
 }
 
-fn part(places: &[Place], holds: impl Fn(NodeId) -> bool) -> f64 {
+fn part(places: &[Place], holds: impl Fn(NodeId) -> bool) -> f32 {
     let (mut part, mut all) = (0.0, 0.0);
-    for (node, pages) in places.iter().flat_map(|place| place.nodes.iter()) {
-        all += f64::from(*pages);
-        part += if holds(*node) { f64::from(*pages) } else { 0.0 };
+    for (node, pages) in places.iter().flat_map(Place::nodes) {
+        all += f32::from(pages);
+        part += if holds(node) { f32::from(pages) } else { 0.0 };
     }
     if all > 0.0 { part / all } else { 0.0 }
 }
@@ -129,7 +136,6 @@ fn part(places: &[Place], holds: impl Fn(NodeId) -> bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pagetide_scan::Range;
     use pagetide_types::{EpochId, HeatFlags, HeatRow, Pid, UnitId};
 
     const UNIT: u64 = 2 << 20;
@@ -137,8 +143,8 @@ mod tests {
     /// Pages of the unit on node 1, by a process at an address.
     fn place(pid: i32, start: u64, pages: u16) -> Place {
         let range = Range { start, end: start + UNIT / 2 };
-        let nodes = [(NodeId(1), pages)].into_iter().collect();
-        Place { unit: UnitId(0), pid: Pid(pid), range, huge: false, nodes }
+        let nodes = [(NodeId(1), pages)];
+        Place::new(UnitId(0), Pid(pid), range, false, nodes)
     }
 
     /// Orders to node 0: whose, and whether shared.

@@ -35,6 +35,8 @@ impl Known {
 #[derive(Clone, Debug, Default)]
 pub struct AccessHistory {
     epochs: u32,
+    /// Of units it is known who was born, and no more.
+    births_only: bool,
     /// Units alive in the last epoch.
     alive: Vec<UnitId>,
     /// Units born in it, ascending.
@@ -53,12 +55,22 @@ const NEVER: u32 = u32::MAX;
 const BLANK: Entry = Entry { history: 0, age: NEVER };
 
 impl AccessHistory {
+    /// One that tells who was born, and of each unit nothing: for policies that ask for no more, as of many units it is
+    /// large.
+    #[must_use]
+    pub fn of_births() -> Self {
+        Self { births_only: true, ..Self::default() }
+    }
+
     /// Takes in the epoch that just ended; before any policy is asked about it.
     pub fn update(&mut self, heat: &EpochHeat) {
         self.epochs += 1;
         self.newborn.clear();
         if self.alive != heat.unit {
             self.bear_and_bury(&heat.unit);
+        }
+        if self.births_only {
+            return;
         }
         for (unit, flags) in heat.unit.iter().zip(&heat.flags) {
             if observed(*flags) {
@@ -73,24 +85,28 @@ impl AccessHistory {
 
     /// Blanks the entries of units that died and finds the newborn.
     fn bear_and_bury(&mut self, now: &[UnitId]) {
+        let Self { alive, newborn, entries, .. } = self;
         let len = now.last().map_or(0, |last| last.index() + 1);
-        if self.entries.len() < len {
-            self.entries.resize(len, BLANK);
+        if !self.births_only && entries.len() < len {
+            entries.resize(len, BLANK);
         }
-        let mut old = self.alive.iter().peekable();
+        let mut bury = |dead: &UnitId| {
+            if let Some(entry) = entries.get_mut(dead.index()) {
+                *entry = BLANK;
+            }
+        };
+        let mut old = alive.iter().peekable();
         for unit in now {
             while let Some(dead) = old.next_if(|other| *other < unit) {
-                self.entries[dead.index()] = BLANK;
+                bury(dead);
             }
             if old.next_if_eq(&unit).is_none() {
-                self.newborn.push(*unit);
+                newborn.push(*unit);
             }
         }
-        for dead in old {
-            self.entries[dead.index()] = BLANK;
-        }
-        self.alive.clear();
-        self.alive.extend_from_slice(now);
+        old.for_each(bury);
+        alive.clear();
+        alive.extend_from_slice(now);
     }
 
     /// What is known of a unit; `None` if it was never observed.
@@ -175,6 +191,24 @@ mod tests {
         assert_eq!(history.get(UnitId(0)), Some(Known { age: 0, history: 1 << 63 }));
         assert_eq!(history.get(UnitId(1)), None);
         assert_eq!(history.newborn(), []);
+    }
+
+    #[test]
+    fn one_of_births_tells_the_same_births_and_nothing_else() {
+        let mut heat = EpochHeat::new(EpochId(0));
+        let (unit, node) = (UnitId(3), NodeId(0));
+        let row =
+            HeatRow { unit, rate: 0.0, flags: ACCESSED, pages: 1, watched: 0, touched: 0, node };
+        let mut history = AccessHistory::of_births();
+        history.update(&heat);
+        heat.push(row);
+        history.update(&heat);
+        assert_eq!((history.newborn(), history.epochs()), (&[UnitId(3)][..], 2));
+        assert_eq!(history.born(&heat).collect::<Vec<_>>(), [0]);
+        assert_eq!(history.get(UnitId(3)), None);
+        history.update(&EpochHeat::new(EpochId(2)));
+        history.update(&heat);
+        assert_eq!(history.newborn(), [UnitId(3)], "it returned");
     }
 
     #[test]

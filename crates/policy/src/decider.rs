@@ -46,7 +46,9 @@ impl Decider {
     /// The same for a policy that is in no registry.
     #[must_use]
     pub fn with(policy: Policy, needs: Needs) -> Self {
-        let (order, history) = (PriorityOrder::new(), AccessHistory::default());
+        let order = PriorityOrder::new();
+        let history =
+            if needs.by_rates { AccessHistory::of_births() } else { AccessHistory::default() };
         Self { policy, needs, order, history, seen: false }
     }
 

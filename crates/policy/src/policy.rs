@@ -188,7 +188,8 @@ pub struct Needs {
     /// memory. What goes in one piece is some threads' part of an array, for which all others wait at the end of a
     /// loop.
     pub scatters: bool,
-    /// Nothing: it goes by how often a second units are accessed, so that what is known of these tells what there is to gain.
+    /// Less: of the history who was born is enough ([`AccessHistory::of_births`]). It goes by how often a second units are
+    /// accessed, so that what is known of these tells what there is to gain.
     pub by_rates: bool,
     /// Nothing: it has a key for what is born ([`RankPolicy::birth`]), once something was.
     pub births: bool,

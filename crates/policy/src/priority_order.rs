@@ -24,9 +24,8 @@ pub struct PriorityOrder {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
-    /// `None`: a hole.
-    unit: Option<UnitId>,
-    /// Its row in the heat that arrived last; of a hole nothing.
+    unit: UnitId,
+    /// Its row in the heat that arrived last; [`DEAD`]: a hole.
     row: u32,
     /// Size in base pages.
     pages: u32,
@@ -36,9 +35,17 @@ struct Entry {
 
 impl Entry {
     fn of(heat: &EpochHeat, row: usize, key: u32) -> Self {
-        let (unit, pages) = (Some(heat.unit[row]), heat.pages[row].into());
+        let (unit, pages) = (heat.unit[row], heat.pages[row].into());
         #[expect(clippy::cast_possible_truncation, reason = "there are no more units")]
         Self { unit, row: row as u32, pages, key }
+    }
+
+    fn hole(pages: u32, key: u32) -> Self {
+        Self { unit: UnitId(DEAD), row: DEAD, pages, key }
+    }
+
+    fn is_hole(&self) -> bool {
+        self.row == DEAD
     }
 }
 
@@ -98,7 +105,7 @@ impl PriorityOrder {
         let mut newborn = vec![true; heat.len()];
         let (mut now, mut before) = (0, 0);
         for Entry { unit, pages, .. } in &self.entries {
-            if let Some(row) = unit.and_then(row) {
+            if let Some(row) = row(*unit) {
                 newborn[row] = false;
                 now += u64::from(heat.pages[row]);
                 before += u64::from(*pages);
@@ -118,7 +125,7 @@ impl PriorityOrder {
                     pushed = true;
                 }
             }
-            if let Some(row) = unit.and_then(row) {
+            if let Some(row) = row(unit) {
                 order.push(Entry::of(heat, row, key));
                 continue;
             }
@@ -131,7 +138,7 @@ impl PriorityOrder {
                     break;
                 }
                 let Some(birth) = births.next() else {
-                    order.push(Entry { unit: None, row: DEAD, pages: room, key });
+                    order.push(Entry::hole(room, key));
                     break;
                 };
                 order.push(birth);
@@ -139,7 +146,7 @@ impl PriorityOrder {
             }
         }
         order.extend(births);
-        let used = order.iter().rposition(|entry| entry.unit.is_some()).map_or(0, |last| last + 1);
+        let used = order.iter().rposition(|entry| !entry.is_hole()).map_or(0, |last| last + 1);
         order.truncate(used);
         self.entries = order;
         pushed
@@ -181,13 +188,14 @@ impl PriorityOrder {
             rows.row(unit).map(|row| Entry::of(heat, row, key))
         };
         self.entries.clear();
+        self.entries.reserve_exact(numbers.len());
         self.entries.extend(numbers.into_iter().filter_map(entry));
     }
 
     /// Closes the holes and sorts, equal keys in their previous order. Key and position are one number, so that no key is
     /// looked up twice.
     fn sort(&mut self, key: impl Fn(&Entry) -> u32) {
-        self.entries.retain(|entry| entry.unit.is_some());
+        self.entries.retain(|entry| !entry.is_hole());
         let with_position =
             |(at, entry): (usize, &Entry)| u64::from(key(entry)) << POSITION | at as u64;
         let mut keys: Vec<u64> = self.entries.iter().enumerate().map(with_position).collect();
@@ -200,8 +208,7 @@ impl PriorityOrder {
     /// Rows of units that were ranked behind this key.
     pub(crate) fn behind(&self, key: u32) -> impl Iterator<Item = usize> + '_ {
         let ranked = move |entry: &&Entry| entry.key > key && entry.key != UNRANKED;
-        let live = self.entries.iter().filter(|entry| entry.unit.is_some());
-        live.filter(ranked).map(|entry| entry.row as usize)
+        self.live().filter(ranked).map(|entry| entry.row as usize)
     }
 
     /// Which rows of the heat that arrived last are fast under a budget: those that end within.
@@ -224,28 +231,32 @@ impl PriorityOrder {
         let mut end: Bytes = used.sum();
         for entry in &self.entries {
             let row = entry.row as usize;
-            if entry.unit.is_some() && fixed[row].is_some() {
+            if !entry.is_hole() && fixed[row].is_some() {
                 continue;
             }
             end += Bytes(u64::from(entry.pages) << 12);
             if end > budget {
                 break;
             }
-            if entry.unit.is_some() {
+            if !entry.is_hole() {
                 fast[row] = true;
             }
         }
         fast
     }
 
+    fn live(&self) -> impl DoubleEndedIterator<Item = &Entry> + '_ {
+        self.entries.iter().filter(|entry| !entry.is_hole())
+    }
+
     /// The units from the fastest memory to the slowest.
     pub fn units(&self) -> impl DoubleEndedIterator<Item = UnitId> + '_ {
-        self.entries.iter().filter_map(|entry| entry.unit)
+        self.live().map(|entry| entry.unit)
     }
 
     /// Their rows in the heat that arrived last.
     pub(crate) fn rows(&self) -> impl DoubleEndedIterator<Item = usize> + '_ {
-        self.entries.iter().filter(|entry| entry.unit.is_some()).map(|entry| entry.row as usize)
+        self.live().map(|entry| entry.row as usize)
     }
 }
 
@@ -291,7 +302,7 @@ mod tests {
 
     /// Units as (number, pages), holes as (-1, pages).
     fn layout(order: &PriorityOrder) -> Vec<(i64, u64)> {
-        let unit = |entry: &Entry| entry.unit.map_or(-1, |unit| i64::from(unit.0));
+        let unit = |entry: &Entry| if entry.is_hole() { -1 } else { i64::from(entry.unit.0) };
         order.entries.iter().map(|entry| (unit(entry), entry.pages.into())).collect()
     }
 

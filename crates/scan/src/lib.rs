@@ -14,7 +14,7 @@ mod walk;
 
 pub use error::ScanError;
 pub use observer::{Observer, self_test};
-pub use recorder::{End, Meanwhile, Options, PerNode, Place, Recorder, SinglePages};
+pub use recorder::{End, Meanwhile, Options, Place, Recorder, SinglePages};
 pub use self_test::Finding;
 pub use survey::lines::TOUCH as LINES_OF_A_TOUCH;
 pub use target::activity::Activity;

@@ -63,8 +63,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
                 f64::from(u8::from(fast[row]))
             } else {
                 // When in the epoch it moved is not known.
-                let before = began.map_or(layout.fast_part[row], |began| began.fast_part[row]);
-                f64::midpoint(before, layout.fast_part[row])
+                let before = began.map_or(layout.fast_part(row), |began| began.fast_part(row));
+                f64::midpoint(before, layout.fast_part(row))
             }
         });
         let most = if nowhere { all } else { self.settings.budget.most(&now).max(kept) };
@@ -102,7 +102,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         room: &NodesRoom,
     ) -> (Vec<bool>, FastNow) {
         let found: Vec<bool> = (0..heat.len()).map(|row| layout.is_fast(row)).collect();
-        let part = |row: usize| heat.bytes(row).as_f64() * layout.fast_part[row];
+        let part = |row: usize| heat.bytes(row).as_f64() * layout.fast_part(row);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let held = Bytes((0..heat.len()).map(part).sum::<f64>() as u64);
         let mut now = room.of_fast(&self.tiers, held);
@@ -153,7 +153,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let behind = self.left_behind(heat, &fast, &movable, layout, process);
         for row in &behind {
             fast[*row] = false;
-            parts += heat.bytes(*row).as_f64() * layout.fast_part[*row];
+            parts += heat.bytes(*row).as_f64() * layout.fast_part(*row);
         }
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let parts = Bytes(parts as u64);
@@ -254,7 +254,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             !self.settings.dry_run
                 && fast[*row]
                 && movable[*row]
-                && layout.fast_part[*row] < 1.0
+                && layout.fast_part(*row) < 1.0
                 && hot(*row)
                 && self.known[heat.unit[*row].index()]
                 && self.sparse.binary_search(&process[*row]).is_err()

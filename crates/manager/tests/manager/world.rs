@@ -95,13 +95,8 @@ impl Tracker for Truth {
                 touched: 512,
                 node,
             });
-            places.push(Place {
-                unit: UnitId(number),
-                pid: PID,
-                range: Range { start, end: start + HUGE },
-                huge,
-                nodes: nodes.into_iter().collect(),
-            });
+            let range = Range { start, end: start + HUGE };
+            places.push(Place::new(UnitId(number), PID, range, huge, nodes));
         }
         meanwhile.begin();
         std::thread::sleep(self.lasts);

@@ -10,7 +10,7 @@ pub(crate) use borne_out::BorneOut;
 pub(crate) use heat::{PageHeat, Seen};
 
 use crate::survey::mixture::Weights;
-use crate::survey::visit::{NEVER, Visit};
+use crate::survey::visit::Visit;
 use crate::walk::nodes::NODE_BITS;
 use memory::{Memory, single};
 
@@ -28,10 +28,6 @@ pub(crate) fn both(a: &Mask, b: &Mask) -> Mask {
 /// Whether a page is in a set.
 pub(crate) fn has(mask: &Mask, page: usize) -> bool {
     mask[page / 64] >> (page % 64) & 1 != 0
-}
-
-fn put(mask: &mut Mask, page: usize) {
-    mask[page / 64] |= 1 << (page % 64);
 }
 
 /// The pages of a set as numbered `skew` places further on, beginning again at 0.
@@ -100,13 +96,8 @@ impl Pages {
         }
         memory.learn(visits, of_region);
         self.watched = std::array::from_fn(|i| self.resident[i] & !self.shared[i]);
-        self.accessed = Mask::default();
-        for first_seen in visits.iter().filter_map(|visit| visit.first_seen.as_ref()) {
-            for (page, _) in first_seen.iter().enumerate().filter(|(_, look)| **look != NEVER) {
-                put(&mut self.accessed, page);
-            }
-        }
-        self.accessed = both(&self.accessed, &self.watched);
+        let seen = |i: usize| visits.iter().fold(0, |seen, visit| seen | visit.seen[i]);
+        self.accessed = both(&std::array::from_fn(seen), &self.watched);
     }
 
     /// Whether pages were watched in this epoch.

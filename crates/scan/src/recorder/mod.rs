@@ -18,7 +18,7 @@ mod used_cpu;
 mod worth;
 
 pub use options::{Options, SinglePages};
-pub use places::{PerNode, Place};
+pub use places::Place;
 
 use crate::bits::eyes::Eyes;
 use crate::bits::live::Live;

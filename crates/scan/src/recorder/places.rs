@@ -6,77 +6,108 @@ use crate::target::region::Region;
 use crate::target::units::Run;
 use crate::walk::row::Range;
 use pagetide_types::{NodeId, Pid, UnitId, UnitSize};
-use std::ops::Deref;
 
 const PAGE: u64 = 4096;
 const HUGE: u64 = 2 << 20;
 
 /// The part of a unit that one mapping of one process holds. A unit that is mapped several times has
-/// several.
+/// several. Most are single base pages, and there are many of these: 24 bytes each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Which unit.
     pub unit: UnitId,
     /// Whose mapping.
     pub pid: Pid,
+    /// The first address; of a single page with its node in the bits below [`PAGE`].
+    start: u64,
+    /// None: a single page.
+    more: Option<Box<More>>,
+}
+
+/// What a place of more than a page has besides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct More {
+    end: u64,
+    huge: bool,
+    nodes: Vec<(NodeId, u16)>,
+}
+
+impl Place {
+    /// So many addresses, mapped by a huge page or not, with so many resident base pages on each node that holds some.
+    #[must_use]
+    pub fn new(
+        unit: UnitId,
+        pid: Pid,
+        range: Range,
+        huge: bool,
+        nodes: impl IntoIterator<Item = (NodeId, u16)>,
+    ) -> Self {
+        let more = More { end: range.end, huge, nodes: nodes.into_iter().collect() };
+        Self { unit, pid, start: range.start, more: Some(Box::new(more)) }
+    }
+
+    /// A base page that is a unit.
+    #[must_use]
+    pub fn of_page(unit: UnitId, pid: Pid, start: u64, node: NodeId) -> Self {
+        debug_assert!(u64::from(node.0) < PAGE && start.is_multiple_of(PAGE));
+        Self { unit, pid, start: start | u64::from(node.0), more: None }
+    }
+
     /// Its addresses.
-    pub range: Range,
-    /// Mapped by a huge page.
-    pub huge: bool,
-    /// Resident base pages on each node that holds some.
-    pub nodes: PerNode,
-}
-
-/// Nodes and their pages. Of a base page it is one node, and there are many of these: that is held in place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PerNode(Inner);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Inner {
-    One([(NodeId, u16); 1]),
-    Others(Box<[(NodeId, u16)]>),
-}
-
-impl Deref for PerNode {
-    type Target = [(NodeId, u16)];
-
-    fn deref(&self) -> &Self::Target {
-        match &self.0 {
-            Inner::One(one) => one,
-            Inner::Others(all) => all,
+    #[must_use]
+    pub fn range(&self) -> Range {
+        match &self.more {
+            Some(more) => Range { start: self.start, end: more.end },
+            None => Range { start: self.start & !(PAGE - 1), end: (self.start | (PAGE - 1)) + 1 },
         }
     }
-}
 
-impl FromIterator<(NodeId, u16)> for PerNode {
-    fn from_iter<I: IntoIterator<Item = (NodeId, u16)>>(nodes: I) -> Self {
+    /// Mapped by a huge page.
+    #[must_use]
+    pub fn is_huge(&self) -> bool {
+        self.more.as_ref().is_some_and(|more| more.huge)
+    }
+
+    /// Resident base pages on each node that holds some.
+    pub fn nodes(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
+        let page = (NodeId((self.start & (PAGE - 1)) as _), 1);
+        let nodes = self.more.as_ref().map_or(&[][..], |more| &more.nodes);
+        nodes.iter().copied().chain(self.more.is_none().then_some(page))
+    }
+
+    /// They have moved.
+    pub fn lies(&mut self, nodes: impl IntoIterator<Item = (NodeId, u16)>) {
         let mut nodes = nodes.into_iter();
-        let first = nodes.next();
-        match (first, nodes.next()) {
-            (Some(one), None) => Self(Inner::One([one])),
-            (first, second) => {
-                Self(Inner::Others(first.into_iter().chain(second).chain(nodes).collect()))
+        match &mut self.more {
+            Some(more) => more.nodes = nodes.collect(),
+            None => {
+                if let Some((node, _)) = nodes.next() {
+                    self.start = self.start & !(PAGE - 1) | u64::from(node.0);
+                }
             }
         }
     }
 }
 
 impl Recorder {
-    /// Where the units of the last epoch lay when what is resident was read: each row of its heat that somebody maps has a
-    /// place.
+    /// Where the units of the last epoch lay when what is resident was read, by unit: each row of its heat that somebody maps
+    /// has a place.
     #[must_use]
     pub fn places(&self) -> Vec<Place> {
         let alive = self.regions.iter().filter(|region| self.known[region.process].alive);
         if self.options.unit == UnitSize::Huge {
-            return alive.map(|region| self.whole(region, region.unit)).collect();
+            let mut places: Vec<_> = alive.map(|region| self.whole(region, region.unit)).collect();
+            places.sort_by_key(|place| place.unit);
+            return places;
         }
         let mut regions: Vec<&Region> = alive.collect();
         regions.sort_by_key(|region| region.unit);
         let mut of_unit = vec![0..0; self.units.len()];
-        let mut end = 0;
+        let (mut end, mut several) = (0, false);
         for group in regions.chunk_by(|a, b| a.unit == b.unit) {
             of_unit[group[0].unit.index()] = end..end + group.len();
             end += group.len();
+            several |= group.len() > 1;
         }
         let runs = self.units.runs();
         let single = runs.iter().filter(|run| !self.page_heat.is_whole(run.region));
@@ -91,19 +122,17 @@ impl Recorder {
                 places.extend(group.iter().map(|region| self.whole(region, run.first)));
             }
         }
+        if several {
+            places.sort_by_key(|place| place.unit);
+        }
         places
     }
 
     /// A region that is one unit, or a part of one.
     fn whole(&self, region: &Region, unit: UnitId) -> Place {
         let nodes = self.live.walker.nodes().iter().copied().zip(region.spread);
-        Place {
-            unit,
-            pid: self.known[region.process].pid,
-            range: region.range,
-            huge: region.huge,
-            nodes: nodes.filter(|(_, pages)| *pages > 0).collect(),
-        }
+        let nodes = nodes.filter(|(_, pages)| *pages > 0);
+        Place::new(unit, self.known[region.process].pid, region.range, region.huge, nodes)
     }
 
     /// Pages of a region that got their numbers together.
@@ -122,13 +151,8 @@ impl Recorder {
             let inside = (region.range.start..region.range.end).contains(&start);
             if inside && has(&pages.resident, page) {
                 let node = nodes.get(pages.node(page)).copied().unwrap_or(region.node);
-                places.push(Place {
-                    unit: UnitId(run.first.0 + number),
-                    pid: self.known[region.process].pid,
-                    range: Range { start, end: start + PAGE },
-                    huge: false,
-                    nodes: [(node, 1)].into_iter().collect(),
-                });
+                let unit = UnitId(run.first.0 + number);
+                places.push(Place::of_page(unit, self.known[region.process].pid, start, node));
             }
         }
     }

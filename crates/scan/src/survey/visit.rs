@@ -59,6 +59,8 @@ pub(crate) struct Visit {
     pub(crate) seen_first: Mask,
     /// By page of the region of the page table, the look at which it was first seen.
     pub(crate) first_seen: Option<Box<[u8; 512]>>,
+    /// Those that were.
+    pub(crate) seen: Mask,
 }
 
 impl Visit {
@@ -103,9 +105,12 @@ impl Visit {
 
     fn mark(&mut self, look: u8, bits: Option<&RowBits>) {
         let Some((first, bits)) = self.first_seen.as_mut().zip(bits) else { return };
-        for (page, first) in first.iter_mut().enumerate().filter(|(_, first)| **first == NEVER) {
-            if bits.accessed[page / 64] >> (page % 64) & 1 != 0 {
-                *first = look;
+        for (word, (accessed, seen)) in bits.accessed.iter().zip(&mut self.seen).enumerate() {
+            let mut new = accessed & !*seen;
+            *seen |= new;
+            while new != 0 {
+                first[word * 64 + new.trailing_zeros() as usize] = look;
+                new &= new - 1;
             }
         }
     }

@@ -41,12 +41,13 @@ fn of_more_pages_than_are_told_apart_those_are_that_differ_in_heat() {
         let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
         let rate = |unit: &UnitId| heat.unit.binary_search(unit).map(|row| heat.rate[row]).unwrap();
         let places = recorder.places();
-        let places = places.iter().filter(|place| inside.contains(&place.range.start));
+        let places = places.iter().filter(|place| inside.contains(&place.range().start));
         let (single, whole): (Vec<_>, Vec<_>) =
-            places.partition(|place| place.range.end - place.range.start == PAGE as u64);
+            places.partition(|place| place.range().end - place.range().start == PAGE as u64);
         found = (single.len(), whole.len());
         if found == (UNEVEN * 512, UNEVEN) {
-            let hot = |place: &Place| place.range.start % HUGE as u64 / (PAGE as u64) < HOT as u64;
+            let hot =
+                |place: &Place| place.range().start % HUGE as u64 / (PAGE as u64) < HOT as u64;
             let mean = |which: bool| {
                 let rates = single.iter().filter(|place| hot(place) == which);
                 let rates: Vec<f32> = rates.map(|place| rate(&place.unit)).collect();

@@ -70,7 +70,7 @@ impl Place {
 
     /// Resident base pages on each node that holds some.
     pub fn nodes(&self) -> impl Iterator<Item = (NodeId, u16)> + '_ {
-        let page = (NodeId((self.start & (PAGE - 1)) as _), 1);
+        let page = (NodeId((self.start & (PAGE - 1)) as u16), 1);
         let nodes = self.more.as_ref().map_or(&[][..], |more| &more.nodes);
         nodes.iter().copied().chain(self.more.is_none().then_some(page))
     }
@@ -160,5 +160,33 @@ impl Recorder {
     /// Pages were moved: the next epoch walks what is resident, whatever it costs.
     pub fn look_again(&mut self) {
         self.moved = true;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_page_is_held_in_24_bytes() {
+        assert_eq!(size_of::<Place>(), 24);
+        let mut place = Place::of_page(UnitId(9), Pid(7), 5 * PAGE, NodeId(3));
+        let range = Range { start: 5 * PAGE, end: 6 * PAGE };
+        assert_eq!((place.range(), place.is_huge()), (range, false));
+        assert_eq!(place.nodes().collect::<Vec<_>>(), [(NodeId(3), 1)]);
+        place.lies([(NodeId(1023), 1)]);
+        assert_eq!(place.range(), range);
+        assert_eq!(place.nodes().collect::<Vec<_>>(), [(NodeId(1023), 1)]);
+    }
+
+    #[test]
+    fn what_is_larger_may_lie_on_several_nodes() {
+        let range = Range { start: 2 * HUGE, end: 3 * HUGE };
+        let nodes = [(NodeId(0), 12), (NodeId(1), 500)];
+        let mut place = Place::new(UnitId(9), Pid(7), range, true, nodes);
+        assert_eq!((place.range(), place.is_huge()), (range, true));
+        assert_eq!(place.nodes().collect::<Vec<_>>(), nodes);
+        place.lies([(NodeId(1), 512)]);
+        assert_eq!(place.nodes().collect::<Vec<_>>(), [(NodeId(1), 512)]);
     }
 }

@@ -101,12 +101,7 @@ impl Estimator {
         gap_ns.max(SHORTEST_GAP_NS * cores) * 1e-9
     }
 
-    /// What a page counts for, by process and rate.
-    fn counts(&self, processes: usize) -> Vec<[f64; RATES]> {
-        (0..processes).map(|process| counts(self.gap_s(process))).collect()
-    }
-
-    /// The same where all accesses count as long as it is not known which of them the caches serve.
+    /// What a page counts for, by process and rate: all accesses as long as it is not known which of them the caches serve.
     pub(crate) fn accesses(&self, processes: usize) -> Vec<[f64; RATES]> {
         let gap_s = |process| self.known_gap_ns(process).map_or(0.0, |_| self.gap_s(process));
         (0..processes).map(|process| counts(gap_s(process))).collect()
@@ -144,7 +139,7 @@ impl Estimator {
             }
         }
         charge::charge(&mut measured, regions, cores);
-        let counts = self.counts(cores.len());
+        let counts: Vec<_> = (0..cores.len()).map(|process| counts(self.gap_s(process))).collect();
         let mut lines_of_page = Vec::with_capacity(regions.len());
         for (((region, Visits { visits, chance }), changed), seen) in
             regions.iter_mut().zip(visits).zip(changed).zip(&measured)
@@ -362,4 +357,18 @@ pub(crate) fn wanted(regions: &[Region], cores: &[f32], can: impl Fn(&Region) ->
     let usual = if sum > 0.0 { sum / count } else { 1.0 };
     let of = |region: &Region| root(region).unwrap_or(usual).max(usual * LEAST);
     regions.iter().map(|region| if can(region) { of(region) } else { 0.0 }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn until_it_is_known_what_the_caches_serve_all_accesses_count() {
+        let mut estimator = Estimator::new(Bytes::mib(2));
+        assert_eq!(estimator.accesses(1), [counts(0.0)]);
+        let known = Process { gap_ns: Some(1e6), ..Process::default() };
+        estimator.processes.push(known);
+        assert_eq!(estimator.accesses(1), [counts(1e-3)]);
+    }
 }

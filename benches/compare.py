@@ -28,6 +28,8 @@ PAGES_PER_MIB = 256
 EVERY_S = 4
 # How long each is watched.
 SECONDS = 50
+# What is counted by time: all misses, and those that the program waits for.
+COUNTED = {"": ("reads", "writes"), "leads_": ("leads",)}
 # A case counts where the best placement serves so many points more than none.
 MATTERS = 5.0
 
@@ -58,10 +60,11 @@ def run(args, program, dram, mode, path):
         found["options"] = variables["OPTIONS"]
         found["run"] = json.loads(common.read(out / "run.json"))
         (path.with_suffix(".jsonl")).write_text(common.read(out / "log.jsonl"), encoding="utf-8")
-    rows = guest.misses(out, found["areas"], 4096 if by_page else guest.UNIT)
-    found["over_time"] = guest.over_time(rows)
-    if by_page:
-        found["best_by_mib"] = best_by_mib(rows)
+    for key, what in COUNTED.items():
+        rows = guest.misses(out, found["areas"], 4096 if by_page else guest.UNIT, what)
+        found[f"{key}over_time"] = guest.over_time(rows)
+        if by_page:
+            found[f"{key}best_by_mib"] = best_by_mib(rows)
     path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 
@@ -120,6 +123,8 @@ def metered(case):
         "fast_misses": sum(row[2] for row in times),
         "last_third": {"misses": misses, "fast_share": share},
         "first_share": first[2] / first[1],
+        # Of what was counted before they were, none.
+        "leads_share": guest.last_third([row for row in case.get("leads_over_time", []) if row[0] <= case.get("seconds", SECONDS)])[1],
     }
 
 
@@ -168,11 +173,11 @@ def show(folder, again, markdown):
     """The table of all cases, and how the goals stand."""
     found = cases(folder, again)
     lines, goals = [], Goals()
+    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "its waits", "moved", "CPU time", "speed"]
     for (program, dram), modes in found.items():
         if dram == ALONE:
             continue
         share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
-        # Where Pagetide is about to run some of that is still to become free: what the others have holds for all.
         counted = found.get((program, DRAM[0]), {}).get("none")
         clairvoyant = best(counted, modes["none"]["free_kib"]) if "none" in modes else None
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case, None), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
@@ -183,10 +188,10 @@ def show(folder, again, markdown):
             if mode != "alone":
                 lines[-1] += [f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
                 lines[-1] += [last_third(case["shares"], share[mode]), "" if clairvoyant is None else f"{clairvoyant:.1f} %"]
+                lines[-1] += [f"{100 * case['leads_share']:.1f} %"]
                 lines[-1] += [f"{mib[mode]:.0f} MiB", "" if cpu_s(case) is None else f"{cpu_s(case):.1f} s"]
-            lines[-1] += [""] * (9 - len(lines[-1])) + ["" if mode not in speed else f"{speed[mode]:.2f}"]
+            lines[-1] += [""] * (len(header) - 1 - len(lines[-1])) + ["" if mode not in speed else f"{speed[mode]:.2f}"]
         goals.add(program, dram, share, clairvoyant, mib, speed)
-    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "moved", "CPU time", "speed"]
     common.table(header, lines, markdown)
     goals.say()
 

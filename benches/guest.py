@@ -56,9 +56,9 @@ class Clock:
 
 # docs/lab.md: with the meter an emulated CPU computes 11 times as slowly as the host's.
 BY_HOST = Clock(dilation=11, observing=11, cpus=2, fast_ns=100, slow_ns=350)
-# As fast as a machine: an instruction takes a third of a nanosecond, and a miss what it takes on machines/cxl.toml
-# besides. The recorder's self-test takes 1.4 times as long as on the host. One CPU: of several one would run at a time.
-FELT = Clock(dilation=1, observing=1, cpus=1, fast_ns=100, slow_ns=250, lab=("--instruction-ns", "0.33", "--felt", "cxl"))
+# As fast as a machine: an instruction takes what it does on an AMD Zen 5, on the geometric mean of some programs
+# (instruction_time.py), and a miss what it takes on machines/cxl.toml besides. One CPU: of several one would run at a time.
+FELT = Clock(dilation=1, observing=1, cpus=1, fast_ns=100, slow_ns=250, lab=("--instruction-ns", "0.1", "--felt", "cxl"))
 
 
 TOPOLOGY = """name = "tiers"

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""How long an instruction takes on this machine: what a guest whose time goes by instructions is to be given
+(docs/lab.md). The same programs run here and in a guest of 1 ns an instruction, where their CPU time counts
+their instructions. Their data fit the caches, for the meter charges misses by themselves.
+
+Where a library chooses its code by what the CPU can do, the guest may run another one."""
+
+import math
+import statistics
+import subprocess
+
+import common
+import guest
+
+SCRIPT = guest.LAB / "instruction_time.sh"
+BUSYBOX = "/bin/busybox"
+
+
+def lines(text):
+    """Name, CPU time in s, and what was done in it."""
+    for name, first, *seconds in map(str.split, text.splitlines()):
+        yield (name, float(seconds[0]), float(first)) if seconds else (name, float(first), 1.0)
+
+
+def measure(args, out):
+    """Here several times, and once in a guest."""
+    variables = {"BUSYBOX": BUSYBOX, "PAGETIDE": args.pagetide}
+    topology = guest.TOPOLOGY.format(dram=512, cpus=1, fast_ns=100, slow_ns=250)
+    more = ["--with", args.pagetide, "--with", BUSYBOX, "--instruction-ns", "1"]
+    where = [("guest", lambda: guest.boot(args, "guest", topology, SCRIPT.name, variables, more)[0])]
+    here = ["env", *(f"{key}={value}" for key, value in variables.items()), "sh", SCRIPT]
+    where += [("here", lambda: subprocess.run(here, text=True, stdout=subprocess.PIPE, check=True).stdout)] * args.runs
+    for run, (name, text) in enumerate(where):
+        for program, cpu_s, done in lines(text()):
+            common.append(out / "instruction-time.csv", {"where": name, "run": run, "program": program, "cpu_s": cpu_s, "done": done})
+
+
+def show(out):
+    """What an instruction takes here, by program and on the geometric mean."""
+    rows = common.rows_of(out / "instruction-time.csv")
+    table, each_ns = [], []
+    for program in dict.fromkeys(row["program"] for row in rows):
+        per = {
+            where: [float(row["cpu_s"]) / float(row["done"]) for row in rows if (row["program"], row["where"]) == (program, where)]
+            for where in ("guest", "here")
+        }
+        # A second of the guest is a billion instructions.
+        each_ns.append(statistics.median(per["here"]) / per["guest"][0])
+        spread = (max(per["here"]) - min(per["here"])) / min(per["here"])
+        table.append([program, f"{each_ns[-1]:.3f}", f"{100 * spread:.0f} %"])
+    table.append(["geometric mean", f"{math.exp(statistics.fmean(map(math.log, each_ns))):.3f}", ""])
+    common.table(["program", "ns an instruction", "runs differ by"], table)
+
+
+def main():
+    parser = guest.basic_arguments(__doc__, "instruction-time")
+    parser.add_argument("--runs", type=int, default=5, help="here")
+    args = parser.parse_args()
+    out = common.open_results(args)
+    if not args.show:
+        measure(args, out)
+    show(out)
+
+
+if __name__ == "__main__":
+    main()

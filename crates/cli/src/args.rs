@@ -34,7 +34,7 @@ Exit codes:
   1    failed: a recording that cannot be read, an output that exists, a full disk
   2    the command line was not understood
   3    a privilege is missing (doctor: 4)
-  4    this machine cannot be recorded on
+  4    this machine cannot be recorded on, or has nothing to move pages between (run, shift run)
   5    the target does not exist or cannot be watched
   130  interrupted; what was recorded is kept
   any other: the recorded command's own";
@@ -145,7 +145,7 @@ pub(crate) struct RecordOptions {
     #[arg(long, default_value = "2M", value_name = "2M|4K")]
     pub(crate) unit: UnitSize,
     /// Stop after this time (60s, 2min; a number alone is seconds); a command that was started is
-    /// then ended, with all its descendants. With --exact it is the program's own time, of which QEMU
+    /// then ended, with all its descendants, as by Ctrl-C and SIGTERM. With --exact it is the program's own time, of which QEMU
     /// takes several times as long.
     #[arg(long = "for", alias = "duration", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) limit: Option<Duration>,

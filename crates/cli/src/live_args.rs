@@ -26,9 +26,9 @@ pub(crate) struct RunArgs {
     /// all that is free).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) fast: Option<Amount>,
-    /// What stays free of the fast tier, whatever it costs (default: 1%, but 16 MiB of tiers below 1.6 GiB and a
-    /// 32nd of those below 512 MiB, above the kernel's own reserve, as far as no page worth its place must go for
-    /// it; and room for memory that is soon born hot, for which what is worth less goes).
+    /// What stays free of the fast tier beyond the kernel's own reserve, whatever it costs (default: 1 %, at least
+    /// 16 MiB or a 32nd of a small tier; no page that is worth its place is demoted for it, but for memory that is soon
+    /// allocated hot).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
     /// Length of an epoch, the time between two decisions: 5s, 200ms, 2min; a number alone is
@@ -37,7 +37,7 @@ pub(crate) struct RunArgs {
         allow_hyphen_values = true)]
     pub(crate) epoch: Duration,
     /// Stop after this time (60s, 2min; a number alone is seconds); a command that was started is
-    /// then ended, with all its descendants.
+    /// then ended, with all its descendants, as by Ctrl-C and SIGTERM.
     #[arg(long = "for", value_parser = seconds, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) limit: Option<Duration>,
     /// Decide, and move nothing. On a machine with one memory node --fast says how much fast memory
@@ -85,12 +85,13 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) split_huge: bool,
     /// What base pages move by: 4K, each by its own rate, or 2M, together with their neighbours. Huge pages
-    /// move whole, and so do the base pages of 2 MiB beyond the first 2 GiB of them (default: 4K;
+    /// move whole. Beyond 2 GiB of base pages only those have rates of their own that surely differ (default: 4K;
     /// with --record 2M).
     #[arg(long, value_name = "4K|2M", conflicts_with = "record")]
     pub(crate) unit: Option<UnitSize>,
     /// Share of one core that observing and deciding may cost, in percent (default: 3 % of each core that the
-    /// target keeps busy, half a core at most). More in a second in which all memory has to be looked at, saved later.
+    /// target keeps busy, half a core at most; with --record 3 % of one core). Up to ten times as much in an epoch in
+    /// which all memory has to be looked at, saved later.
     #[arg(long, value_parser = percent, value_name = "PERCENT", allow_hyphen_values = true)]
     pub(crate) budget: Option<f64>,
     /// Also watch memory that is mapped more than once (by several processes, say), or locked. While its accessed bits

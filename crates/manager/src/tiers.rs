@@ -25,7 +25,7 @@ pub enum TierError {
     /// There is one node only.
     #[error(
         "one memory node ({0}): nothing to move pages between; see `pagetide doctor`, try it in \
-         the two-tier lab, or look at the decisions with --dry-run --fast SIZE"
+         the two-tier lab (`make lab`, docs/lab.md), or look at the decisions with --dry-run --fast SIZE"
     )]
     OneNode(NodeId),
     /// Several nodes of one tier, all with processors.

@@ -1,4 +1,4 @@
-//! What a move costs, what it brings, and from when on it pays.
+//! What a move costs, what it brings, and from when on it pays, for `run` and `sim` (in a plan: `replay`'s `move_cost.rs`).
 
 use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 

@@ -176,7 +176,10 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
     let end = watch(&mut manager, arguments, said, &mut outputs);
     drop(heeding);
     progress.finish();
-    let said = notes.at_the_end(manager.tracker(), false);
+    let mut said = notes.at_the_end(manager.tracker(), false);
+    if manager.summary().last.capacity == Bytes(0) && manager.summary().epochs > 0 {
+        said.push("the target may have no fast memory: what is to stay free (--reserve) leaves none of it".to_owned());
+    }
     manager.note(said);
     drop(taken);
     let written = outputs.finish();

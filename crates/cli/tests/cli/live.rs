@@ -126,6 +126,9 @@ fn what_is_accepted_and_hardly_meant_is_noted() {
     let much = pagetide(&format!("{line} --fast 100000G -- sleep 1")).succeeds().err;
     let note = "--fast 97.7 TiB is more than the";
     assert!(much.contains(note) && much.contains("whatever runs here fits into it"), "{much}");
+    let nothing = pagetide(&format!("{line} --fast 64M --reserve 80M -- sleep 1")).succeeds();
+    let note = "what is to stay free (--reserve) leaves none";
+    assert!(nothing.out.replace("\n  ", " ").contains(note), "{nothing:?}");
     let (text, heat) = (scratch.path().join("x.txt"), scratch.path().join("x.heat"));
     let noted = |option: &str, path: &Path| {
         pagetide(&format!("{option} {} -- sleep 1", path.display())).succeeds().err

@@ -1,5 +1,5 @@
 //! By gain and cost, in seconds. Ours: ping-pong is a sign that migration does not pay; what it pays
-//! can be measured.
+//! can be measured. The account and the two rules by which it stops are in `books.rs`.
 //!
 //! Every epoch holds against each other what the moves of the last `horizon` seconds bring, and what they
 //! cost: those moves and the watching. They bring it for as long as the horizon, or for as long as the process has

@@ -1,4 +1,5 @@
-//! What moves cost: time by the kind of page that moves, and traffic in both memories.
+//! What moves cost in a plan: time by the kind of page that moves, and traffic in both memories. What `run` takes one to cost, and
+//! whether it pays: `policy::CostBenefit`.
 
 use crate::Curve;
 use pagetide_machine::Migration;

@@ -1,4 +1,5 @@
-//! Whether the target has changed: what the last visits saw is held against what is known of their regions.
+//! Whether the target has changed: what the last visits saw is held against what is known of their regions. (A manager that is to
+//! promote much that is new takes it for changed, too: `manager/orders.rs`; a stopped process has `policy`'s `access_change.rs`.)
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;

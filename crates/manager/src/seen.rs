@@ -14,6 +14,8 @@ pub struct Watched {
     pub record: Option<EpochRecord>,
     /// Where the units lay before anything moved in it.
     pub places: Vec<Place>,
+    /// What the target accesses was seen to become another thing.
+    pub changed: bool,
     /// Why there will be no further epoch.
     pub end: Option<End>,
 }
@@ -73,7 +75,7 @@ impl Tracker for Recorder {
             self.look_again();
         }
         let (record, end) = self.epoch_of_moves(stop, meanwhile)?;
-        Ok(Watched { record, places: self.places(), end })
+        Ok(Watched { record, places: self.places(), changed: self.has_changed(), end })
     }
 
     fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {

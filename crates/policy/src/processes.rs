@@ -36,6 +36,8 @@ pub(crate) struct Processes {
     /// Of all processes so far.
     promoted_then_demoted: Bytes,
     now_s: f64,
+    /// When the target was last seen to change.
+    changed_s: f64,
     /// CPU seconds that watching the epoch took.
     watching_s: f64,
     /// Memory that is watched together, if somebody says so.
@@ -52,7 +54,7 @@ fn number_of(of_row: &[u32], row: usize) -> u32 {
 struct Process {
     governor: Box<dyn Governor>,
     verdict: Verdict,
-    /// It is seen since, or was let go on.
+    /// It is seen since, or was let go on, or has changed.
     since_s: f64,
     counters: Counters,
     recent: RecentMoves,
@@ -70,12 +72,13 @@ impl Process {
     }
 
     /// What counts for one epoch begins anew.
-    fn begin(&mut self, now_s: f64, length_s: f64) {
+    fn begin(&mut self, now_s: f64, length_s: f64, changed_s: f64) {
         let Counters { promoted, demoted, promoted_then_demoted, moved_back, .. } = self.counters;
         let Counters { watching_s, balance, .. } = self.counters;
         self.counters = Counters {
             now_s,
             length_s,
+            changed_s,
             promoted,
             demoted,
             promoted_then_demoted,
@@ -122,6 +125,7 @@ impl Processes {
             promoted: Vec::new(),
             promoted_then_demoted: Bytes(0),
             now_s: 0.0,
+            changed_s: 0.0,
             watching_s: 0.0,
             piece: None,
             ran_s: BTreeMap::new(),
@@ -150,6 +154,12 @@ impl Processes {
     pub(crate) fn watched(&mut self, cpu_s: f64, piece: Option<Bytes>) {
         self.watching_s += cpu_s;
         self.piece = piece;
+    }
+
+    /// What the target accesses has become another thing: how long it was what it was says nothing any more.
+    pub(crate) fn changed(&mut self) {
+        self.changed_s = self.now_s;
+        self.by_number.values_mut().for_each(|process| process.since_s = self.now_s);
     }
 
     /// A process has used so many CPU seconds so far.
@@ -204,7 +214,7 @@ impl Processes {
                     let governor = self.governors.build(number);
                     Process::new(governor, self.prices.is_some(), self.now_s - length_s)
                 });
-                process.begin(self.now_s, length_s);
+                process.begin(self.now_s, length_s, self.changed_s);
                 process.recent.end_epoch(self.now_s, |unit| rows.row(unit).is_some());
                 process
             });

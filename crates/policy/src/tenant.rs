@@ -136,6 +136,12 @@ impl Tenant {
         self.processes.ran(process, cpu_s);
     }
 
+    /// What it accesses became another thing in the epoch that ends, or in what was just decided: what moves has to pay within
+    /// the usual time again. Who does not say so has one that is always the same.
+    pub fn changed(&mut self) {
+        self.processes.changed();
+    }
+
     /// Lives through an epoch; once for each, in order. Answers as [`Decider::arrive`].
     pub fn arrive(&mut self, heat: &EpochHeat) -> bool {
         self.decider.arrive(heat)

@@ -175,7 +175,10 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             let places = watched.as_mut().map(|watched| &mut watched.places[..]);
             self.take_in(round, places.unwrap_or_default())
         });
-        let Watched { record, places, end } = watched?;
+        let Watched { record, places, changed, end } = watched?;
+        if changed {
+            self.tenant.changed();
+        }
         let Some(record) = record else { return Ok((None, end)) };
         let decides_from = cpu_time(THREAD);
         let changed = self.follow_tiers();

@@ -43,6 +43,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             (self.ordered.iter().filter(is_new)).map(|outcome| heat.bytes(outcome.row)).sum();
         if new.as_f64() > MUCH * capacity.as_f64() {
             self.tracker.changed();
+            self.tenant.changed();
         }
         self.ordered.extend(outcome(&work.demote, false));
         self.moving.order(work);

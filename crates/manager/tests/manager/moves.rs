@@ -411,6 +411,22 @@ fn what_is_not_worth_its_cost_stays() {
 }
 
 #[test]
+fn what_pays_in_the_time_that_the_target_has_been_the_same_moves_then() {
+    let moves = |changes: bool| {
+        let units: Vec<Unit> = [1000.0, 300.0, 0.0].map(|rate| unit(rate, SLOW)).to_vec();
+        let settings = Settings { cost_benefit: Some(TERMS), ..settings(EVERYTHING) };
+        let mut world = World::new(64, 64, &units, settings);
+        for _ in 0..30 {
+            world.manager.tracker().changes = changes;
+            world.epoch();
+        }
+        world.fast()
+    };
+    assert_eq!(moves(false), [0, 1], "370 us: 13 s of 300 accesses a second");
+    assert_eq!(moves(true), [0], "it may be another one soon");
+}
+
+#[test]
 fn moves_cost_from_then_on_what_they_took() {
     // 40 MiB pay at the price given, and moving them takes nearly nothing here.
     let mut units = vec![unit(1000.0, SLOW); 20];

@@ -54,6 +54,8 @@ pub(crate) struct Truth {
     pub(crate) decided: Duration,
     /// What it was told that the best placement would bring.
     pub(crate) may_bring_s: Option<f64>,
+    /// The next epoch sees the target change.
+    pub(crate) changes: bool,
     /// For so long pages may move in each of its epochs.
     pub(crate) lasts: Duration,
     /// What it was told of whom to watch sparsely, epoch by epoch.
@@ -109,7 +111,8 @@ impl Tracker for Truth {
         };
         self.epochs += 1;
         let record = EpochRecord { epoch, heat, ..EpochRecord::default() };
-        Ok(Watched { record: Some(record), places, end: None })
+        let changed = std::mem::take(&mut self.changes);
+        Ok(Watched { record: Some(record), places, changed, end: None })
     }
 
     fn cpu(&self, process: Pid) -> Option<Duration> {
@@ -215,6 +218,7 @@ impl World {
             hurried: 0,
             decided: Duration::ZERO,
             may_bring_s: None,
+            changes: false,
             lasts: Duration::ZERO,
             sparse: vec![],
         };

@@ -19,13 +19,14 @@ pub(crate) struct Terms {
 
 /// A process that migrates.
 pub(crate) struct Books {
-    begun_s: f64,
+    begun: Entry,
     /// The ends of epochs, the oldest first: those within the horizon and one before it, and as many
     /// more as it took to watch all of its memory.
     entries: VecDeque<Entry>,
     /// For how long the gain has not exceeded the cost, seconds.
     poor_s: f64,
-    paid: bool,
+    /// What moves have brought so far, each for the time for which it is remembered.
+    brought_s: f64,
 }
 
 /// The totals at the end of an epoch.
@@ -97,12 +98,13 @@ impl Books {
     /// It migrates from now on.
     pub(crate) fn new(counters: &Counters, balance: &Balance) -> Self {
         let begun = Entry::new(counters, balance, 0.0);
-        Self { begun_s: begun.now_s, entries: [begun].into(), poor_s: 0.0, paid: false }
+        Self { begun, entries: [begun].into(), poor_s: 0.0, brought_s: 0.0 }
     }
 
-    /// Whether the gain exceeded the cost at any time.
+    /// Whether what moves have brought so far, not what they promise to bring, is more than all that was spent.
     pub(crate) fn paid(&self) -> bool {
-        self.paid
+        let spent = self.entries.back().map(|now| now.since(&self.begun));
+        spent.is_some_and(|spent| self.brought_s > spent.moving_s + spent.watching_s)
     }
 
     /// Takes in the end of an epoch; why to stop, if it is time to.
@@ -115,10 +117,10 @@ impl Books {
         let now = self.enter(counters, balance, terms);
         let then = self.latest(|entry| now.now_s - entry.now_s >= terms.horizon_s);
         let within_s = now.now_s - then.now_s;
-        let so_far_s = terms.credit * (now.now_s - self.begun_s);
+        let so_far_s = terms.credit * (now.now_s - self.begun.now_s.max(counters.changed_s));
         let credit_s = so_far_s.min(LONGEST * terms.horizon_s).max(within_s.max(terms.horizon_s));
         let account = Account { brings_s: balance.gained * credit_s, credit_s, ..now.since(&then) };
-        self.paid |= account.pays();
+        self.brought_s += balance.gained * counters.length_s;
         if let Some(settled) = self.settled(&now, &account, terms) {
             return Some(Stop::Settled(settled));
         }

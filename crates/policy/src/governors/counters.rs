@@ -11,6 +11,8 @@ pub struct Counters {
     pub now_s: f64,
     /// Length of the epoch, seconds.
     pub length_s: f64,
+    /// When what it accesses was last seen to become another thing, in those seconds; 0: never.
+    pub changed_s: f64,
     /// Bytes promoted so far.
     pub promoted: Bytes,
     /// Bytes demoted so far.

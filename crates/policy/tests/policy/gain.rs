@@ -51,6 +51,10 @@ fn what_has_lasted_has_as_long_again_to_pay() {
     };
     assert!(turns("gain", 1800, 1, later(0.21)).is_empty());
     assert_eq!(times(&turns("gain", 1800, 1, later(0.19))).0.len(), 1);
+    // But what has become another thing has lasted for no time.
+    let changed =
+        |second: u32, migrates| Second { changes: second == 600, ..later(0.21)(second, migrates) };
+    assert_eq!(times(&turns("gain", 1800, 1, changed)).0, [610.0]);
 }
 
 #[test]
@@ -288,6 +292,15 @@ fn it_tries_again_after_a_while_and_after_twice_as_long_if_that_brought_nothing(
     let waits: Vec<f64> = restarts.iter().zip(&stops).map(|(to, from)| to - from).collect();
     assert_eq!(waits, [100.0, 200.0, 400.0], "{found:?}");
     assert_eq!(found[1].reason, "tries again after a while");
+    // What promised for five seconds to bring ten times its cost, and then did not, brought nothing either.
+    let mut migrated = 0;
+    let promises = |_, migrates: bool| {
+        migrated = if migrates { migrated + 1 } else { 0 };
+        brings(if migrated <= 5 { 10.0 } else { 0.0 }, migrates)
+    };
+    let (stops, restarts) = times(&turns("gain:again=100", 1000, 1, promises));
+    let waits: Vec<f64> = restarts.iter().zip(&stops).map(|(to, from)| to - from).collect();
+    assert_eq!(waits, [100.0, 200.0, 400.0]);
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub(crate) struct Second {
     pub(crate) pieces: Option<f64>,
     /// Cores that it keeps busy, if somebody says so.
     pub(crate) cores: Option<f64>,
+    /// What it accesses is seen to become another thing.
+    pub(crate) changes: bool,
 }
 
 /// Memory of the process.
@@ -52,6 +54,7 @@ pub(crate) fn turns(
     let mut governor = spec.parse::<GovernorSpec>().unwrap().build();
     let mut migrates = true;
     let (mut up, mut again, mut moving_s, mut watching_s) = (0.0, 0.0, 0.0, 0.0);
+    let mut changed_s = 0.0;
     let mut turns = Vec::new();
     for epoch in 1..=seconds / epoch_s {
         let (mut accessed, mut accessed_fast, mut gained, mut pieces) = (0.0, 0.0, 0.0, None);
@@ -67,10 +70,12 @@ pub(crate) fn turns(
             gained += does.gained * part;
             watched += does.watched.unwrap_or(part);
             (pieces, cores) = (does.pieces, does.cores);
+            changed_s = if does.changes { f64::from(second) } else { changed_s };
         }
         let counters = Counters {
             now_s: f64::from(epoch * epoch_s),
             length_s: f64::from(epoch_s),
+            changed_s,
             promoted: mib(up),
             demoted: mib(again),
             promoted_then_demoted: mib(again),

@@ -176,7 +176,8 @@ impl Recorder {
         if differs || coarse {
             self.last_visits.forget();
         }
-        if !coarse && self.patience.believes(differs) {
+        self.has_changed = !coarse && self.patience.believes(differs);
+        if self.has_changed {
             tracing::debug!(epoch = self.epoch, "the target has changed");
             self.changed();
         }

@@ -144,6 +144,8 @@ pub struct Recorder {
     moved: bool,
     /// The next epoch is to be short.
     hurried: bool,
+    /// The last epoch saw the target change.
+    has_changed: bool,
     /// What tells that the target has changed.
     last_visits: LastVisits,
     /// Whether an epoch ends early where it has.
@@ -214,6 +216,7 @@ impl Recorder {
             cpu_s: (0.0, 0.0),
             moved: false,
             hurried: false,
+            has_changed: false,
             last_visits: LastVisits::default(),
             patience: Patience::default(),
             started_ns,
@@ -237,6 +240,12 @@ impl Recorder {
         if self.options.opening.is_some() && self.epoch > 1 {
             self.regions.iter_mut().for_each(|region| region.outdated = true);
         }
+    }
+
+    /// Whether the last epoch saw the target change.
+    #[must_use]
+    pub fn has_changed(&self) -> bool {
+        self.has_changed
     }
 
     /// Processes of the target that are alive now.

@@ -102,6 +102,8 @@ def printed(text):
                 found["areas"] += [area] if area not in found["areas"] else []
             case ["free", kib]:
                 found["free_kib"] = int(kib)
+            case ["has", when, kib]:
+                found.setdefault("has_kib", {})[when] = int(kib)
             case ["start" | "end", at]:
                 found[words[0]] = float(at)
             case ["ran", *which, ns]:
@@ -173,7 +175,7 @@ def show(folder, again, markdown):
     """The table of all cases, and how the goals stand."""
     found = cases(folder, again)
     lines, goals = [], Goals()
-    header = ["program", "fast", "tiering", "at first", "all the time", "last third", "clairvoyant", "its waits", "moved", "CPU time", "speed"]
+    header = ["program", "free, MiB", "tiering", "has, MiB", "at first", "all the time", "last third", "clairvoyant", "its waits", "moved", "CPU time", "speed"]
     for (program, dram), modes in found.items():
         if dram == ALONE:
             continue
@@ -184,11 +186,12 @@ def show(folder, again, markdown):
         all_ = modes | found.get((program, ALONE), {})
         speed = {mode: case["speed"] / modes["none"]["speed"] for mode, case in all_.items()} if "none" in modes else {}
         for mode, case in sorted(all_.items(), key=lambda item: (*MODES, "alone").index(item[0])):
-            lines.append([program, f"{case['free_kib'] / 1024:.0f} MiB", "all of it fast" if mode == "alone" else mode])
+            had = " – ".join(f"{kib / 1024:.0f}" for kib in case.get("has_kib", {}).values())
+            lines.append([program, f"{case['free_kib'] / 1024:.0f}", "all of it fast" if mode == "alone" else mode, had])
             if mode != "alone":
                 lines[-1] += [f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
                 lines[-1] += [last_third(case["shares"], share[mode]), "" if clairvoyant is None else f"{clairvoyant:.1f} %"]
-                lines[-1] += [f"{100 * case['leads_share']:.1f} %"]
+                lines[-1] += [f"{100 * case['leads_share']:.1f} %" if "leads_over_time" in case else ""]
                 lines[-1] += [f"{mib[mode]:.0f} MiB", "" if cpu_s(case) is None else f"{cpu_s(case):.1f} s"]
             lines[-1] += [""] * (len(header) - 1 - len(lines[-1])) + ["" if mode not in speed else f"{speed[mode]:.2f}"]
         goals.add(program, dram, share, clairvoyant, mib, speed)

@@ -11,8 +11,15 @@ ran() {
     echo "ran program $1 $(cat /proc/$load/task/*/schedstat /proc/$pid/task/*/schedstat | sort -u | awk '{ ns += $1 } END { printf "%.0f", ns }')"
     echo "ran kswapd $1 $(cut -d ' ' -f 1 $(dirname $(grep -lx kswapd0 /proc/[0-9]*/comm))/schedstat)"
 }
+# What the program has of the fast tier, KiB.
+has() {
+    awk -v when=$1 '{ size = 4; pages = 0
+        for (i = 3; i <= NF; i++) { if ($i ~ /^N0=/) pages = substr($i, 4); if ($i ~ /^kernelpagesize_kB=/) size = substr($i, 19) }
+        sum += pages * size } END { print "has", when, sum + 0 }' /proc/$pid/numa_maps
+}
 counters before
 ran before
+has before
 areas $pid
 $LAB probe mark 1
 echo "start $(now)"
@@ -24,6 +31,7 @@ echo "end $(now)"
 $LAB probe mark 2
 counters after
 ran after
+has after
 areas $pid
 kill $load
 wait $load || true

@@ -7,7 +7,7 @@
  * goes by instructions; then a vCPU is held up by taking instructions from it (icount.h).
  *
  * - A load that continues no stream waits for its line: others may depend on it. Where time goes by instructions, such
- *   loads that do not depend on each other wait at the same time (overlap.h).
+ *   loads that do not depend on each other wait at the same time (overlap.h), for the one that takes longest.
  * - A load that continues a stream (the line after or before one of the last STREAMS misses, as a
  *   prefetcher would see it) and a store wait for a free slot only: `outstanding` lines per vCPU
  *   are on their way at a time.
@@ -169,9 +169,7 @@ static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uin
 {
 	const struct felt_times *times = &cpu->times[node];
 	bool waits = !continues_stream(cpu, vaddr >> 6) && !store;
-
-	if (waits && felt->instruction_ns)
-		waits = waits_alone(&cpu->overlap, felt->ran, vaddr, value);
+	bool beside = waits && felt->instruction_ns && !waits_alone(&cpu->overlap, felt->ran, vaddr, value);
 
 	int64_t present = guest_now_ns(felt) + cpu->debt;
 	/* The line sets out when a slot is free. A load that waits needs none: it is the last. */
@@ -184,7 +182,14 @@ static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uin
 		arrives = through;
 	if (waits) {
 		int64_t wait = arrives - present - (int64_t)felt->own_ns;
-		cpu->debt += wait > 0 ? wait : 0;
+		/* Those that it is beside were waited for so long. */
+		int64_t waited = beside ? cpu->overlap.waited_ns : 0;
+
+		if (wait > waited) {
+			cpu->debt += wait - waited;
+			waited = wait;
+		}
+		cpu->overlap.waited_ns = waited;
 	} else {
 		cpu->debt += start - present;
 		*slot = arrives;

@@ -6,8 +6,8 @@
  *
  * Arguments: out=FILE, interval_ms=N, units=FILE, units_every=INTERVALS, base_units=1 (units are
  * base pages, not 2 MiB), cache=BYTES (per vCPU), instruction_ns=N (the guest's clock goes by its
- * instructions, as QEMU's -icount has it, and so do the intervals), free_percent=N (of one vCPU's
- * instructions so many take no time),
+ * instructions, as QEMU's -icount has it, and so do the intervals), free_percent=N and
+ * kernel_free_percent=N (of one vCPU's instructions so many take no time, of programs and of the kernel),
  * node=NUMBER:START:SIZE (where the node's memory lies in what
  * qemu_plugin_hwaddr_phys_addr returns; several), felt=FILE (of times, read when it appears).
  */
@@ -56,8 +56,8 @@ static struct {
 	unsigned int mark, interval_ms, units_every, interval;
 	/* By instructions; one vCPU runs at a time then. */
 	int64_t interval_ends_ns;
-	/* Of those of one vCPU so many in a hundred are given back, there; hundredths that are still to be. */
-	unsigned int free_percent;
+	/* Of those of one vCPU so many in a hundred are given back, there, [of the kernel]; hundredths that are still to be. */
+	unsigned int free_percent[2];
 	int64_t *after;
 	uint64_t owed_back;
 	uint64_t before[NODES + 1][2][2];
@@ -262,13 +262,14 @@ static void on_access(unsigned int number, qemu_plugin_meminfo_t info, uint64_t 
 		missed_filter(cpu, info, vaddr);
 }
 
-/* A block begins. QEMU's smallest time for an instruction is 1 ns; of so many hundredths of that each is given back. */
-static void on_block(unsigned int number, void *instructions)
+/* A block begins: its instructions, and in the last bit whether it is the kernel's. QEMU's smallest time for an instruction
+ * is 1 ns; of so many hundredths of that each is given back. */
+static void on_block(unsigned int number, void *block)
 {
-	uint64_t count = (uintptr_t)instructions, back;
+	uint64_t count = (uintptr_t)block >> 1, back;
 
 	(void)number;
-	meter.owed_back += count * meter.free_percent;
+	meter.owed_back += count * meter.free_percent[(uintptr_t)block & 1];
 	back = meter.owed_back / 100;
 	meter.owed_back -= back * 100;
 	*meter.after += (int64_t)back;
@@ -279,13 +280,14 @@ static void on_block(unsigned int number, void *instructions)
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 {
 	size_t count = qemu_plugin_tb_n_insns(block);
+	bool kernel = qemu_plugin_tb_vaddr(block) >> 63;
 
 	(void)id;
-	if (meter.free_percent) {
+	if (meter.free_percent[0] || meter.free_percent[1]) {
 		if (!meter.after)
 			meter.after = icount_after(&meter.felt.icount);
 		qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
-						     (void *)(uintptr_t)count);
+						     (void *)(uintptr_t)(count << 1 | kernel));
 	} else if (meter.felt.instruction_ns) {
 		qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
 							 &meter.felt.instructions, count);
@@ -338,7 +340,9 @@ static bool take_argument(char *argument, uint64_t *cache)
 	if (!strcmp(argument, "instruction_ns"))
 		return (meter.felt.instruction_ns = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "free_percent"))
-		return (meter.free_percent = (unsigned int)strtoul(value, NULL, 10)) < 100;
+		return (meter.free_percent[0] = (unsigned int)strtoul(value, NULL, 10)) < 100;
+	if (!strcmp(argument, "kernel_free_percent"))
+		return (meter.free_percent[1] = (unsigned int)strtoul(value, NULL, 10)) < 100;
 	if (!strcmp(argument, "units_every"))
 		return (meter.units_every = (unsigned int)strtoul(value, NULL, 10));
 	if (!strcmp(argument, "cache"))
@@ -377,7 +381,7 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int
 		fprintf(stderr, "meter: needs out=FILE and a machine of at most %d CPUs\n", MAX_CPUS);
 		return 1;
 	}
-	if ((meter.felt_path || meter.free_percent) && meter.felt.instruction_ns && !icount_find(&meter.felt.icount)) {
+	if ((meter.felt_path || meter.free_percent[0] || meter.free_percent[1]) && meter.felt.instruction_ns && !icount_find(&meter.felt.icount)) {
 		fprintf(stderr, "meter: in this QEMU time by instructions cannot be changed; in that of Debian 12 it can\n");
 		return 1;
 	}

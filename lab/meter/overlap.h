@@ -22,6 +22,8 @@
 struct overlap {
 	/* Instructions by the first miss. */
 	uint64_t began;
+	/* How long they wait. */
+	int64_t waited_ns;
 	/* What it and those beside it bring. */
 	uint64_t values[AT_ONCE];
 	unsigned int count;

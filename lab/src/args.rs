@@ -91,9 +91,9 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FACTOR", requires = "felt", value_parser = factor)]
     pub(crate) dilation: Option<f64>,
     /// Let the guest's clock advance by so many nanoseconds with each instruction (1, 2, 4, ... 1024; with a meter and
-    /// one CPU also 0.01 to 0.99), not by the host's clock: how fast and how busy the host is changes nothing. Of several
-    /// CPUs one runs at a time
-    #[arg(long, value_name = "NS")]
+    /// one CPU also 0.01 to 0.99, or two: of programs and of the kernel), not by the host's clock: how fast and how busy
+    /// the host is changes nothing. Of several CPUs one runs at a time
+    #[arg(long, value_name = "NS[,NS]")]
     pub(crate) instruction_ns: Option<InstructionTime>,
     /// Say when the guest is ready
     #[arg(short, long)]

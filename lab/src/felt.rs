@@ -9,6 +9,8 @@ use std::fmt::Write as _;
 const LINE: f64 = 64.0;
 /// `MOST_OUTSTANDING` of `lab/meter/felt.h`.
 const MOST_OUTSTANDING: u32 = 256;
+/// Lines that a core's second-level cache waits for at a time at most, about as Intel's Golden Cove and AMD's Zen 3. Not measured.
+const OF_A_CORE: u32 = 48;
 
 /// Why nothing can be felt.
 #[derive(Debug, thiserror::Error, PartialEq)]
@@ -96,6 +98,8 @@ pub(crate) struct Felt<'a> {
     pub(crate) machine: &'a Machine,
     /// How much slower than the machine the guest lives.
     pub(crate) dilation: f64,
+    /// Its time goes by instructions: a CPU has no more lines on their way than a core.
+    pub(crate) by_instructions: bool,
 }
 
 impl Felt<'_> {
@@ -128,7 +132,7 @@ impl Felt<'_> {
             latency(tier.write_latency_ns),
             line(tier.read_bandwidth_gb_s),
             line(tier.write_bandwidth_gb_s),
-            outstanding(tier)
+            outstanding(tier, if self.by_instructions { OF_A_CORE } else { MOST_OUTSTANDING })
         )
     }
 
@@ -153,14 +157,14 @@ pub(crate) fn summary(machine: &Machine, times: &Times, measured: f64, dilation:
 }
 
 /// Lines that may be on their way at a time: twice as many as a stream needs for the tier's
-/// bandwidth, so that the channel does not run dry while the CPU is about something else.
-fn outstanding(tier: &Tier) -> u32 {
+/// bandwidth, so that the channel does not run dry while the CPU is about something else; so many at most.
+fn outstanding(tier: &Tier, most: u32) -> u32 {
     let lines = 2.0
         * (tier.read_latency_ns * tier.read_bandwidth_gb_s)
             .max(tier.write_latency_ns * tier.write_bandwidth_gb_s)
         / LINE;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    let lines = lines.ceil().clamp(1.0, f64::from(MOST_OUTSTANDING)) as u32;
+    let lines = lines.ceil().clamp(1.0, f64::from(most)) as u32;
     lines
 }
 
@@ -181,7 +185,7 @@ mod tests {
     }
 
     fn felt(topology: &Topology, dilation: f64) -> Felt<'_> {
-        Felt { topology, machine: cxl(), dilation }
+        Felt { topology, machine: cxl(), dilation, by_instructions: false }
     }
 
     #[test]
@@ -194,6 +198,8 @@ mod tests {
         assert!(lines[2].starts_with("0 1 2500.0 2500.0 22.857 "), "{text}");
         assert!(lines[2].ends_with(" 219"), "{text}");
         assert_eq!(lines[4].strip_prefix("1 "), lines[2].strip_prefix("0 "));
+        let core = Felt { by_instructions: true, ..felt(&topology, 1.0) };
+        assert!(core.table(0.0).unwrap().lines().nth(2).unwrap().ends_with(" 48"));
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl Meter {
         }
         if let Some(time) = self.instruction_time {
             value += &format!(",instruction_ns={},free_percent={}", time.ns(), time.free_percent());
+            value += &format!(",kernel_free_percent={}", time.kernel_free_percent());
         }
         for (key, path) in [("units", &self.units), ("felt", &self.felt)] {
             if let Some(path) = path {

@@ -229,7 +229,12 @@ impl Lab<'_> {
     }
 
     fn felt<'a>(&'a self, machine: &'a Machine, dilation: f64) -> Felt<'a> {
-        Felt { topology: &self.topology, machine, dilation }
+        Felt {
+            topology: &self.topology,
+            machine,
+            dilation,
+            by_instructions: self.run.instruction_ns.is_some(),
+        }
     }
 
     /// Hands a file to the meter and waits until it has read it.

@@ -40,6 +40,7 @@ enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_
 extern void qemu_plugin_register_vcpu_tb_trans_cb(
 	qemu_plugin_id_t, void (*)(qemu_plugin_id_t, struct qemu_plugin_tb *));
 extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+extern uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *tb);
 extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
 extern void qemu_plugin_register_vcpu_mem_cb(
 	struct qemu_plugin_insn *,

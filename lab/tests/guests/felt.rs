@@ -121,7 +121,8 @@ fn by_instructions_memory_is_felt_however_busy_the_host_is() {
     let folder = tempfile::tempdir().unwrap();
     let one_cpu = folder.path().join("one-cpu.toml");
     fs::write(&one_cpu, ONE_CPU).unwrap();
-    for (topology, time, ns) in [("two-tiers", "1", 1.0), (one_cpu.to_str().unwrap(), "0.33", 0.33)]
+    for (topology, time, ns) in
+        [("two-tiers", "1", 1.0), (one_cpu.to_str().unwrap(), "0.07,0.35", 0.07)]
     {
         let options = ["-t", topology, "--instruction-ns", time, "--felt", "cxl"];
         let [fast, slow] = beside_others(|| measured(&options));
@@ -132,8 +133,12 @@ fn by_instructions_memory_is_felt_however_busy_the_host_is() {
         for node in [&fast, &slow] {
             assert!(node.gather_ns < node.chase_ns / 3.0, "{}", node.gather_ns);
         }
-        // The instructions of its turn in the loop may take longer than a line's bytes.
-        assert!(slow.stream_gb_s < 1.02 * 28.0, "{}", slow.stream_gb_s);
+        // A core waits for 48 lines at a time; the instructions of their turns in the loop may take longer.
+        let most = 48.0 * 64.0 / 250.0;
+        assert!(slow.stream_gb_s < 1.02 * most, "{}", slow.stream_gb_s);
+        assert!(ns > 0.5 || slow.stream_gb_s > 0.8 * most, "{}", slow.stream_gb_s);
+        // Of independent loads some wait for slow memory: all that are beside them do.
+        assert!(slow.gather_ns > 250.0 / 16.0, "{}", slow.gather_ns);
     }
 }
 

@@ -14,7 +14,6 @@ import dataclasses
 import hashlib
 import itertools
 import json
-import math
 import random
 import re
 import statistics
@@ -28,8 +27,9 @@ PAGES_PER_MIB = 256
 EVERY_S = 4
 # How long each is watched.
 SECONDS = 50
-# What is counted by time: all misses, and those that the program waits for.
-COUNTED = {"": ("reads", "writes"), "leads_": ("leads",)}
+# What is counted by time: all misses, and of them the leads, which the program waits for.
+MISSES, LEADS = "", "leads_"
+COUNTED = {MISSES: ("reads", "writes"), LEADS: ("leads",)}
 # A case counts where the best placement serves so many points more than none.
 MATTERS = 5.0
 
@@ -116,17 +116,14 @@ def printed(text):
 def metered(case):
     """Misses in the time that all were watched for, Pagetide's last moves aside, and in its last third by whom they were
     served."""
-    times = [row for row in case["over_time"] if row[0] <= case.get("seconds", SECONDS)]
-    misses, share = guest.last_third(times)
+    watched = lambda times: [row for row in times if row[0] <= case.get("seconds", SECONDS)]
+    times = watched(case["over_time"])
     first = next((row for row in times if row[1]), [0, 1, 0])
     return {
-        "misses": sum(row[1] for row in times),
         "speed": work_per_s(case["done"]),
-        "fast_misses": sum(row[2] for row in times),
-        "last_third": {"misses": misses, "fast_share": share},
         "first_share": first[2] / first[1],
-        # Of what was counted before they were, none.
-        "leads_share": guest.last_third([row for row in case.get("leads_over_time", []) if row[0] <= case.get("seconds", SECONDS)])[1],
+        # By what is counted; of older cases not of all.
+        "last_third": {key: guest.last_third(watched(case[f"{key}over_time"]))[1] for key in COUNTED if f"{key}over_time" in case},
     }
 
 
@@ -158,30 +155,36 @@ def cases(folder, again):
             all_.setdefault((case["program"], case["dram_mib"], case["mode"]), []).append(case | metered(case))
     found = {}
     for (program, dram, mode), guests in all_.items():
-        guests.sort(key=lambda case: case["last_third"]["fast_share"])
-        shares = [case["last_third"]["fast_share"] for case in guests]
+        guests.sort(key=lambda case: case["last_third"][MISSES])
+        shares = [case["last_third"][MISSES] for case in guests]
         found.setdefault((program, dram), {})[mode] = guests[(len(guests) - 1) // 2] | {"shares": shares}
     order = {program.name: at for at, program in enumerate(PROGRAMS)}
     return dict(sorted(found.items(), key=lambda item: (order.get(item[0][0], 99), item[0][1])))
 
 
-def best(case, free_kib):
+def best(case, kib, key):
     """What the clairvoyant serves with so much fast memory, percent; none where that was not counted."""
-    by_mib = (case or {}).get("best_by_mib")
-    return 100 * by_mib[min(free_kib // 1024, len(by_mib) - 1)] if by_mib else None
+    by_mib = (case or {}).get(f"{key}best_by_mib")
+    return 100 * by_mib[min(kib // 1024, len(by_mib) - 1)] if by_mib else None
+
+
+def room_kib(none):
+    """The fast memory that a program gets where nothing moves: what was free before it started, and what the kernel took from
+    others for it."""
+    return max(none["free_kib"], none.get("has_kib", {}).get("after", 0))
 
 
 def show(folder, again, markdown):
     """The table of all cases, and how the goals stand."""
     found = cases(folder, again)
     lines, goals = [], Goals()
-    header = ["program", "free, MiB", "tiering", "has, MiB", "at first", "all the time", "last third", "clairvoyant", "its waits", "moved", "CPU time", "speed"]
+    header = ["program", "free, MiB", "tiering", "has, MiB", "at first", "last third", "best", "waits", "best", "moved", "CPU time", "speed"]
     for (program, dram), modes in found.items():
         if dram == ALONE:
             continue
-        share = {mode: 100 * case["last_third"]["fast_share"] for mode, case in modes.items()}
+        share = {key: {mode: 100 * case["last_third"][key] for mode, case in modes.items() if key in case["last_third"]} for key in COUNTED}
         counted = found.get((program, DRAM[0]), {}).get("none")
-        clairvoyant = best(counted, modes["none"]["free_kib"]) if "none" in modes else None
+        bests = {key: best(counted, room_kib(modes["none"]), key) if "none" in modes else None for key in COUNTED}
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case, None), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
         all_ = modes | found.get((program, ALONE), {})
         speed = {mode: case["speed"] / modes["none"]["speed"] for mode, case in all_.items()} if "none" in modes else {}
@@ -189,14 +192,19 @@ def show(folder, again, markdown):
             had = " – ".join(f"{kib / 1024:.0f}" for kib in case.get("has_kib", {}).values())
             lines.append([program, f"{case['free_kib'] / 1024:.0f}", "all of it fast" if mode == "alone" else mode, had])
             if mode != "alone":
-                lines[-1] += [f"{100 * case['first_share']:.0f} %", f"{100 * case['fast_misses'] / max(case['misses'], 1):.1f} %"]
-                lines[-1] += [last_third(case["shares"], share[mode]), "" if clairvoyant is None else f"{clairvoyant:.1f} %"]
-                lines[-1] += [f"{100 * case['leads_share']:.1f} %" if "leads_over_time" in case else ""]
+                lines[-1].append(f"{100 * case['first_share']:.0f} %")
+                for key in COUNTED:
+                    lines[-1] += [last_third(case["shares"], share[key][mode]) if key == MISSES else percent(share[key].get(mode)), percent(bests[key])]
                 lines[-1] += [f"{mib[mode]:.0f} MiB", "" if cpu_s(case) is None else f"{cpu_s(case):.1f} s"]
             lines[-1] += [""] * (len(header) - 1 - len(lines[-1])) + ["" if mode not in speed else f"{speed[mode]:.2f}"]
-        goals.add(program, dram, share, clairvoyant, mib, speed)
+        goals.add(f"{program} with {dram} MiB of DRAM", (share, bests), mib, speed)
     common.table(header, lines, markdown)
     goals.say()
+
+
+def percent(share):
+    """Nothing where it was not counted."""
+    return "" if share is None else f"{share:.1f} %"
 
 
 def last_third(shares, share):
@@ -213,45 +221,42 @@ class Goals:
         self.rows = []
         self.missing = []
 
-    def add(self, program, dram, share, clairvoyant, mib, speed):
+    def add(self, name, shares, mib, speed):
         """One row; only its name where something was not measured."""
-        name = f"{program} with {dram} MiB of DRAM"
-        if not {"none", "kernel", "pagetide"} <= share.keys():
+        if not {"none", "kernel", "pagetide"} <= shares[0][MISSES].keys():
             self.missing.append(name)
             return
-        others = [mode for mode in share if mode != "pagetide"]
-        ours, none = share["pagetide"], share["none"]
-        # Not a number where it was not counted, which is neither much nor little.
-        possible = math.nan if clairvoyant is None else clairvoyant - none
-        self.rows.append(
-            {
-                "name": name,
-                "counts": possible >= MATTERS,
-                "others": possible < MATTERS,
-                "reached": (ours - none) / possible if possible >= MATTERS else None,
-                "behind": max(share[mode] for mode in others) - ours,
-                "speed": speed["pagetide"] / max(speed[mode] for mode in others),
-                "slower": 100 * (1 - speed["pagetide"] / speed["none"]),
-                "bytes": mib["pagetide"] / max(mib["kernel"], 1e-9),
-            }
-        )
+        row = {
+            "name": name,
+            "speed": speed["pagetide"] / max(speed[mode] for mode in speed if mode not in ("pagetide", "alone")),
+            "slower": 100 * (1 - speed["pagetide"] / speed["none"]),
+            "bytes": mib["pagetide"] / max(mib["kernel"], 1e-9),
+        }
+        self.rows.append(row)
+        for key, share, best_ in ((key, shares[0][key], shares[1][key]) for key in COUNTED):
+            if best_ is None or not {"none", "kernel", "pagetide"} <= share.keys():
+                continue
+            possible = best_ - share["none"]
+            row[f"{key}possible"] = possible
+            row[f"{key}reached"] = (share["pagetide"] - share["none"]) / possible if possible >= MATTERS else None
+            row[f"{key}behind"] = max(share[mode] for mode in share if mode != "pagetide") - share["pagetide"]
 
     def say(self):
         """Prints a line per goal."""
-        counting = [row for row in self.rows if row["counts"]]
         if self.rows:
             less = [row for row in self.rows if row["speed"] < 0.99]
             least = min(self.rows, key=lambda row: row["speed"])
             mean = statistics.geometric_mean(row["speed"] for row in self.rows)
             print(f"\n- Speed over that of the best of the others: {mean:.3f} (geometric mean of {len(self.rows)} rows), below 0.99 in {len(less)}, {least['speed']:.3f} at least, {least['name']}")
             print(f"- Slower than without migration: {most(self.rows, 'slower', '%')} (goal: 1)")
-        if counting:
-            others = [row for row in self.rows if row["others"]]
-            good = sum(row["reached"] >= 0.95 for row in counting)
-            least = min(counting, key=lambda row: row["reached"])
-            print(f"- Where the clairvoyant gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(counting)} rows (goal: two thirds); least {least['reached']:.2f}, {least['name']}")
-            print(f"- Share behind the best of the others there: {most(counting, 'behind')} (goal: 2); in the other {len(others)} rows: {most(others, 'behind')}")
-            print(f"- Bytes moved, divided by the kernel's: median {statistics.median(row['bytes'] for row in counting):.2f} there (goal: 0.5)")
+        for key, what in {MISSES: "Of all misses", LEADS: "Of those that are waited for"}.items():
+            rows = [row for row in self.rows if f"{key}possible" in row]
+            counting = [row for row in rows if row[f"{key}possible"] >= MATTERS]
+            if counting:
+                others = [row for row in rows if row[f"{key}possible"] < MATTERS]
+                good = sum(row[f"{key}reached"] >= 0.95 for row in counting)
+                least = min(counting, key=lambda row: row[f"{key}reached"])
+                print(f"- {what}: where the best placement gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(counting)} rows (goal: two thirds); least {least[f'{key}reached']:.2f}, {least['name']}. Behind the best of the others there {most(counting, f'{key}behind')} (goal: 2); in the other {len(others)} rows {most(others, f'{key}behind')}. Bytes moved, divided by the kernel's: median {statistics.median(row['bytes'] for row in counting):.2f} (goal: 0.5)")
         if self.missing:
             print(f"- Not measured as a whole, so in none of these: {', '.join(self.missing)}")
 

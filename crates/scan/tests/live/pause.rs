@@ -33,7 +33,13 @@ fn cpu_time_between_two_epochs_is_not_told_as_that_of_short_lived_processes() {
     of_epochs += recorder.epoch(&|| false).unwrap().0.unwrap().epoch.target_cpu_s;
     let all = (used() - before).as_secs_f64();
     assert!(of_epochs < all - 1.3, "{of_epochs} s of {all} s, of which 1.5 s passed in between");
-    let share = recorder.too_short_lived().unwrap();
+    let share = loop {
+        // Beside other programs it may not have had a second so far.
+        match recorder.too_short_lived() {
+            Some(share) => break share,
+            None => drop(recorder.epoch(&|| false).unwrap()),
+        }
+    };
     assert!(share < 0.1, "{share} of the time are said to be of processes that nobody saw");
 }
 

@@ -119,7 +119,8 @@ fn what_is_new_is_visited_even_where_no_placement_would_bring_anything() {
     let before = [(); 5].map(|()| watched(0));
     assert!(before[0].0 > UNITS / 2 && before[4].0 < UNITS / 2, "{before:?}");
     told.write(0, PAGE);
-    let after = [(); 3].map(|()| watched(before[4].1).0);
-    // It comes first; the first of the epochs may have begun before there was anything.
+    let after = [(); 6].map(|()| watched(before[4].1).0);
+    // It comes first; the first of the epochs may have begun before there was anything, and on a busy machine one may have
+    // nothing left for visits. A tenth of the budget would see 1 to 3 in each.
     assert!(after.iter().sum::<usize>() > 3 * UNITS / 4, "{after:?}");
 }

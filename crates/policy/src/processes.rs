@@ -54,7 +54,7 @@ fn number_of(of_row: &[u32], row: usize) -> u32 {
 struct Process {
     governor: Box<dyn Governor>,
     verdict: Verdict,
-    /// It is seen since, or was let go on, or has changed.
+    /// It is seen since, or was let go on.
     since_s: f64,
     counters: Counters,
     recent: RecentMoves,
@@ -159,7 +159,6 @@ impl Processes {
     /// What the target accesses has become another thing: how long it was what it was says nothing any more.
     pub(crate) fn changed(&mut self) {
         self.changed_s = self.now_s;
-        self.by_number.values_mut().for_each(|process| process.since_s = self.now_s);
     }
 
     /// A process has used so many CPU seconds so far.
@@ -258,11 +257,12 @@ impl Processes {
         }
     }
 
-    /// For how long all processes that migrate have done so, seconds: the time of the youngest.
+    /// For how long all processes that migrate have done so and been the same, seconds: the time of the youngest.
     pub(crate) fn age_s(&self) -> f64 {
         let all = self.by_number.values();
         let migrating = all.filter(|process| process.verdict == Verdict::Migrate);
-        migrating.map(|process| self.now_s - process.since_s).reduce(f64::min).unwrap_or(0.0)
+        let same_s = migrating.map(|process| self.now_s - process.since_s.max(self.changed_s));
+        same_s.reduce(f64::min).unwrap_or(0.0)
     }
 
     /// Whether nothing of the row's process may go up.

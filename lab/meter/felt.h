@@ -6,8 +6,8 @@
  * many times longer the emulated CPU takes for the same computation. That clock is the host's, or
  * goes by instructions; then a vCPU is held up by taking instructions from it (icount.h).
  *
- * - A load that continues no stream waits for its line: others may depend on it. Where time goes by instructions, such
- *   loads that do not depend on each other wait at the same time (overlap.h), for the one that takes longest.
+ * - A load that continues no stream waits for its line: others may depend on it. Where time goes by instructions, the CPU
+ *   runs on meanwhile as far as its window reaches, and such loads wait beside each other (overlap.h).
  * - A load that continues a stream (the line after or before one of the last STREAMS misses, as a
  *   prefetcher would see it) and a store wait for a free slot only: `outstanding` lines per vCPU
  *   are on their way at a time.
@@ -163,39 +163,54 @@ static void pay(struct felt_cpu *cpu)
 		cpu->debt = -CREDIT_NS;
 }
 
+/* When a line arrives that sets out at `start`. */
+static int64_t arrival(struct felt *felt, const struct felt_times *times, unsigned int node, bool store, int64_t start)
+{
+	int64_t through = take_channel(&felt->busy_until[node], start, times->line_ns[store]);
+	int64_t arrives = start + (int64_t)times->latency_ns[store];
+
+	return through > arrives ? through : arrives;
+}
+
+/* A load that continues no stream, at `present`; what it brings is `value`. For how long it holds the vCPU up. */
+static int64_t feel_lead(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uint64_t vaddr, uint64_t value,
+			 int64_t present)
+{
+	const struct felt_times *times = &cpu->times[node];
+
+	if (!felt->instruction_ns)
+		return arrival(felt, times, node, false, present) - present - (int64_t)felt->own_ns;
+
+	int64_t wait = held_up(&cpu->overlap, felt->ran, present);
+	int64_t start = sets_out(&cpu->overlap, vaddr, present + wait);
+
+	set_out(&cpu->overlap, felt->ran, present + wait, arrival(felt, times, node, false, start), value);
+	return wait;
+}
+
+/* A line that none waits for sets out when a slot is free. For how long that holds the vCPU up. */
+static int64_t feel_beside(struct felt *felt, struct felt_cpu *cpu, unsigned int node, bool store, int64_t present)
+{
+	const struct felt_times *times = &cpu->times[node];
+	int64_t *slot = &cpu->slots[node][cpu->next_slot[node]];
+	int64_t start = *slot > present ? *slot : present;
+
+	*slot = arrival(felt, times, node, store, start);
+	if (++cpu->next_slot[node] >= times->outstanding)
+		cpu->next_slot[node] = 0;
+	return start - present;
+}
+
 /* One miss: charges its time to the vCPU and holds it up when it owes enough. `value`: what a load brings. */
 static void feel(struct felt *felt, struct felt_cpu *cpu, unsigned int node, uint64_t vaddr,
 		 bool store, uint64_t value)
 {
-	const struct felt_times *times = &cpu->times[node];
-	bool waits = !continues_stream(cpu, vaddr >> 6) && !store;
-	bool beside = waits && felt->instruction_ns && !waits_alone(&cpu->overlap, felt->ran, vaddr, value);
-
 	int64_t present = guest_now_ns(felt) + cpu->debt;
-	/* The line sets out when a slot is free. A load that waits needs none: it is the last. */
-	int64_t *slot = &cpu->slots[node][cpu->next_slot[node]];
-	int64_t start = !waits && *slot > present ? *slot : present;
-	int64_t through = take_channel(&felt->busy_until[node], start, times->line_ns[store]);
-	int64_t arrives = start + (int64_t)times->latency_ns[store];
 
-	if (through > arrives)
-		arrives = through;
-	if (waits) {
-		int64_t wait = arrives - present - (int64_t)felt->own_ns;
-		/* Those that it is beside were waited for so long. */
-		int64_t waited = beside ? cpu->overlap.waited_ns : 0;
-
-		if (wait > waited) {
-			cpu->debt += wait - waited;
-			waited = wait;
-		}
-		cpu->overlap.waited_ns = waited;
-	} else {
-		cpu->debt += start - present;
-		*slot = arrives;
-		if (++cpu->next_slot[node] >= times->outstanding)
-			cpu->next_slot[node] = 0;
-	}
+	if (continues_stream(cpu, vaddr >> 6) || store)
+		cpu->debt += feel_beside(felt, cpu, node, store, present);
+	else
+		cpu->debt += feel_lead(felt, cpu, node, vaddr, value, present);
 	if (felt->instruction_ns)
 		pay_instructions(felt, cpu);
 	else if (cpu->debt > PAY_NS)

@@ -126,9 +126,8 @@ fn by_instructions_memory_is_felt_however_busy_the_host_is() {
     {
         let options = ["-t", topology, "--instruction-ns", time, "--felt", "cxl"];
         let [fast, slow] = beside_others(|| measured(&options));
-        // Ten instructions of the chase's loop come to what is waited for.
-        within_a_tenth(fast.chase_ns - 10.0 * ns, 100.0);
-        within_a_tenth(slow.chase_ns - 10.0 * ns, 250.0);
+        within_a_tenth(fast.chase_ns, 100.0);
+        within_a_tenth(slow.chase_ns, 250.0);
         // A dozen instructions a load: several wait at the same time.
         for node in [&fast, &slow] {
             assert!(node.gather_ns < node.chase_ns / 3.0, "{}", node.gather_ns);
@@ -137,7 +136,7 @@ fn by_instructions_memory_is_felt_however_busy_the_host_is() {
         let most = 48.0 * 64.0 / 250.0;
         assert!(slow.stream_gb_s < 1.02 * most, "{}", slow.stream_gb_s);
         assert!(ns > 0.5 || slow.stream_gb_s > 0.8 * most, "{}", slow.stream_gb_s);
-        // Of independent loads some wait for slow memory: all that are beside them do.
+        // 16 are on their way at most.
         assert!(slow.gather_ns > 250.0 / 16.0, "{}", slow.gather_ns);
     }
 }

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Instructions and loads that wait to retire, and lines that are on their way to the first cache, at most: about as of AMD's
- * Zen 3 and Intel's Golden Cove, the least of each. Not measured. */
+/* Instructions and loads that wait to retire, and lines that are on their way to the first cache, at most. WINDOW lies between
+ * what benches/window.py finds for instructions that write registers and for others; AT_ONCE is Intel's Golden Cove's. */
 #define WINDOW 256
 #define LOADS 64
 #define AT_ONCE 16

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const LINE: f64 = 64.0;
 /// `MOST_OUTSTANDING` of `lab/meter/felt.h`.
 const MOST_OUTSTANDING: u32 = 256;
-/// Lines that a core's second-level cache waits for at a time at most, about as Intel's Golden Cove and AMD's Zen 3. Not measured.
+/// Lines that a core's second-level cache waits for at a time at most: Intel's Golden Cove's; benches/window.py finds more.
 const OF_A_CORE: u32 = 48;
 
 /// Why nothing can be felt.

@@ -39,7 +39,8 @@ fn as_the_meter_has_it(loads: &[Load]) -> f64 {
     assert!(built.success());
     let mut lines = String::new();
     for load in loads {
-        writeln!(lines, "{} {} {} {}", load.ran, load.address, load.value, load.latency_ns).unwrap();
+        writeln!(lines, "{} {} {} {}", load.ran, load.address, load.value, load.latency_ns)
+            .unwrap();
     }
     let mut run = Command::new(program)
         .arg(PER_NS.to_string())

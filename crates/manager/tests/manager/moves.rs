@@ -427,6 +427,26 @@ fn what_pays_in_the_time_that_the_target_has_been_the_same_moves_then() {
 }
 
 #[test]
+fn where_much_is_to_go_up_anew_nothing_has_lasted() {
+    // 300 accesses a second repay a move in 13 s, but not in the time that is left to one at first.
+    let goes_up = |hot_set_moves: bool| {
+        let units = [1000.0, 0.0, 0.0].map(|rate| unit(rate, SLOW));
+        let settings = Settings { cost_benefit: Some(TERMS), ..settings(EVERYTHING) };
+        // What may be fast is nine units: one is much.
+        let mut world = World::new(17, 64, &units, settings);
+        (0..30).for_each(|_| drop(world.epoch()));
+        if hot_set_moves {
+            world.manager.tracker().rates.swap(0, 1);
+        }
+        world.epoch();
+        world.manager.tracker().rates[2] = 300.0;
+        (0..8).for_each(|_| drop(world.epoch()));
+        world.fast().contains(&2)
+    };
+    assert_eq!([false, true].map(goes_up), [true, false]);
+}
+
+#[test]
 fn moves_cost_from_then_on_what_they_took() {
     // 40 MiB pay at the price given, and moving them takes nearly nothing here.
     let mut units = vec![unit(1000.0, SLOW); 20];

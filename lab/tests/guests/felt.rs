@@ -142,6 +142,35 @@ fn by_instructions_memory_is_felt_however_busy_the_host_is() {
 }
 
 #[test]
+fn the_kernels_instructions_have_a_time_of_their_own() {
+    if !can_boot("the_kernels_instructions_have_a_time_of_their_own") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let one_cpu = folder.path().join("one-cpu.toml");
+    fs::write(&one_cpu, ONE_CPU).unwrap();
+    // Nanoseconds of system calls, and of a loop of a program.
+    let taken = |time: &str| {
+        let script = "now() { sed -n 's/^now at \\([0-9]*\\) .*/\\1/p' /proc/timer_list; }
+            started=$(now); dd if=/dev/zero of=/dev/null bs=1 count=200000 2>/dev/null
+            echo calls $(($(now) - started)); pagetide-lab probe times --nodes 0";
+        let mut guest = lab();
+        guest.arg("-t").arg(&one_cpu).arg("--meter").arg(folder.path().join("meter"));
+        let run = ran(guest.args(["--instruction-ns", time, "--", "sh", "-ec", script]));
+        assert_eq!(run.code, 0, "{run:?}");
+        ["calls ", "compute "].map(|which| {
+            let line = run.out.lines().find_map(|line| line.strip_prefix(which)).unwrap();
+            line.parse::<f64>().unwrap()
+        })
+    };
+    let ([calls, computes], [dearer_calls, same]) = (taken("0.07"), taken("0.07,0.35"));
+    assert!((same / computes - 1.0).abs() < 0.02, "{computes} {same}");
+    // A few instructions of each call are the program's.
+    let ratio = dearer_calls / calls;
+    assert!((0.8..1.01).contains(&(ratio / 5.0)), "{calls} {dearer_calls}");
+}
+
+#[test]
 fn an_instruction_takes_less_than_a_nanosecond_only_on_one_cpu_and_with_a_meter() {
     let run = ran(lab().args(["-t", "two-tiers", "--instruction-ns", "0.5", "--", "true"]));
     assert_eq!(run.code, 125, "{run:?}");

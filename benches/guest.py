@@ -58,7 +58,7 @@ class Clock:
 BY_HOST = Clock(dilation=11, observing=11, cpus=2, fast_ns=100, slow_ns=350)
 # As fast as a machine: instructions of programs and of the kernel take what they do on an AMD Zen 5, on the geometric mean of
 # some (instruction_time.py), and a miss what it takes on machines/cxl.toml besides. One CPU: of several one would run at a time.
-FELT = Clock(dilation=1, observing=1, cpus=1, fast_ns=100, slow_ns=250, lab=("--instruction-ns", "0.07,0.1", "--felt", "cxl"))
+FELT = Clock(dilation=1, observing=1, cpus=1, fast_ns=100, slow_ns=250, lab=("--instruction-ns", "0.08,0.13", "--felt", "cxl"))
 
 
 TOPOLOGY = """name = "tiers"

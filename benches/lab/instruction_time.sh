@@ -1,7 +1,7 @@
 #!/bin/sh
-# Things whose data fit the caches, one after the other: name, and its CPU time in s; of programs that run for a time the
-# accesses that they made in it and the seconds. Run on the host and in a guest by benches/instruction_time.py. Given:
-# BUSYBOX, PAGETIDE.
+# Things whose data fit the caches, one after the other: name, and its CPU time in s; of some how often they did something, and
+# the seconds. Run on the host and in a guest by benches/instruction_time.py. Given:
+# BUSYBOX, KERNEL_TIME (kernel_time.c), PAGETIDE.
 set -e
 took() {
     name=$1
@@ -16,8 +16,7 @@ took sort $BUSYBOX sort -n $text
 took md5sum $BUSYBOX sh -c "for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do $BUSYBOX md5sum $text; done"
 took awk $BUSYBOX awk '{ s[$2] += $1; n = split($0, a, " "); c += length(a[n]) } END { print c }' $text
 took shell $BUSYBOX sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i + 1)); done'
-took fork $BUSYBOX sh -c "i=0; while [ \$i -lt 300 ]; do $BUSYBOX true; i=\$((i + 1)); done"
-took syscalls $BUSYBOX dd if=/dev/zero of=/dev/null bs=512 count=800000
+$KERNEL_TIME
 for program in "zipf --exponent 1.2 --keys scattered" gups; do
     $PAGETIDE workload $program --size 1M --page-size 4K --seconds 2 |
         $BUSYBOX sed -n 's/^done \([a-z]*\) accesses=\([0-9]*\) seconds=\([0-9.]*\).*/\1 \2 \3/p'

@@ -122,7 +122,7 @@ fn by_instructions_memory_is_felt_however_busy_the_host_is() {
     let one_cpu = folder.path().join("one-cpu.toml");
     fs::write(&one_cpu, ONE_CPU).unwrap();
     for (topology, time, ns) in
-        [("two-tiers", "1", 1.0), (one_cpu.to_str().unwrap(), "0.07,0.1", 0.07)]
+        [("two-tiers", "1", 1.0), (one_cpu.to_str().unwrap(), "0.08,0.13", 0.08)]
     {
         let options = ["-t", topology, "--instruction-ns", time, "--felt", "cxl"];
         let [fast, slow] = beside_others(|| measured(&options));

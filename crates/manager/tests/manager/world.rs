@@ -243,3 +243,9 @@ impl World {
         Bytes(self.kernel.free(FAST).0 << 12)
     }
 }
+
+/// Sixteen cold units in fast memory, sixteen hot ones in slow memory.
+pub(crate) fn upside_down() -> Vec<Unit> {
+    let cold = (0..16).map(|_| unit(1.0, FAST));
+    cold.chain((0..16).map(|_| unit(1000.0, SLOW))).collect()
+}

@@ -38,6 +38,7 @@ fn decide(criterion: &mut Criterion) {
         let fast: Vec<bool> = heat.rate.iter().map(|rate| *rate < middle).collect();
         let terms = CostBenefit {
             gain_ns: 100.0,
+            fast_ns: 0.0,
             channel_ns: 0.0,
             in_order: 1.0,
             base_us: 2.0,

@@ -32,11 +32,6 @@ pub(crate) struct Worth {
     alone: f64,
 }
 
-/// Of a row: its rate's part that comes in order.
-fn in_order(heat: &EpochHeat, row: usize) -> f64 {
-    f64::from(heat.in_order.get(row).copied().unwrap_or(0.0))
-}
-
 impl Worth {
     /// Where the rows that `slow` names lie in slow memory, or did when their worth counts.
     pub(crate) fn of(
@@ -50,14 +45,14 @@ impl Worth {
         }
         let asked = |row: usize| {
             let rate = f64::from(heat.rate[row]);
-            let in_order = in_order(heat, row).min(rate);
+            let in_order = heat.in_order_rate(row).min(rate);
             in_order + ALONE * (rate - in_order)
         };
         let per_s: f64 = (0..heat.len()).filter(|row| slow(*row)).map(asked).sum();
         let busy = (per_s * terms.channel_ns * 1e-9 / FULL).min(1.0).powi(STEEP);
         let alone = 1.0 + busy * full * ALONE;
         // Where hardly anything comes in order what seems to does so by chance.
-        let ordered: f64 = (0..heat.len()).map(|row| in_order(heat, row)).sum();
+        let ordered: f64 = (0..heat.len()).map(|row| heat.in_order_rate(row)).sum();
         let all: f64 = heat.rate.iter().map(|rate| f64::from(*rate)).sum();
         let counts = ordered > HARDLY * all;
         let in_order = terms.in_order + busy * (full - terms.in_order).max(0.0);
@@ -72,7 +67,7 @@ impl Worth {
     /// How often an access to the row counts.
     pub(crate) fn of_row(&self, heat: &EpochHeat, row: usize) -> f64 {
         let rate = f64::from(heat.rate[row]);
-        let part = if rate > 0.0 { (in_order(heat, row) / rate).clamp(0.0, 1.0) } else { 0.0 };
+        let part = if rate > 0.0 { (heat.in_order_rate(row) / rate).clamp(0.0, 1.0) } else { 0.0 };
         self.alone + part * (self.in_order - self.alone)
     }
 
@@ -101,6 +96,7 @@ mod tests {
     /// A line keeps the channel for 4 ns; one less to wait for saves 16.
     const TERMS: CostBenefit = CostBenefit {
         gain_ns: 16.0,
+        fast_ns: 0.0,
         channel_ns: 4.0,
         in_order: 1.0,
         base_us: 10.0,

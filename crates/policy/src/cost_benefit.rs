@@ -7,6 +7,8 @@ use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 pub struct CostBenefit {
     /// By how much an access to fast memory is faster, ns.
     pub gain_ns: f64,
+    /// What an access to fast memory takes, ns; 0 where that is not known (see [`Self::part_waited`]).
+    pub fast_ns: f64,
     /// For how long an access keeps the slow tier's channel from others, ns; 0 where that is not known, and nobody
     /// waits for it (see channel.rs).
     pub channel_ns: f64,
@@ -38,6 +40,19 @@ impl CostBenefit {
     pub fn at_age(&self, age_s: f64) -> Self {
         let most_s = LONGEST * self.within_s;
         Self { within_s: age_s.min(most_s).max(self.within_s), ..*self }
+    }
+
+    /// The part of its latency for which an access is waited. Where so many are made that cores would wait for longer than
+    /// they ran, they wait for several at a time.
+    pub(crate) fn part_waited(&self, heat: &EpochHeat, fast: &[bool]) -> f64 {
+        let mut waits_s = 0.0;
+        for (row, fast) in fast.iter().enumerate() {
+            let alone = f64::from(heat.rate[row]) - heat.in_order_rate(row) * (1.0 - self.in_order);
+            waits_s += alone * (self.fast_ns + if *fast { 0.0 } else { self.gain_ns }) * 1e-9;
+        }
+        let part = f64::from(heat.cores) / waits_s;
+        // Of who did not run nothing is known.
+        if self.fast_ns > 0.0 && part > 0.0 { part.min(1.0) } else { 1.0 }
     }
 
     /// How often a second a base page must be accessed so that its move, and that of another one which makes room
@@ -112,16 +127,38 @@ impl CostBenefit {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use pagetide_types::{EpochId, HeatRow, NodeId, UnitId};
 
     /// 10 us a move, 100 ns an access.
     pub(crate) const TERMS: CostBenefit = CostBenefit {
         gain_ns: 100.0,
+        fast_ns: 0.0,
         channel_ns: 0.0,
         in_order: 1.0,
         base_us: 10.0,
         huge_us: 370.0,
         within_s: 1.0,
     };
+
+    #[test]
+    fn cores_wait_for_no_longer_than_they_run() {
+        let mut heat = EpochHeat::new(EpochId(0));
+        for unit in (0..2).map(UnitId) {
+            let (flags, node) = (HeatFlags::SAMPLED, NodeId(0));
+            heat.push(HeatRow { unit, rate: 4e6, flags, pages: 1, watched: 1, touched: 1, node });
+        }
+        let terms = CostBenefit { fast_ns: 50.0, in_order: 0.25, ..TERMS };
+        let part = |heat: &EpochHeat, fast: &[bool]| terms.part_waited(heat, fast);
+        heat.cores = 1.0;
+        assert_eq!(part(&heat, &[true, false]), 1.0, "200 and 600 ms of a second");
+        assert!((part(&heat, &[false, false]) - 1.0 / 1.2).abs() < 1e-6, "1.2 s of a second");
+        heat.cores = 0.4;
+        assert!((part(&heat, &[true, false]) - 0.5).abs() < 1e-6);
+        heat.in_order = vec![0.0, 4e6];
+        assert_eq!(part(&heat, &[true, false]), 1.0, "four at a time anyway");
+        heat.cores = 0.0;
+        assert_eq!(part(&heat, &[true, false]), 1.0, "nobody says how long they ran");
+    }
 
     #[test]
     fn an_exchange_of_base_pages_pays_from_some_rate_on() {

@@ -27,6 +27,8 @@ pub(crate) struct Processes {
     /// What moves cost and bring: as was said at first, and as far as that is known now.
     said: Option<CostBenefit>,
     prices: Option<CostBenefit>,
+    /// See [`CostBenefit::part_waited`].
+    part_waited: f64,
     /// Those that have memory.
     by_number: BTreeMap<u32, Process>,
     /// By row of the last decision; empty: all of process 0.
@@ -120,6 +122,7 @@ impl Processes {
             governors,
             said: prices,
             prices,
+            part_waited: 1.0,
             by_number: BTreeMap::new(),
             of_row: Vec::new(),
             promoted: Vec::new(),
@@ -135,6 +138,7 @@ impl Processes {
     /// What moves cost and bring, as far as that is known.
     pub(crate) fn prices(&self) -> Option<CostBenefit> {
         self.prices
+            .map(|prices| CostBenefit { gain_ns: prices.gain_ns * self.part_waited, ..prices })
     }
 
     /// Moving so many pages of either size took so many CPU seconds.
@@ -176,6 +180,7 @@ impl Processes {
         process: Option<&[u32]>,
     ) -> Vec<Change> {
         self.now_s += length_s;
+        self.part_waited = self.prices.map_or(1.0, |prices| prices.part_waited(heat, fast));
         self.of_row.clear();
         self.of_row.extend_from_slice(process.unwrap_or_default());
         let rows = RowOf::of(heat);
@@ -224,7 +229,7 @@ impl Processes {
 
     /// What units gain by having moved lately. Accesses are worth as much as if nothing had.
     fn count_gains(&mut self, heat: &EpochHeat, rows: &RowOf, fast: &[bool]) {
-        let Some(prices) = self.prices else { return };
+        let Some(prices) = self.prices() else { return };
         let mut was_fast: Vec<Option<bool>> = vec![None; heat.len()];
         for (number, process) in &self.by_number {
             for (unit, fast) in process.recent.were_fast() {

@@ -142,6 +142,11 @@ impl EpochHeat {
     pub fn least_rate(&self, row: usize) -> f32 {
         self.least.get(row).copied().unwrap_or(self.rate[row])
     }
+    /// What of a row's rate comes in order: see [`Self::in_order`].
+    #[must_use]
+    pub fn in_order_rate(&self, row: usize) -> f64 {
+        f64::from(self.in_order.get(row).copied().unwrap_or(0.0))
+    }
     /// The number of live units.
     #[must_use]
     pub fn len(&self) -> usize {

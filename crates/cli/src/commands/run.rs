@@ -326,17 +326,19 @@ fn cost_benefit(host: &Host, tiers: &Tiers, machine: &Machine, arguments: &RunAr
             .min()
     };
     let here = match (latency(&tiers.fast), latency(&tiers.slow)) {
-        (Some(fast), Some(slow)) if slow > fast => Some(f64::from(slow - fast)),
+        (Some(fast), Some(slow)) if slow > fast => Some((f64::from(fast), f64::from(slow))),
         _ => None,
     };
     let slow = &machine.tiers[1];
-    let modelled = slow.read_latency_ns - machine.tiers[0].read_latency_ns;
+    let modelled = (machine.tiers[0].read_latency_ns, slow.read_latency_ns);
+    let (fast_ns, slow_ns) = here.unwrap_or(modelled);
     let bandwidths = tiers.slow.iter().map(|node| host.read_bandwidth(*node));
     let bandwidth = bandwidths.sum::<Option<Bytes>>().filter(|_| here.is_some());
     let gb_s = bandwidth.map_or(slow.read_bandwidth_gb_s, |a_second| a_second.as_f64() * 1e-9);
     CostBenefit {
         // Lines that come in together are waited for once.
-        gain_ns: here.unwrap_or(modelled) / LINES_OF_A_TOUCH,
+        gain_ns: (slow_ns - fast_ns) / LINES_OF_A_TOUCH,
+        fast_ns: fast_ns / LINES_OF_A_TOUCH,
         channel_ns: LINE / gb_s,
         in_order: IN_ORDER,
         base_us: machine.migration.page_4k_us,

@@ -12,6 +12,7 @@ use std::time::Duration;
 fn dear(budget: Budget) -> Settings {
     let cost_benefit = CostBenefit {
         gain_ns: 1.0,
+        fast_ns: 0.0,
         channel_ns: 0.0,
         in_order: 1.0,
         base_us: 1e6,

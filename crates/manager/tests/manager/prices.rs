@@ -9,6 +9,7 @@ use pagetide_types::{Bytes, VirtAddr};
 /// 10 us a move, 100 ns an access, and 10 s to pay.
 const TERMS: CostBenefit = CostBenefit {
     gain_ns: 100.0,
+    fast_ns: 0.0,
     channel_ns: 0.0,
     in_order: 1.0,
     base_us: 10.0,
@@ -188,4 +189,18 @@ fn moves_cost_from_then_on_what_they_took() {
     assert!(line.huge_us < Some(TERMS.huge_us / 2.0), "{line:?}");
     assert_eq!(line.base_us, Some(TERMS.base_us), "none moved");
     assert_eq!((world.fast().len(), line.unworthy), (21, 0), "of a third of the rate, too");
+}
+
+#[test]
+fn what_a_program_waits_for_beside_much_else_brings_less() {
+    // What a busy unit is waited for in fast memory, 50 ns an access, fits the time of its core or does not.
+    let goes_up = |busy: f32| {
+        let terms = CostBenefit { fast_ns: 50.0, ..TERMS };
+        let settings = Settings { cost_benefit: Some(terms), ..settings(EVERYTHING) };
+        let mut world = World::new(64, 64, &[unit(busy, FAST), unit(1000.0, SLOW)], settings);
+        world.manager.tracker().cores = 1.0;
+        world.epoch();
+        world.fast().contains(&1)
+    };
+    assert_eq!([1e7, 1e8].map(goes_up), [true, false]);
 }

@@ -100,6 +100,9 @@ impl Tracker for Truth {
             let range = Range { start, end: start + HUGE };
             places.push(Place::new(UnitId(number), PID, range, huge, nodes));
         }
+        #[expect(clippy::cast_possible_truncation, reason = "a few")]
+        let cores = self.cores as f32;
+        heat.cores = cores;
         meanwhile.begin();
         std::thread::sleep(self.lasts);
         let epoch = Epoch {

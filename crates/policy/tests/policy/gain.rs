@@ -366,6 +366,7 @@ fn exchanged_by(
 ) -> Option<u32> {
     let prices = CostBenefit {
         gain_ns,
+        fast_ns: 0.0,
         channel_ns,
         in_order: 1.0,
         base_us: 10.0,

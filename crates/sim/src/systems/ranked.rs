@@ -279,6 +279,7 @@ impl Managed {
 fn prices(machine: &Machine, scale: f64) -> CostBenefit {
     CostBenefit {
         gain_ns: machine.slow().read_latency_ns - machine.fast().read_latency_ns,
+        fast_ns: machine.fast().read_latency_ns,
         channel_ns: f64::from(IN_A_ROW) * LINE / machine.slow().read_bandwidth_gb_s,
         in_order: 1.0,
         base_us: machine.migration.page_4k_us * scale,

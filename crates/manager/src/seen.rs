@@ -2,7 +2,7 @@
 
 use pagetide_scan::{End, Meanwhile, Place, Recorder, ScanError};
 use pagetide_trace::EpochRecord;
-use pagetide_types::Pid;
+use pagetide_types::{MayBring, Pid};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,9 +52,8 @@ pub trait Tracker {
     /// Much of what was decided is new: all of the target is to be looked at again, soon.
     fn changed(&mut self) {}
 
-    /// The best placement of what is watched would bring so many seconds a second; none: that is not known. Watching is to
-    /// take no more.
-    fn may_bring(&mut self, _a_second_s: Option<f64>) {}
+    /// Watching may bring so much; none: that is not known. It is to take no more than that is worth.
+    fn may_bring(&mut self, _may_bring: Option<MayBring>) {}
 
     /// Deciding by the last epoch took so much CPU time.
     fn decided(&mut self, _cpu: Duration) {}
@@ -94,8 +93,8 @@ impl Tracker for Recorder {
         Self::changed(self);
     }
 
-    fn may_bring(&mut self, a_second_s: Option<f64>) {
-        Self::may_bring(self, a_second_s);
+    fn may_bring(&mut self, may_bring: Option<MayBring>) {
+        Self::may_bring(self, may_bring);
     }
 
     fn decided(&mut self, cpu: Duration) {

@@ -10,7 +10,7 @@ use crate::{
     Birth, Change, Chosen, CostBenefit, Decider, GovernorSpec, Governors, Limits, Moves, Now,
     Observation, PolicySpec, apply_limits,
 };
-use pagetide_types::{Bytes, EpochHeat, HeatFlags, UnitId};
+use pagetide_types::{Bytes, EpochHeat, HeatFlags, MayBring, UnitId};
 
 /// Where the units of an epoch are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,9 +64,8 @@ pub struct Decision {
     pub sparse: Vec<u32>,
     /// What the governor sees in another way than before.
     pub changes: Vec<Change>,
-    /// Seconds a second that the best placement of its memory would bring beyond the present one, or beyond any if all were
-    /// accessed alike, if that is more; none where nobody says what accesses cost, or nothing limits it.
-    pub may_bring_s: Option<f64>,
+    /// What watching may bring; none where nobody says what accesses cost, or nothing limits fast memory.
+    pub may_bring: Option<MayBring>,
     /// The heat with each access as often as it counts, where that is not once: what was decided by.
     pub weighed: Option<EpochHeat>,
 }
@@ -203,21 +202,24 @@ impl Tenant {
         let now = Now { length_s: passed_s, free_moves, capacity, fast, movable, next };
         let moves = self.decider.decide(heat, &now);
         let may_go_up = |row: usize| movable.is_none_or(|movable| movable[row]);
-        let mut may_bring_s = None;
+        let mut found = None;
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),
             Room::Limited { capacity, most, used, move_budget, for_births } => {
                 let age_s = self.processes.age_s();
                 let cost_benefit = prices.map(|terms| terms.at_age(age_s));
-                may_bring_s =
-                    prices.map(|terms| terms.waits(may_bring(heat, fast, may_go_up, capacity)));
+                found = prices.map(|terms| {
+                    let of = may_bring(heat, fast, may_go_up, capacity);
+                    let [more_s, at_stake_s] = of.map(|accesses| terms.waits(accesses));
+                    MayBring { more_s, at_stake_s }
+                });
                 let limits = Limits { capacity, most, used, move_budget, for_births, cost_benefit };
                 let still = |row| self.processes.stands_still(row);
                 apply_limits(&self.decider, &moves, heat, still, &limits)
             }
         };
         let sparse = self.processes.sparse();
-        Decision { chosen, migrating, standing_still, sparse, changes, may_bring_s, weighed }
+        Decision { chosen, migrating, standing_still, sparse, changes, may_bring: found, weighed }
     }
 
     /// The rows of the heat that was decided on last, the most wanted in fast memory first, whatever their moves cost and

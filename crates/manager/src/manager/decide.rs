@@ -180,7 +180,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
-        self.may_bring_s = decision.may_bring_s;
+        self.may_bring = decision.may_bring;
         self.sparse = decision.sparse;
         let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
         let sparse: Vec<Pid> = sparse.map(Pid).collect();

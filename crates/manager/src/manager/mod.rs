@@ -13,7 +13,7 @@ use pagetide_migrate::{Amount, BackOff, Background, Kernel, Mover, Refusal, Repo
 use pagetide_policy::{CostBenefit, Decider, Governors, Outcome, PolicySpec, Tenant};
 use pagetide_scan::{End, Meanwhile, Place, ScanError};
 use pagetide_trace::EpochRecord;
-use pagetide_types::{Bytes, EpochHeat, UnitId};
+use pagetide_types::{Bytes, EpochHeat, MayBring, UnitId};
 use std::time::Duration;
 
 /// How a target is managed.
@@ -54,7 +54,7 @@ pub struct Manager<T, K> {
     /// What was never watched, as of the last epoch.
     unknown: Bytes,
     /// Seconds a second that the best placement would bring, as of the last decision.
-    may_bring_s: Option<f64>,
+    may_bring: Option<MayBring>,
     /// Processes that are watched sparsely, ascending.
     sparse: Vec<u32>,
     assumed: Assumed,
@@ -132,7 +132,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             refused: BackOff::default(),
             known: Vec::new(),
             unknown: Bytes(u64::MAX),
-            may_bring_s: None,
+            may_bring: None,
             sparse: Vec::new(),
             assumed: Assumed::default(),
             ahead: Ahead::default(),
@@ -188,11 +188,11 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         self.tracker.decided(cpu_time(THREAD).saturating_sub(decides_from));
         let goes_on = self.visits_go_on(&record.heat);
         let known = self.unknown.as_f64() <= MUCH * record.heat.resident().as_f64();
-        tracing::debug!(may_bring_s = self.may_bring_s, known);
+        tracing::debug!(may_bring = ?self.may_bring, known);
         // Who is watched sparsely has little already, and what waits for the next decision is not to wait for long.
         let waits = self.later || self.tiers.leaving.is_some() || line.room_for_births.0 > 0;
         let holds = known && self.sparse.is_empty() && !waits;
-        self.tracker.may_bring(self.may_bring_s.filter(|_| holds));
+        self.tracker.may_bring(self.may_bring.filter(|_| holds));
         // What moves while the next epoch is observed is not done.
         let mut done = !self.later;
         if goes_on {

@@ -120,13 +120,17 @@ fn whoever_watches_is_told_what_the_best_placement_would_bring() {
         let mut world = World::new(64, 64, &units, Settings { cost_benefit, ..settings(budget) });
         let told = [(); 2].map(|()| {
             world.epoch();
-            world.manager.tracker().may_bring_s
+            world.manager.tracker().may_bring
         });
-        told.map(|s| s.map(|s| (s * 1e4).round()))
+        told.map(|told| told.map(|of| [of.more_s, of.at_stake_s].map(|s| (s * 1e4).round())))
     };
     // 100 ns each; in place it brings 9 less what all alike would.
-    assert_eq!(told([9000.0, 0.0, 0.0, 0.0], Some(TERMS)), [Some(9.0), Some(7.0)]);
-    assert_eq!(told([9000.0; 4], Some(TERMS)), [Some(9.0), Some(0.0)], "all slow at first");
+    assert_eq!(told([9000.0, 0.0, 0.0, 0.0], Some(TERMS)), [Some([9.0, 0.0]), Some([0.0, 7.0])]);
+    assert_eq!(
+        told([9000.0; 4], Some(TERMS)),
+        [Some([9.0, 0.0]), Some([0.0; 2])],
+        "all slow at first"
+    );
     assert_eq!(told([9000.0; 4], None), [None; 2], "nobody knows");
 }
 

@@ -7,7 +7,7 @@ use pagetide_policy::{GovernorSpec, Governors};
 use pagetide_scan::{Meanwhile, Place, Range, ScanError};
 use pagetide_trace::{Epoch, EpochRecord};
 use pagetide_types::{
-    Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, NodeId, Pid, UnitId, VirtAddr,
+    Bytes, EpochHeat, EpochId, HeatFlags, HeatRow, MayBring, NodeId, Pid, UnitId, VirtAddr,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,7 +53,7 @@ pub(crate) struct Truth {
     /// What it was told that deciding took last.
     pub(crate) decided: Duration,
     /// What it was told that the best placement would bring.
-    pub(crate) may_bring_s: Option<f64>,
+    pub(crate) may_bring: Option<MayBring>,
     /// The next epoch sees the target change.
     pub(crate) changes: bool,
     /// For so long pages may move in each of its epochs.
@@ -123,8 +123,8 @@ impl Tracker for Truth {
         (process == PID).then(|| Duration::from_secs_f64(passed_s * self.cores))
     }
 
-    fn may_bring(&mut self, a_second_s: Option<f64>) {
-        self.may_bring_s = a_second_s;
+    fn may_bring(&mut self, may_bring: Option<MayBring>) {
+        self.may_bring = may_bring;
     }
 
     fn decided(&mut self, cpu: Duration) {
@@ -220,7 +220,7 @@ impl World {
             changed: 0,
             hurried: 0,
             decided: Duration::ZERO,
-            may_bring_s: None,
+            may_bring: None,
             changes: false,
             lasts: Duration::ZERO,
             sparse: vec![],

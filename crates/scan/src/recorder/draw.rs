@@ -76,7 +76,7 @@ pub(super) struct VisitCost([Option<f64>; 2]);
 
 impl VisitCost {
     /// `huge`: share of the regions that are huge pages, which counts before the first visit.
-    fn of(&self, coarse: bool, huge: f64) -> f64 {
+    pub(super) fn of(&self, coarse: bool, huge: f64) -> f64 {
         let [fine, few] = self.0;
         let guess = || VISIT_NS * (1.0 - huge * (1.0 - HUGE));
         match coarse {
@@ -193,7 +193,7 @@ impl Recorder {
     }
 
     /// Which part of the regions are huge pages.
-    fn huge_share(&self) -> f64 {
+    pub(super) fn huge_share(&self) -> f64 {
         let regions = || self.regions.iter().filter(|region| self.can_visit(region));
         regions().filter(|region| region.huge).count() as f64 / regions().count().max(1) as f64
     }

@@ -2,10 +2,11 @@
 
 use super::births::{OFTEN_NS, Whom};
 use super::pace::{self, Pace};
-use super::{End, Meanwhile, Options, Recorder, draw, whole, worth};
+use super::{End, Meanwhile, Options, Recorder, draw, whole};
 use crate::bits::eyes::Eyes;
 use crate::bits::live::{Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
+use crate::survey::change::TELL;
 use crate::survey::{Judged, Limits, Outcome, Survey, ladder};
 use crate::target::follow::all_ended;
 use pagetide_trace::EpochRecord;
@@ -144,7 +145,7 @@ impl Recorder {
         let took_ns = record.epoch.recorder_s * 1e9 + pace.deciding.as_nanos() as f64;
         self.owed_ns = pace.owes_ns(self.length, took_ns);
         self.ended_ns = Some(self.live.now());
-        self.same += 1;
+        self.worth.lasts(self.length);
         self.judge(coarse);
         self.crowded += u32::from(2.0 * self.ending_ns as f64 > all);
         for process in &outcome.lost {
@@ -213,7 +214,7 @@ impl Recorder {
         let hurry = std::mem::take(&mut self.hurried);
         let all = self.epoch == 0 || hurry && self.first_visits(true).is_some();
         let budget = self.budget();
-        let may_bring_s = self.may_bring_s.filter(|_| self.options.thrifty);
+        let noticing_s = TELL as f64 * self.visit_cost.of(false, self.huge_share()) * 1e-9;
         Pace {
             epoch: self.epoch,
             usual: self.options.epoch,
@@ -226,7 +227,7 @@ impl Recorder {
             ahead: self.options.opening.is_some() && all,
             owed_ns: self.owed_ns,
             budget,
-            worth: worth::of(budget, may_bring_s, self.same),
+            worth: if self.options.thrifty { self.worth.of(budget, noticing_s) } else { 1.0 },
         }
     }
 

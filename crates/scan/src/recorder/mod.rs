@@ -29,6 +29,7 @@ use crate::recorder::births::Births;
 use crate::recorder::heat::HeatTable;
 use crate::recorder::stalled_cycles::Stalls;
 use crate::recorder::used_cpu::UsedCpu;
+use crate::recorder::worth::Worth;
 use crate::survey::change::LastVisits;
 use crate::survey::estimate::Estimator;
 use crate::target::claims::Claims;
@@ -38,7 +39,7 @@ use crate::target::resident_set::ResidentSet;
 use crate::target::units::Units;
 use pagetide_host::Host;
 use pagetide_trace::EpochRecord;
-use pagetide_types::{Bytes, Patience, Pid};
+use pagetide_types::{Bytes, MayBring, Patience, Pid};
 use std::hash::RandomState;
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -124,10 +125,7 @@ pub struct Recorder {
     deciding: [Duration; 2],
     /// How long it was.
     length: Duration,
-    /// Seconds a second that the best placement would bring, if somebody says so, and how many epochs the target has been
-    /// the same.
-    may_bring_s: Option<f64>,
-    same: u32,
+    worth: Worth,
     /// CPU time that was spent ahead and is to be saved, ns.
     owed_ns: f64,
     /// Epochs of which writing heat down took more than half of the budget.
@@ -205,8 +203,7 @@ impl Recorder {
             ending_ns: 0,
             deciding: [Duration::ZERO; 2],
             length: Duration::ZERO,
-            may_bring_s: None,
-            same: 0,
+            worth: Worth::default(),
             owed_ns: 0.0,
             crowded: 0,
             most,
@@ -236,7 +233,7 @@ impl Recorder {
     /// looks, and that epoch is no longer than this takes, where the first ones are short ([`Options::opening`]).
     pub fn changed(&mut self) {
         self.hurried = true;
-        (self.may_bring_s, self.same) = (None, 0);
+        self.worth = Worth::default();
         if self.options.opening.is_some() && self.epoch > 1 {
             self.regions.iter_mut().for_each(|region| region.outdated = true);
         }
@@ -273,12 +270,11 @@ impl Recorder {
         self.hurried = true;
     }
 
-    /// The best placement of what is watched would bring so many seconds a second, as far as the caller knows (none: nobody
-    /// does). Watching takes no more than that, but for a tenth of the budget, where it is to be [`Options::thrifty`] and
-    /// the target has been the same for some epochs. Who pauses does not promise less at once.
-    pub fn may_bring(&mut self, a_second_s: Option<f64>) {
-        let before = self.may_bring_s.map(|before| worth::after(before, self.length));
-        self.may_bring_s = a_second_s.map(|now| before.map_or(now, |before| now.max(before)));
+    /// Watching may bring so much, as far as the caller knows (none: nobody does). It takes no more than that is worth, but for
+    /// a tenth of the budget, where it is to be [`Options::thrifty`] and the target has been the same for some epochs. Who
+    /// pauses does not promise less at once.
+    pub fn may_bring(&mut self, may_bring: Option<MayBring>) {
+        self.worth.told(may_bring, self.length);
     }
 
     /// The caller took so much CPU time to decide by the last epoch, which is part of the budget of the next. Where it is much

@@ -4,6 +4,7 @@
 //! as many as can be paid for: of a tenth that is visited in turn each epoch would see others. A change that
 //! misses the sample is not seen: of a hot set of n regions nothing is in it with a probability of 0.9^n.
 
+use super::worth::Worth;
 use super::{Known, Recorder, whole};
 use pagetide_types::Pid;
 use std::hash::BuildHasher;
@@ -23,7 +24,7 @@ impl Recorder {
             let sparse = processes.contains(&known.pid);
             if known.watch < 1.0 && !sparse {
                 // What was seen of it says little.
-                (self.may_bring_s, self.same) = (None, 0);
+                self.worth = Worth::default();
             }
             known.watch = if sparse { share.clamp(0.0, 1.0) } else { 1.0 };
         }

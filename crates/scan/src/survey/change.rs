@@ -14,6 +14,8 @@ const LASTS_NS: u64 = 1_500_000_000;
 const COUNTER: usize = 8;
 const EACH_WAY: usize = 2;
 const APART_NS: u64 = 1_000_000_000;
+/// Visits that tell of a hot set that became another one: half of all go to what is known to be hot (draw.rs).
+pub(crate) const TELL: usize = 2 * COUNTER;
 /// What came or went is such a share of all that counts. In dry runs of PageRank a third of the visits ran counter, to what is
 /// read once in a pass, and that was 0.01 to 1 % of it; where the hot set became another one, 85 %.
 const MATTERS: f64 = 0.1;

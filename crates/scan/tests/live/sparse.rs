@@ -5,7 +5,7 @@ use crate::child::{Area, Child, HUGE, PAGE};
 use crate::recorded::alone;
 use pagetide_host::Host;
 use pagetide_scan::{Observer, Options, Recorder, Target};
-use pagetide_types::HeatFlags;
+use pagetide_types::{HeatFlags, MayBring};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -64,9 +64,10 @@ fn visits_take_a_tenth_of_their_budget_where_no_placement_would_bring_anything()
         let target = Target::Pids(vec![child.pid()]);
         let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
         // CPU time of three epochs each.
-        [None, Some(0.0), Some(1.0)].map(|may_bring_s| {
+        let more = |more_s| Some(MayBring { more_s, ..MayBring::default() });
+        [None, more(0.0), more(1.0)].map(|may_bring| {
             let one = |_| {
-                recorder.may_bring(may_bring_s);
+                recorder.may_bring(may_bring);
                 let epoch = recorder.epoch(&|| false).unwrap().0.unwrap().epoch;
                 epoch.clear_s + epoch.scan_s
             };
@@ -110,7 +111,7 @@ fn what_is_new_is_visited_even_where_no_placement_would_bring_anything() {
     let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
     // Units that were watched, of those numbered from there on, and how many there are.
     let mut watched = |from: usize| {
-        recorder.may_bring(Some(0.0));
+        recorder.may_bring(Some(MayBring::default()));
         let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
         let new = (0..heat.len()).filter(|row| heat.unit[*row].index() >= from);
         let seen = new.filter(|row| heat.flags[*row].has(HeatFlags::SAMPLED)).count();

@@ -24,6 +24,7 @@ struct Load {
 }
 
 /// When the last of `loads` was let in, ns: as the meter has it.
+#[expect(clippy::unwrap_used, clippy::expect_used, reason = "a test's own program")]
 fn as_the_meter_has_it(loads: &[Load]) -> f64 {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().unwrap();
@@ -54,16 +55,17 @@ fn as_the_meter_has_it(loads: &[Load]) -> f64 {
 
 /// The same, of a CPU that lets an instruction in when that `WINDOW` before it has retired, and retires in order. Each load
 /// takes the fill buffer that is free first; with `chained`, it needs what the one before it brings.
+#[expect(clippy::unwrap_used, reason = "there are buffers")]
 fn instruction_by_instruction(loads: &[Load], chained: bool) -> f64 {
     let mut retired = [0.0_f64; WINDOW];
     let mut buffers = [0.0_f64; AT_ONCE];
     let (mut let_in, mut retires, mut arrived) = (0.0_f64, 0.0_f64, 0.0_f64);
     let mut loads = loads.iter().peekable();
-    let mut ran = 0;
+    let mut ran = 0_usize;
     loop {
-        let oldest = &mut retired[ran as usize % WINDOW];
+        let oldest = &mut retired[ran % WINDOW];
         let_in = (let_in + 1.0 / PER_NS as f64).max(*oldest);
-        if let Some(load) = loads.next_if(|load| load.ran == ran) {
+        if let Some(load) = loads.next_if(|load| load.ran == ran as u64) {
             let buffer = buffers.iter_mut().min_by(|a, b| a.total_cmp(b)).unwrap();
             let needs = if chained { arrived } else { 0.0 };
             arrived = let_in.max(*buffer).max(needs) + load.latency_ns as f64;

@@ -7,7 +7,7 @@ use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 pub struct CostBenefit {
     /// By how much an access to fast memory is faster, ns.
     pub gain_ns: f64,
-    /// What an access to fast memory takes, ns; 0 where that is not known (see [`Self::part_waited`]).
+    /// What an access to fast memory takes, ns; 0 where that is not known, and how many are waited for at a time is not asked.
     pub fast_ns: f64,
     /// For how long an access keeps the slow tier's channel from others, ns; 0 where that is not known, and nobody
     /// waits for it (see channel.rs).

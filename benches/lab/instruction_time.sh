@@ -1,6 +1,6 @@
 #!/bin/sh
 # Things whose data fit the caches, one after the other: name, and its CPU time in s; of some how often they did something, and
-# the seconds. Run on the host and in a guest by benches/instruction_time.py. Given:
+# the seconds that passed. Run on the host and in a guest by benches/instruction_time.py. Given:
 # BUSYBOX, KERNEL_TIME (kernel_time.c), PAGETIDE.
 set -e
 took() {

@@ -7,7 +7,7 @@
  * - "beside load K NS": K of them in turn. Their round takes a load's time as long as each has a fill buffer.
  * - "stream line 1 NS": a line of all of them in order, which are fetched ahead.
  *
- * After H. Wong, Measuring Reorder Buffer Capacity (2013), who has no code here.
+ * The method is H. Wong's (Measuring Reorder Buffer Capacity, 2013).
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -36,6 +36,10 @@ static void link_lines(void)
 {
 	uint32_t *next = malloc(LINES * sizeof *next);
 
+	if (!next) {
+		perror("window");
+		exit(1);
+	}
 	for (uint32_t i = 0; i < LINES; i++)
 		next[i] = i;
 	for (uint64_t i = LINES - 1; i > 0; i--) {

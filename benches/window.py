@@ -33,6 +33,8 @@ def least(out):
 def show(out):
     """Where the second of two loads no longer waits beside the first; what more of them take; a stream."""
     ns = least(out)
+    if not ns:
+        raise SystemExit(f"{out} has no window.csv; measure without --show")
     load_ns = min(each for (what, _, _), each in ns.items() if what == "beside")
     table = [["a load by itself", f"{load_ns:.0f} ns"]]
     for kind in ("nop", "add"):

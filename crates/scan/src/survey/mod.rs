@@ -37,6 +37,9 @@ pub(crate) const WAVE: usize = 32;
 pub(crate) const SMALL_WAVE: usize = 8;
 /// Of the epoch's budget so much may be spent beyond what its time allows.
 const AHEAD: f64 = 0.1;
+/// And a wave or two at most where waves come in turn. Their budget is large: spent at one go on a CPU that the target shares it would
+/// keep the target from running until all visits had had their looks, which then show nothing.
+const AHEAD_IN_TURN_NS: f64 = 4e6;
 /// Waves begin in this share of the epoch: the last one is to be looked at some times.
 const LAST_START: f64 = 0.97;
 /// A wave that waits for its turn waits so long at least.
@@ -282,13 +285,19 @@ impl<'a, E: Eyes> Survey<'a, E> {
     fn affordable(&mut self, now: u64) -> bool {
         let length = self.limits.end_ns.saturating_sub(self.start_ns).max(1) as f64;
         let passed = (now - self.start_ns) as f64 / length;
-        (self.spent() as f64) < self.limits.budget_ns * (passed + AHEAD)
+        (self.spent() as f64) < self.limits.budget_ns * passed + self.ahead_ns()
+    }
+
+    /// What may be spent beyond what the time allows.
+    fn ahead_ns(&self) -> f64 {
+        let ahead_ns = AHEAD * self.limits.budget_ns;
+        if self.in_turn.is_some() { ahead_ns.min(AHEAD_IN_TURN_NS) } else { ahead_ns }
     }
 
     /// When another wave may begin, if nothing is spent until then.
     fn affordable_at(&mut self) -> u64 {
         let length = self.limits.end_ns.saturating_sub(self.start_ns) as f64;
-        let part = self.spent() as f64 / self.limits.budget_ns - AHEAD;
+        let part = (self.spent() as f64 - self.ahead_ns()) / self.limits.budget_ns;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let after = (length * part.max(0.0)) as u64;
         self.start_ns.saturating_add(after).saturating_add(1)

@@ -139,6 +139,21 @@ fn waves_in_turn_wait_for_the_budget_and_none_is_left_out() {
 }
 
 #[test]
+fn waves_in_turn_leave_the_target_time_to_run_from_the_beginning() {
+    let regions = regions(1024, false);
+    let waves = crate::survey::draw::each_once(&(0..1024).collect::<Vec<_>>(), WAVE);
+    let mut world = Simulated::new(false, vec![20.0; 1024 * 512]);
+    // Half a core.
+    let limits = Limits { end_ns: world.now + 1_000 * MS, budget_ns: 500e6, single_pages: false };
+    let start = world.now;
+    let survey = Survey::new(&mut world, &regions, ladder::gaps(None), limits);
+    let outcome = survey.coarse(waves.len(), 0).run(&waves, random(1), &|| false);
+    assert!((outcome.tally.clear_ns as f64) < AHEAD * limits.budget_ns, "what could be ahead");
+    let took_ns = (outcome.visits.last().unwrap().cleared_ns - start) as f64;
+    assert!(took_ns > 1.5 * outcome.tally.clear_ns as f64, "{} ms", took_ns * 1e-6);
+}
+
+#[test]
 fn what_was_accessed_after_the_last_look_was_accessed() {
     let mut world = Simulated::new(false, vec![0.0; 2 * 512]);
     let all = regions(2, false);

@@ -71,6 +71,9 @@ impl HeatTable {
             if region.charged_as_expected() {
                 sum.traffic += f64::from(expected);
             }
+            if region.huge && region.history.is_too_hot_to_measure() {
+                flags |= HeatFlags::SATURATED;
+            }
         }
         sum.unknown_here = sum.unknown_here.min(512);
         sum.unknown_most = sum.unknown_most.max(sum.unknown_here);

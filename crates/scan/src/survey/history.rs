@@ -214,6 +214,15 @@ impl History {
         !self.brackets.is_empty()
     }
 
+    /// Of a huge page, whether its first looks saw it whatever its rate is, as is likely beside what is usual: it may be far
+    /// hotter than it is taken for.
+    pub(crate) fn is_too_hot_to_measure(&self) -> bool {
+        self.brackets.not_told_apart().is_some_and(|hot| {
+            let hot = self.weights.iter().zip(hot).filter(|(_, hot)| *hot);
+            hot.map(|(weight, _)| weight).sum::<f32>() > 0.5
+        })
+    }
+
     /// What a page of it counts for, per second of CPU time (see [`mean`]).
     pub(crate) fn page(&self, counts: &[f64; RATES]) -> f64 {
         mean(&self.weights, counts)
@@ -384,6 +393,32 @@ mod tests {
         // Left in peace it is followed at once again.
         (0..40).for_each(|_| _ = swept.learn(&seen(2), &flat(), false));
         assert!(swept.learn(&seen(400), &flat(), false));
+    }
+
+    #[test]
+    fn a_huge_page_that_all_first_looks_saw_is_too_hot_to_measure_however_late_they_came() {
+        let visit = |seen: &[(f64, u16)]| {
+            let mut visit = Visit { pages: 1, huge: true, ..Visit::default() };
+            seen.iter().for_each(|(gap_ns, seen)| visit.take(*gap_ns, *seen, None));
+            let mut brackets = Brackets::default();
+            brackets.add(&visit);
+            brackets
+        };
+        let too_hot = |visits: &[&Brackets]| {
+            let mut history = History::default();
+            visits.iter().for_each(|visit| assert!(!history.learn(visit, &flat(), true)));
+            history.is_too_hot_to_measure()
+        };
+        // Looks at 26 us: a page that is accessed every 0.6 us, and one that is every 60 us.
+        let seen = visit(&[(26e3, 1), (1e6, 1)]);
+        let not_yet = visit(&[(26e3, 0), (1e6, 1)]);
+        assert!(!too_hot(&[]), "unknown");
+        assert!(too_hot(&[&seen; 3]));
+        assert!(!too_hot(&[&seen, &not_yet, &seen, &not_yet]) && !too_hot(&[&not_yet; 3]));
+        // By chance the second one was seen in one late look, and in others later.
+        let late = visit(&[(3e6, 1), (1e7, 1)]);
+        assert!(!too_hot(&[&not_yet, &late, &late]), "the other look tells");
+        assert!(too_hot(&[&late; 3]), "no look tells");
     }
 
     #[test]

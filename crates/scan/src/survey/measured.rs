@@ -1,13 +1,9 @@
 //! What an epoch's visits measured of a region: what a plan charges.
 
-use super::ladder::SHORTEST_HUGE_NS;
-use super::visit::{Look, Slope, Visit};
+use super::visit::{Slope, Visit};
 
-/// A huge page that was seen at this share of its first looks is too hot to measure.
+/// Pages that were cleared together with much else are too hot to measure where the first look saw so many of them.
 const SATURATED: f64 = 0.95;
-/// A first look at a huge page later than this, CPU time of the target, ns, was held up by other
-/// work: that it sees the page accessed says little.
-const AT_ONCE_NS: f64 = 4.0 * SHORTEST_HUGE_NS as f64;
 
 /// See the module.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -21,8 +17,8 @@ pub(crate) struct Measured {
     pub(crate) traffic: Slope,
     /// The lines of it that a plan charges (see charge.rs).
     pub(crate) charged: f64,
-    /// A huge page that was nearly always seen at once, or pages that were cleared together with
-    /// much else and nearly all seen at the first look: it is hotter than was measured.
+    /// Pages that were cleared together with much else and nearly all seen at the first look: it is hotter than was measured.
+    /// (Of a huge page: `History::is_too_hot_to_measure`.)
     pub(crate) saturated: bool,
     /// By glimpses of a part of its pages, which differ: of all together it tells the traffic, and nothing else.
     pub(crate) partly: bool,
@@ -62,8 +58,7 @@ impl Measured {
                 measured += 1.0;
             }
             ran |= visit.reach_ns() > 0.0;
-            let at_once = |first: &&Look| visit.late || (visit.huge && first.gap_ns <= AT_ONCE_NS);
-            if let Some(first) = visit.looks.first().filter(at_once) {
+            if let Some(first) = visit.looks.first().filter(|_| visit.late && !visit.huge) {
                 first_looks += f64::from(visit.pages);
                 seen_at_once += f64::from(first.seen);
             }
@@ -122,16 +117,6 @@ mod tests {
         let of_process = OfProcess { cores: 2.0, ..USUAL };
         let both = Measured::of(&[&busy, &idle], 100, of_process, 1.0).unwrap();
         assert!((both.traffic.pages - 100e3).abs() < 1.0, "{both:?}");
-    }
-
-    #[test]
-    fn a_huge_page_seen_by_a_look_that_came_late_is_not_too_hot_to_measure() {
-        let first_seen = |gap_ns: f64| {
-            let visit = Visit { huge: true, pages: 1, ..visit(&[(gap_ns, 1), (2e5, 1)]) };
-            Measured::of(&[&visit, &visit], 512, USUAL, 1.0).unwrap().saturated
-        };
-        assert!(first_seen(3e3));
-        assert!(!first_seen(5e4));
     }
 
     #[test]

@@ -23,6 +23,8 @@ const CACHED: f64 = 0.1;
 /// So few pages do not say how hot their region is; nor whether they differ where less than this part of them was seen.
 const FEW: f32 = 64.0;
 const MANY: f64 = 0.5;
+/// Looks that miss a page so seldom do not tell how hot it is.
+const MISSED: f32 = 0.05;
 /// What is less likely than this is odd.
 const ODD: f32 = 1e-3;
 
@@ -322,6 +324,21 @@ impl Brackets {
 }
 
 impl Brackets {
+    /// Where nearly all first looks saw the page: by rate, whether they would have anyway, so that it is not told from higher
+    /// ones.
+    pub(crate) fn not_told_apart(&self) -> Option<[bool; RATES]> {
+        let (mut missed, mut saw) = ([0.0; RATES], 0.0);
+        for (_, to, count) in self.counts.iter().filter(|(from, to, _)| *from == 0 && *to != NEVER)
+        {
+            saw += count;
+            for (missed, unseen) in missed.iter_mut().zip(&UNSEEN[usize::from(*to)]) {
+                *missed += count * unseen;
+            }
+        }
+        let all = saw > 0.0 && saw >= (1.0 - MISSED) * self.pages();
+        all.then(|| missed.map(|missed| missed < MISSED * saw))
+    }
+
     /// How likely each rate is for one page of which all these are visits, where `prior` is how
     /// likely each is for such a page (Bayes).
     pub(crate) fn posterior(&self, prior: &Weights) -> Weights {

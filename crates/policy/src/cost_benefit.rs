@@ -7,7 +7,7 @@ use pagetide_types::{Bytes, EpochHeat, HeatFlags};
 pub struct CostBenefit {
     /// By how much an access to fast memory is faster, ns.
     pub gain_ns: f64,
-    /// What an access to fast memory takes, ns; 0 where that is not known, and how many are waited for at a time is not asked.
+    /// What an access to fast memory takes, ns; 0 where that is not known: then each access is taken to be waited for alone.
     pub fast_ns: f64,
     /// For how long an access keeps the slow tier's channel from others, ns; 0 where that is not known, and nobody
     /// waits for it (see channel.rs).
@@ -26,6 +26,10 @@ pub struct CostBenefit {
 /// What has lasted is taken to last as long again; for so many times the usual time to pay at most.
 pub(crate) const LONGEST: f64 = 5.0;
 
+/// A core has so many loads under way at most that all take as long as one (`benches/window.py` finds 24). More waits than that
+/// allows are counted too often, and must not make those of others look short.
+const LEAST_PART: f64 = 1.0 / 24.0;
+
 /// What moves were taken to cost before counts as much as so many MiB that moved.
 const EXPECTED_MIB: f64 = 8.0;
 /// What less has moved says nothing of prices.
@@ -42,8 +46,8 @@ impl CostBenefit {
         Self { within_s: age_s.min(most_s).max(self.within_s), ..*self }
     }
 
-    /// The part of its latency for which an access is waited. Where so many are made that cores would wait for longer than
-    /// they ran, they wait for several at a time.
+    /// The part of its latency for which an access is waited for. Where so many are made that cores would wait for longer than
+    /// they ran, they wait for several at a time, of as many as a core has under way.
     pub(crate) fn part_waited(&self, heat: &EpochHeat, fast: &[bool]) -> f64 {
         let mut waits_s = 0.0;
         for (row, fast) in fast.iter().enumerate() {
@@ -52,7 +56,7 @@ impl CostBenefit {
         }
         let part = f64::from(heat.cores) / waits_s;
         // Of who did not run nothing is known.
-        if self.fast_ns > 0.0 && part > 0.0 { part.min(1.0) } else { 1.0 }
+        if self.fast_ns > 0.0 && part > 0.0 { part.clamp(LEAST_PART, 1.0) } else { 1.0 }
     }
 
     /// How often a second a base page must be accessed so that its move, and that of another one which makes room
@@ -118,6 +122,12 @@ impl CostBenefit {
         born - self.gain(heat, row) > self.cost(heat, row)
     }
 
+    /// How many accesses a second are worth what moving it takes.
+    pub(crate) fn pays_by(&self, heat: &EpochHeat, row: usize) -> f64 {
+        let waits_s = self.waits(1.0) * self.within_s;
+        if waits_s > 0.0 { self.cost(heat, row) / waits_s } else { 0.0 }
+    }
+
     /// What moving it takes, seconds.
     pub(crate) fn cost(&self, heat: &EpochHeat, row: usize) -> f64 {
         self.moving(heat.flags[row].has(HeatFlags::HUGE), heat.bytes(row))
@@ -156,6 +166,8 @@ pub(crate) mod tests {
         assert!((part(&heat, &[true, false]) - 0.5).abs() < 1e-6);
         heat.in_order = vec![0.0, 4e6];
         assert_eq!(part(&heat, &[true, false]), 1.0, "four at a time anyway");
+        heat.cores = 0.01;
+        assert_eq!(part(&heat, &[false, false]), 1.0 / 24.0, "no core has more of them under way");
         heat.cores = 0.0;
         assert_eq!(part(&heat, &[true, false]), 1.0, "nobody says how long they ran");
     }

@@ -208,8 +208,9 @@ impl Tenant {
             Room::Limited { capacity, most, used, move_budget, for_births } => {
                 let age_s = self.processes.age_s();
                 let cost_benefit = prices.map(|terms| terms.at_age(age_s));
-                found = prices.map(|terms| {
-                    let of = may_bring(heat, fast, may_go_up, capacity);
+                found = cost_benefit.map(|terms| {
+                    let moving = |row| may_go_up(row).then(|| terms.pays_by(heat, row));
+                    let of = may_bring(heat, fast, moving, capacity);
                     let [more_s, at_stake_s] = of.map(|accesses| terms.waits(accesses));
                     MayBring { more_s, at_stake_s }
                 });

@@ -11,6 +11,9 @@ const SAME: u32 = 3;
 /// pauses. (What a better placement would have brought counts no more once it is in place.)
 const HALF_S: f64 = 10.0;
 
+/// Visits that tell of a change within so long are soon enough, s: none is believed within a second (survey/change.rs).
+const SOON_S: f64 = 0.25;
+
 /// What is known of a target since it became what it is.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Worth {
@@ -39,11 +42,12 @@ impl Worth {
     /// What can be had is worth itself. What is in place is lost until a change is seen, `noticing_s / share` seconds; what has
     /// lasted for a time is over in the next second with a chance of one in its seconds (of what lasts
     /// by a power law). Watching and what is lost take least together where each takes the same: the root of what is at
-    /// stake, times the one time, over the other.
+    /// stake, times the one time, over the other. [`SOON_S`] is soon enough.
     pub(super) fn of(&self, budget: f64, noticing_s: f64) -> f64 {
         let known = self.may_bring.filter(|_| self.epochs >= SAME);
         known.map_or(1.0, |MayBring { more_s, at_stake_s }| {
             let insured_s = (at_stake_s * noticing_s / self.lasted.as_secs_f64().max(1.0)).sqrt();
+            let insured_s = insured_s.min(noticing_s / SOON_S);
             ((more_s + insured_s) / budget).clamp(WORTHLESS, 1.0)
         })
     }
@@ -81,6 +85,13 @@ mod tests {
         assert!((lost_s - watching_s).abs() < 1e-9);
         assert!((share(32) - 0.005).abs() < 1e-9);
         assert!((share(3200) - 0.003).abs() < 1e-9, "a tenth of the budget at least");
+    }
+
+    #[test]
+    fn no_change_is_worth_seeing_at_once() {
+        let share = |noticing_s: f64| 0.03 * worth(0.0, 0.4, 3).of(0.03, noticing_s);
+        assert!((share(0.001) - 0.004).abs() < 1e-9, "1 ms of visits in a quarter of a second");
+        assert!((share(0.004) - (0.4_f64 * 0.004 / 15.0).sqrt()).abs() < 1e-9);
     }
 
     #[test]

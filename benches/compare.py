@@ -178,7 +178,7 @@ def show(folder, again, markdown):
     """The table of all cases, and how the goals stand."""
     found = cases(folder, again)
     lines, goals = [], Goals()
-    header = ["program", "free, MiB", "tiering", "has, MiB", "at first", "last third", "best", "waits", "best", "moved", "CPU time", "speed"]
+    header = ["program", "free, MiB", "tiering", "has, MiB", "at first", "last third", "possible", "waits", "possible", "moved", "CPU time", "speed"]
     for (program, dram), modes in found.items():
         if dram == ALONE:
             continue
@@ -197,9 +197,9 @@ def show(folder, again, markdown):
                     lines[-1] += [last_third(case["shares"], share[key][mode]) if key == MISSES else percent(share[key].get(mode)), percent(bests[key])]
                 lines[-1] += [f"{mib[mode]:.0f} MiB", "" if cpu_s(case) is None else f"{cpu_s(case):.1f} s"]
             lines[-1] += [""] * (len(header) - 1 - len(lines[-1])) + ["" if mode not in speed else f"{speed[mode]:.2f}"]
-        goals.add(f"{program} with {dram} MiB of DRAM", (share, bests), mib, speed)
+        goals.add(f"{program} {dram}", (share, bests), mib, speed)
     common.table(header, lines, markdown)
-    goals.say()
+    goals.show(markdown)
 
 
 def percent(share):
@@ -241,32 +241,42 @@ class Goals:
             row[f"{key}reached"] = (share["pagetide"] - share["none"]) / possible if possible >= MATTERS else None
             row[f"{key}behind"] = max(share[mode] for mode in share if mode != "pagetide") - share["pagetide"]
 
-    def say(self):
-        """Prints a line per goal."""
-        if self.rows:
-            less = [row for row in self.rows if row["speed"] < 0.99]
-            least = min(self.rows, key=lambda row: row["speed"])
-            mean = statistics.geometric_mean(row["speed"] for row in self.rows)
-            print(f"\n- Speed over that of the best of the others: {mean:.3f} (geometric mean of {len(self.rows)} rows), below 0.99 in {len(less)}, {least['speed']:.3f} at least, {least['name']}")
-            print(f"- Slower than without migration: {most(self.rows, 'slower', '%')} (goal: 1)")
-        for key, what in {MISSES: "Of all misses", LEADS: "Of those that are waited for"}.items():
-            rows = [row for row in self.rows if f"{key}possible" in row]
-            counting = [row for row in rows if row[f"{key}possible"] >= MATTERS]
-            if counting:
-                others = [row for row in rows if row[f"{key}possible"] < MATTERS]
-                good = sum(row[f"{key}reached"] >= 0.95 for row in counting)
-                least = min(counting, key=lambda row: row[f"{key}reached"])
-                print(f"- {what}: where the best placement gains {MATTERS:.0f} points or more over none, Pagetide reaches 0.95 of that in {good} of {len(counting)} rows (goal: two thirds); least {least[f'{key}reached']:.2f}, {least['name']}. Behind the best of the others there {most(counting, f'{key}behind')} (goal: 2); in the other {len(others)} rows {most(others, f'{key}behind')}. Bytes moved, divided by the kernel's: median {statistics.median(row['bytes'] for row in counting):.2f} (goal: 0.5)")
+    def show(self, markdown):
+        """Prints a table of goals."""
         if self.missing:
-            print(f"- Not measured as a whole, so in none of these: {', '.join(self.missing)}")
+            print(f"\nNot measured as a whole, so in no goal: {', '.join(self.missing)}.")
+        if not self.rows:
+            return
+        mean = statistics.geometric_mean(row["speed"] for row in self.rows)
+        least = min(self.rows, key=lambda row: row["speed"])
+        lines = [
+            ["speed over the best of the others, least", "", f"{least['speed']:.3f}, {least['name']} (geometric mean of {len(self.rows)}: {mean:.3f})", ""],
+            ["slower than without migration, most", "1 %", most(self.rows, "slower", " %"), ""],
+        ]
+        of = {key: [row for row in self.rows if f"{key}possible" in row] for key in COUNTED}
+        counting = {key: [row for row in rows if row[f"{key}possible"] >= MATTERS] for key, rows in of.items()}
+        others = {key: [row for row in rows if row not in counting[key]] for key, rows in of.items()}
+        each = lambda say, rows: [say(key, rows[key]) if rows[key] else "–" for key in COUNTED]
+        behind = lambda key, rows: most(rows, f"{key}behind", " points")
+        reached = lambda key, rows: f"{sum(row[f'{key}reached'] >= 0.95 for row in rows)} of {len(rows)}"
+        lowest = lambda key, rows: "{1:.2f}, {0}".format(*min(((row["name"], row[f"{key}reached"]) for row in rows), key=lambda row: row[1]))
+        bytes_ = lambda _, rows: f"{statistics.median(row['bytes'] for row in rows):.2f}"
+        there = f"where {MATTERS:.0f} points or more are possible"
+        lines += [
+            [f"rows {there}: 0.95 of what is possible over none reached", "two thirds", *each(reached, counting)],
+            ["the least of that", "", *each(lowest, counting)],
+            ["share behind the next best there, most", "2 points", *each(behind, counting)],
+            ["bytes moved over the kernel's there, median", "0.5", *each(bytes_, counting)],
+            ["share behind the next best in other rows, most", "", *each(behind, others)],
+        ]
+        print()
+        common.table(["", "goal", "all misses", "those waited for"], lines, markdown)
 
 
-def most(rows, key, unit="points"):
+def most(rows, key, unit):
     """The row with the most of something, in words."""
-    if not rows:
-        return "none measured"
     row = max(rows, key=lambda row: row[key])
-    return f"by {row[key]:.1f} {unit} at most, {row['name']}" if row[key] > 0.0 else "never"
+    return f"{row[key]:.1f}{unit}, {row['name']}" if row[key] > 0.0 else "never"
 
 
 def to_measure(args):

@@ -5,10 +5,12 @@ use crate::commands::shift::Unable;
 use crate::tell::tell;
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use pagetide_host::{Capabilities, Features, Host};
 use pagetide_manager::TierError;
 use pagetide_privilege::AccountError;
 use pagetide_scan::ScanError;
 use pagetide_shift::{DaemonError, JournalError, PrepareError, Refusal};
+use pagetide_types::shell;
 use std::io::Write;
 use std::process::{ExitCode, ExitStatus};
 
@@ -31,8 +33,22 @@ const RECORDINGS: &str = "[RECORDING]";
 /// Puts our advice in the place of the parser's, which for whatever it does not know is to write it after `--`: that is
 /// for words that are no options, where there may be a command. And adds some where a plan is asked of two things.
 fn advise(error: &mut clap::Error) {
-    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return };
+    let about = match error.kind() {
+        ErrorKind::InvalidSubcommand => ContextKind::InvalidSubcommand,
+        _ => ContextKind::InvalidArg,
+    };
+    let Some(ContextValue::String(word)) = error.get(about) else { return };
     let advice = match error.kind() {
+        ErrorKind::InvalidSubcommand if word == "verify" => {
+            "verify is an option of run: pagetide run --verify app.heat -- COMMAND"
+        }
+        ErrorKind::ValueValidation if is_no_number(error) => {
+            "a plain number is expected: 1000000 or 1e6 rather than 1M, 5 rather than 5s"
+        }
+        ErrorKind::ArgumentConflict if are_both(error, "--unit", "--record") => {
+            "a recording holds units of one size, and a run records regions of 2M; leave --unit out, or record single \
+             pages with pagetide record --unit 4K (docs/run.md, \"Units\")"
+        }
         ErrorKind::UnknownArgument => {
             let option = word.starts_with('-');
             error.remove(ContextKind::Suggested);
@@ -48,6 +64,23 @@ fn advise(error: &mut clap::Error) {
         _ => return,
     };
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![advice.to_owned().into()]));
+}
+
+/// Whether a value was to be a plain number, of which the parser says no more than that.
+fn is_no_number(error: &clap::Error) -> bool {
+    use std::error::Error;
+    error.source().is_some_and(<dyn Error>::is::<std::num::ParseFloatError>)
+}
+
+/// Whether these two options are in each other's way.
+fn are_both(error: &clap::Error, one: &str, other: &str) -> bool {
+    let at = |kind| match error.get(kind) {
+        Some(ContextValue::String(option)) => option.clone(),
+        Some(ContextValue::Strings(options)) => options.join(" "),
+        _ => String::new(),
+    };
+    let (a, b) = (at(ContextKind::InvalidArg), at(ContextKind::PriorArg));
+    (a.starts_with(one) && b.starts_with(other)) || (a.starts_with(other) && b.starts_with(one))
 }
 
 /// Says what of the command line was not understood, or shows the help that was asked for.
@@ -86,8 +119,24 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // The reader of our output went away (`pagetide ... | head`): nothing is wrong.
         return ExitCode::SUCCESS;
     }
-    tell!("pagetide: {}", text(error));
+    let rights = error.chain().find_map(|cause| cause.downcast_ref::<ScanError>());
+    let rights = rights.filter(|error| matches!(error, ScanError::NotPermitted(_)));
+    let grant = rights.and_then(|_| grant(&Host::live().features())).unwrap_or_default();
+    tell!("pagetide: {}{grant}", text(error));
     ExitCode::from(code_of(error))
+}
+
+/// How the binary is given the rights that its user lacks, after a message that ends with that it can be; nothing for
+/// root, who lacks them in a container.
+fn grant(features: &Features) -> Option<String> {
+    if features.uid == Some(0) || features.capabilities.lacking().is_empty() {
+        return None;
+    }
+    // Those that a file has take the place of those that it had.
+    let all = Capabilities::default().lacking().join(",").to_lowercase();
+    let binary = std::env::current_exe().ok()?;
+    let binary = shell::shown(&binary.to_string_lossy());
+    Some(format!(": sudo setcap {all}+ep {binary} (then all who may execute it have them)"))
 }
 
 /// An error with its causes, but for those whose text it tells already.

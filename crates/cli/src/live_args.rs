@@ -98,7 +98,8 @@ pub(crate) struct RunArgs {
     /// are cleared (about 10 ms per GiB, within the budget) page faults of the program wait.
     #[arg(long)]
     pub(crate) clear_shared: bool,
-    /// Write a line of JSON per epoch: what was seen, decided and done.
+    /// Write a line of JSON per epoch: what was seen, decided and done. To a new file, a pipe or a device such as
+    /// /dev/stdout.
     #[arg(long, value_name = "FILE.jsonl")]
     pub(crate) log: Option<PathBuf>,
     /// Also write what was seen as a recording, to plan with and to compare the plan.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(crate) struct ReproduceArgs {
-    /// The paper (`--list` names them).
-    #[arg(value_name = "PAPER", required_unless_present = "list")]
+    /// The paper; without one the papers and their figures are listed.
+    #[arg(value_name = "PAPER")]
     pub(crate) paper: Option<String>,
     /// Only this figure; else all that are not slow.
     #[arg(value_name = "FIGURE")]

@@ -1,13 +1,8 @@
 //! Recordings that will be too short for a plan: said at the start, not after minutes.
 
 use crate::args::RecordOptions;
-use pagetide_replay::{LEAST_EPOCHS, LEAST_SECONDS};
+use pagetide_replay::{LEAST_EPOCHS, LEAST_SECONDS, Plan};
 use std::time::Duration;
-
-/// What a plan leaves out at most of a program that fills its memory in its first seconds: two
-/// epochs in which it grows, for the first walk may come before its end, and one in which policies
-/// learn.
-pub(crate) const LEFT_OUT: u32 = 3;
 
 /// Epochs that a plan needs beside those that it leaves out. Samples take their time, however short
 /// the epochs.
@@ -26,6 +21,11 @@ pub(crate) fn needed_in_words(needed: u32) -> String {
     }
 }
 
+/// The time in which these epochs, and those that a plan leaves out, are over.
+pub(crate) fn enough(options: &RecordOptions) -> Duration {
+    options.epoch * (needed(options) + Plan::LEFT_OUT)
+}
+
 /// That no plan can come of so few epochs, and what would help.
 pub(crate) fn too_short(options: &RecordOptions) -> Option<String> {
     let (limit, epoch) = (options.limit?, options.epoch);
@@ -36,8 +36,7 @@ pub(crate) fn too_short(options: &RecordOptions) -> Option<String> {
     if fit + 0.2 >= least {
         return None;
     }
-    let left_out = f64::from(LEFT_OUT);
-    let longer = epoch.mul_f64(least + left_out);
+    let left_out = f64::from(Plan::LEFT_OUT);
     // Shorter epochs leave out less, but as much time must remain.
     let by_time = if options.exact.exact { 0.0 } else { LEAST_SECONDS };
     let limit_s = limit.as_secs_f64();
@@ -60,7 +59,7 @@ pub(crate) fn too_short(options: &RecordOptions) -> Option<String> {
         },
         time(epoch),
         needed_in_words(needed),
-        time(longer)
+        time(enough(options))
     ))
 }
 
@@ -74,7 +73,7 @@ pub(crate) fn time(time: Duration) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::exact_args::ExactOptions;
 
@@ -82,7 +81,7 @@ mod tests {
         too_short(&options(limit_ms, epoch_ms))
     }
 
-    fn options(limit_ms: Option<u64>, epoch_ms: u64) -> RecordOptions {
+    pub(crate) fn options(limit_ms: Option<u64>, epoch_ms: u64) -> RecordOptions {
         let of = Duration::from_millis;
         RecordOptions {
             epoch: of(epoch_ms),

@@ -34,9 +34,20 @@ pub(crate) fn pid(text: &str) -> Result<i32, String> {
 
 /// Times that are taken.
 const RANGE: &str = "1ms to 115d";
+/// The shortest epoch of a run: a burst of looks must fit into it.
+const SHORTEST_EPOCH: Duration = Duration::from_millis(200);
 
 /// `5s`, `200ms`, `2min`; a number alone is seconds, whatever it is for.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
+    let value = in_seconds(text)?;
+    if !(1e-3..1e7).contains(&value) {
+        return Err(format!("'{text}' is out of range: {RANGE}, for example 5s or 2min"));
+    }
+    Ok(Duration::from_secs_f64(value))
+}
+
+/// The number of seconds that a text stands for, of any size.
+fn in_seconds(text: &str) -> Result<f64, String> {
     const UNITS: &str = "ms, s, min or m, h, d";
     let units =
         [("ms", 1e-3), ("min", 60.0), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("d", 86_400.0)];
@@ -47,10 +58,7 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let value: f64 = number.trim().parse().map_err(|_| {
         format!("'{text}' is not a time; write for example 5s, 200ms or 2min (units: {UNITS})")
     })?;
-    if !(1e-3..1e7).contains(&(value * factor)) {
-        return Err(format!("'{text}' is out of range: {RANGE}, for example 5s or 2min"));
-    }
-    Ok(Duration::from_secs_f64(value * factor))
+    Ok(value * factor)
 }
 
 /// `30%` or `20-40%`.
@@ -87,18 +95,19 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
     Ok(value / 100.0)
 }
 
-/// At least 200 ms: a burst of looks must fit into an epoch.
+/// The length of an epoch of a run.
 pub(crate) fn epoch(text: &str) -> Result<Duration, String> {
-    let epoch = seconds(text)?;
-    if epoch < Duration::from_millis(200) {
-        return Err(format!("'{text}' is too short; an epoch takes at least 200ms"));
+    let of_epochs = RANGE.replace("1ms", "200ms");
+    match seconds(text) {
+        Ok(epoch) if epoch >= SHORTEST_EPOCH => Ok(epoch),
+        Ok(_) => Err(format!("'{text}' is out of range: {of_epochs}, for example 5s or 2min")),
+        Err(error) => Err(error.replace(RANGE, &of_epochs)),
     }
-    Ok(epoch)
 }
 
 /// A time, or none.
 pub(crate) fn seconds_or_0(text: &str) -> Result<Duration, String> {
-    match text.trim_end_matches(char::is_alphabetic).parse::<f64>() {
+    match in_seconds(text) {
         Ok(0.0) => Ok(Duration::ZERO),
         _ => seconds(text).map_err(|error| error.replace(RANGE, &format!("0, or {RANGE}"))),
     }
@@ -190,11 +199,21 @@ mod tests {
     #[test]
     fn epochs_may_be_short_but_not_too_short() {
         assert_eq!(epoch("200ms"), Ok(Duration::from_millis(200)));
-        assert!(epoch("199ms").is_err_and(|error| error.contains("at least 200ms")));
+        for short in ["199ms", "0", "-1s", "0.5ms"] {
+            assert!(
+                epoch(short).is_err_and(|error| error.contains("out of range: 200ms to 115d")),
+                "{short}"
+            );
+        }
         assert_eq!(seconds_or_0("0"), Ok(Duration::ZERO));
         assert_eq!(seconds_or_0("0s"), Ok(Duration::ZERO));
         assert_eq!(seconds_or_0("2s"), Ok(Duration::from_secs(2)));
-        assert!(seconds_or_0("soon").is_err());
+        for wrong in ["soon", "0x", "0foo", "5x", "ms"] {
+            assert!(
+                seconds_or_0(wrong).is_err_and(|error| error.contains("is not a time")),
+                "{wrong}"
+            );
+        }
         for text in ["-1", "0.0001"] {
             let error = seconds_or_0(text).unwrap_err();
             assert!(error.contains("is out of range: 0, or 1ms to 115d"), "{error}");

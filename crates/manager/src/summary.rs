@@ -107,7 +107,8 @@ impl EpochLine {
     /// row that lies there, 0 to 1.
     pub(crate) fn count_accesses(&mut self, heat: &EpochHeat, fast_part: impl Fn(usize) -> f64) {
         let rate = |row: usize| f64::from(heat.memory_rate(row));
-        self.accesses_per_s = (0..heat.len()).map(rate).sum();
+        // The sum of nothing is -0.0.
+        self.accesses_per_s = (0..heat.len()).map(rate).sum::<f64>() + 0.0;
         if self.accesses_per_s > 0.0 {
             let served: f64 = (0..heat.len()).map(|row| rate(row) * fast_part(row)).sum();
             self.fast_share = Some(served / self.accesses_per_s);

@@ -26,7 +26,7 @@ pub fn plan_at(plan: &Plan, fast: Bytes, style: Style) -> String {
         out += &style.paragraph("  ", UNANSWERED);
     }
     out += &table(plan, fast, style);
-    out + &said::stands_on(&plan.said, style)
+    out + &said::stands_on(&plan.said_at(fast), style)
 }
 
 fn answer(plan: &Plan, fast: Bytes, style: Style) -> String {

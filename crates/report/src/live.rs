@@ -119,24 +119,26 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
         fields.push(("Stood still", epochs(summary.stood_still)));
     }
     fields.extend(turns(&summary.turns));
-    fields.push((
-        "In fast",
-        format!("{} at first, {} at last", now(&summary.first), now(&summary.last)),
-    ));
+    fields.push(("In fast", format!("first {}", now(&summary.first))));
+    fields.push(("", format!("last {}", now(&summary.last))));
     fields.extend(summary.verified.as_ref().map(|verified| ("Verified", beside(verified))));
     let seconds = |ns: u64| ns as f64 * 1e-9;
+    let observing = percent(summary.observer_s / summary.seconds.max(1e-9));
+    let all = percent(summary.cpu_s / summary.seconds.max(1e-9));
     fields.push((
         "Cost",
-        format!(
-            "observing {} of one core, with deciding and moving {}; moving {} in {} calls, the longest {}, looking where \
-             pages are {}",
-            percent(summary.observer_s / summary.seconds.max(1e-9)),
-            percent(summary.cpu_s / summary.seconds.max(1e-9)),
-            short_time(seconds(moves.moving_ns)),
-            moves.calls,
-            short_time(seconds(moves.longest_call_ns)),
-            short_time(seconds(moves.looking_ns)),
-        ),
+        if summary.dry_run {
+            format!("observing {observing} of one core, with deciding {all}")
+        } else {
+            format!(
+                "observing {observing} of one core, with deciding and moving {all}; moving {} in {} calls, the longest \
+                 {}, looking where pages are {}",
+                short_time(seconds(moves.moving_ns)),
+                moves.calls,
+                short_time(seconds(moves.longest_call_ns)),
+                short_time(seconds(moves.looking_ns)),
+            )
+        },
     ));
     fields
 }
@@ -249,6 +251,27 @@ mod tests {
         ] {
             assert!(text.contains(line), "no '{line}' in {text}");
         }
+    }
+
+    #[test]
+    fn what_was_fast_has_a_row_for_the_beginning_and_one_for_the_end() {
+        let line = |mib, share| EpochLine {
+            held: Bytes::mib(mib),
+            resident: Bytes::mib(107),
+            fast_share: Some(share),
+            ..EpochLine::default()
+        };
+        let (first, last) = (line(39, 0.004), line(38, 0.94));
+        let summary = Summary { first, last, ..Summary::default() };
+        let text = run_summary(&summary, Style::new(80, false));
+        let rows = [
+            "  In fast     first 39.0 MiB of 107 MiB, 0.4 % of accesses",
+            "              last 38.0 MiB of 107 MiB, 94 % of accesses",
+        ];
+        assert!(text.contains(&rows.join("\n")), "{text}");
+        assert!(text.contains("in 0 calls"), "{text}");
+        let dry = run_summary(&Summary { dry_run: true, ..summary }, Style::new(80, false));
+        assert!(!dry.contains("calls") && dry.contains("with deciding"), "{dry}");
     }
 
     #[test]

@@ -142,6 +142,9 @@ fn the_slowdown_with_a_given_fast_memory() {
     };
     assert_eq!(lfu(Bytes::mib(1400)), lfu(Bytes::gib(4)));
     assert_ne!(lfu(Bytes::mib(100)), lfu(Bytes::mib(1400)));
+    let flat = plan_of(&made::partly_saturated(), &PlanOptions::default());
+    let text = pagetide_report::plan_at(&flat, Bytes::gib(4), plain(80));
+    assert!(!text.contains("the curve is flat"), "no target is asked for: {text}");
     let unsure = plan_of(&made::saturated(), &PlanOptions::default());
     let text = pagetide_report::plan_at(&unsure, Bytes::mib(100), plain(80));
     assert!(text.contains("These figures may be far off"), "{text}");

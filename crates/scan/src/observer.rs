@@ -1,7 +1,7 @@
 //! Makes sure that heat can be read on this machine before anyone relies on it: capabilities,
 //! the eBPF program, the self test.
 
-use crate::bits::live::Live;
+use crate::bits::madv_cold::Live;
 use crate::error::ScanError;
 use crate::self_test::{self, Finding, Report};
 use crate::walk::nodes::NodeRange;

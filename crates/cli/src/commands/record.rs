@@ -6,16 +6,20 @@ use crate::commands::exact;
 use crate::commands::writing::{Output, Writing};
 use crate::notes::{CTRL_C_KEEPS, Notes};
 use crate::progress::Progress;
-use crate::short::{LEFT_OUT, needed, needed_in_words, time, too_short};
+use crate::short::{enough, needed, needed_in_words, time, too_short};
 use crate::tell::tell;
 use crate::{exit, interrupt};
 use anyhow::{Context, Result};
 use pagetide_host::{Features, Host};
 use pagetide_machine::Machine;
 use pagetide_privilege::Capabilities;
+use pagetide_replay::Plan;
 use pagetide_scan::{End, Observer, Options, Recorder, ScanError, Target};
 use pagetide_trace::{EpochRecord, Header, RecordingWriter, SCHEMA_VERSION, Source, Unknown};
 use pagetide_types::{Bytes, Pid, UnitSize, shell};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -38,19 +42,18 @@ pub(crate) fn run(arguments: &RecordArgs) -> Result<ExitCode> {
     let path = shell::shown(&arguments.output.to_string_lossy());
     let began = matches!(target, Target::Command(_));
     let options = &arguments.options;
-    tell!("{}", next_step(recorded, began, options.limit, needed(options), &path));
+    tell!("{}", next_step(recorded, began, options, &path));
     Ok(code(recorded.end))
 }
 
-/// What was recorded, and what can be done with it. `began`: the target began with the recording;
-/// `needed`: epochs that a plan needs beside those that it leaves out.
+/// What was recorded, and what can be done with it. `began`: the target began with the recording.
 fn next_step(
     Recorded { end, epochs }: Recorded,
     began: bool,
-    limit: Option<Duration>,
-    needed: u32,
+    options: &RecordOptions,
     path: &str,
 ) -> String {
+    let (limit, needed) = (options.limit, needed(options));
     let ended = matches!(end, End::TargetEnded(_));
     let early = match limit {
         Some(limit) if ended => {
@@ -60,13 +63,19 @@ fn next_step(
     };
     if epochs < needed {
         let plural = if epochs == 1 { "" } else { "s" };
+        let enough = time(enough(options));
+        let longer = match ended {
+            true => format!("record a run that takes {enough} or longer"),
+            false => format!("--for {enough}"),
+        };
         return format!(
-            "{early}recorded {epochs} epoch{plural} to {path}, too few for a plan: that takes \
-             {needed} at least; pagetide trace info {path} shows what is there"
+            "{early}recorded {epochs} epoch{plural} to {path}, too few for a plan, which needs at least {} after the \
+             program has filled its memory: {longer}; pagetide trace info {path} shows what is there",
+            needed_in_words(needed)
         );
     }
     // What a plan may leave out at the start, and at the end of a target that ended.
-    let left_out = if began { LEFT_OUT } else { (epochs / 2).max(2) } + u32::from(ended);
+    let left_out = if began { Plan::LEFT_OUT } else { (epochs / 2).max(2) } + u32::from(ended);
     let few = if epochs < needed + left_out {
         let after = if began {
             "those in which a program fills its memory"
@@ -92,6 +101,27 @@ pub(crate) fn code(end: End) -> ExitCode {
         End::Stopped => ExitCode::from(exit::INTERRUPTED),
         _ => ExitCode::SUCCESS,
     }
+}
+
+/// Whether a command can be started, as far as its file tells before anything is begun.
+pub(super) fn check_command(target: &Target) -> Result<(), ScanError> {
+    let Target::Command(words) = target else { return Ok(()) };
+    // Others are looked for in PATH.
+    let path = words.first().filter(|word| word.as_bytes().contains(&b'/')).map(Path::new);
+    let Some((path, there)) = path.and_then(|path| Some((path, path.metadata().ok()?))) else {
+        return Ok(());
+    };
+    let name = path.display();
+    if there.is_dir() {
+        let text = format!("'{name}' is a directory; name the program in it");
+        return Err(ScanError::Target(text));
+    }
+    if there.permissions().mode() & 0o111 == 0 {
+        let text =
+            format!("'{name}' is not executable; chmod +x it, or name the program that reads it");
+        return Err(ScanError::Target(text));
+    }
+    Ok(())
 }
 
 /// The target that the arguments name, if they do; at most one kind.
@@ -137,6 +167,7 @@ pub(crate) fn record(
     let What { target, account: asked, then, .. } = what;
     output.check()?;
     output.say_what_it_is();
+    check_command(target)?;
     let account = asked.of(matches!(target, Target::Command(_)))?;
     if let (true, Target::Command(words)) = (options.exact.exact, target) {
         if let Some(account) = account {
@@ -334,14 +365,22 @@ pub(crate) fn plain_header(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::short::tests::options;
     use pagetide_replay::LEAST_EPOCHS;
+
+    const LEFT_OUT: u32 = Plan::LEFT_OUT;
 
     #[test]
     fn what_comes_next_depends_on_how_many_epochs_there_are() {
         let said = |epochs| {
             let recorded = Recorded { end: End::Limit, epochs };
-            next_step(recorded, true, Some(Duration::ZERO), LEAST_EPOCHS, "x.heat")
+            next_step(recorded, true, &options(Some(0), 5000), "x.heat")
         };
+        assert_eq!(
+            said(2),
+            "recorded 2 epochs to x.heat, too few for a plan, which needs at least 3 after the program has filled its \
+             memory: --for 30s; pagetide trace info x.heat shows what is there"
+        );
         assert!(said(1).starts_with("recorded 1 epoch to x.heat, too few"), "{}", said(1));
         assert!(said(LEAST_EPOCHS - 1).contains("too few for a plan"));
         for epochs in LEAST_EPOCHS..LEAST_EPOCHS + LEFT_OUT {
@@ -356,10 +395,15 @@ mod tests {
 
     #[test]
     fn of_short_epochs_a_plan_needs_more() {
-        let said =
-            |epochs| next_step(Recorded { end: End::Limit, epochs }, false, None, 10, "x.heat");
-        let few = said(7);
-        assert!(few.contains("7 epochs to x.heat, too few for a plan: that takes 10 at"), "{few}");
+        let said = |end, epochs| {
+            next_step(Recorded { end, epochs }, false, &options(None, 1000), "x.heat")
+        };
+        let few = said(End::TargetEnded(None), 7);
+        let needs =
+            "too few for a plan, which needs at least 10, for 10 s at least, after the program";
+        assert!(few.contains(needs), "{few}");
+        assert!(few.contains("its memory: record a run that takes 13s or longer; "), "{few}");
+        let said = |epochs| said(End::Limit, epochs);
         let perhaps = said(18);
         assert!(perhaps.contains("needs 10, for 10 s at least, after the first"), "{perhaps}");
         assert!(said(19).ends_with("next: pagetide plan x.heat"), "{}", said(19));
@@ -368,8 +412,8 @@ mod tests {
     #[test]
     fn a_target_that_ended_or_ran_before_may_have_too_few() {
         let said = |began, end, epochs| {
-            let limit = Some(Duration::from_secs(60));
-            next_step(Recorded { end, epochs }, began, limit, LEAST_EPOCHS, "x.heat")
+            let recorded = Recorded { end, epochs };
+            next_step(recorded, began, &options(Some(60_000), 5000), "x.heat")
         };
         let ended = End::TargetEnded(None);
         let five = said(false, ended, 5);

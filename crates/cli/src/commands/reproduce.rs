@@ -18,7 +18,14 @@ const IN_THE_TREE: &str = "benches/results";
 
 pub(crate) fn run(arguments: &ReproduceArgs) -> Result<ExitCode> {
     let paper = arguments.paper.as_deref().map(pagetide_reproduce::paper).transpose()?;
-    let writes = !arguments.list && arguments.recorded.is_empty();
+    let lists = arguments.list || paper.is_none() && !asks_for_figures(arguments);
+    if paper.is_none() && !lists && arguments.recorded.is_empty() {
+        exit::missing(
+            "reproduce",
+            "of which paper? pagetide reproduce lists them with their figures",
+        );
+    }
+    let writes = !lists && arguments.recorded.is_empty();
     let results = writes.then(|| results(arguments)).transpose()?;
     without_privileges(&Paths {
         read: arguments.recorded.iter().map(PathBuf::from).collect(),
@@ -33,7 +40,7 @@ pub(crate) fn run(arguments: &ReproduceArgs) -> Result<ExitCode> {
         out(&pagetide_reproduce::amp_recorded(&words)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(paper) = paper.filter(|_| !arguments.list) {
+    if let Some(paper) = paper.filter(|_| !lists) {
         return make(paper, arguments);
     }
     let papers = paper.map_or(PAPERS, std::slice::from_ref);
@@ -42,7 +49,18 @@ pub(crate) fn run(arguments: &ReproduceArgs) -> Result<ExitCode> {
     } else {
         out(&pagetide_reproduce::list(papers, Style::of_stdout().width()))?;
     }
+    if !arguments.list && !arguments.json {
+        tell!(
+            "pagetide: note: pagetide reproduce PAPER FIGURE makes one of them, e.g. pagetide reproduce amp table-6"
+        );
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether something is to be made that takes a paper.
+fn asks_for_figures(arguments: &ReproduceArgs) -> bool {
+    let ReproduceArgs { slow, small, markdown, .. } = *arguments;
+    slow || small || markdown || arguments.scale.is_some() || arguments.csv.is_some()
 }
 
 fn make(paper: &'static Paper, arguments: &ReproduceArgs) -> Result<ExitCode> {

@@ -3,7 +3,7 @@
 use crate::commands::heeding::{Heeding, leaving};
 use crate::commands::log::Log;
 use crate::commands::outputs::Outputs;
-use crate::commands::record::{code, header, note_killed, target};
+use crate::commands::record::{check_command, code, header, note_killed, target};
 use crate::commands::verify::Said;
 use crate::commands::writing::{Output, Writing};
 use crate::commands::{self, list_machines, out, print_json};
@@ -20,14 +20,14 @@ use pagetide_manager::{
     Amount, Budget, Ended, Follow, Manager, Settings, TakeOver, TierError, Tiers, restore_left_over,
 };
 use pagetide_migrate::{LiveKernel, Mover, prefer_node, prefer_nodes};
-use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec};
+use pagetide_policy::{Class, CostBenefit, GovernorSpec, PolicySpec, REGISTRY, SpecError};
 use pagetide_privilege::Capabilities;
 use pagetide_report::Style;
 use pagetide_scan::{
     End, LINES_OF_A_TOUCH, Observer, Options, Recorder, ScanError, SinglePages, Target,
 };
 use pagetide_trace::RecordingWriter;
-use pagetide_types::{Bytes, NodeId, UnitSize};
+use pagetide_types::{Bytes, NodeId, UnitSize, nearest};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -62,6 +62,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             "nothing to manage; name a command after --, or give --pid or --cgroup",
         );
     };
+    check_command(&target)?;
     let account = arguments.account.of(matches!(target, Target::Command(_)))?;
     let policy = policy(&arguments.policy)?;
     let governor: GovernorSpec = arguments.governor.parse()?;
@@ -243,7 +244,7 @@ fn take_over(host: &Host, mode: Option<u32>, arguments: &RunArgs) -> Result<Opti
 
 /// A policy that can be run.
 fn policy(name: &str) -> Result<PolicySpec> {
-    let policy: PolicySpec = name.parse()?;
+    let policy: PolicySpec = name.parse().map_err(only_what_runs)?;
     if policy.info().class == Class::Bound {
         bail!(
             "policy {} is a bound to compare with and cannot be run: it knows the future, or \
@@ -254,18 +255,34 @@ fn policy(name: &str) -> Result<PolicySpec> {
     Ok(policy)
 }
 
+/// Of a name that is unknown: those to choose from, without the bounds.
+fn only_what_runs(error: SpecError) -> SpecError {
+    let SpecError::UnknownName { kind, name, .. } = error else { return error };
+    let can_run = REGISTRY.iter().filter(|info| info.class == Class::Runnable);
+    let names: Vec<&str> = can_run.map(|info| info.name).collect();
+    let meant = nearest(&name, names.iter().copied());
+    let known = format!("{meant}those that can be run are {}", names.join(", "));
+    SpecError::UnknownName { kind, name, known }
+}
+
 /// The tiers; in a dry run on one node such as are assumed.
 fn tiers(host: &Host, arguments: &RunArgs) -> Result<Tiers> {
     match Tiers::read(host, &nodes(&arguments.fast_nodes), &nodes(&arguments.slow_nodes)) {
         Err(TierError::OneNode(node)) if arguments.dry_run => match arguments.fast {
             Some(Amount::Bytes(_)) => Ok(Tiers::assumed(host)),
-            Some(Amount::Share(share)) => bail!(
-                "one memory node ({node}): there is no fast tier of which --fast could be {}%; say with --fast SIZE \
-                 (--fast 4G, say) how much fast memory to assume",
-                share * 100.0
+            Some(Amount::Share(share)) => exit::missing(
+                "run",
+                &format!(
+                    "one memory node ({node}): there is no fast tier of which --fast could be {}%; say with --fast SIZE \
+                     (--fast 4G, say) how much fast memory to assume",
+                    share * 100.0
+                ),
             ),
-            None => bail!(
-                "one memory node ({node}): say with --fast SIZE how much fast memory to assume"
+            None => exit::missing(
+                "run",
+                &format!(
+                    "one memory node ({node}): say with --fast SIZE (--fast 4G, say) how much fast memory to assume"
+                ),
             ),
         },
         // Storage may become slow memory later.

@@ -28,15 +28,7 @@ impl<'a> Output<'a> {
         if self.path.exists() {
             bail!("{} already exists; remove it or name another file", self.path.display());
         }
-        let parent = match self.path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        if !parent.is_dir() {
-            let what = if parent.exists() { "is not a directory" } else { "does not exist" };
-            bail!("{} {what}; make it, or write elsewhere", parent.display());
-        }
-        Ok(())
+        check_folder(self.path)
     }
 
     /// Says that a recording is a folder, where its name is that of something else.
@@ -51,6 +43,19 @@ impl<'a> Output<'a> {
             );
         }
     }
+}
+
+/// Whether there is the folder that this is to lie in.
+pub(super) fn check_folder(path: &Path) -> Result<()> {
+    let parent = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    if !parent.is_dir() {
+        let what = if parent.exists() { "is not a directory" } else { "does not exist" };
+        bail!("{} {what}; make it, or write elsewhere", parent.display());
+    }
+    Ok(())
 }
 
 /// See the module.

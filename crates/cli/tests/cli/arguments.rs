@@ -69,7 +69,10 @@ fn values_of_run_and_bench_that_make_no_sense_are_named_with_an_example() {
     pagetide("run --move-rate 0").fails(2, &["--move-rate", "'0' moves nothing", "100M"]);
     pagetide("run --move-rate fast").fails(2, &["--move-rate", "'fast'", "64G"]);
     pagetide("run --move-time 0s").fails(2, &["--move-time", "'0s'", "5s"]);
-    pagetide("run --payback soon").fails(2, &["--payback", "'soon'", "200ms"]);
+    for wrong in ["soon", "5x", "0x", "0foo"] {
+        let said = ["--payback", &format!("'{wrong}' is not a time"), "200ms"];
+        pagetide(&format!("run --payback {wrong}")).fails(2, &said);
+    }
     pagetide("run --fast 0x10").fails(2, &["--fast", "'0x10'", "25%"]);
     pagetide("run --slow-nodes one").fails(2, &["--slow-nodes", "'one'", "pagetide doctor"]);
     pagetide("bench migrate --size 0").fails(2, &["--size", "'0' is nothing", "64M"]);
@@ -179,6 +182,7 @@ fn the_page_of_a_report_is_named_by_o() {
 #[test]
 fn the_nearest_known_name_is_offered() {
     pagetide("recrod").fails(2, &["recrod", "'record'"]);
+    pagetide("verify x.heat").fails(2, &["'verify'", "an option of run: pagetide run --verify"]);
     pagetide("plan --machin cxl").fails(2, &["--machin", "--machine"]);
     pagetide("plan --machine cxxl x.heat").fails(1, &["'cxxl'", "did you mean 'cxl'", ".toml"]);
     pagetide("plan --policy lfuu x.heat").fails(1, &["'lfuu'", "did you mean 'lfu'", "rate"]);
@@ -217,6 +221,8 @@ fn several_recordings_need_the_size_of_fast_memory() {
 fn a_workload_names_the_argument_that_is_wrong() {
     pagetide("workload hot-cold --seconds 0").fails(1, &["--seconds 0", "above 0"]);
     pagetide("workload warm-cold").fails(2, &["warm-cold", "hot-cold"]);
+    let said = ["'1M'", "--rate", "a plain number is expected: 1000000 or 1e6"];
+    pagetide("workload hot-cold --rate 1M").fails(2, &said);
 }
 
 #[test]

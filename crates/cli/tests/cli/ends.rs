@@ -41,7 +41,7 @@ fn the_commands_exit_code_is_passed_on() {
     let scratch = scratch();
     let path = heat(&scratch, "x");
     // No number of epochs makes two seconds enough for a plan.
-    let few = format!("epochs to {}, too few for a plan: that takes ", path.display());
+    let few = format!("epochs to {}, too few for a plan, which needs at least ", path.display());
     finish(shell(&path, &[], "sleep 2; exit 7")).fails(7, &["ended with exit status: 7", &few]);
     is_whole(&path);
     let short = heat(&scratch, "short");

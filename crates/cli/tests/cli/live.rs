@@ -24,20 +24,28 @@ fn one_memory_node_is_answered_with_what_can_be_done() {
     }
     let said = ["one memory node (0)", "nothing to move", "pagetide doctor", "--dry-run"];
     pagetide("run -- true").fails(4, &said);
-    pagetide("run --dry-run -- true").fails(1, &["one memory node (0)", "--fast SIZE"]);
+    pagetide("run --dry-run -- true").fails(2, &["one memory node (0)", "--fast SIZE"]);
     pagetide("run --dry-run --fast 10% -- true")
-        .fails(1, &["no fast tier of which --fast could be 10%", "--fast SIZE"]);
+        .fails(2, &["no fast tier of which --fast could be 10%", "--fast SIZE"]);
 }
 
 #[test]
 fn what_cannot_be_run_is_named() {
     pagetide("run --policy clairvoyant -- true").fails(1, &["clairvoyant is a bound"]);
     pagetide("run --policy rat -- true").fails(1, &["'rat'", "did you mean 'rate'"]);
+    let unknown = pagetide("run --policy foo -- true");
+    unknown.fails(1, &["unknown policy 'foo'; those that can be run are first-touch, random"]);
+    for bound in ["clairvoyant", "all-fast", "all-slow"] {
+        assert!(!unknown.err.contains(bound), "{}", unknown.err);
+    }
     pagetide("run --governor adaptiv -- true")
         .fails(1, &["unknown governor 'adaptiv'", "did you mean 'adaptive'"]);
     pagetide("run --governor gain:horizn=1 -- true").fails(1, &["did you mean 'horizon'"]);
     pagetide("run --fast-nodes 999 -- true").fails(1, &["node 999 does not exist"]);
-    pagetide("run --epoch 100ms -- true").fails(2, &["'100ms' is too short", "200ms"]);
+    pagetide("run --epoch 100ms -- true").fails(2, &["'100ms' is out of range: 200ms to 115d"]);
+    pagetide("run --epoch 0 -- true").fails(2, &["'0' is out of range: 200ms to 115d"]);
+    let one_size = ["--unit", "cannot be used with", "units of one size", "record --unit 4K"];
+    pagetide("run --unit 4K --record x.heat -- true").fails(2, &one_size);
     pagetide("run --fast much -- true").fails(2, &["'much'", "25%"]);
     pagetide("run --fast 10 -- true").fails(2, &["'10' has no unit", "10G", "25%"]);
     pagetide("run --reserve 101% -- true").fails(2, &["101%"]);
@@ -72,6 +80,36 @@ fn a_log_replaces_nothing_and_goes_if_nothing_was_written() {
     pagetide(&format!("{line} {} -- true", other.display()))
         .fails(1, &["--log and --record both name", "same.heat", "a name of its own"]);
     assert!(!same.exists(), "an empty log was left behind");
+    for (place, said) in [
+        ("/nonexistent/x", "/nonexistent does not exist; make it, or write elsewhere"),
+        ("/tmp", "/tmp is a directory; name a file for the log"),
+    ] {
+        pagetide(&format!("run --dry-run --fast 64M --log {place} -- true")).fails(1, &[said]);
+    }
+}
+
+#[test]
+fn a_log_goes_into_a_pipe_or_a_device_and_leaves_it_there() {
+    let test = "a_log_goes_into_a_pipe_or_a_device_and_leaves_it_there";
+    let Some(_turn) = turn(test).filter(|_| one_node(test)) else { return };
+    let line = |log: &str| {
+        format!("run -q --json --dry-run --fast 64M --epoch 300ms --for 1s --log {log} -- sleep 3")
+    };
+    let piped = pagetide(&line("/dev/stdout")).succeeds().out;
+    let first = piped.lines().next().and_then(|line| serde_json::from_str::<Value>(line).ok());
+    assert_eq!(first.map(|line| line["epoch"].clone()), Some(0.into()), "{piped}");
+    let full = pagetide(&line("/dev/full"));
+    full.fails(1, &["the log /dev/full cannot be written: No space left", "goes on without"]);
+    assert!(full.json()["epochs"].as_u64() >= Some(2), "the run gave up: {full:?}");
+    assert!(Path::new("/dev/full").exists(), "it was taken for an empty log");
+    // A link is neither followed to a file nor to be removed.
+    let scratch = scratch();
+    let (file, link) = (scratch.path().join("file"), scratch.path().join("link"));
+    fs::write(&file, "precious").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    pagetide(&line(&link.display().to_string()))
+        .fails(1, &["link is no ordinary file; name one for the log"]);
+    assert_eq!(fs::read_to_string(&file).unwrap_or_default(), "precious");
 }
 
 #[test]
@@ -98,6 +136,7 @@ fn a_dry_run_decides_and_moves_nothing() {
     for word in ["Dry run of", "nothing was moved", "of 64.0 MiB of fast memory"] {
         assert!(words.contains(word), "no '{word}' in {words}");
     }
+    assert!(!words.contains("calls"), "moves that were not made: {words}");
 }
 
 #[test]

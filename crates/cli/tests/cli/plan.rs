@@ -31,6 +31,21 @@ fn a_recording_too_short_says_so_in_words() {
     assert!(plan["recommendation"].is_null(), "{}", plan["recommendation"]);
     let why = plan["why_not"].as_str().unwrap_or_default();
     assert!(why.contains("too short") && why.contains("record for longer"), "{why}");
+    assert!(why.ends_with("a plan takes 30 s or more"), "{why}");
+}
+
+#[test]
+fn without_a_recommendation_nothing_is_advised() {
+    let _alone = alone();
+    let scratch = scratch();
+    let truth = heat(&scratch, "truth");
+    // Heat as even as can be, and epochs to see it in, but too few.
+    let program = "workload uniform --size 16M --rate 100000 --seconds 2 --truth-epoch 0.5";
+    pagetide(&format!("{program} --truth {}", truth.display())).succeeds();
+    let plan = pagetide(&format!("plan --json {}", truth.display())).succeeds().json();
+    assert_eq!(plan["recording"]["evaluated_epochs"], 2, "{}", plan["recording"]);
+    assert!(plan["recommendation"].is_null(), "{}", plan["recommendation"]);
+    assert_eq!(plan["advice"], serde_json::json!([]));
 }
 
 #[test]

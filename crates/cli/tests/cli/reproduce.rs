@@ -6,6 +6,9 @@ use std::fs;
 #[test]
 fn papers_and_figures_are_listed() {
     let text = pagetide("reproduce --list").succeeds().out;
+    let bare = pagetide("reproduce").succeeds();
+    assert_eq!(bare.out, text);
+    assert!(bare.err.contains("pagetide reproduce PAPER FIGURE"), "{}", bare.err);
     let json = pagetide("reproduce --list --json").succeeds().json();
     let papers = json.as_array().cloned().unwrap_or_default();
     assert!(papers.len() >= 2, "{json}");
@@ -24,7 +27,9 @@ fn what_is_unknown_is_named_with_the_nearest_known() {
     pagetide("reproduce nimbel").fails(1, &["'nimbel'", "did you mean 'nimble'?", "amp"]);
     pagetide("reproduce amp zzz").fails(1, &["paper amp has no figure 'zzz'; known are"]);
     pagetide("reproduce adaptive 15").fails(1, &["'15'", "a part of figure 18"]);
-    pagetide("reproduce").fails(2, &["PAPER"]);
+    for option in ["--small", "--slow", "--csv x", "--scale 8"] {
+        pagetide(&format!("reproduce {option}")).fails(2, &["of which paper?"]);
+    }
     pagetide("reproduce nimble --scale 0").fails(2, &["is not a whole number from 1 on"]);
     pagetide("reproduce nimble 8 --slow").fails(2, &["cannot be used with"]);
 }

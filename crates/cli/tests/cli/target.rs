@@ -26,7 +26,9 @@ fn what_does_not_exist_is_named() {
     assert_eq!(short.err.lines().count(), 1, "{}", short.err);
     record(&path, "-- no-such-command").fails(5, &["'no-such-command'", "spelling and PATH"]);
     record(&path, "--cgroup /no/such").fails(5, &["'/no/such'"]);
-    record(&path, "-- /etc/passwd").fails(5, &["/etc/passwd", "denied"]);
+    let said = "'/etc/passwd' is not executable; chmod +x it, or name the program that reads it";
+    record(&path, "-- /etc/passwd").fails(5, &[said]);
+    record(&path, "-- /etc").fails(5, &["'/etc' is a directory; name the program in it"]);
     assert!(!path.exists(), "an empty recording was left behind");
 }
 
@@ -84,6 +86,8 @@ fn others_than_root_are_told_what_they_lack() {
     let path = heat(&scratch, "x");
     let outcome = nobody(&format!("record -q -o {} -- true", path.display()));
     outcome.fails(3, &["not permitted", "run as root (sudo)", "CAP_BPF"]);
+    let binary = scratch.path().join("pagetide").display().to_string();
+    outcome.fails(3, &["give the binary these: sudo setcap cap_bpf,", &format!("+ep {binary} ")]);
     assert!(!path.exists());
     let doctor = nobody("doctor");
     assert_eq!(doctor.code, Some(4), "{doctor:?}");

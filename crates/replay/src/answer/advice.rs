@@ -1,6 +1,7 @@
 //! Advice for the case that needs no migration: bind at start with `numactl` (its man page;
 //! weighted interleave: Linux 6.9, Documentation/admin-guide/mm/numa_memory_policy.rst). Given
-//! only where the recording says that it keeps the target, or that heat is too even for placing.
+//! only beside a recommendation, where the recording says that it keeps the target, or that heat is
+//! too even for placing.
 
 use crate::answer::sentence::percent;
 use crate::{AreaHeat, Band, CurveCost, PlanInput, Recommendation, Role};
@@ -48,7 +49,7 @@ pub(crate) fn advise(
     costs: &[CurveCost<'_>],
     machine: &Machine,
     target: f64,
-    answer: Option<&Recommendation>,
+    answer: &Recommendation,
 ) -> Vec<Advice> {
     // Placements that no curve holds: all curves agree on what was accessed.
     let Some(cost) = costs.first() else { return Vec::new() };
@@ -65,7 +66,7 @@ pub(crate) fn advise(
         }];
     }
     let mut advice = Vec::new();
-    advice.extend(answer.and_then(|answer| first_touch(input, costs, target, answer)));
+    advice.extend(first_touch(input, costs, target, answer));
     advice.extend(interleave(input, cost, machine));
     if advice.is_empty() {
         advice.extend(slow_areas(input, cost, target));

@@ -121,7 +121,7 @@ pub struct Plan {
     /// The recommended policy at the recommended size, an entry per evaluated epoch: what the answer
     /// varies by. Empty without a recommendation.
     pub epochs: Vec<EpochResult>,
-    /// Where placement at start is enough, and how.
+    /// Where placement at start is enough, and how. Empty without a recommendation.
     pub advice: Vec<Advice>,
     /// Heat per area, largest first.
     pub areas: Vec<AreaHeat>,
@@ -130,6 +130,11 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// What is left out at most of a program that fills its memory in its first seconds: two epochs
+    /// in which it grows, for the first walk may come before its end, and one in which policies
+    /// learn.
+    pub const LEFT_OUT: u32 = 3;
+
     /// Why there is nothing to compare policies by; none if there is.
     #[must_use]
     pub fn nothing_to_compare(&self) -> Option<&'static str> {
@@ -270,7 +275,8 @@ pub fn plan(mut input: PlanInput, machine: &Machine, options: &PlanOptions) -> P
         .map(|(_, cost)| Candidate { cost, unit: facts.unit.bytes() })
         .collect();
     let answer = recommend(&candidates, &input, target);
-    let advice = advise(&input, &costs, machine, target, answer.as_ref().ok());
+    let advice = answer.as_ref().map(|answer| advise(&input, &costs, machine, target, answer));
+    let advice = advice.unwrap_or_default();
     let fast = answer.as_ref().ok().map(|answer| answer.fast_bytes);
     let policies = std::iter::zip(&input.curves, &costs)
         .map(|(p, cost)| policy_plan(p, cost, facts.unit.bytes(), target, fast, options.max_points))

@@ -16,7 +16,7 @@
 use crate::answer::interval::{self, METHOD};
 use crate::answer::sentence::{percent, percent_exactly, sentence};
 use crate::cost::Reading;
-use crate::{Band, Curve, CurveCost, Interval, PlanInput, RecordingFacts, unknown_heat};
+use crate::{Band, Curve, CurveCost, Interval, Plan, PlanInput, RecordingFacts, unknown_heat};
 use pagetide_trace::Source;
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -340,18 +340,34 @@ fn choose<'a, 'b>(
 }
 
 /// What there is too little of, and what helps.
-fn what_is_short(facts: &RecordingFacts) -> (String, &'static str) {
+fn what_is_short(facts: &RecordingFacts) -> (String, String) {
     match facts.window {
-        Some(window) => {
-            (format!("part {window} of the recording"), "ask for more of it, or record for longer")
-        }
+        Some(window) => (
+            format!("part {window} of the recording"),
+            "ask for more of it, or record for longer".to_owned(),
+        ),
         None if facts.source == Source::Exact => (
             "recording".to_owned(),
-            "record for longer: times are the program's own, and in QEMU one that stops by the \
-             clock gets little of it",
+            format!(
+                "record for longer: times are the program's own, and in QEMU one that stops by the \
+                 clock gets little of it; a plan takes {:.0} s or more",
+                enough_s(facts)
+            ),
         ),
-        None => ("recording".to_owned(), "record for longer"),
+        None => {
+            ("recording".to_owned(), format!("record for longer: {:.0} s or more", enough_s(facts)))
+        }
     }
+}
+
+/// Seconds that hold what has to be judged and what is left out before it, in epochs of this length.
+fn enough_s(facts: &RecordingFacts) -> f64 {
+    let by_time = match facts.source {
+        Source::Sampled => (LEAST_SECONDS / facts.epoch_s).ceil(),
+        Source::Exact => 0.0,
+    };
+    let epochs = by_time.max(f64::from(LEAST_EPOCHS)) + f64::from(Plan::LEFT_OUT);
+    (epochs * facts.epoch_s).ceil()
 }
 
 /// What has to be judged at least.
@@ -419,4 +435,20 @@ fn cannot_tell(
         percent_exactly(target),
         facts.footprint_bytes
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_long_to_record_follows_from_the_epochs() {
+        let enough = |source, epoch_s| {
+            enough_s(&RecordingFacts { source, epoch_s, ..RecordingFacts::default() })
+        };
+        assert_eq!([5.0, 1.0, 0.5].map(|epoch| enough(Source::Sampled, epoch)), [30.0, 13.0, 12.0]);
+        assert_eq!([5.0, 0.5].map(|epoch| enough(Source::Exact, epoch)), [30.0, 3.0]);
+        let short = RecordingFacts { epoch_s: 5.0, ..RecordingFacts::default() };
+        assert_eq!(what_is_short(&short).1, "record for longer: 30 s or more");
+    }
 }

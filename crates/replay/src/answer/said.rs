@@ -3,6 +3,7 @@
 //! it as it is here, with a size of fast memory given or without.
 
 use crate::answer::sentence::{if_clause, percents};
+use crate::answer::stands_on::FLAT;
 use crate::{Certainty, Plan, Recommendation};
 use pagetide_types::Bytes;
 use serde::Serialize;
@@ -38,7 +39,10 @@ impl Plan {
     pub fn said_at(&self, fast: Bytes) -> Said {
         let mut caveats = caveats(self, Some(fast));
         caveats.extend(less_than_needed(self, fast));
-        Said { caveats, ..self.said.clone() }
+        let mut said = Said { caveats, ..self.said.clone() };
+        // The size is given, not chosen by a target.
+        said.stands_on.retain(|clause| !clause.starts_with(FLAT));
+        said
     }
 
     /// The slowdown with so much fast memory, in a sentence; none if nothing was replayed.

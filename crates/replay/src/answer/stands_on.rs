@@ -291,6 +291,9 @@ fn costs(machine: &Machine) -> String {
     )
 }
 
+/// What begins the clause that only matters to who may choose the size.
+pub(crate) const FLAT: &str = "the curve is flat at";
+
 /// Whether a little less slowdown would need much more.
 fn flat(answer: &Recommendation, best: &Candidate<'_>) -> Option<String> {
     let other = answer.at_other_targets;
@@ -303,7 +306,8 @@ fn flat(answer: &Recommendation, best: &Candidate<'_>) -> Option<String> {
     let show = |b: Option<Bytes>| b.map_or_else(|| "more than all".into(), |b| b.to_string());
     (far(other.tighter_bytes) || far(other.looser_bytes)).then(|| {
         format!(
-            "the curve is flat here: a tenth less slowdown needs {}, a tenth more {}",
+            "{FLAT} {}: a tenth less slowdown needs {}, a tenth more {}",
+            answer.fast_bytes,
             show(other.tighter_bytes),
             show(other.looser_bytes)
         )

@@ -4,7 +4,7 @@
 
 use super::{Known, Options, whole};
 use crate::bits::eyes::Eyes;
-use crate::bits::live::Live;
+use crate::bits::madv_cold::Live;
 use crate::target::units::Units;
 use crate::walk::row::{Range, Row, RowBits};
 use pagetide_host::{Area, Host, Maps};

@@ -4,7 +4,7 @@ use super::births::{OFTEN_NS, Whom};
 use super::pace::{self, Pace};
 use super::{End, Meanwhile, Options, Recorder, draw, whole};
 use crate::bits::eyes::Eyes;
-use crate::bits::live::{Live, monotonic_ns, process_cpu};
+use crate::bits::madv_cold::{Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
 use crate::survey::change::visits_to_tell;
 use crate::survey::{Judged, Limits, Outcome, Survey, ladder};

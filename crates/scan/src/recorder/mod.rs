@@ -21,7 +21,7 @@ pub use options::{Options, SinglePages};
 pub use places::Place;
 
 use crate::bits::eyes::Eyes;
-use crate::bits::live::Live;
+use crate::bits::madv_cold::Live;
 use crate::error::ScanError;
 use crate::observer::{Observer, REMEMBERED};
 use crate::pages::PageHeat;

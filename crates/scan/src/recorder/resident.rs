@@ -2,7 +2,7 @@
 
 use super::{Known, Recorder, whole};
 use crate::bits::eyes::Eyes;
-use crate::bits::live::{DESCRIPTORS, Followed};
+use crate::bits::madv_cold::{DESCRIPTORS, Followed};
 use crate::error::ScanError;
 use crate::observer::node_ranges;
 use crate::target::region::Region;

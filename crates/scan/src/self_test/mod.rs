@@ -5,7 +5,7 @@
 mod spinner;
 
 use crate::bits::eyes::Eyes;
-use crate::bits::live::{Followed, Live};
+use crate::bits::madv_cold::{Followed, Live};
 use crate::error::ScanError;
 use crate::self_test::spinner::{Order, PATIENCE, Spinner, Task};
 use crate::walk::row::{Range, Row, RowBits};

@@ -2,7 +2,7 @@
 
 use crate::bits::clear_refs::Kind;
 use crate::bits::eyes::{Eyes, Lost};
-use crate::bits::live::Live;
+use crate::bits::madv_cold::Live;
 use crate::pages::{Pages, REGION, turned};
 use crate::survey::glimpse::Glimpsed;
 use crate::survey::history::History;

@@ -1,7 +1,7 @@
 //! What came of a replay.
 
+use super::central_manager::Swapped;
 use super::controller::Spills;
-use super::manager::Swapped;
 use serde::{Deserialize, Serialize};
 
 /// What came of a node.

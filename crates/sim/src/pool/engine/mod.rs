@@ -14,13 +14,13 @@ mod turns;
 
 use super::Ps;
 use super::caches::NodeCaches;
+use super::central_manager::Manager;
 use super::controller::Controller;
 use super::governor::Governed;
 use super::hardware::{Times, pages_of};
 use super::kept::{Filtered, Nothing};
 use super::later::{Asked, Later};
 use super::lost::Lost;
-use super::manager::Manager;
 use super::node::{Caches, Node};
 use super::outcome::PoolOutcome;
 use super::placement::Placement;

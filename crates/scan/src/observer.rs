@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// Where a passed self test is remembered until the next boot.
 pub(crate) const REMEMBERED: &str = "/run/pagetide";
 
+/// So many builds that passed it are remembered.
+const KEPT: usize = 16;
+
 /// A loaded and tested scan.
 pub struct Observer {
     pub(crate) walker: Walker,
@@ -105,6 +108,22 @@ fn remember(path: &Path, summary: &str) {
     if let Err(error) = directory.and_then(|()| fs::write(path, summary)) {
         tracing::debug!("the self test will run again next time: {error}");
     }
+    if let Err(error) = forget_old(Path::new(REMEMBERED)) {
+        tracing::debug!("what older builds passed stays remembered: {error}");
+    }
+}
+
+/// Forgets builds that passed it, but for the [`KEPT`] last ones.
+fn forget_old(directory: &Path) -> std::io::Result<()> {
+    let mut passed = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with("self-test-") {
+            passed.push((entry.metadata()?.modified()?, entry.path()));
+        }
+    }
+    passed.sort();
+    passed.iter().rev().skip(KEPT).try_for_each(|(_, path)| fs::remove_file(path))
 }
 
 #[cfg(test)]
@@ -120,6 +139,22 @@ mod tests {
         let of = |path: &Path| build(&fs::metadata(path).unwrap());
         assert_eq!(of(&one), of(&one));
         assert_ne!(of(&one), of(&two));
+    }
+
+    #[test]
+    fn the_last_builds_that_passed_are_remembered_and_nothing_else_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: String| directory.path().join(name);
+        fs::write(path("lock".into()), "").unwrap();
+        for build in 0..KEPT + 3 {
+            let file = fs::File::create(path(format!("self-test-{build}"))).unwrap();
+            let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(build as u64);
+            file.set_modified(at).unwrap();
+        }
+        forget_old(directory.path()).unwrap();
+        let kept = |build: usize| path(format!("self-test-{build}")).exists();
+        assert!((0..3).all(|old| !kept(old)) && (3..KEPT + 3).all(kept));
+        assert!(path("lock".into()).exists());
     }
 
     #[test]

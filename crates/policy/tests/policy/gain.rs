@@ -354,28 +354,25 @@ fn heat(epoch: u32, rates: &[f32]) -> EpochHeat {
 /// Two units of which one is fast and the other takes its place in the first epoch, if there is
 /// migration; how often a second each is accessed then. Seconds until it stops.
 fn exchanged(accesses_per_s: [f32; 2], gain_ns: f64) -> Option<u32> {
-    exchanged_by(accesses_per_s, gain_ns, (0.0, 0.0))
+    exchanged_by(accesses_per_s, &CostBenefit { gain_ns, ..PRICES }, 0.0)
 }
 
-/// The same where all accesses come in order and keep the slow tier's channel for so long, ns, on so many cores.
+const PRICES: CostBenefit = CostBenefit {
+    gain_ns: 100.0,
+    fast_ns: 0.0,
+    channel_ns: 0.0,
+    in_order: 1.0,
+    base_us: 10.0,
+    huge_us: 370.0,
+    within_s: 0.0,
+};
+
+/// The same by such prices, where all accesses come in order and the target keeps so many cores busy.
 #[expect(clippy::unwrap_used, reason = "a test's own text")]
-fn exchanged_by(
-    accesses_per_s: [f32; 2],
-    gain_ns: f64,
-    (channel_ns, cores): (f64, f32),
-) -> Option<u32> {
-    let prices = CostBenefit {
-        gain_ns,
-        fast_ns: 0.0,
-        channel_ns,
-        in_order: 1.0,
-        base_us: 10.0,
-        huge_us: 370.0,
-        within_s: 0.0,
-    };
+fn exchanged_by(accesses_per_s: [f32; 2], prices: &CostBenefit, cores: f32) -> Option<u32> {
     let spec = "gain:horizon=10,patience=5".parse::<GovernorSpec>().unwrap();
     let policy = "rate:steps=256,interval=0".parse().unwrap();
-    let mut tenant = Tenant::new(Decider::new(&policy), (&spec).into(), Some(prices));
+    let mut tenant = Tenant::new(Decider::new(&policy), (&spec).into(), Some(*prices));
     let mut fast = [true, false];
     (0..60).find(|epoch| {
         let rates = if *epoch == 0 { [1.0, 1000.0] } else { accesses_per_s };
@@ -408,8 +405,19 @@ fn what_left_a_full_channel_brings_what_it_kept_the_channel_for_though_that_is_i
     // 20 a second bring 2 us, of 3 that it costs.
     assert_eq!(exchanged([0.0, 20.0], 100.0), Some(14));
     // They kept the channel, 50 ms each, for all of the time, from cores that lose six times the latency by it.
-    let (channel_ns, cores) = (50e6, 6.0 * 100.0 / 50e6);
-    assert_eq!(exchanged_by([0.0, 20.0], 100.0, (channel_ns, cores)), Some(15));
+    let full = CostBenefit { channel_ns: 50e6, ..PRICES };
+    let cores = 6.0 * 100.0 / 50e6;
+    assert_eq!(exchanged_by([0.0, 20.0], &full, cores), Some(15));
     // For a fifth of it: hardly more than the latency.
-    assert_eq!(exchanged_by([0.0, 20.0], 100.0, (channel_ns / 5.0, 5.0 * cores)), Some(14));
+    let idle = CostBenefit { channel_ns: 50e6 / 5.0, ..PRICES };
+    assert_eq!(exchanged_by([0.0, 20.0], &idle, 5.0 * cores), Some(14));
+}
+
+#[test]
+fn moves_bring_no_more_than_cores_had_time_to_wait_for() {
+    // 100 more accesses a second, and all of them are waited for 240 us a second at 50 and 150 ns each.
+    let prices = CostBenefit { fast_ns: 50.0, ..PRICES };
+    assert_eq!(exchanged_by([900.0, 1000.0], &prices, 1.0), Some(15));
+    // On cores that ran for a tenth of that.
+    assert_eq!(exchanged_by([900.0, 1000.0], &prices, 24e-6), Some(14));
 }

@@ -6,7 +6,7 @@ use super::{End, Meanwhile, Options, Recorder, draw, whole};
 use crate::bits::eyes::Eyes;
 use crate::bits::madv_cold::{Live, monotonic_ns, process_cpu};
 use crate::error::ScanError;
-use crate::survey::change::visits_to_tell;
+use crate::survey::change::TELL;
 use crate::survey::{Judged, Limits, Outcome, Survey, ladder};
 use crate::target::follow::all_ended;
 use pagetide_trace::EpochRecord;
@@ -214,9 +214,7 @@ impl Recorder {
         let hurry = std::mem::take(&mut self.hurried);
         let all = self.epoch == 0 || hurry && self.first_visits(true).is_some();
         let budget = self.budget();
-        let rates = self.regions.iter().filter_map(|region| region.rate);
-        let visits = visits_to_tell(rates.map(f64::from));
-        let noticing_s = visits * self.visit_cost.of(false, self.huge_share()) * 1e-9;
+        let noticing_s = TELL as f64 * self.visit_cost.of(false, self.huge_share()) * 1e-9;
         Pace {
             epoch: self.epoch,
             usual: self.options.epoch,

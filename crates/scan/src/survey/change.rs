@@ -14,6 +14,9 @@ const LASTS_NS: u64 = 1_500_000_000;
 const COUNTER: usize = 8;
 const EACH_WAY: usize = 2;
 const APART_NS: u64 = 1_000_000_000;
+/// Visits that tell of a hot set that became another one: half of all go to what is known to be hot (draw.rs). Where it is small
+/// more do, for fewer see the new one.
+pub(crate) const TELL: usize = 2 * COUNTER;
 /// What came or went is such a share of all that counts. In dry runs of PageRank a third of the visits ran counter, to what is
 /// read once in a pass, and that was 0.01 to 1 % of it; where the hot set became another one, 85 %.
 const MATTERS: f64 = 0.1;
@@ -32,18 +35,6 @@ pub(crate) struct Judgement {
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LastVisits(VecDeque<Judgement>);
-
-/// Visits that tell of a hot set that became another one as large, where regions are accessed so often. At least half of all go
-/// to what was hot, and half are spread over all memory (draw.rs). Such a set is as large as so many regions that are accessed
-/// alike and would count alike (the participation ratio).
-pub(crate) fn visits_to_tell(rates: impl Iterator<Item = f64>) -> f64 {
-    let (mut regions, mut sum, mut squares) = (0.0, 0.0, 0.0);
-    rates.for_each(|rate| {
-        (regions, sum, squares) = (regions + 1.0, sum + rate, squares + rate * rate);
-    });
-    let hot = if squares > 0.0 { sum * sum / squares / regions } else { 1.0 };
-    (2.0 * COUNTER as f64).max(2.0 * EACH_WAY as f64 / hot)
-}
 
 impl LastVisits {
     /// Visits come in about the order in which their regions were cleared.
@@ -108,17 +99,6 @@ mod tests {
         assert!(!moved(10, 1).say_changed(), "one is chance");
         assert!(!moved(5, 2).say_changed(), "so are few");
         assert!(!moved(20, 0).say_changed(), "a program that is slower as a whole");
-    }
-
-    #[test]
-    fn the_smaller_the_hot_set_the_more_visits_tell_of_another_one() {
-        let hot = |regions: usize| {
-            let rates = (0..1000).map(|at| if at < regions { 400.0 } else { 1.0 });
-            visits_to_tell(rates).round()
-        };
-        assert_eq!(visits_to_tell([3.0; 50].into_iter()), 16.0, "eight, of half of them");
-        assert_eq!([300, 134, 10].map(hot), [16.0, 29.0, 257.0]);
-        assert_eq!(visits_to_tell([].into_iter()), 16.0);
     }
 
     #[test]

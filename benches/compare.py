@@ -30,6 +30,8 @@ SECONDS = 50
 # What is counted by time: all misses, and of them the leads, which the program waits for.
 MISSES, LEADS = "", "leads_"
 COUNTED = {MISSES: ("reads", "writes"), LEADS: ("leads",)}
+# A guest whose clock differs from the meter's by more than this part had a wrong one.
+CLOCKS_DIFFER = 0.01
 # A case counts where the best placement serves so many points more than none.
 MATTERS = 5.0
 
@@ -65,6 +67,10 @@ def run(args, program, dram, mode, path):
         found[f"{key}over_time"] = guest.over_time(rows)
         if by_page:
             found[f"{key}best_by_mib"] = best_by_mib(rows)
+    guests_s, meters_s = found["end"] - found["start"], found["over_time"][-1][0]
+    if abs(meters_s / guests_s - 1.0) > CLOCKS_DIFFER:
+        print(f"{path.stem}: left out, for the meter counted {meters_s:.1f} s where the guest's clock says {guests_s:.1f}; measure it again")
+        return
     path.write_text(json.dumps(found) + "\n", encoding="utf-8")
     guest.forget(out)
 

@@ -54,6 +54,8 @@ struct felt {
 	unsigned int instruction_ns;
 	/* Those that the guest ran. */
 	uint64_t ran;
+	/* Where a part of them takes no time: how many were left when a block had begun. */
+	int64_t left;
 	struct icount icount;
 };
 
@@ -145,6 +147,7 @@ static void pay_instructions(struct felt *felt, struct felt_cpu *cpu)
 	uint64_t taken = icount_take(&felt->icount, cpu->cpu, owed);
 
 	felt->instructions += taken;
+	felt->left -= (int64_t)taken;
 	cpu->debt -= (int64_t)(taken * felt->instruction_ns);
 }
 

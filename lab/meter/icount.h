@@ -54,10 +54,16 @@ static bool icount_find(struct icount *icount)
 	       displacement(code, add, &icount->after) && icount->after == budget + 8;
 }
 
-/* Where the instructions after those left now are, of the first vCPU. */
-static int64_t *icount_after(const struct icount *icount)
+/* Gives so many to the vCPU. */
+static void icount_give(const struct icount *icount, void *cpu, uint64_t instructions)
 {
-	return (int64_t *)((char *)qemu_get_cpu(0) + icount->after);
+	*(int64_t *)((char *)cpu + icount->after) += (int64_t)instructions;
+}
+
+/* So many are left in all. */
+static int64_t icount_left(const struct icount *icount, void *cpu)
+{
+	return *(int64_t *)((char *)cpu + icount->after) + *(uint16_t *)((char *)cpu + icount->left);
 }
 
 /* Takes so many instructions from the vCPU that runs, or as many as there are; how many. */

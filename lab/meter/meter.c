@@ -56,9 +56,9 @@ static struct {
 	unsigned int mark, interval_ms, units_every, interval;
 	/* By instructions; one vCPU runs at a time then. */
 	int64_t interval_ends_ns;
-	/* Of those of one vCPU so many in a hundred are given back, there, [of the kernel]; hundredths that are still to be. */
+	/* Of those of one vCPU so many in a hundred are given back, [of the kernel] too, to it; hundredths that are still to be. */
 	unsigned int free_percent[2];
-	int64_t *after;
+	void *first;
 	uint64_t owed_back;
 	uint64_t before[NODES + 1][2][2];
 } meter = { .lock = PTHREAD_MUTEX_INITIALIZER, .interval_ms = 100, .units_every = 10,
@@ -262,17 +262,28 @@ static void on_access(unsigned int number, qemu_plugin_meminfo_t info, uint64_t 
 		missed_filter(cpu, info, vaddr);
 }
 
+/* How many instructions the block that began has, of which a plugin was `told`. It is told of one too many where the last
+ * would have crossed the end of a page: QEMU ends the block before that. What QEMU has taken of those left says it, unless these
+ * were filled up. */
+static uint64_t instructions_of(uint64_t told)
+{
+	int64_t taken = meter.felt.left - icount_left(&meter.felt.icount, meter.first);
+
+	return taken > 0 && (uint64_t)taken < told ? (uint64_t)taken : told;
+}
+
 /* A block begins: its instructions, and in the last bit whether it is the kernel's. QEMU's smallest time for an instruction
  * is 1 ns; of so many hundredths of that each is given back. */
 static void on_block(unsigned int number, void *block)
 {
-	uint64_t count = (uintptr_t)block >> 1, back;
+	uint64_t count = instructions_of((uintptr_t)block >> 1), back;
 
 	(void)number;
 	meter.owed_back += count * meter.free_percent[(uintptr_t)block & 1];
 	back = meter.owed_back / 100;
 	meter.owed_back -= back * 100;
-	*meter.after += (int64_t)back;
+	icount_give(&meter.felt.icount, meter.first, back);
+	meter.felt.left = icount_left(&meter.felt.icount, meter.first);
 	meter.felt.instructions += count - back;
 	meter.felt.ran += count;
 }
@@ -284,8 +295,8 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *block)
 
 	(void)id;
 	if (meter.free_percent[0] || meter.free_percent[1]) {
-		if (!meter.after)
-			meter.after = icount_after(&meter.felt.icount);
+		if (!meter.first)
+			meter.first = qemu_get_cpu(0);
 		qemu_plugin_register_vcpu_tb_exec_cb(block, on_block, QEMU_PLUGIN_CB_NO_REGS,
 						     (void *)(uintptr_t)(count << 1 | kernel));
 	} else if (meter.felt.instruction_ns) {

@@ -10,5 +10,5 @@ mod giant;
 mod mark;
 mod run;
 
-pub(crate) use compute::compute_ns;
+pub(crate) use compute::{compute_ns, crossing_ns};
 pub(crate) use run::{Probe, run};

@@ -2,7 +2,7 @@
 
 use super::{
     area::{Area, LINE},
-    compute_ns,
+    compute_ns, crossing_ns,
     device::Device,
     fill::{Fill, Search, fill, search},
     fragment::{Fragment, fragment},
@@ -142,6 +142,7 @@ fn touch_lines(touch: &Touch) -> io::Result<()> {
 
 fn print_times(times: &Times) -> io::Result<()> {
     println!("compute {:.1}", compute_ns(times.rounds * 20));
+    println!("crossing {:.3}", crossing_ns(times.rounds));
     for &node in &times.nodes {
         let area = Area::on_node(node, times.size, true)?;
         let [chase, chases] = of_rounds(times.rounds, || chase_ns(&area, times.loads));

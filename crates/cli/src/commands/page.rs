@@ -1,5 +1,6 @@
 //! Where pages go: the subjects of one, and writing it so that it is there whole or not at all.
 
+use crate::commands::writing::check_folder;
 use crate::tell::tell;
 use anyhow::{Context, Result, anyhow, bail};
 use pagetide_replay::{Pictures, Plan, Split};
@@ -46,14 +47,7 @@ impl Subjects {
 
 /// Whether a page can be written there, as far as can be told before.
 pub(crate) fn check(path: &Path) -> Result<()> {
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    if !parent.is_dir() {
-        let what = if parent.exists() { "is not a directory" } else { "does not exist" };
-        bail!("{} {what}; make it, or write the report elsewhere", parent.display());
-    }
+    check_folder(path)?;
     match path.metadata() {
         Ok(there) if there.is_dir() => {
             bail!("{} is a directory; name a file for the report", path.display())

@@ -180,6 +180,8 @@ pub(crate) fn concluded(flags: HeatFlags, open: bool) -> HeatFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::survey::mixture::{Brackets, flat};
+    use crate::survey::visit::Visit;
     use crate::walk::row::Range;
 
     fn region(process: usize, start: u64, present: u16, rate: f32) -> Region {
@@ -216,6 +218,25 @@ mod tests {
         };
         assert_eq!((charged(true, None), charged(true, Some(&seen))), (10.0, 10.0), "as expected");
         assert_eq!((charged(false, None), charged(false, Some(&seen))), (0.0, 0.0), "as measured");
+    }
+
+    #[test]
+    fn a_huge_page_that_is_too_hot_to_measure_is_marked_whether_this_epoch_looked_or_not() {
+        let marked = |seen: u16, measured: Option<&Measured>| {
+            let mut looks = Visit { pages: 1, huge: true, ..Visit::default() };
+            [26e3, 1e6].into_iter().for_each(|gap_ns| looks.take(gap_ns, seen, None));
+            let mut brackets = Brackets::default();
+            (0..4).for_each(|_| brackets.add(&looks));
+            let mut region = Region { rate: Some(5.0), ..Region::whole(0, true) };
+            region.history.learn(&brackets, &flat(), true);
+            let mut table = HeatTable::default();
+            table.begin(1);
+            table.add(&region, measured, 1.0);
+            table.finish(EpochId(0)).flags[0].has(HeatFlags::SATURATED)
+        };
+        let looked = Measured { pages: 512, ..Measured::default() };
+        assert_eq!([None, Some(&looked)].map(|measured| marked(1, measured)), [true; 2]);
+        assert_eq!([None, Some(&looked)].map(|measured| marked(0, measured)), [false; 2]);
     }
 
     #[test]

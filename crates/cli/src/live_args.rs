@@ -23,7 +23,7 @@ pub(crate) struct RunArgs {
     #[arg(long, default_value = "gain", value_name = "NAME")]
     pub(crate) governor: String,
     /// Most fast memory that the target may have, as bytes or a share of the fast tier (default:
-    /// all that is free).
+    /// all that nobody uses).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) fast: Option<Amount>,
     /// What stays free of the fast tier beyond the kernel's own reserve, whatever it costs (default: 1 %, at least
@@ -31,6 +31,10 @@ pub(crate) struct RunArgs {
     /// allocated hot).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
+    /// Use free fast memory only. By default also page cache there which nothing uses (clean, on the kernel's inactive list)
+    /// is given up for hot memory, as for any allocation, as long as hardly any of it has to be read again.
+    #[arg(long)]
+    pub(crate) keep_page_cache: bool,
     /// Length of an epoch, the time between two decisions: 5s, 200ms, 2min; a number alone is
     /// seconds. The first ones are shorter; longer where deciding takes much of the budget.
     #[arg(long, default_value = "5s", value_parser = epoch, value_name = "TIME",

@@ -22,15 +22,18 @@ pub struct Room {
     pub floor: Bytes,
     /// So much free the kernel makes once it reclaims (the sum of their high watermarks).
     pub full: Bytes,
+    /// Page cache that the kernel gives up before anything else, and without writing it: clean, on the inactive list.
+    pub idle_cache: Bytes,
 }
 
 impl Host {
     /// What a node could take now; nothing where the kernel does not say.
     #[must_use]
     pub fn room(&self, node: NodeId) -> Room {
-        let zones = zones(&self.text("proc/zoneinfo").unwrap_or_default(), node);
+        let text = self.text("proc/zoneinfo").unwrap_or_default();
+        let zones = zones(&text, node);
         let blocks = huge_blocks(&self.text("proc/buddyinfo").unwrap_or_default(), node);
-        let mut room = Room::default();
+        let mut room = Room { idle_cache: idle_cache(&text, node), ..Room::default() };
         for (name, zone) in zones {
             let usable = zone.free.saturating_sub(zone.protected);
             if usable == 0 {
@@ -133,6 +136,23 @@ fn zones(text: &str, node: NodeId) -> Vec<(String, Zone)> {
     zones
 }
 
+/// From the node's own counts of base pages, which come before those of its zones: `nr_inactive_file 1`. Which of the pages that
+/// are dirty or being written are active is not told.
+fn idle_cache(text: &str, node: NodeId) -> Bytes {
+    let lines = text.lines().skip_while(|line| of_node(line) != Some(node)).skip(1);
+    let own = lines.map(str::trim).take_while(|line| !line.starts_with("pages free"));
+    let (mut inactive, mut unclean) = (0u64, 0u64);
+    for (name, value) in own.filter_map(|line| line.split_once(' ')) {
+        let pages = || value.trim().parse::<u64>().unwrap_or(0);
+        match name {
+            "nr_inactive_file" => inactive = pages(),
+            "nr_dirty" | "nr_writeback" => unclean = unclean.saturating_add(pages()),
+            _ => {}
+        }
+    }
+    Bytes(inactive.saturating_sub(unclean).saturating_mul(4096))
+}
+
 /// The node of a line that begins `Node 0, zone`.
 fn of_node(line: &str) -> Option<NodeId> {
     let word = line.split_whitespace().nth(1)?;
@@ -154,6 +174,9 @@ Node 1, zone   Normal      5      0      0      0      0      0      0      0   
 Node 0, zone      DMA
   per-node stats
       nr_inactive_anon 1
+      nr_inactive_file 700
+      nr_dirty     30
+      nr_writeback 20
   pages free     4300
         boost    0
         min      21
@@ -174,6 +197,9 @@ Node 0, zone  Movable
   pages free     0
         low      32
 Node 1, zone   Normal
+  per-node stats
+      nr_inactive_file 5
+      nr_dirty     9
   pages free     1030
         low      7
 ";
@@ -189,6 +215,8 @@ Node 1, zone   Normal
         assert_eq!(room.free, Bytes((300 + 20000) * 4096));
         assert_eq!(room.huge_blocks, 34);
         assert_eq!((room.floor, room.full), (Bytes((26 + 1000) * 4096), Bytes((31 + 2000) * 4096)));
+        assert_eq!(room.idle_cache, Bytes(650 * 4096));
+        assert_eq!(host.room(NodeId(1)).idle_cache, Bytes(0), "more is dirty");
         // Two blocks are free there; the mark leaves room for one.
         assert_eq!(host.room(NodeId(1)).huge_blocks, 1);
         assert_eq!(host.room(NodeId(2)), Room::default());
@@ -222,6 +250,7 @@ Node 1, zone   Normal
         #[test]
         fn never_panics(text in "((Node [0-9]{0,6},|low|high|pages free|protection: .) [ ,0-9a-z)]{0,60}\n){0,6}") {
             let _ = (huge_blocks(&text, NodeId(0)), zones(&text, NodeId(0)));
+            let _ = idle_cache(&text, NodeId(0));
         }
     }
 }

@@ -55,6 +55,8 @@ pub struct Budget {
     /// Most bytes that go up after one epoch, as long as three times as much is free of the fast tier
     /// (PMShifter, APSys 2022, section 4.1: 400 MB); none: both do not count.
     pub batch: Option<Bytes>,
+    /// Page cache that nothing uses is left where it is; else it counts as free.
+    pub keep_page_cache: bool,
 }
 
 /// So many times a batch must be free (section 4.1.2).
@@ -67,12 +69,21 @@ pub(crate) struct FastNow {
     pub(crate) total: Bytes,
     /// Free of it.
     pub(crate) free: Bytes,
+    /// Page cache in it that may be taken.
+    pub(crate) idle_cache: Bytes,
     /// So much is free after the kernel has reclaimed.
     pub(crate) full: Bytes,
     /// The target's part.
     pub(crate) held: Bytes,
     /// So much is to be born until the next decision, and hot.
     pub(crate) ahead: Bytes,
+}
+
+impl FastNow {
+    /// What nobody uses.
+    pub(crate) fn room(&self) -> Bytes {
+        self.free + self.idle_cache
+    }
 }
 
 impl Budget {
@@ -88,11 +99,11 @@ impl Budget {
         }
     }
 
-    /// What the target may have: what it holds and what is free beyond the reserve, up to its
+    /// What the target may have: what it holds, and what nobody uses beyond the reserve, up to its
     /// budget. Less than it holds if the reserve is not there.
     pub(crate) fn capacity(&self, now: &FastNow) -> Bytes {
         let reserve = self.reserve(now);
-        let possible = (now.held + now.free).saturating_sub(reserve);
+        let possible = (now.held + now.room()).saturating_sub(reserve);
         self.fast.map_or(possible, |fast| fast.of(now.total).min(possible))
     }
 
@@ -131,7 +142,7 @@ impl Budget {
 pub(crate) fn describe(budget: &Budget, total: Bytes, reserve: Bytes) -> String {
     let most = match budget.fast {
         Some(amount) => format!("at most {}", amount.of(total)),
-        None => "what is free".to_owned(),
+        None => "what nobody uses".to_owned(),
     };
     format!("{most} of {total} of fast memory, {reserve} to stay free")
 }
@@ -140,12 +151,13 @@ pub(crate) fn describe(budget: &Budget, total: Bytes, reserve: Bytes) -> String 
 mod tests {
     use super::*;
 
-    const NO_LIMIT: Budget = Budget { fast: None, reserve: None, rate: None, batch: None };
+    const NO_LIMIT: Budget =
+        Budget { fast: None, reserve: None, rate: None, batch: None, keep_page_cache: false };
 
     fn now(free: u64, held: u64) -> FastNow {
         let (total, full) = (Bytes::gib(1), Bytes::mib(8));
         let (free, held, ahead) = (Bytes::mib(free), Bytes::mib(held), Bytes(0));
-        FastNow { total, full, free, held, ahead }
+        FastNow { total, full, free, idle_cache: ahead, held, ahead }
     }
 
     #[test]
@@ -170,6 +182,8 @@ mod tests {
             |mib, free| NO_LIMIT.for_births(&FastNow { ahead: Bytes::mib(mib), ..now(free, 300) });
         assert_eq!([missing(0, 4), missing(10, 4), missing(10, 18)], [0, 14, 0].map(Bytes::mib));
         assert_eq!(NO_LIMIT.capacity(&now(224, 300)), Bytes::mib(500));
+        let cache = |mib| FastNow { idle_cache: Bytes::mib(mib), ..now(224, 300) };
+        assert_eq!(NO_LIMIT.capacity(&cache(200)), Bytes::mib(700));
         let budget = Budget { fast: Some(Amount::Share(0.25)), ..NO_LIMIT };
         assert_eq!(budget.capacity(&now(224, 300)), Bytes::mib(256));
         assert_eq!(budget.capacity(&now(54, 100)), Bytes::mib(130));

@@ -10,6 +10,7 @@ mod budget;
 mod leaving;
 mod manager;
 mod meanwhile;
+mod page_cache;
 mod parted;
 mod place;
 mod room;

@@ -12,9 +12,15 @@ pub(crate) struct NodesRoom {
 }
 
 impl NodesRoom {
-    pub(crate) fn look(kernel: &impl Kernel, tiers: &Tiers) -> Self {
+    /// `page_cache`: that which nothing uses may be taken.
+    pub(crate) fn look(kernel: &impl Kernel, tiers: &Tiers, page_cache: bool) -> Self {
         let nodes = tiers.fast.iter().chain(&tiers.slow);
-        Self { nodes: nodes.map(|node| (*node, kernel.room(*node))).collect() }
+        let room = |node: &NodeId| {
+            let room = kernel.room(*node);
+            let idle_cache = if page_cache { room.idle_cache } else { Bytes(0) };
+            (*node, NodeRoom { idle_cache, ..room })
+        };
+        Self { nodes: nodes.map(room).collect() }
     }
 
     /// The fast tier, of which the target holds so much.
@@ -23,7 +29,8 @@ impl NodesRoom {
             tiers.fast.iter().filter_map(|node| self.nodes.get(node)).map(what).sum::<Bytes>()
         };
         let (free, full) = (sum(|room| room.free), sum(|room| room.full));
-        FastNow { total: tiers.fast_total(), free, full, held, ahead: Bytes(0) }
+        let idle_cache = sum(|room| room.idle_cache);
+        FastNow { total: tiers.fast_total(), free, idle_cache, full, held, ahead: Bytes(0) }
     }
 
     /// Free memory of a node.
@@ -31,19 +38,19 @@ impl NodesRoom {
         self.nodes.get(&node).map_or(Bytes(0), |room| room.free)
     }
 
-    /// What each node could take before the kernel reclaims, and of what stays where some of it is about to leave.
+    /// What each node could take before the kernel reclaims what is in use, and of what stays where some of it is about to leave.
     pub(crate) fn above_floor(&self, leaving: Option<Leaving>) -> BTreeMap<NodeId, Bytes> {
         let leaves = |node: &NodeId| {
             leaving.filter(|it| it.node == *node).map_or(Bytes(0), |leaving| leaving.bytes)
         };
         let left = |(node, room): (&NodeId, &NodeRoom)| {
-            (*node, room.free.saturating_sub(room.floor).saturating_sub(leaves(node)))
+            (*node, free_or_idle(room).saturating_sub(room.floor).saturating_sub(leaves(node)))
         };
         self.nodes.iter().map(left).collect()
     }
 
-    /// What must stay free of each fast node so that the target never holds more than it may, also
-    /// if demotions fail: all that is free now, but for what it may still get.
+    /// What must stay free of each fast node, or page cache that may be taken, so that the target never holds more than it
+    /// may, also if demotions fail: all that is so now, but for what it may still get.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of u64")]
     pub(crate) fn kept(
         &self,
@@ -51,16 +58,21 @@ impl NodesRoom {
         now: &FastNow,
         capacity: Bytes,
     ) -> BTreeMap<NodeId, Bytes> {
-        let kept = (now.free + now.held).saturating_sub(capacity).as_f64();
+        let kept = (now.room() + now.held).saturating_sub(capacity).as_f64();
         let nodes = tiers.fast.iter().filter_map(|node| Some((*node, self.nodes.get(node)?)));
         nodes
             .map(|(node, room)| {
-                let share = match now.free {
+                let share = match now.room() {
                     Bytes(0) => 1.0 / tiers.fast.len() as f64,
-                    free => room.free.as_f64() / free.as_f64(),
+                    all => free_or_idle(room).as_f64() / all.as_f64(),
                 };
                 (node, Bytes((kept * share).ceil() as u64))
             })
             .collect()
     }
+}
+
+/// What is free of a node, and the page cache that may be taken.
+fn free_or_idle(room: &NodeRoom) -> Bytes {
+    room.free + room.idle_cache
 }

@@ -55,6 +55,8 @@ pub struct EpochLine {
     pub held: Bytes,
     /// Free in the fast tier when it was decided.
     pub free: Bytes,
+    /// Page cache in it that nothing used, and that could be taken.
+    pub idle_cache: Bytes,
     /// Fast memory that the target could have.
     pub capacity: Bytes,
     /// What the tiers are from now on, in words; none: as before.

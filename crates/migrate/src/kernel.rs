@@ -35,6 +35,9 @@ pub struct NodeRoom {
     pub floor: Bytes,
     /// So much the kernel makes free then.
     pub full: Bytes,
+    /// Page cache that it gives up first, without writing it. To move pages where only that is left has it reclaimed, as any
+    /// allocation has.
+    pub idle_cache: Bytes,
 }
 
 /// A piece of memory as one process maps it.
@@ -80,6 +83,18 @@ pub trait Kernel: Sync {
     /// What a node could take now.
     fn room(&self, node: NodeId) -> NodeRoom;
 
+    /// Has the kernel reclaim page cache of a node, and compact, until so many blocks of 2 MiB more are free in it; how many it
+    /// made. `from`: another node with room for as much.
+    fn make_blocks(&self, node: NodeId, from: NodeId, count: u64) -> u64 {
+        let _ = (node, from, count);
+        0
+    }
+
+    /// Pages of files of the machine that were read again after they had been reclaimed, since boot.
+    fn refaults(&self) -> u64 {
+        0
+    }
+
     /// Huge pages of the machine that were split in order to be moved, since boot.
     fn splits(&self) -> u64;
 
@@ -105,6 +120,12 @@ impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
     }
     fn room(&self, node: NodeId) -> NodeRoom {
         (**self).room(node)
+    }
+    fn make_blocks(&self, node: NodeId, from: NodeId, count: u64) -> u64 {
+        (**self).make_blocks(node, from, count)
+    }
+    fn refaults(&self) -> u64 {
+        (**self).refaults()
     }
     fn splits(&self) -> u64 {
         (**self).splits()

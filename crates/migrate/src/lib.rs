@@ -9,6 +9,7 @@ mod background;
 mod backoff;
 mod batch;
 pub mod bench;
+mod blocks;
 mod clocks;
 mod kernel;
 mod last_look;

@@ -1,5 +1,6 @@
 //! Linux: `move_pages(2)`, `/proc/buddyinfo`, `/proc/vmstat`.
 
+use crate::blocks::make_blocks;
 use crate::kernel::{Kernel, Mapping, Moved, NodeRoom, Sharing, Spot};
 use crate::sharing;
 use nix::errno::Errno;
@@ -12,10 +13,10 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 /// Only pages that the process alone maps, or all (linux/mempolicy.h).
-const MPOL_MF_MOVE: libc::c_int = 1 << 1;
+pub(crate) const MPOL_MF_MOVE: libc::c_int = 1 << 1;
 const MPOL_MF_MOVE_ALL: libc::c_int = 1 << 2;
 /// No status that the kernel writes.
-const UNSET: libc::c_int = libc::c_int::MIN;
+pub(crate) const UNSET: libc::c_int = libc::c_int::MIN;
 
 /// The kernel that we run on.
 #[derive(Debug)]
@@ -68,8 +69,20 @@ impl Kernel for LiveKernel {
     }
 
     fn room(&self, node: NodeId) -> NodeRoom {
-        let pagetide_host::Room { free, huge_blocks, floor, full } = self.host.room(node);
-        NodeRoom { free, huge_blocks, floor, full }
+        let pagetide_host::Room { free, huge_blocks, floor, full, idle_cache } =
+            self.host.room(node);
+        NodeRoom { free, huge_blocks, floor, full, idle_cache }
+    }
+
+    fn make_blocks(&self, node: NodeId, from: NodeId, count: u64) -> u64 {
+        make_blocks(self, node, from, count).unwrap_or_else(|error| {
+            tracing::debug!(%error, %node, "no blocks of 2 MiB can be made");
+            0
+        })
+    }
+
+    fn refaults(&self) -> u64 {
+        self.host.vm_counter("workingset_refault_file").unwrap_or(0)
     }
 
     fn splits(&self) -> u64 {
@@ -96,7 +109,7 @@ fn has_ended(process: &OwnedFd) -> bool {
 /// A query that says nothing of a page.
 const UNKNOWN: Spot = Spot::Not(Errno::EINVAL);
 
-fn spot(status: libc::c_int) -> Option<Spot> {
+pub(crate) fn spot(status: libc::c_int) -> Option<Spot> {
     match u16::try_from(status) {
         Ok(node) => Some(Spot::On(NodeId(node))),
         Err(_) if status == UNSET => None,
@@ -105,7 +118,7 @@ fn spot(status: libc::c_int) -> Option<Spot> {
 }
 
 /// One call; `nodes` as long as `pages`, or none to ask where they are.
-fn call(
+pub(crate) fn call(
     pid: Pid,
     pages: &[VirtAddr],
     nodes: Option<&[libc::c_int]>,

@@ -69,14 +69,14 @@ impl<K: Kernel> Mover<K> {
         };
         let splits = self.kernel.splits();
         let start = self.kernel.now_ns();
-        let queue = Queue::new(&self.kernel, sizes, &self.options.reserve, promote, demote);
+        let queue = Queue::new(&self.kernel, sizes, &self.options, promote, demote);
         let workers =
             Workers { kernel: &self.kernel, options: &self.options, clocks: &clocks, stop };
         let (mut outcomes, mut tally) = workers.run(queue, start);
         tally.looking_ns += last_look(&self.kernel, &mut outcomes);
         outcomes.append(&mut waiting);
         let mut report = Report {
-            splits: self.kernel.splits().saturating_sub(splits),
+            splits: self.kernel.splits().saturating_sub(splits + tally.our_splits),
             found_split: tally.found_split,
             calls: tally.calls,
             moving_ns: tally.moving_ns,

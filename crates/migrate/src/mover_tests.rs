@@ -164,6 +164,46 @@ fn base_pages_of_the_same_work_still_go_where_no_huge_page_is_free() {
     assert_eq!(report.refused(Refusal::NoHugePage), huge(1));
 }
 
+/// Fast memory of ten huge pages, full of page cache but for one base page. Four huge pages, or as many in base pages, are
+/// to go up.
+fn full_of_cache(huge: bool) -> (SimulatedKernel, Work) {
+    let kernel = SimulatedKernel::two_tiers(10 * 512, 40 * 512);
+    kernel.cache(FAST, 10 * 512 - 1);
+    kernel.map(PID, VirtAddr(0), VirtAddr(4 * HUGE), huge, SimPage::on(SLOW));
+    let promote = vec![order(0, 0, 4 * HUGE, huge, SLOW, FAST)];
+    (kernel, Work { promote, demote: Vec::new() })
+}
+
+#[test]
+fn page_cache_that_nothing_uses_is_given_up_for_pages_where_it_counts_as_free() {
+    let reserve = BTreeMap::from([(FAST, Bytes(7 * HUGE))]);
+    for (is_huge, moved) in
+        [(false, Amount { base_pages: 3 * 512, huge_pages: 0 }), (true, huge(3))]
+    {
+        for page_cache in [true, false] {
+            let (kernel, work) = full_of_cache(is_huge);
+            let options = Options { page_cache, reserve: reserve.clone(), ..Options::default() };
+            let mut mover = Mover::new(kernel, options);
+            let report = run(&mut mover, &work);
+            let moved = if page_cache { moved } else { Amount::default() };
+            assert_eq!((report.promoted, report.splits), (moved, 0), "{page_cache} {report:?}");
+            // As much is left as is to stay, be it free or cache.
+            let left = mover.kernel().idle_cache(FAST) + mover.kernel().free(FAST).0;
+            assert_eq!(left, 10 * 512 - moved.bytes().0 / 4096);
+        }
+    }
+}
+
+#[test]
+fn huge_pages_stay_where_no_block_can_be_made_for_them() {
+    let (kernel, work) = full_of_cache(true);
+    kernel.fragment(FAST);
+    let mut mover = Mover::new(kernel, Options { page_cache: true, ..Options::default() });
+    let report = run(&mut mover, &work);
+    assert_eq!((report.promoted, report.splits), (Amount::default(), 0));
+    assert_eq!(report.refused(Refusal::NoHugePage), huge(4));
+}
+
 #[test]
 fn who_refuses_is_asked_less_and_less_often() {
     let kernel = SimulatedKernel::two_tiers(2048, 2048);

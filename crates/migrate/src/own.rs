@@ -1,6 +1,7 @@
 //! Our own memory: where new memory of this thread goes (`set_mempolicy(2)`).
 
-use pagetide_types::NodeId;
+use pagetide_host::Host;
+use pagetide_types::{Bytes, NodeId, Pid};
 use std::{io, ptr};
 
 // linux/mempolicy.h
@@ -41,6 +42,18 @@ pub fn prefer_node(node: NodeId) -> io::Result<()> {
 /// As [`on_node`]; before Linux 5.15 always.
 pub fn prefer_nodes(nodes: &[NodeId]) -> io::Result<()> {
     set(MPOL_PREFERRED_MANY, mask(nodes)?.as_ptr())
+}
+
+/// Our own process.
+pub(crate) fn me() -> Pid {
+    Pid(std::process::id().cast_signed())
+}
+
+/// How much of our own memory from an address on is in huge pages, as far as the kernel says.
+pub(crate) fn huge_bytes(start: u64, len: usize) -> Bytes {
+    let areas = Host::live().area_facts(me()).unwrap_or_default();
+    let ours = areas.iter().filter(|a| a.start.0 >= start && a.end.0 <= start + len as u64);
+    ours.map(|area| area.anon_huge).sum()
 }
 
 fn mask(nodes: &[NodeId]) -> io::Result<[u64; MAX_NODES / 64]> {

@@ -3,11 +3,11 @@
 //! keep its reserve, else a demotion goes first. Only where nothing can go otherwise, for the slow
 //! node is full as well, a promotion takes from the reserve what the demotions will give back.
 
-use crate::Refusal;
 use crate::batch::Done;
 use crate::kernel::Kernel;
 use crate::order::{BASE_PER_HUGE, Page};
 use crate::report::{Direction, Fate};
+use crate::{Options, Refusal};
 use pagetide_types::{Bytes, NodeId, Pid};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -47,7 +47,7 @@ pub(crate) enum Next {
     Finished,
 }
 
-/// Free memory of a node as far as we know, in base pages.
+/// Free memory of a node as far as we know, in base pages; page cache that may be taken is part of it.
 #[derive(Clone, Copy, Debug)]
 struct Tank {
     free: i64,
@@ -59,7 +59,12 @@ struct Tank {
     expected: i64,
     /// The kernel had to split a huge page although blocks seemed free: no more of them.
     splits: bool,
+    /// So often blocks of 2 MiB may be made of page cache in vain.
+    tries: u32,
 }
+
+/// A try that fails has page cache reclaimed all the same, and then the next one finds more room to compact in.
+const TRIES: u32 = 3;
 
 /// How much one call takes.
 #[derive(Clone, Copy, Debug)]
@@ -77,6 +82,8 @@ pub(crate) struct Queue<'a> {
     lanes: [VecDeque<Entry>; 2],
     tanks: BTreeMap<NodeId, Tank>,
     running: usize,
+    /// Huge pages that were split in order to make blocks: nobody else's.
+    pub(crate) our_splits: u64,
     /// What became of the pages that are through.
     pub(crate) outcomes: Vec<Outcome>,
 }
@@ -85,7 +92,7 @@ impl<'a> Queue<'a> {
     pub(crate) fn new(
         kernel: &'a dyn Kernel,
         sizes: Sizes,
-        reserve: &BTreeMap<NodeId, Bytes>,
+        options: &Options,
         promote: VecDeque<Entry>,
         demote: VecDeque<Entry>,
     ) -> Self {
@@ -94,13 +101,15 @@ impl<'a> Queue<'a> {
             for node in [entry.from, entry.to] {
                 tanks.entry(node).or_insert_with(|| {
                     let room = kernel.room(node);
+                    let cache = if options.page_cache { pages(room.idle_cache) } else { 0 };
                     Tank {
-                        free: pages(room.free),
+                        free: pages(room.free) + cache,
                         huge: room.huge_blocks.cast_signed(),
                         floor: pages(room.floor),
-                        reserve: reserve.get(&node).map_or(0, |bytes| pages(*bytes)),
+                        reserve: options.reserve.get(&node).map_or(0, |bytes| pages(*bytes)),
                         expected: 0,
                         splits: false,
+                        tries: if cache > 0 { TRIES } else { 0 },
                     }
                 });
             }
@@ -108,7 +117,15 @@ impl<'a> Queue<'a> {
                 tank.expected += size(entry.page);
             }
         }
-        Self { kernel, sizes, lanes: [promote, demote], tanks, running: 0, outcomes: Vec::new() }
+        Self {
+            kernel,
+            sizes,
+            lanes: [promote, demote],
+            tanks,
+            running: 0,
+            our_splits: 0,
+            outcomes: Vec::new(),
+        }
     }
 
     /// The next batch. What can never go is refused on the way.
@@ -160,9 +177,16 @@ impl<'a> Queue<'a> {
         if tank.splits {
             return Some(Err(Refusal::NoHugePage));
         }
-        if tank.huge <= 0 {
+        // Not beside moves: what they are about to take would be counted once more, and what is split here be taken for theirs.
+        if tank.huge <= 0 && self.running == 0 {
             // Others free some, too; what is on its way to the free lists is not seen.
             tank.huge = self.kernel.room(first.to).huge_blocks.cast_signed();
+        }
+        if tank.huge <= 0 && self.running == 0 && tank.tries > 0 {
+            let splits = self.kernel.splits();
+            tank.huge = self.kernel.make_blocks(first.to, first.from, fit as u64).cast_signed();
+            tank.tries = if tank.huge > 0 { TRIES } else { tank.tries - 1 };
+            self.our_splits += self.kernel.splits().saturating_sub(splits);
         }
         match usize::try_from(tank.huge.max(0)).unwrap_or(0).min(fit) {
             0 => Some(Err(Refusal::NoHugePage)),
@@ -247,4 +271,56 @@ fn size(page: Page) -> i64 {
 
 fn pages(bytes: Bytes) -> i64 {
     (bytes.0 >> 12).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::{Mapping, Moved, NodeRoom, Sharing, Spot};
+    use nix::errno::Errno;
+    use pagetide_types::VirtAddr;
+
+    /// Much is free, and one block of 2 MiB.
+    struct OneBlock;
+
+    impl Kernel for OneBlock {
+        fn locate(&self, _: Pid, _: &[VirtAddr]) -> Result<Vec<Spot>, Errno> {
+            Err(Errno::ENOSYS)
+        }
+        fn relocate(&self, _: Pid, pages: &[VirtAddr], _: NodeId, _: bool) -> Moved {
+            Moved { status: vec![None; pages.len()], result: Err(Errno::ENOSYS) }
+        }
+        fn sharing(&self, _: &[Mapping]) -> Sharing {
+            Sharing::Outside
+        }
+        fn room(&self, _: NodeId) -> NodeRoom {
+            NodeRoom { free: Bytes::mib(100), huge_blocks: 1, ..NodeRoom::default() }
+        }
+        fn splits(&self) -> u64 {
+            0
+        }
+        fn now_ns(&self) -> u64 {
+            0
+        }
+    }
+
+    #[test]
+    fn a_block_that_a_batch_under_way_is_about_to_take_is_nobody_elses() {
+        let page = |number: u64| Entry {
+            order: 0,
+            direction: Direction::Promote,
+            pid: Pid(7),
+            page: Page { addr: VirtAddr(number << 21), huge: true },
+            from: NodeId(1),
+            to: NodeId(0),
+            shared: false,
+        };
+        let sizes = Sizes { huge: 8, base: 512, split: false };
+        let promote = (0..4).map(page).collect();
+        let mut queue = Queue::new(&OneBlock, sizes, &Options::default(), promote, VecDeque::new());
+        let first = queue.next();
+        assert!(matches!(&first, Next::Batch(entries) if entries.len() == 1), "{first:?}");
+        // The kernel's lists show the block still.
+        assert!(matches!(queue.next(), Next::Wait));
+    }
 }

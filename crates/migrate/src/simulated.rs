@@ -40,6 +40,9 @@ struct State {
     pages: BTreeMap<(Pid, u64), (SimPage, u64)>,
     /// Base pages of each node, and how many are free.
     nodes: BTreeMap<NodeId, (u64, u64)>,
+    /// Base pages of page cache that nothing uses.
+    idle_cache: BTreeMap<NodeId, u64>,
+    refaults: u64,
     fragmented: Vec<NodeId>,
     deceiving: Vec<NodeId>,
     failure: Option<Errno>,
@@ -88,6 +91,24 @@ impl SimulatedKernel {
         let state = self.state();
         let free = state.nodes.get(&node).map_or(0, |(_, free)| *free);
         (free, state.lowest_free.get(&node).copied().unwrap_or(free))
+    }
+
+    /// So many of a node's free base pages become page cache that nothing uses.
+    pub fn cache(&self, node: NodeId, pages: u64) {
+        let mut state = self.state();
+        state.take(node, pages);
+        *state.idle_cache.entry(node).or_default() += pages;
+    }
+
+    /// Base pages of such cache.
+    #[must_use]
+    pub fn idle_cache(&self, node: NodeId) -> u64 {
+        self.state().idle_cache.get(&node).copied().unwrap_or(0)
+    }
+
+    /// So many pages of files are read again after they had been reclaimed.
+    pub fn refault(&self, pages: u64) {
+        self.state().refaults += pages;
     }
 
     /// The node has free memory, but no free block of 2 MiB.
@@ -161,6 +182,16 @@ impl State {
         }
     }
 
+    /// Has so many pages free, of page cache if need be; whether it has.
+    fn reclaim(&mut self, node: NodeId, pages: u64) -> bool {
+        let Some((_, free)) = self.nodes.get_mut(&node) else { return false };
+        let cache = self.idle_cache.entry(node).or_default();
+        let taken = pages.saturating_sub(*free).min(*cache);
+        *cache -= taken;
+        *free += taken;
+        *free >= pages
+    }
+
     fn unmap(&mut self, pid: Pid, addr: u64) {
         if let Some((page, size)) = self.pages.remove(&(pid, addr))
             && let Some((_, free)) = self.nodes.get_mut(&page.node)
@@ -183,8 +214,7 @@ impl State {
                 failed += 1;
                 continue;
             }
-            let free = self.nodes.get(&to).map_or(0, |(_, free)| *free);
-            if free < size {
+            if !self.reclaim(to, size) {
                 return Err(Errno::ENOMEM);
             }
             let split = size > 1 && self.fragmented.contains(&to);
@@ -293,7 +323,22 @@ impl Kernel for SimulatedKernel {
         let free = state.nodes.get(&node).map_or(0, |(_, free)| *free);
         let none = state.fragmented.contains(&node) && !state.deceiving.contains(&node);
         let huge_blocks = if none { 0 } else { free / HUGE };
-        NodeRoom { free: Bytes(free << 12), huge_blocks, floor: Bytes(0), full: Bytes(0) }
+        let idle_cache = Bytes(state.idle_cache.get(&node).map_or(0, |pages| pages << 12));
+        let free = Bytes(free << 12);
+        NodeRoom { free, huge_blocks, floor: Bytes(0), full: Bytes(0), idle_cache }
+    }
+
+    fn make_blocks(&self, node: NodeId, _: NodeId, count: u64) -> u64 {
+        let mut state = self.state();
+        if state.fragmented.contains(&node) {
+            return 0;
+        }
+        let made = count.min(state.idle_cache.get(&node).map_or(0, |pages| pages / HUGE));
+        if state.reclaim(node, made * HUGE) { made } else { 0 }
+    }
+
+    fn refaults(&self) -> u64 {
+        self.state().refaults
     }
 
     fn splits(&self) -> u64 {

@@ -15,6 +15,8 @@ pub(crate) struct Tally {
     pub(crate) looking_ns: u64,
     /// Pages said to be huge that were found in pieces.
     pub(crate) found_split: u64,
+    /// Huge pages of our own that were split in order to make room for others.
+    pub(crate) our_splits: u64,
 }
 
 impl AddAssign for Tally {
@@ -24,5 +26,6 @@ impl AddAssign for Tally {
         self.longest_call_ns = self.longest_call_ns.max(other.longest_call_ns);
         self.looking_ns += other.looking_ns;
         self.found_split += other.found_split;
+        self.our_splits += other.our_splits;
     }
 }

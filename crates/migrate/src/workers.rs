@@ -48,7 +48,7 @@ impl Workers<'_> {
             work()
         };
         let others = self.options.threads.max(1) - 1;
-        let tally = thread::scope(|scope| {
+        let mut tally = thread::scope(|scope| {
             let threads: Vec<_> =
                 (0..others).map(|_| scope.spawn(|| mover_thread(other))).collect();
             let mut tally = work();
@@ -61,6 +61,7 @@ impl Workers<'_> {
             tally
         });
         let queue = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
+        tally.our_splits = queue.our_splits;
         (queue.outcomes, tally)
     }
 

@@ -7,7 +7,13 @@ use std::path::{Path, PathBuf};
 
 /// Runs shell commands in a guest of two tiers, with `$P` the program `pagetide`, and `more`.
 fn guest(pagetide: &Path, more: &[PathBuf], commands: &str) -> Ran {
+    guest_of(&[], pagetide, more, commands)
+}
+
+/// The same with options of the lab.
+fn guest_of(options: &[&str], pagetide: &Path, more: &[PathBuf], commands: &str) -> Ran {
     let mut run = lab();
+    run.args(options);
     for program in more.iter().map(PathBuf::as_path).chain([pagetide]) {
         run.arg("--with").arg(program);
     }
@@ -145,6 +151,58 @@ fn the_hot_set_goes_to_fast_memory_and_the_cold_one_stays() {
     assert_eq!(said["moves"]["splits"], 0, "{run:?}");
     let last = fast_shares(truth).last().copied().unwrap_or(0.0);
     assert!(last > 0.95, "{last} of the accesses went to fast memory at the end: {run:?}");
+}
+
+/// Node 0 is small, and a disk in memory fills it with page cache.
+const WITH_DISK: &str = r#"
+name = "disk"
+title = "A disk whose page cache fills fast memory"
+modules = ["brd"]
+setup = "rmmod brd; insmod /lab/modules/$(tail -1 /lab/modules.list) rd_nr=1 rd_size=1048576"
+node = [
+    { name = "DRAM", cpus = 2, memory = "512M", latency_ns = 100, bandwidth_gb_s = 100 },
+    { name = "CXL", memory = "2G", latency_ns = 350, bandwidth_gb_s = 15 },
+]
+"#;
+
+#[test]
+fn page_cache_that_nothing_uses_makes_room_for_hot_memory() {
+    let test = "page_cache_that_nothing_uses_makes_room_for_hot_memory";
+    let Some(pagetide) = pagetide(test).filter(|_| can_boot(test)) else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let topology = folder.path().join("disk.toml");
+    std::fs::write(&topology, WITH_DISK).unwrap();
+    // What is cached of a disk goes when nobody has it open.
+    let commands = "
+        exec 8</dev/ram0
+        $P record -q --for 1s -o /tmp/first.heat -- sleep 1
+        for page in 4K 2M; do
+            for keep in --keep-page-cache ''; do
+                cat /dev/ram0 >/dev/null
+                $P workload hot-cold --size 256M --hot 64M --ratio 400 --page-size $page --node 1 --seconds 600 >load &
+                target=$!
+                until grep -q ready load; do sleep 0.2; done
+                $P run -q --json --epoch 1s --budget 50% --for 10s $keep -p $target
+                kill $target
+                wait $target
+                echo ---
+            done
+        done";
+    let options = ["--topology", topology.to_str().unwrap_or_default()];
+    let run = guest_of(&options, &pagetide, &[], commands);
+    assert_eq!(run.code, 0, "{run:?}");
+    let said: Vec<serde_json::Value> =
+        run.out.split("---\n").filter_map(|json| serde_json::from_str(json).ok()).collect();
+    let of = |at: usize| {
+        let promoted = &said[at]["moves"]["promoted"];
+        let count = |size: &str| promoted[size].as_u64().unwrap_or(0);
+        ((count("base_pages") + 512 * count("huge_pages")) / 256, &said[at]["moves"]["splits"])
+    };
+    assert_eq!(said.len(), 4, "{run:?}");
+    for (kept, taken) in [(0, 1), (2, 3)] {
+        assert!(of(kept).0 < 16, "{run:?}");
+        assert!(of(taken).0 >= 62 && of(taken).1 == 0, "{run:?}");
+    }
 }
 
 #[test]

@@ -94,6 +94,7 @@ pub(crate) fn run(arguments: &RunArgs) -> Result<ExitCode> {
             reserve: arguments.reserve,
             rate: arguments.move_rate,
             batch: arguments.promote_batch,
+            keep_page_cache: arguments.keep_page_cache,
         },
         cost_benefit: Some(cost_benefit(&host, &tiers, &machine, arguments)),
         dry_run: arguments.dry_run,

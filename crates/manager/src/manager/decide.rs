@@ -23,11 +23,12 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
     ) -> EpochLine {
         let (heat, epoch) = (&record.heat, &record.epoch);
         self.refused.next_round();
-        let room = NodesRoom::look(self.moving.mover().kernel(), &self.tiers);
+        let now_s = epoch.start_s + epoch.length_s;
+        let room = self.room(now_s);
         self.tenant.arrive(heat);
         let (fast, mut now) = self.placement(heat, layout, &room);
         if self.tenant.birth().is_some() {
-            let passed_s = epoch.start_s + epoch.length_s - self.decided_s;
+            let passed_s = now_s - self.decided_s;
             self.ahead.add(self.tenant.born(heat), passed_s);
             now.ahead = self.ahead.room(self.settings.budget.capacity(&now));
         }
@@ -48,6 +49,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             resident: heat.resident(),
             held: now.held,
             free: now.free,
+            idle_cache: now.idle_cache,
             capacity,
             birth_rate: self.tenant.birth().map(|birth| birth.rate),
             room_for_births: now.ahead,
@@ -91,6 +93,15 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             self.order(heat, (&chosen, layout), &room, (reserve, capacity));
         }
         line
+    }
+
+    /// What the nodes have room for.
+    fn room(&mut self, now_s: f64) -> NodesRoom {
+        let mut mover = self.moving.mover();
+        let few = self.page_cache.may_be_taken(mover.kernel().refaults(), now_s);
+        let page_cache = few && !self.settings.budget.keep_page_cache;
+        mover.options_mut().page_cache = page_cache;
+        NodesRoom::look(mover.kernel(), &self.tiers, page_cache)
     }
 
     /// Which rows are fast, and what the fast tier has; in a dry run as the decisions so far would

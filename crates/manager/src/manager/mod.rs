@@ -6,6 +6,7 @@ mod orders;
 use crate::ahead::Ahead;
 use crate::assumed::Assumed;
 use crate::meanwhile;
+use crate::page_cache::PageCache;
 use crate::place::Layout;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Watched};
 use nix::time::{ClockId, clock_gettime};
@@ -59,6 +60,7 @@ pub struct Manager<T, K> {
     sparse: Vec<u32>,
     assumed: Assumed,
     ahead: Ahead,
+    page_cache: PageCache,
     /// The last announcement for which what could be done is done.
     heeded: Option<u64>,
     /// More was to go up for what is about to leave than may move at once.
@@ -123,7 +125,6 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         Self {
             tenant: Tenant::new(decider, governors, settings.cost_benefit),
             tracker,
-            moving: Background::new(mover),
             ordered: Vec::new(),
             off_books: Vec::new(),
             tiers,
@@ -136,6 +137,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             sparse: Vec::new(),
             assumed: Assumed::default(),
             ahead: Ahead::default(),
+            page_cache: PageCache::new(mover.kernel().refaults()),
+            moving: Background::new(mover),
             heeded: None,
             later: false,
             moved: false,

@@ -149,3 +149,35 @@ fn a_budget_is_kept_with_what_nobody_has_watched_yet() {
     world.epoch();
     assert_eq!(world.fast().len(), 4);
 }
+
+#[test]
+fn page_cache_that_nothing_uses_makes_room_unless_it_is_to_stay_or_is_read_again() {
+    let moved = |keep_page_cache, refaults| {
+        let units = [unit(1000.0, SLOW); 8];
+        let mut world =
+            World::new(32, 64, &units, settings(Budget { keep_page_cache, ..EVERYTHING }));
+        world.kernel.cache(FAST, 32 * 512);
+        world.kernel.refault(refaults);
+        let line = world.epoch();
+        (world.fast().len(), line.idle_cache)
+    };
+    let all = Bytes::mib(64);
+    assert_eq!(moved(false, 0), (8, all));
+    // An epoch of 1 s, in which a hundred refaults cost a hundredth of the time.
+    assert_eq!(moved(false, 100), (8, all));
+    assert_eq!(moved(false, 101), (0, Bytes(0)));
+    assert_eq!(moved(true, 0), (0, Bytes(0)));
+}
+
+#[test]
+fn page_cache_stays_as_far_as_the_reserve_and_the_budget_say() {
+    let held = |fast| {
+        let units = [unit(1000.0, SLOW); 30];
+        let mut world = World::new(32, 64, &units, settings(Budget { fast, ..EVERYTHING }));
+        world.kernel.cache(FAST, 32 * 512);
+        world.epoch();
+        (world.fast().len() as u64, Bytes(world.kernel.idle_cache(FAST) << 12) + world.free())
+    };
+    assert_eq!(held(None), (24, Bytes::mib(16)));
+    assert_eq!(held(Some(Amount::Bytes(Bytes::mib(20)))), (10, Bytes::mib(44)));
+}

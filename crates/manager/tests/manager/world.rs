@@ -170,8 +170,13 @@ pub(crate) fn machine(fast: u64, slow: u64) -> TempDir {
 }
 
 /// All that is free but 16 MiB.
-pub(crate) const EVERYTHING: Budget =
-    Budget { fast: None, reserve: Some(Amount::Bytes(Bytes::mib(16))), rate: None, batch: None };
+pub(crate) const EVERYTHING: Budget = Budget {
+    fast: None,
+    reserve: Some(Amount::Bytes(Bytes::mib(16))),
+    rate: None,
+    batch: None,
+    keep_page_cache: false,
+};
 
 /// Rates as they are seen, at once.
 pub(crate) fn settings(budget: Budget) -> Settings {

@@ -1,11 +1,10 @@
 //! Memory to be moved: of one page size, on one node, with contents that are checked afterwards.
 
-use crate::own::on_node;
+use crate::own::{huge_bytes, me, on_node};
 use crate::{Kernel, Order, Spot};
 use memmap2::{Advice, MmapMut};
 use nix::errno::Errno;
-use pagetide_host::Host;
-use pagetide_types::{Bytes, NodeId, Pid, UnitSize, VirtAddr};
+use pagetide_types::{Bytes, NodeId, UnitSize, VirtAddr};
 use std::io;
 
 /// Why nothing can be measured.
@@ -89,19 +88,11 @@ impl BenchMemory {
         map.advise_range(advice, skip, len).map_err(BenchError::system("asking for page sizes"))?;
         let mut memory = Self { map, skip, len, page };
         on_node(node, || memory.fill()).map_err(BenchError::system("choosing a node"))?;
-        if page == UnitSize::Huge && memory.huge_bytes() < memory.size() {
+        let huge = |memory: &Self| huge_bytes(memory.bytes().as_ptr() as u64, len);
+        if page == UnitSize::Huge && huge(&memory) < memory.size() {
             return Err(BenchError::NoHugePages);
         }
         Ok(memory)
-    }
-
-    /// How much of it is in huge pages, as far as the kernel says.
-    fn huge_bytes(&self) -> Bytes {
-        let start = self.bytes().as_ptr() as u64;
-        let areas = Host::live().area_facts(me()).unwrap_or_default();
-        let ours =
-            areas.iter().filter(|a| a.start.0 >= start && a.end.0 <= start + self.len as u64);
-        ours.map(|area| area.anon_huge).sum()
     }
 
     /// Its bytes.
@@ -197,15 +188,11 @@ fn mark(number: usize) -> u64 {
     (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// Our own process.
-pub(crate) fn me() -> Pid {
-    Pid(std::process::id().cast_signed())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::LiveKernel;
+    use pagetide_host::Host;
 
     #[test]
     fn memory_is_where_it_was_asked_for_and_its_contents_are_known() {

@@ -3,8 +3,9 @@
 //! kernel's own: allocating, unmapping, flushing translations, mapping again. It needs no
 //! counters of the kernel's.
 
-use super::memory::{BenchError, BenchMemory, me};
+use super::memory::{BenchError, BenchMemory};
 use crate::Kernel;
+use crate::own::me;
 use pagetide_types::{Bytes, NodeId, UnitSize};
 use serde::Serialize;
 use std::hint::black_box;

@@ -31,8 +31,8 @@ pub(crate) struct RunArgs {
     /// allocated hot).
     #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
     pub(crate) reserve: Option<Amount>,
-    /// Use free fast memory only. By default also page cache there which nothing uses (clean, on the kernel's inactive list)
-    /// is given up for hot memory, as for any allocation, as long as hardly any of it has to be read again.
+    /// Use free fast memory only. By default page cache there that lies idle (clean, mapped by nobody, on the kernel's
+    /// inactive list) is given up for hot memory, too, as long as no more is read from disks for it.
     #[arg(long)]
     pub(crate) keep_page_cache: bool,
     /// Length of an epoch, the time between two decisions: 5s, 200ms, 2min; a number alone is

@@ -126,6 +126,13 @@ pub struct Features {
 }
 
 impl Host {
+    /// Whether the kernel demotes pages to slower memory instead of reclaiming them; none where it cannot (before 5.15).
+    #[must_use]
+    pub fn demotes(&self) -> Option<bool> {
+        let text = self.text("sys/kernel/mm/numa/demotion_enabled")?;
+        Some(text == "true" || text == "1")
+    }
+
     /// Reads all features; the slowest part is a pass over some MiB of type information.
     #[must_use]
     pub fn features(&self) -> Features {
@@ -163,9 +170,7 @@ impl Host {
             cgroups: self.cgroup_hierarchies().unwrap_or_default(),
             pressure: self.text("proc/pressure/memory").is_some(),
             numa_balancing: number("proc/sys/kernel/numa_balancing"),
-            demotion: self
-                .text("sys/kernel/mm/numa/demotion_enabled")
-                .map(|text| text == "true" || text == "1"),
+            demotion: self.demotes(),
             lru_gen: self
                 .text("sys/kernel/mm/lru_gen/enabled")
                 .and_then(|t| u32::from_str_radix(t.trim_start_matches("0x"), 16).ok()),

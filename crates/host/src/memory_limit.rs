@@ -12,7 +12,8 @@ const V2: [&str; 3] = ["memory.max", "memory.current", "inactive_file"];
 impl Host {
     /// How much more this process may use under the limits of its cgroup and of those above it;
     /// none where nothing limits it, or nobody can tell.
-    pub(crate) fn memory_left(&self) -> Option<Bytes> {
+    #[must_use]
+    pub fn memory_left(&self) -> Option<Bytes> {
         let hierarchies = self.cgroup_hierarchies().ok()?;
         let of_memory = hierarchies.into_iter().find(|hierarchy| hierarchy.has("memory"))?;
         let own = self.text("proc/self/cgroup")?;

@@ -22,7 +22,8 @@ pub struct Room {
     pub floor: Bytes,
     /// So much free the kernel makes once it reclaims (the sum of their high watermarks).
     pub full: Bytes,
-    /// Page cache that the kernel gives up before anything else, and without writing it: clean, on the inactive list.
+    /// Page cache that the kernel holds for least wanted: on the inactive list, clean, and mapped by nobody. At least so much:
+    /// what is active or no page cache of what is dirty or mapped is not told.
     pub idle_cache: Bytes,
 }
 
@@ -136,21 +137,23 @@ fn zones(text: &str, node: NodeId) -> Vec<(String, Zone)> {
     zones
 }
 
-/// From the node's own counts of base pages, which come before those of its zones: `nr_inactive_file 1`. Which of the pages that
-/// are dirty or being written are active is not told.
+/// From the node's own counts of base pages, `nr_inactive_file 1`, which stand in the first of its zones that has memory.
 fn idle_cache(text: &str, node: NodeId) -> Bytes {
-    let lines = text.lines().skip_while(|line| of_node(line) != Some(node)).skip(1);
-    let own = lines.map(str::trim).take_while(|line| !line.starts_with("pages free"));
-    let (mut inactive, mut unclean) = (0u64, 0u64);
-    for (name, value) in own.filter_map(|line| line.split_once(' ')) {
+    let mut here = false;
+    let (mut inactive, mut used) = (0u64, 0u64);
+    for line in text.lines() {
+        if line.starts_with("Node") {
+            here = of_node(line) == Some(node);
+        }
+        let Some((name, value)) = line.trim().split_once(' ').filter(|_| here) else { continue };
         let pages = || value.trim().parse::<u64>().unwrap_or(0);
         match name {
             "nr_inactive_file" => inactive = pages(),
-            "nr_dirty" | "nr_writeback" => unclean = unclean.saturating_add(pages()),
+            "nr_dirty" | "nr_writeback" | "nr_mapped" => used = used.saturating_add(pages()),
             _ => {}
         }
     }
-    Bytes(inactive.saturating_sub(unclean).saturating_mul(4096))
+    Bytes(inactive.saturating_sub(used).saturating_mul(4096))
 }
 
 /// The node of a line that begins `Node 0, zone`.
@@ -177,6 +180,7 @@ Node 0, zone      DMA
       nr_inactive_file 700
       nr_dirty     30
       nr_writeback 20
+      nr_mapped    50
   pages free     4300
         boost    0
         min      21
@@ -196,9 +200,12 @@ Node 0, zone   Normal
 Node 0, zone  Movable
   pages free     0
         low      32
+Node 1, zone      DMA
+  pages free     0
+        low      0
 Node 1, zone   Normal
   per-node stats
-      nr_inactive_file 5
+      nr_inactive_file 500
       nr_dirty     9
   pages free     1030
         low      7
@@ -215,8 +222,12 @@ Node 1, zone   Normal
         assert_eq!(room.free, Bytes((300 + 20000) * 4096));
         assert_eq!(room.huge_blocks, 34);
         assert_eq!((room.floor, room.full), (Bytes((26 + 1000) * 4096), Bytes((31 + 2000) * 4096)));
-        assert_eq!(room.idle_cache, Bytes(650 * 4096));
-        assert_eq!(host.room(NodeId(1)).idle_cache, Bytes(0), "more is dirty");
+        assert_eq!(room.idle_cache, Bytes(600 * 4096));
+        assert_eq!(
+            host.room(NodeId(1)).idle_cache,
+            Bytes(491 * 4096),
+            "in its first zone with memory"
+        );
         // Two blocks are free there; the mark leaves room for one.
         assert_eq!(host.room(NodeId(1)).huge_blocks, 1);
         assert_eq!(host.room(NodeId(2)), Room::default());

@@ -55,7 +55,7 @@ pub struct Budget {
     /// Most bytes that go up after one epoch, as long as three times as much is free of the fast tier
     /// (PMShifter, APSys 2022, section 4.1: 400 MB); none: both do not count.
     pub batch: Option<Bytes>,
-    /// Page cache that nothing uses is left where it is; else it counts as free.
+    /// Page cache that nobody uses stays where it is; else it may be given up.
     pub keep_page_cache: bool,
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct FastNow {
     pub(crate) total: Bytes,
     /// Free of it.
     pub(crate) free: Bytes,
-    /// Page cache in it that may be taken.
+    /// Page cache in it that may be given up.
     pub(crate) idle_cache: Bytes,
     /// So much is free after the kernel has reclaimed.
     pub(crate) full: Bytes,

@@ -12,15 +12,9 @@ pub(crate) struct NodesRoom {
 }
 
 impl NodesRoom {
-    /// `page_cache`: that which nothing uses may be taken.
-    pub(crate) fn look(kernel: &impl Kernel, tiers: &Tiers, page_cache: bool) -> Self {
+    pub(crate) fn look(kernel: &impl Kernel, tiers: &Tiers) -> Self {
         let nodes = tiers.fast.iter().chain(&tiers.slow);
-        let room = |node: &NodeId| {
-            let room = kernel.room(*node);
-            let idle_cache = if page_cache { room.idle_cache } else { Bytes(0) };
-            (*node, NodeRoom { idle_cache, ..room })
-        };
-        Self { nodes: nodes.map(room).collect() }
+        Self { nodes: nodes.map(|node| (*node, kernel.room(*node))).collect() }
     }
 
     /// The fast tier, of which the target holds so much.
@@ -29,8 +23,13 @@ impl NodesRoom {
             tiers.fast.iter().filter_map(|node| self.nodes.get(node)).map(what).sum::<Bytes>()
         };
         let (free, full) = (sum(|room| room.free), sum(|room| room.full));
-        let idle_cache = sum(|room| room.idle_cache);
-        FastNow { total: tiers.fast_total(), free, idle_cache, full, held, ahead: Bytes(0) }
+        FastNow { total: tiers.fast_total(), free, full, held, ..FastNow::default() }
+    }
+
+    /// Page cache of the fast tier that the kernel may be made to give up.
+    pub(crate) fn idle_cache(&self, tiers: &Tiers) -> Bytes {
+        let nodes = tiers.fast.iter().filter_map(|node| self.nodes.get(node));
+        nodes.map(|room| room.idle_cache).sum()
     }
 
     /// Free memory of a node.
@@ -49,26 +48,44 @@ impl NodesRoom {
         self.nodes.iter().map(left).collect()
     }
 
-    /// What must stay free of each fast node, or page cache that may be taken, so that the target never holds more than it
-    /// may, also if demotions fail: all that is so now, but for what it may still get.
+    /// What of `all` of the fast tier falls to each of its nodes that has some, in proportion.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of u64")]
+    fn shares(
+        &self,
+        tiers: &Tiers,
+        all: Bytes,
+        of: fn(&NodeRoom) -> Bytes,
+    ) -> BTreeMap<NodeId, Bytes> {
+        let nodes = tiers.fast.iter().filter_map(|node| Some((*node, of(self.nodes.get(node)?))));
+        let sum = nodes.clone().map(|(_, bytes)| bytes).sum::<Bytes>();
+        nodes
+            .map(|(node, bytes)| {
+                let share = match sum {
+                    Bytes(0) => 1.0 / tiers.fast.len() as f64,
+                    sum => bytes.as_f64() / sum.as_f64(),
+                };
+                (node, Bytes((all.as_f64() * share).ceil() as u64))
+            })
+            .collect()
+    }
+
+    /// What must stay free of each fast node, and what of its page cache may be given up, so that the target never holds more
+    /// than it may, also if demotions fail, and the reserve stays. `beyond`: what it may have more, rather than give back what is
+    /// worth its place.
     pub(crate) fn kept(
         &self,
         tiers: &Tiers,
         now: &FastNow,
-        capacity: Bytes,
-    ) -> BTreeMap<NodeId, Bytes> {
-        let kept = (now.room() + now.held).saturating_sub(capacity).as_f64();
-        let nodes = tiers.fast.iter().filter_map(|node| Some((*node, self.nodes.get(node)?)));
-        nodes
-            .map(|(node, room)| {
-                let share = match now.room() {
-                    Bytes(0) => 1.0 / tiers.fast.len() as f64,
-                    all => free_or_idle(room).as_f64() / all.as_f64(),
-                };
-                (node, Bytes((kept * share).ceil() as u64))
-            })
-            .collect()
+        (capacity, reserve, beyond): (Bytes, Bytes, Bytes),
+    ) -> [BTreeMap<NodeId, Bytes>; 2] {
+        let have = now.free + now.held;
+        // So much of what it may have is not free yet.
+        let cache = (capacity + reserve).saturating_sub(have).min(now.idle_cache);
+        let kept = (have + cache).saturating_sub(capacity + beyond);
+        [
+            self.shares(tiers, kept, |room| room.free),
+            self.shares(tiers, cache, |room| room.idle_cache),
+        ]
     }
 }
 

@@ -55,7 +55,7 @@ pub struct EpochLine {
     pub held: Bytes,
     /// Free in the fast tier when it was decided.
     pub free: Bytes,
-    /// Page cache in it that nothing used, and that could be taken.
+    /// Page cache in it that could be given up.
     pub idle_cache: Bytes,
     /// Fast memory that the target could have.
     pub capacity: Bytes,

@@ -31,13 +31,21 @@ pub struct NodeRoom {
     pub free: Bytes,
     /// Free blocks of 2 MiB in it.
     pub huge_blocks: u64,
-    /// Below this the kernel begins to reclaim: never fill a node further.
+    /// Below this the kernel begins to reclaim: never fill a node further but in order to have it do so.
     pub floor: Bytes,
     /// So much the kernel makes free then.
     pub full: Bytes,
-    /// Page cache that it gives up first, without writing it. To move pages where only that is left has it reclaimed, as any
-    /// allocation has.
+    /// Page cache that it holds for least wanted and may be made to give up ([`Kernel::make_room`]).
     pub idle_cache: Bytes,
+}
+
+/// What was made free.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// Base pages.
+    pub pages: u64,
+    /// Of these, in free blocks of 2 MiB.
+    pub blocks: u64,
 }
 
 /// A piece of memory as one process maps it.
@@ -83,16 +91,17 @@ pub trait Kernel: Sync {
     /// What a node could take now.
     fn room(&self, node: NodeId) -> NodeRoom;
 
-    /// Has the kernel reclaim page cache of a node, and compact, until so many blocks of 2 MiB more are free in it; how many it
-    /// made. `from`: another node with room for as much.
-    fn make_blocks(&self, node: NodeId, from: NodeId, count: u64) -> u64 {
-        let _ = (node, from, count);
-        0
+    /// Has the kernel give up page cache of a node until so many base pages more are free, in blocks of 2 MiB if they are to be
+    /// for `huge` pages. May take memory of node `from` meanwhile. What was made, be it less or more.
+    fn make_room(&self, node: NodeId, from: NodeId, pages: u64, huge: bool) -> Made {
+        let _ = (node, from, pages, huge);
+        Made::default()
     }
 
-    /// Pages of files of the machine that were read again after they had been reclaimed, since boot.
-    fn refaults(&self) -> u64 {
-        0
+    /// Pages that the machine has read from disks, and those read again after they had been reclaimed, since boot; none where
+    /// nobody counts them.
+    fn reads(&self) -> Option<u64> {
+        None
     }
 
     /// Huge pages of the machine that were split in order to be moved, since boot.
@@ -121,11 +130,11 @@ impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
     fn room(&self, node: NodeId) -> NodeRoom {
         (**self).room(node)
     }
-    fn make_blocks(&self, node: NodeId, from: NodeId, count: u64) -> u64 {
-        (**self).make_blocks(node, from, count)
+    fn make_room(&self, node: NodeId, from: NodeId, pages: u64, huge: bool) -> Made {
+        (**self).make_room(node, from, pages, huge)
     }
-    fn refaults(&self) -> u64 {
-        (**self).refaults()
+    fn reads(&self) -> Option<u64> {
+        (**self).reads()
     }
     fn splits(&self) -> u64 {
         (**self).splits()

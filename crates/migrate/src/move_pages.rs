@@ -1,11 +1,11 @@
 //! Linux: `move_pages(2)`, `/proc/buddyinfo`, `/proc/vmstat`.
 
-use crate::blocks::make_blocks;
-use crate::kernel::{Kernel, Mapping, Moved, NodeRoom, Sharing, Spot};
+use crate::kernel::{Kernel, Made, Mapping, Moved, NodeRoom, Sharing, Spot};
+use crate::make_room::make_room;
 use crate::sharing;
 use nix::errno::Errno;
 use pagetide_host::Host;
-use pagetide_types::{NodeId, Pid, VirtAddr};
+use pagetide_types::{Bytes, NodeId, Pid, VirtAddr};
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::ptr;
@@ -71,18 +71,23 @@ impl Kernel for LiveKernel {
     fn room(&self, node: NodeId) -> NodeRoom {
         let pagetide_host::Room { free, huge_blocks, floor, full, idle_cache } =
             self.host.room(node);
+        // Where the kernel demotes, it demotes what we have cleared the accessed bits of, too.
+        let demotes = self.host.demotes() == Some(true);
+        let idle_cache = if demotes { Bytes(0) } else { idle_cache };
         NodeRoom { free, huge_blocks, floor, full, idle_cache }
     }
 
-    fn make_blocks(&self, node: NodeId, from: NodeId, count: u64) -> u64 {
-        make_blocks(self, node, from, count).unwrap_or_else(|error| {
-            tracing::debug!(%error, %node, "no blocks of 2 MiB can be made");
-            0
+    fn make_room(&self, node: NodeId, from: NodeId, pages: u64, huge: bool) -> Made {
+        make_room(self, &self.host, (node, from), (pages, huge)).unwrap_or_else(|error| {
+            tracing::debug!(%error, %node, "no page cache can be given up");
+            Made::default()
         })
     }
 
-    fn refaults(&self) -> u64 {
-        self.host.vm_counter("workingset_refault_file").unwrap_or(0)
+    fn reads(&self) -> Option<u64> {
+        // In KiB.
+        let read = self.host.vm_counter("pgpgin")? / 4;
+        Some(read + self.host.vm_counter("workingset_refault_file")?)
     }
 
     fn splits(&self) -> u64 {

@@ -9,7 +9,7 @@ use crate::queue::{Entry, Outcome, Queue, Sizes};
 use crate::report::{Direction, Fate, OrderReport, Report};
 use crate::workers::Workers;
 use crate::{Options, Refusal};
-use pagetide_types::{Pid, VirtAddr};
+use pagetide_types::{Bytes, Pid, VirtAddr};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -78,6 +78,8 @@ impl<K: Kernel> Mover<K> {
         let mut report = Report {
             splits: self.kernel.splits().saturating_sub(splits + tally.our_splits),
             found_split: tally.found_split,
+            cache_given_up: Bytes(tally.cache_given_up << 12),
+            cache_refused: tally.cache_refused,
             calls: tally.calls,
             moving_ns: tally.moving_ns,
             longest_call_ns: tally.longest_call_ns,

@@ -164,33 +164,46 @@ fn base_pages_of_the_same_work_still_go_where_no_huge_page_is_free() {
     assert_eq!(report.refused(Refusal::NoHugePage), huge(1));
 }
 
-/// Fast memory of ten huge pages, full of page cache but for one base page. Four huge pages, or as many in base pages, are
-/// to go up.
+/// Fast memory of ten huge pages, full of page cache. Four huge pages, or as many in base pages, are to go up.
 fn full_of_cache(huge: bool) -> (SimulatedKernel, Work) {
     let kernel = SimulatedKernel::two_tiers(10 * 512, 40 * 512);
-    kernel.cache(FAST, 10 * 512 - 1);
+    kernel.cache(FAST, 10 * 512);
     kernel.map(PID, VirtAddr(0), VirtAddr(4 * HUGE), huge, SimPage::on(SLOW));
     let promote = vec![order(0, 0, 4 * HUGE, huge, SLOW, FAST)];
     (kernel, Work { promote, demote: Vec::new() })
 }
 
+/// Free and page cache of the fast node, base pages.
+fn left(mover: &Mover<SimulatedKernel>) -> (u64, u64) {
+    (mover.kernel().free(FAST).0, mover.kernel().idle_cache(FAST))
+}
+
 #[test]
-fn page_cache_that_nothing_uses_is_given_up_for_pages_where_it_counts_as_free() {
-    let reserve = BTreeMap::from([(FAST, Bytes(7 * HUGE))]);
-    for (is_huge, moved) in
-        [(false, Amount { base_pages: 3 * 512, huge_pages: 0 }), (true, huge(3))]
-    {
-        for page_cache in [true, false] {
-            let (kernel, work) = full_of_cache(is_huge);
-            let options = Options { page_cache, reserve: reserve.clone(), ..Options::default() };
-            let mut mover = Mover::new(kernel, options);
-            let report = run(&mut mover, &work);
-            let moved = if page_cache { moved } else { Amount::default() };
-            assert_eq!((report.promoted, report.splits), (moved, 0), "{page_cache} {report:?}");
-            // As much is left as is to stay, be it free or cache.
-            let left = mover.kernel().idle_cache(FAST) + mover.kernel().free(FAST).0;
-            assert_eq!(left, 10 * 512 - moved.bytes().0 / 4096);
-        }
+fn page_cache_is_given_up_for_pages_as_far_as_it_may_be_and_the_reserve_stays_free() {
+    let base = Amount { base_pages: 3 * 512, huge_pages: 0 };
+    for (is_huge, moved) in [(false, base), (true, huge(3))] {
+        let (kernel, work) = full_of_cache(is_huge);
+        let one = |blocks: u64| BTreeMap::from([(FAST, Bytes(blocks * HUGE))]);
+        let options = Options { reserve: one(1), idle_cache: one(4), ..Options::default() };
+        let mut mover = Mover::new(kernel, options);
+        let report = run(&mut mover, &work);
+        assert_eq!((report.promoted, report.splits), (moved, 0), "{report:?}");
+        assert_eq!(report.cache_given_up, Bytes(4 * HUGE));
+        assert_eq!(left(&mover), (512, 6 * 512));
+    }
+}
+
+#[test]
+fn page_cache_stays_where_it_is_not_to_be_given_up_or_the_kernel_keeps_it() {
+    for may in [false, true] {
+        let (kernel, work) = full_of_cache(false);
+        kernel.keep_cache();
+        let idle_cache =
+            if may { BTreeMap::from([(FAST, Bytes(4 * HUGE))]) } else { BTreeMap::new() };
+        let mut mover = Mover::new(kernel, Options { idle_cache, ..Options::default() });
+        let report = run(&mut mover, &work);
+        assert_eq!((report.promoted.base_pages, report.cache_refused), (0, may));
+        assert_eq!(left(&mover), (0, 10 * 512));
     }
 }
 
@@ -198,7 +211,8 @@ fn page_cache_that_nothing_uses_is_given_up_for_pages_where_it_counts_as_free() 
 fn huge_pages_stay_where_no_block_can_be_made_for_them() {
     let (kernel, work) = full_of_cache(true);
     kernel.fragment(FAST);
-    let mut mover = Mover::new(kernel, Options { page_cache: true, ..Options::default() });
+    let idle_cache = BTreeMap::from([(FAST, Bytes(8 * HUGE))]);
+    let mut mover = Mover::new(kernel, Options { idle_cache, ..Options::default() });
     let report = run(&mut mover, &work);
     assert_eq!((report.promoted, report.splits), (Amount::default(), 0));
     assert_eq!(report.refused(Refusal::NoHugePage), huge(4));

@@ -18,8 +18,8 @@ pub struct Options {
     pub split: bool,
     /// What must stay free of each node at the end of a round.
     pub reserve: BTreeMap<NodeId, Bytes>,
-    /// Whether page cache that nothing uses counts as free ([`crate::NodeRoom::idle_cache`]).
-    pub page_cache: bool,
+    /// Page cache of each node that may be given up for what is to move there.
+    pub idle_cache: BTreeMap<NodeId, Bytes>,
     /// No batch begins after so much time.
     pub time: Option<Duration>,
 }
@@ -32,7 +32,7 @@ impl Default for Options {
             threads: 1,
             split: false,
             reserve: BTreeMap::new(),
-            page_cache: false,
+            idle_cache: BTreeMap::new(),
             time: None,
         }
     }

@@ -47,7 +47,7 @@ pub(crate) enum Next {
     Finished,
 }
 
-/// Free memory of a node as far as we know, in base pages; page cache that may be taken is part of it.
+/// Free memory of a node as far as we know, in base pages.
 #[derive(Clone, Copy, Debug)]
 struct Tank {
     free: i64,
@@ -59,12 +59,13 @@ struct Tank {
     expected: i64,
     /// The kernel had to split a huge page although blocks seemed free: no more of them.
     splits: bool,
-    /// So often blocks of 2 MiB may be made of page cache in vain.
-    tries: u32,
+    /// Page cache that may be given up.
+    cache: i64,
 }
 
-/// A try that fails has page cache reclaimed all the same, and then the next one finds more room to compact in.
-const TRIES: u32 = 3;
+/// As much page cache is given up at a time as the reserve, or this, if that is more: before anything is reclaimed as much as the
+/// reserve has to be taken and freed once more.
+const PIECE: i64 = 64 << 8;
 
 /// How much one call takes.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +85,9 @@ pub(crate) struct Queue<'a> {
     running: usize,
     /// Huge pages that were split in order to make blocks: nobody else's.
     pub(crate) our_splits: u64,
+    /// Base pages of page cache that were given up, and whether the kernel gave up less than it was to.
+    pub(crate) cache_given_up: u64,
+    pub(crate) cache_refused: bool,
     /// What became of the pages that are through.
     pub(crate) outcomes: Vec<Outcome>,
 }
@@ -101,15 +105,14 @@ impl<'a> Queue<'a> {
             for node in [entry.from, entry.to] {
                 tanks.entry(node).or_insert_with(|| {
                     let room = kernel.room(node);
-                    let cache = if options.page_cache { pages(room.idle_cache) } else { 0 };
                     Tank {
-                        free: pages(room.free) + cache,
+                        free: pages(room.free),
                         huge: room.huge_blocks.cast_signed(),
                         floor: pages(room.floor),
                         reserve: options.reserve.get(&node).map_or(0, |bytes| pages(*bytes)),
                         expected: 0,
                         splits: false,
-                        tries: if cache > 0 { TRIES } else { 0 },
+                        cache: options.idle_cache.get(&node).map_or(0, |bytes| pages(*bytes)),
                     }
                 });
             }
@@ -124,13 +127,15 @@ impl<'a> Queue<'a> {
             tanks,
             running: 0,
             our_splits: 0,
+            cache_given_up: 0,
+            cache_refused: false,
             outcomes: Vec::new(),
         }
     }
 
     /// The next batch. What can never go is refused on the way.
     pub(crate) fn next(&mut self) -> Next {
-        loop {
+        'again: loop {
             let mut blocked = None;
             for reserved in [true, false] {
                 for lane in 0..self.lanes.len() {
@@ -145,6 +150,11 @@ impl<'a> Queue<'a> {
                 if self.running > 0 {
                     // What is under way may make room.
                     return Next::Wait;
+                }
+                if let Some((lane, _)) = blocked.filter(|_| reserved)
+                    && self.make_room(lane)
+                {
+                    continue 'again;
                 }
             }
             match blocked {
@@ -177,21 +187,41 @@ impl<'a> Queue<'a> {
         if tank.splits {
             return Some(Err(Refusal::NoHugePage));
         }
-        // Not beside moves: what they are about to take would be counted once more, and what is split here be taken for theirs.
+        // Not beside moves: what they are about to take would be counted once more.
         if tank.huge <= 0 && self.running == 0 {
             // Others free some, too; what is on its way to the free lists is not seen.
             tank.huge = self.kernel.room(first.to).huge_blocks.cast_signed();
-        }
-        if tank.huge <= 0 && self.running == 0 && tank.tries > 0 {
-            let splits = self.kernel.splits();
-            tank.huge = self.kernel.make_blocks(first.to, first.from, fit as u64).cast_signed();
-            tank.tries = if tank.huge > 0 { TRIES } else { tank.tries - 1 };
-            self.our_splits += self.kernel.splits().saturating_sub(splits);
         }
         match usize::try_from(tank.huge.max(0)).unwrap_or(0).min(fit) {
             0 => Some(Err(Refusal::NoHugePage)),
             fit => Some(Ok(fit)),
         }
+    }
+
+    /// Has page cache given up for the first entries of a lane; whether that can have changed anything. Nothing is under way: what
+    /// is split meanwhile would be taken for theirs.
+    fn make_room(&mut self, lane: usize) -> bool {
+        let Some(first) = self.lanes[lane].front().copied() else { return false };
+        let same = |entry: &&Entry| (entry.to, entry.page.huge) == (first.to, first.page.huge);
+        let waiting = self.lanes[lane].iter().take_while(same);
+        let waiting: i64 = waiting.map(|entry| size(entry.page)).sum();
+        let Some(tank) = self.tanks.get_mut(&first.to).filter(|tank| tank.cache > 0) else {
+            return false;
+        };
+        let missing = (tank.reserve.max(tank.floor) - tank.free).max(0);
+        let pages = (missing + waiting.min(PIECE.max(tank.reserve))).min(tank.cache);
+        let huge = first.page.huge && !self.sizes.split;
+        let splits = self.kernel.splits();
+        let made = self.kernel.make_room(first.to, first.from, pages.unsigned_abs(), huge);
+        self.our_splits += self.kernel.splits().saturating_sub(splits);
+        let free = made.pages.cast_signed().min(pages);
+        tank.free += free;
+        tank.huge = if huge { made.blocks.cast_signed() } else { 0 };
+        // Where half of it is not to be had the kernel needs it.
+        self.cache_refused |= 2 * free < pages;
+        tank.cache = if self.cache_refused { 0 } else { tank.cache - pages };
+        self.cache_given_up += free.unsigned_abs();
+        free > 0
     }
 
     fn take(&mut self, lane: usize, count: usize) -> Vec<Entry> {

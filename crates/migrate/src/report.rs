@@ -120,6 +120,11 @@ pub struct Report {
     pub splits: u64,
     /// Pages said to be huge that were found in pieces, and moved as such.
     pub found_split: u64,
+    /// Page cache that was given up for what moved.
+    pub cache_given_up: Bytes,
+    /// The kernel gave up less of it than it was to.
+    #[serde(skip)]
+    pub cache_refused: bool,
     /// Calls that move.
     pub calls: u64,
     /// Time in them, all threads together, ns.
@@ -163,6 +168,8 @@ impl Report {
         }
         self.splits += other.splits;
         self.found_split += other.found_split;
+        self.cache_given_up += other.cache_given_up;
+        self.cache_refused |= other.cache_refused;
         self.calls += other.calls;
         self.moving_ns += other.moving_ns;
         self.longest_call_ns = self.longest_call_ns.max(other.longest_call_ns);

@@ -2,7 +2,7 @@
 //! calls that end at the first list of pages that fails, as do_pages_move does (Linux 6.12,
 //! mm/migrate.c).
 
-use crate::kernel::{Kernel, Mapping, Moved, NodeRoom, Sharing, Spot};
+use crate::kernel::{Kernel, Made, Mapping, Moved, NodeRoom, Sharing, Spot};
 use crate::order::Page;
 use nix::errno::Errno;
 use pagetide_types::{Bytes, NodeId, PageSize, Pid, VirtAddr};
@@ -42,7 +42,9 @@ struct State {
     nodes: BTreeMap<NodeId, (u64, u64)>,
     /// Base pages of page cache that nothing uses.
     idle_cache: BTreeMap<NodeId, u64>,
-    refaults: u64,
+    /// The kernel does not give it up.
+    cache_stays: bool,
+    reads: u64,
     fragmented: Vec<NodeId>,
     deceiving: Vec<NodeId>,
     failure: Option<Errno>,
@@ -106,9 +108,14 @@ impl SimulatedKernel {
         self.state().idle_cache.get(&node).copied().unwrap_or(0)
     }
 
-    /// So many pages of files are read again after they had been reclaimed.
-    pub fn refault(&self, pages: u64) {
-        self.state().refaults += pages;
+    /// From now on the kernel gives none of it up.
+    pub fn keep_cache(&self) {
+        self.state().cache_stays = true;
+    }
+
+    /// So many pages are read from disks.
+    pub fn read(&self, pages: u64) {
+        self.state().reads += pages;
     }
 
     /// The node has free memory, but no free block of 2 MiB.
@@ -182,16 +189,6 @@ impl State {
         }
     }
 
-    /// Has so many pages free, of page cache if need be; whether it has.
-    fn reclaim(&mut self, node: NodeId, pages: u64) -> bool {
-        let Some((_, free)) = self.nodes.get_mut(&node) else { return false };
-        let cache = self.idle_cache.entry(node).or_default();
-        let taken = pages.saturating_sub(*free).min(*cache);
-        *cache -= taken;
-        *free += taken;
-        *free >= pages
-    }
-
     fn unmap(&mut self, pid: Pid, addr: u64) {
         if let Some((page, size)) = self.pages.remove(&(pid, addr))
             && let Some((_, free)) = self.nodes.get_mut(&page.node)
@@ -214,7 +211,8 @@ impl State {
                 failed += 1;
                 continue;
             }
-            if !self.reclaim(to, size) {
+            let free = self.nodes.get(&to).map_or(0, |(_, free)| *free);
+            if free < size {
                 return Err(Errno::ENOMEM);
             }
             let split = size > 1 && self.fragmented.contains(&to);
@@ -328,17 +326,21 @@ impl Kernel for SimulatedKernel {
         NodeRoom { free, huge_blocks, floor: Bytes(0), full: Bytes(0), idle_cache }
     }
 
-    fn make_blocks(&self, node: NodeId, _: NodeId, count: u64) -> u64 {
+    fn make_room(&self, node: NodeId, _: NodeId, pages: u64, huge: bool) -> Made {
         let mut state = self.state();
-        if state.fragmented.contains(&node) {
-            return 0;
+        let stays = state.cache_stays;
+        let cache = state.idle_cache.entry(node).or_default();
+        let pages = if stays { 0 } else { pages.min(*cache) };
+        *cache -= pages;
+        if let Some((_, free)) = state.nodes.get_mut(&node) {
+            *free += pages;
         }
-        let made = count.min(state.idle_cache.get(&node).map_or(0, |pages| pages / HUGE));
-        if state.reclaim(node, made * HUGE) { made } else { 0 }
+        let whole = huge && !state.fragmented.contains(&node);
+        Made { pages, blocks: if whole { pages / HUGE } else { 0 } }
     }
 
-    fn refaults(&self) -> u64 {
-        self.state().refaults
+    fn reads(&self) -> Option<u64> {
+        Some(self.state().reads)
     }
 
     fn splits(&self) -> u64 {

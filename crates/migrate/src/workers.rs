@@ -62,6 +62,8 @@ impl Workers<'_> {
         });
         let queue = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
         tally.our_splits = queue.our_splits;
+        tally.cache_given_up = queue.cache_given_up;
+        tally.cache_refused = queue.cache_refused;
         (queue.outcomes, tally)
     }
 

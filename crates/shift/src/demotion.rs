@@ -6,22 +6,13 @@
 
 use crate::{Answer, Fault, Why, helper::write_word};
 use pagetide_host::Host;
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 /// Demotion as it was before us, put back when this is dropped.
 #[derive(Debug)]
 pub struct Demotion {
     path: PathBuf,
     was: bool,
-}
-
-/// Whether the kernel demotes; none where it cannot.
-#[must_use]
-pub fn demotes(host: &Host) -> Option<bool> {
-    match fs::read_to_string(path(host)).ok()?.trim() {
-        "true" | "1" => Some(true),
-        _ => Some(false),
-    }
 }
 
 impl Demotion {
@@ -32,7 +23,7 @@ impl Demotion {
     pub fn on(host: &Host) -> Answer<Self> {
         let doing = "switch the kernel's demotion on";
         let fault = |why| Fault { doing: doing.to_owned(), why };
-        let was = demotes(host).ok_or_else(|| {
+        let was = host.demotes().ok_or_else(|| {
             fault(Why::Said(
                 "this kernel has none (6.1 and later, CONFIG_NUMA, CONFIG_MIGRATION)".into(),
             ))
@@ -59,12 +50,13 @@ fn path(host: &Host) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn it_is_put_back_as_it_was() {
         let folder = tempfile::tempdir().unwrap();
         let host = Host::new(folder.path());
-        assert_eq!(demotes(&host), None);
+        assert_eq!(host.demotes(), None);
         let error = Demotion::on(&host).unwrap_err().to_string();
         assert!(error.contains("this kernel has none"), "{error}");
         fs::create_dir_all(path(&host).parent().unwrap()).unwrap();
@@ -74,7 +66,7 @@ mod tests {
             let on = Demotion::on(&host).unwrap();
             assert!(fs::read_to_string(path(&host)).unwrap().starts_with("true"));
             drop(on);
-            assert_eq!(demotes(&host), Some(is), "{was}");
+            assert_eq!(host.demotes(), Some(is), "{was}");
         }
     }
 }

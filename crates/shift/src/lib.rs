@@ -74,7 +74,7 @@ pub use convert::{Shifter, can_run};
 pub use daemon::{
     Check, Daemon, DaemonError, DaemonOptions, GLANCE, Happened, PairSeen, Threshold,
 };
-pub use demotion::{Demotion, demotes};
+pub use demotion::Demotion;
 pub use entry::{Entry, Event, Machine, State};
 pub use give_back::{GaveBack, GiveBack};
 pub use helper::{Helper, helper};

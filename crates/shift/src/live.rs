@@ -272,7 +272,7 @@ impl Kernel for LiveKernel {
         if self.free_only { self.host.room(node).free } else { self.host.available(node) }
     }
     fn demotes(&self) -> bool {
-        crate::demotes(&self.host) == Some(true)
+        self.host.demotes() == Some(true)
     }
     fn free_blocks(&self, node: NodeId) -> FreeBlocks {
         let room = self.host.room(node);

@@ -24,9 +24,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let (heat, epoch) = (&record.heat, &record.epoch);
         self.refused.next_round();
         let now_s = epoch.start_s + epoch.length_s;
-        let room = self.room(now_s);
+        let room = NodesRoom::look(self.moving.mover().kernel(), &self.tiers);
         self.tenant.arrive(heat);
-        let (fast, mut now) = self.placement(heat, layout, &room);
+        let (fast, mut now) = self.placement(heat, layout, (&room, now_s));
         if self.tenant.birth().is_some() {
             let passed_s = now_s - self.decided_s;
             self.ahead.add(self.tenant.born(heat), passed_s);
@@ -73,7 +73,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let for_births = self.settings.budget.for_births(&now);
         let (mut chosen, mut for_leaving) =
             self.decide(heat, &fast, layout, (most, for_births), &room, &mut line);
-        let late = chosen.hold_back(heat, self.settings.budget.promotions(now.free));
+        let late = chosen.hold_back(heat, self.settings.budget.promotions(now.room()));
         // They are the least wanted.
         for_leaving.truncate(for_leaving.len().saturating_sub(late));
         line.without_room += late;
@@ -89,19 +89,11 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             self.assume(heat, &chosen);
         } else if !last {
             // Nobody is left to profit from moves after the last epoch.
-            let reserve = room.kept(&self.tiers, &now, capacity + chosen.beyond);
-            self.order(heat, (&chosen, layout), &room, (reserve, capacity));
+            let limits = (capacity, reserve, chosen.beyond);
+            let kept = room.kept(&self.tiers, &now, limits);
+            self.order(heat, (&chosen, layout), &room, (kept, capacity));
         }
         line
-    }
-
-    /// What the nodes have room for.
-    fn room(&mut self, now_s: f64) -> NodesRoom {
-        let mut mover = self.moving.mover();
-        let few = self.page_cache.may_be_taken(mover.kernel().refaults(), now_s);
-        let page_cache = few && !self.settings.budget.keep_page_cache;
-        mover.options_mut().page_cache = page_cache;
-        NodesRoom::look(mover.kernel(), &self.tiers, page_cache)
     }
 
     /// Which rows are fast, and what the fast tier has; in a dry run as the decisions so far would
@@ -110,13 +102,19 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         &mut self,
         heat: &EpochHeat,
         layout: &Layout,
-        room: &NodesRoom,
+        (room, now_s): (&NodesRoom, f64),
     ) -> (Vec<bool>, FastNow) {
         let found: Vec<bool> = (0..heat.len()).map(|row| layout.is_fast(row)).collect();
         let part = |row: usize| heat.bytes(row).as_f64() * layout.fast_part(row);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
         let held = Bytes((0..heat.len()).map(part).sum::<f64>() as u64);
         let mut now = room.of_fast(&self.tiers, held);
+        let reads = self.moving.mover().kernel().reads();
+        let idle_cache = room.idle_cache(&self.tiers);
+        let idle_cache = self.page_cache.may_be_taken(reads, now_s, idle_cache);
+        if !self.settings.budget.keep_page_cache {
+            now.idle_cache = idle_cache;
+        }
         if !self.settings.dry_run {
             return (found, now);
         }
@@ -129,7 +127,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let first_touch = nowhere.then(|| self.settings.budget.capacity(&now));
         let fast = self.assumed.fast(heat, &found, first_touch);
         let held: Bytes = (0..heat.len()).filter(|row| fast[*row]).map(|row| heat.bytes(row)).sum();
-        now.free = (now.free + now.held).saturating_sub(held);
+        let left = (now.room() + now.held).saturating_sub(held);
+        now.idle_cache = now.idle_cache.min(left);
+        now.free = left.saturating_sub(now.idle_cache);
         now.held = held;
         (fast, now)
     }

@@ -137,7 +137,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             sparse: Vec::new(),
             assumed: Assumed::default(),
             ahead: Ahead::default(),
-            page_cache: PageCache::new(mover.kernel().refaults()),
+            page_cache: PageCache::new(mover.kernel().reads()),
             moving: Background::new(mover),
             heeded: None,
             later: false,
@@ -249,6 +249,9 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         if refused.bytes() < moved.bytes() {
             // Else most of it went into asking.
             self.tenant.moves_took(moved.base_pages, moved.huge_pages, report.cpu_ns as f64 * 1e-9);
+        }
+        if report.cache_refused {
+            self.page_cache.trouble();
         }
         let off_books = |unit: &UnitId| self.off_books.binary_search(unit).is_ok();
         let booked = self.ordered.iter().filter(|outcome| !off_books(&outcome.unit));

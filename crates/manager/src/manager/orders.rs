@@ -10,13 +10,13 @@ use pagetide_types::{Bytes, EpochHeat, NodeId, UnitId};
 use std::collections::BTreeMap;
 
 impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
-    /// Has it moved, and the target looked at again soon where that is much. `reserve`: what must stay free of each fast node.
+    /// Has it moved, and the target looked at again soon where that is much. Of each fast node what must stay free, and what page cache may be given up.
     pub(super) fn order(
         &mut self,
         heat: &EpochHeat,
         (chosen, layout): (&Chosen, &Layout),
         room: &NodesRoom,
-        (reserve, capacity): (BTreeMap<NodeId, Bytes>, Bytes),
+        ([reserve, idle_cache], capacity): ([BTreeMap<NodeId, Bytes>; 2], Bytes),
     ) {
         let work = self.work(chosen, layout, room);
         if work.is_empty() {
@@ -24,6 +24,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         }
         let mut mover = self.moving.mover();
         mover.options_mut().reserve = reserve;
+        mover.options_mut().idle_cache = idle_cache;
         if let Some(held) = self.tracker.held() {
             mover.kernel().only(held);
         }

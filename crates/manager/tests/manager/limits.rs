@@ -150,34 +150,68 @@ fn a_budget_is_kept_with_what_nobody_has_watched_yet() {
     assert_eq!(world.fast().len(), 4);
 }
 
-#[test]
-fn page_cache_that_nothing_uses_makes_room_unless_it_is_to_stay_or_is_read_again() {
-    let moved = |keep_page_cache, refaults| {
-        let units = [unit(1000.0, SLOW); 8];
-        let mut world =
-            World::new(32, 64, &units, settings(Budget { keep_page_cache, ..EVERYTHING }));
-        world.kernel.cache(FAST, 32 * 512);
-        world.kernel.refault(refaults);
-        let line = world.epoch();
-        (world.fast().len(), line.idle_cache)
-    };
-    let all = Bytes::mib(64);
-    assert_eq!(moved(false, 0), (8, all));
-    // An epoch of 1 s, in which a hundred refaults cost a hundredth of the time.
-    assert_eq!(moved(false, 100), (8, all));
-    assert_eq!(moved(false, 101), (0, Bytes(0)));
-    assert_eq!(moved(true, 0), (0, Bytes(0)));
+/// Fast memory of 32 huge pages, full of page cache that nobody uses, and so many hot ones in slow memory.
+fn full_of_cache(hot: usize, budget: Budget) -> World {
+    let world = World::new(32, 64, &vec![unit(1000.0, SLOW); hot], settings(budget));
+    world.kernel.cache(FAST, 32 * 512);
+    world
 }
 
 #[test]
-fn page_cache_stays_as_far_as_the_reserve_and_the_budget_say() {
-    let held = |fast| {
-        let units = [unit(1000.0, SLOW); 30];
-        let mut world = World::new(32, 64, &units, settings(Budget { fast, ..EVERYTHING }));
-        world.kernel.cache(FAST, 32 * 512);
-        world.epoch();
-        (world.fast().len() as u64, Bytes(world.kernel.idle_cache(FAST) << 12) + world.free())
+fn page_cache_that_nobody_uses_makes_room_half_of_it_at_a_time() {
+    let mut world = full_of_cache(30, EVERYTHING);
+    let held: Vec<usize> = (0..4)
+        .map(|_| {
+            world.epoch();
+            // 16 MiB are the reserve, and free they are from then on.
+            assert_eq!(world.free(), Bytes::mib(16));
+            world.fast().len()
+        })
+        .collect();
+    // The reserve comes first.
+    assert_eq!(held, [8, 16, 20, 22]);
+}
+
+#[test]
+fn page_cache_stays_where_it_is_to_or_files_are_read_again() {
+    let moved = |keep_page_cache, reads| {
+        let mut world = full_of_cache(30, Budget { keep_page_cache, ..EVERYTHING });
+        [0, reads].map(|reads| {
+            world.kernel.read(reads);
+            world.epoch();
+            world.fast().len()
+        })
     };
-    assert_eq!(held(None), (24, Bytes::mib(16)));
-    assert_eq!(held(Some(Amount::Bytes(Bytes::mib(20)))), (10, Bytes::mib(44)));
+    // Epochs of 1 s: a hundred reads more than usual cost a hundredth of the time.
+    assert_eq!(moved(false, 100), [8, 16]);
+    assert_eq!(moved(false, 101), [8, 8]);
+    assert_eq!(moved(true, 0), [0, 0]);
+}
+
+#[test]
+fn page_cache_is_left_alone_for_a_while_where_the_kernel_keeps_it() {
+    let mut world = full_of_cache(4, EVERYTHING);
+    world.kernel.keep_cache();
+    let idle: Vec<u64> = (0..4).map(|_| world.epoch().idle_cache.0 >> 20).collect();
+    assert_eq!((idle, world.fast().len()), (vec![32, 0, 0, 32], 0));
+}
+
+#[test]
+fn page_cache_makes_no_more_room_than_the_budget_allows() {
+    let fast = Some(Amount::Bytes(Bytes::mib(20)));
+    let mut world = full_of_cache(30, Budget { fast, ..EVERYTHING });
+    (0..4).for_each(|_| drop(world.epoch()));
+    assert_eq!(world.fast().len(), 10);
+    assert_eq!(world.kernel.idle_cache(FAST), (32 - 10 - 8) * 512, "the reserve is free");
+}
+
+#[test]
+fn in_a_dry_run_page_cache_makes_room_once() {
+    let mut world = full_of_cache(30, EVERYTHING);
+    let mut dry = settings(EVERYTHING);
+    dry.dry_run = true;
+    world =
+        World { manager: World::new(32, 64, &vec![unit(1000.0, SLOW); 30], dry).manager, ..world };
+    let held: Vec<u64> = (0..6).map(|_| world.epoch().held.0 >> 21).collect();
+    assert!(held.iter().all(|held| *held <= 24), "{held:?}");
 }

@@ -10,7 +10,7 @@ use pagetide_host::{Host, Node};
 use pagetide_manager::Amount;
 use pagetide_shift::{
     Check, Daemon, DaemonError, DaemonOptions, Demotion, Entry, GLANCE, Happened, Identity,
-    Journal, Kernel, LiveKernel, Lock, PressureOptions, State, Threshold, demotes,
+    Journal, Kernel, LiveKernel, Lock, PressureOptions, State, Threshold,
 };
 use pagetide_types::Bytes;
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &ShiftRunArgs) -> Result<ExitCode> {
     } else {
         None
     };
-    if demotion.is_none() && demotes(kernel.host()) == Some(false) {
+    if demotion.is_none() && kernel.host().demotes() == Some(false) {
         tell!(
             "pagetide: note: the kernel's demotion is off: DRAM that is full swaps although the memory behind it is \
              free; --demote switches it on while this runs"

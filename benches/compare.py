@@ -184,7 +184,7 @@ def show(folder, again, markdown):
     """The table of all cases, and how the goals stand."""
     found = cases(folder, again)
     lines, goals = [], Goals()
-    header = ["program", "free, MiB", "tiering", "has, MiB", "at first", "last third", "possible", "waits", "possible", "moved", "CPU time", "speed"]
+    header = ["program", "DRAM (free)", "tiering", "has, MiB", "at first", "last third", "possible", "waits", "waits possible", "moved", "CPU time", "speed"]
     for (program, dram), modes in found.items():
         if dram == ALONE:
             continue
@@ -196,7 +196,7 @@ def show(folder, again, markdown):
         speed = {mode: case["speed"] / modes["none"]["speed"] for mode, case in all_.items()} if "none" in modes else {}
         for mode, case in sorted(all_.items(), key=lambda item: (*MODES, "alone").index(item[0])):
             had = " – ".join(f"{kib / 1024:.0f}" for kib in case.get("has_kib", {}).values())
-            lines.append([program, f"{case['free_kib'] / 1024:.0f}", "all of it fast" if mode == "alone" else mode, had])
+            lines.append([program, f"{dram} ({case['free_kib'] / 1024:.0f})", "all of it fast" if mode == "alone" else mode, had])
             if mode != "alone":
                 lines[-1].append(f"{100 * case['first_share']:.0f} %")
                 for key in COUNTED:

@@ -29,6 +29,7 @@ mod shell;
 mod shift;
 mod sim;
 mod sweep;
+mod systemd;
 mod target;
 mod truths;
 mod uncleared;

@@ -298,16 +298,3 @@ fn a_helper_reads_blocks_that_it_is_given_open() {
         bytes[5000] = 1;
     }
 }
-
-#[test]
-fn the_unit_for_systemd_starts_what_there_is_and_asks_it_alone_to_end() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pagetide-shift.service");
-    let unit = fs::read_to_string(path).unwrap();
-    let value = |key: &str| unit.lines().find_map(|line| line.strip_prefix(key)).unwrap();
-    let (program, words) = value("ExecStart=").split_once(' ').unwrap();
-    assert!(program.ends_with("/pagetide"), "{program}");
-    pagetide(&format!("{words} --help")).succeeds();
-    assert_eq!(value("KillMode="), "mixed");
-    // What stays so is not tried again; a disk that is full (1) may not be.
-    assert_eq!(value("RestartPreventExitStatus="), "2 3 4");
-}

@@ -161,9 +161,7 @@ impl Host {
             pmus: self.pmus(),
             stall_events: self.stall_events(),
             total: memory("MemTotal:"),
-            available: self
-                .memory_left()
-                .map_or(memory("MemAvailable:"), |left| left.min(memory("MemAvailable:"))),
+            available: self.memory_left().unwrap_or(Bytes(u64::MAX)).min(self.machine_available()),
             nodes: self.nodes().unwrap_or_default(),
             tiers: self.memory_tiers().unwrap_or_default(),
             huge_pages: self.huge_pages(),

@@ -47,7 +47,7 @@ pub struct Budget {
     /// At most so much; none: all that nobody else uses.
     pub fast: Option<Amount>,
     /// What stays free of the fast tier, for new memory and for exchanges; none: a hundredth of
-    /// it, at least 16 MiB (a batch of huge pages) or a 32nd, or what is to be born until the next decision if that is
+    /// it (nothing where files fill it), at least 16 MiB (a batch of huge pages) or a 32nd, or what is to be born until the next decision if that is
     /// more, above what the kernel makes free when it reclaims.
     pub reserve: Option<Amount>,
     /// Bytes that may move in one second; none: no limit.
@@ -89,12 +89,14 @@ impl FastNow {
 impl Budget {
     /// What stays free.
     pub(crate) fn reserve(&self, now: &FastNow) -> Bytes {
-        let &FastNow { total, full, ahead, .. } = now;
+        let &FastNow { total, full, ahead, idle_cache, .. } = now;
         match self.reserve {
             Some(amount) => amount.of(total).max(full),
             None => {
                 let small = Bytes::mib(16).min(Bytes(total.0 / 32));
-                full + Bytes(total.0 / 100).max(small).max(ahead)
+                // Where files fill the tier, they would fill more than that at once.
+                let part = if idle_cache > Bytes(0) { Bytes(0) } else { Bytes(total.0 / 100) };
+                full + part.max(small).max(ahead)
             }
         }
     }
@@ -123,7 +125,7 @@ impl Budget {
         if self.reserve.is_some() || now.ahead.0 == 0 {
             return Bytes(0);
         }
-        (now.full + now.ahead).saturating_sub(now.free)
+        (now.full + now.ahead).saturating_sub(now.room())
     }
 
     /// Bytes that one decision may move.
@@ -176,6 +178,9 @@ mod tests {
         assert_eq!(of(Bytes::gib(1)), Bytes::mib(24));
         assert_eq!(of(Bytes::mib(256)), Bytes::mib(16));
         assert_eq!(of(Bytes::gib(100)), Bytes::mib(1032));
+        let (total, idle_cache) = (Bytes::gib(100), Bytes(1));
+        let full_of_files = FastNow { total, idle_cache, ..now(0, 0) };
+        assert_eq!(NO_LIMIT.reserve(&full_of_files), Bytes::mib(24));
         let births = |mib| NO_LIMIT.reserve(&FastNow { ahead: Bytes::mib(mib), ..now(0, 0) });
         assert_eq!((births(10), births(40)), (Bytes::mib(24), Bytes::mib(48)));
         let missing =

@@ -38,12 +38,18 @@ impl NodesRoom {
     }
 
     /// What each node could take before the kernel reclaims what is in use, and of what stays where some of it is about to leave.
-    pub(crate) fn above_floor(&self, leaving: Option<Leaving>) -> BTreeMap<NodeId, Bytes> {
+    /// `cache`: what page cache may be given up.
+    pub(crate) fn above_floor(
+        &self,
+        leaving: Option<Leaving>,
+        cache: &BTreeMap<NodeId, Bytes>,
+    ) -> BTreeMap<NodeId, Bytes> {
         let leaves = |node: &NodeId| {
             leaving.filter(|it| it.node == *node).map_or(Bytes(0), |leaving| leaving.bytes)
         };
         let left = |(node, room): (&NodeId, &NodeRoom)| {
-            (*node, free_or_idle(room).saturating_sub(room.floor).saturating_sub(leaves(node)))
+            let all = room.free + cache.get(node).copied().unwrap_or_default();
+            (*node, all.saturating_sub(room.floor).saturating_sub(leaves(node)))
         };
         self.nodes.iter().map(left).collect()
     }
@@ -54,9 +60,12 @@ impl NodesRoom {
         &self,
         tiers: &Tiers,
         all: Bytes,
-        of: fn(&NodeRoom) -> Bytes,
+        of: impl Fn(NodeId, &NodeRoom) -> Bytes,
     ) -> BTreeMap<NodeId, Bytes> {
-        let nodes = tiers.fast.iter().filter_map(|node| Some((*node, of(self.nodes.get(node)?))));
+        let nodes = tiers
+            .fast
+            .iter()
+            .map(|node| (*node, self.nodes.get(node).map_or(Bytes(0), |room| of(*node, room))));
         let sum = nodes.clone().map(|(_, bytes)| bytes).sum::<Bytes>();
         nodes
             .map(|(node, bytes)| {
@@ -82,14 +91,10 @@ impl NodesRoom {
         // So much of what it may have is not free yet.
         let cache = (capacity + reserve).saturating_sub(have).min(now.idle_cache);
         let kept = (have + cache).saturating_sub(capacity + beyond);
-        [
-            self.shares(tiers, kept, |room| room.free),
-            self.shares(tiers, cache, |room| room.idle_cache),
-        ]
+        let cache = self.shares(tiers, cache, |_, room| room.idle_cache);
+        let kept = self.shares(tiers, kept, |node, room| {
+            room.free + cache.get(&node).copied().unwrap_or_default()
+        });
+        [kept, cache]
     }
-}
-
-/// What is free of a node, and the page cache that may be taken.
-fn free_or_idle(room: &NodeRoom) -> Bytes {
-    room.free + room.idle_cache
 }

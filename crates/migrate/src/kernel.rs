@@ -44,8 +44,19 @@ pub struct NodeRoom {
 pub struct Made {
     /// Base pages.
     pub pages: u64,
-    /// Of these, in free blocks of 2 MiB.
-    pub blocks: u64,
+    /// The kernel gave up less than it was to, or something else for it.
+    pub refused: bool,
+    /// Huge pages of ours that the kernel split meanwhile.
+    pub splits: u64,
+}
+
+/// Pages of files of the machine since boot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Read from disks, whatever for.
+    pub read: u64,
+    /// Needed again after they had been reclaimed.
+    pub refaults: u64,
 }
 
 /// A piece of memory as one process maps it.
@@ -91,16 +102,15 @@ pub trait Kernel: Sync {
     /// What a node could take now.
     fn room(&self, node: NodeId) -> NodeRoom;
 
-    /// Has the kernel give up page cache of a node until so many base pages more are free, in blocks of 2 MiB if they are to be
-    /// for `huge` pages. May take memory of node `from` meanwhile. What was made, be it less or more.
-    fn make_room(&self, node: NodeId, from: NodeId, pages: u64, huge: bool) -> Made {
-        let _ = (node, from, pages, huge);
+    /// Has the kernel give up page cache of a node until so many base pages more are free, and compact for so many huge pages.
+    /// Asked now and then whether to `stop`. What was made, be it less or more.
+    fn make_room(&self, node: NodeId, pages: u64, huge: u64, stop: &dyn Fn() -> bool) -> Made {
+        let _ = (node, pages, huge, stop);
         Made::default()
     }
 
-    /// Pages that the machine has read from disks, and those read again after they had been reclaimed, since boot; none where
-    /// nobody counts them.
-    fn reads(&self) -> Option<u64> {
+    /// What is read; none where nobody counts that.
+    fn reads(&self) -> Option<Reads> {
         None
     }
 
@@ -130,10 +140,10 @@ impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
     fn room(&self, node: NodeId) -> NodeRoom {
         (**self).room(node)
     }
-    fn make_room(&self, node: NodeId, from: NodeId, pages: u64, huge: bool) -> Made {
-        (**self).make_room(node, from, pages, huge)
+    fn make_room(&self, node: NodeId, pages: u64, huge: u64, stop: &dyn Fn() -> bool) -> Made {
+        (**self).make_room(node, pages, huge, stop)
     }
-    fn reads(&self) -> Option<u64> {
+    fn reads(&self) -> Option<Reads> {
         (**self).reads()
     }
     fn splits(&self) -> u64 {

@@ -29,7 +29,7 @@ mod workers;
 
 pub use background::{Background, Round};
 pub use backoff::BackOff;
-pub use kernel::{Kernel, Made, Mapping, Moved, NodeRoom, Sharing, Spot};
+pub use kernel::{Kernel, Made, Mapping, Moved, NodeRoom, Reads, Sharing, Spot};
 pub use move_pages::LiveKernel;
 pub use mover::Mover;
 pub use nix::errno::Errno;

@@ -1,75 +1,130 @@
 //! Free memory out of page cache. The kernel reclaims for who allocates and finds too little free, page cache that nobody uses
 //! first, and stops soon: when its high watermark is reached. So we allocate: pages of our own go to the node until what is to be
 //! free is ours, and then we free them. Whoever is moved there afterwards waits for no reclaim, and what is to stay free stays so.
+//! How much is decided by the manager (`page_cache.rs` there).
 //!
-//! Blocks of 2 MiB are made likewise, by huge pages of our own: what the kernel has to split on the way is ours.
+//! Blocks of 2 MiB are made by huge pages of our own: what the kernel has to split on the way is ours.
 
+use crate::Options;
 use crate::kernel::{Kernel, Made, Spot};
 use crate::move_pages::{MPOL_MF_MOVE, UNSET, call, spot};
-use crate::own::{huge_bytes, me, prefer_node_for};
+use crate::own::{huge_bytes, me};
+use crate::queue::Entry;
 use memmap2::{Advice, MmapMut};
 use nix::errno::Errno;
 use pagetide_host::Host;
 use pagetide_types::{Bytes, NodeId, PageSize, VirtAddr};
+use std::collections::VecDeque;
 use std::io;
 
 const HUGE: u64 = 2 << 20;
 /// So much goes at a time.
 const PIECE: Bytes = Bytes::mib(16);
 
-/// So many base pages of a node, in blocks if they are to be `huge`; our own come from node `from`.
-///
-/// # Errors
-/// When there is too little memory for ours, or the kernel swaps others out for it.
+/// Makes room for what goes up, beyond what comes down, and for what is to stay free: as much as may be given up, unless so much is
+/// free already. Half as much as is to stay free is made beyond that, for all of that has to be taken and freed once more whenever
+/// something is made.
+pub(crate) fn for_round(
+    kernel: &dyn Kernel,
+    options: &Options,
+    (up, down): (&VecDeque<Entry>, &VecDeque<Entry>),
+    stop: &dyn Fn() -> bool,
+) -> Made {
+    let mut all = Made::default();
+    for (node, may) in options.idle_cache.iter().filter(|(_, may)| **may > Bytes(0)) {
+        let sum = |entries: &mut dyn Iterator<Item = &Entry>| -> Bytes {
+            entries.map(|entry| entry.page.bytes()).sum()
+        };
+        let arrives = sum(&mut up.iter().filter(|entry| entry.to == *node));
+        let leaves = sum(&mut down.iter().filter(|entry| entry.from == *node));
+        let room = kernel.room(*node);
+        let stays = options.reserve.get(node).copied().unwrap_or_default().max(room.floor);
+        let missing = (arrives + stays).saturating_sub(room.free + leaves);
+        let enough = missing == Bytes(0) || room.free >= stays + *may;
+        let wanted = if enough { Bytes(0) } else { (missing + Bytes(stays.0 / 2)).min(*may) };
+        let whole = up.iter().filter(|entry| entry.to == *node && entry.page.huge).count() as u64;
+        let fit = (room.free + wanted).saturating_sub(stays).min(*may).0 / HUGE;
+        let whole = if options.split { 0 } else { whole.min(fit) };
+        let huge = whole.saturating_sub(room.huge_blocks);
+        if wanted == Bytes(0) && huge == 0 {
+            continue;
+        }
+        let made = kernel.make_room(*node, wanted.0 >> 12, huge, stop);
+        all.pages += made.pages;
+        all.refused |= made.refused;
+        all.splits += made.splits;
+    }
+    all
+}
+
+/// See [`Kernel::make_room`].
 pub(crate) fn make_room(
     kernel: &impl Kernel,
     host: &Host,
-    (node, from): (NodeId, NodeId),
-    (pages, huge): (u64, bool),
-) -> io::Result<Made> {
-    let wanted = Bytes((pages << 12).next_multiple_of(HUGE));
+    node: NodeId,
+    (pages, huge): (u64, u64),
+    stop: &dyn Fn() -> bool,
+) -> Made {
     let before = kernel.room(node);
     // As long as more than that is free the kernel reclaims nothing.
     let first = before.free.saturating_sub(before.floor);
-    let base = Bytes((first + wanted).0.next_multiple_of(HUGE));
-    let source = kernel.room(from);
-    if source.free + source.idle_cache < source.floor + base {
-        return Err(io::Error::other(format!(
-            "node {from} has too little room for {base} of ours"
-        )));
+    let base = if pages > 0 { first + Bytes(pages << 12) } else { Bytes(0) };
+    if !may_hold(host, base.max(Bytes(huge * HUGE))) {
+        tracing::debug!(%node, %base, "too little memory to make room by");
+        return Made::default();
     }
-    if host.memory_left().is_some_and(|left| left < base + base) {
-        return Err(io::Error::other("our cgroup leaves too little memory"));
+    let swaps =
+        || -> u64 { ["pswpout", "zswpout"].iter().filter_map(|name| host.vm_counter(name)).sum() };
+    let swapped = swaps();
+    let whole = hold(PageSize::Base, node, base, &|| stop() || swaps() > swapped);
+    let refused = whole == Held::Less || swaps() > swapped;
+    let splits = kernel.splits();
+    if whole == Held::All {
+        // They find room to compact in now.
+        let size = Bytes(huge * HUGE);
+        hold(PageSize::Huge, node, size, stop);
     }
-    let swapped_out = || host.vm_counter("pswpout").unwrap_or(0);
-    let before_us = swapped_out();
-    let mut held = Vec::new();
-    let mut left = base;
-    while left > Bytes(0) {
-        let scouts = Scouts::new(left.min(PIECE), PageSize::Base, from)?;
-        left = left.saturating_sub(PIECE);
-        let all = scouts.go(node)? == scouts.count();
-        held.push(scouts);
-        if swapped_out() > before_us {
-            return Err(io::Error::other("the kernel swaps for it"));
-        }
-        if !all {
-            break;
-        }
-    }
-    drop(held);
-    // They find room to compact in now.
-    let blocks = if huge && left == Bytes(0) { blocks(kernel, (node, from), wanted)? } else { 0 };
-    let free = kernel.room(node).free.saturating_sub(before.free);
-    Ok(Made { pages: free.0 >> 12, blocks })
+    let splits = kernel.splits().saturating_sub(splits);
+    let made = kernel.room(node).free.saturating_sub(before.free);
+    Made { pages: made.0 >> 12, refused, splits }
 }
 
-/// Blocks of 2 MiB that so much in huge pages of ours leaves behind.
-fn blocks(kernel: &impl Kernel, (node, from): (NodeId, NodeId), size: Bytes) -> io::Result<u64> {
-    let scouts = Scouts::new(size, PageSize::Huge, from)?;
-    let splits = kernel.splits();
-    let there = scouts.go(node)?;
-    Ok(there.saturating_sub(kernel.splits().saturating_sub(splits)))
+/// Whether so much of our own puts nobody out of memory.
+fn may_hold(host: &Host, bytes: Bytes) -> bool {
+    let cgroup = host.memory_left().is_none_or(|left| left >= bytes + PIECE);
+    cgroup && host.machine_available() >= bytes + bytes
+}
+
+/// How much there was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    All,
+    Less,
+    /// It was asked to stop, or we have no such memory.
+    Stopped,
+}
+
+/// Has so much of a node for a moment.
+fn hold(page: PageSize, node: NodeId, size: Bytes, stop: &dyn Fn() -> bool) -> Held {
+    let mut held = Vec::new();
+    let mut left = size.0.next_multiple_of(HUGE);
+    while left > 0 {
+        if stop() {
+            return Held::Stopped;
+        }
+        let piece = Bytes(left.min(PIECE.0));
+        let went = Scouts::new(piece, page).and_then(|scouts| Ok((scouts.go(node)?, scouts)));
+        match went {
+            Ok((there, scouts)) if there == scouts.count() => held.push(scouts),
+            Ok(_) => return Held::Less,
+            Err(error) => {
+                tracing::debug!(%error, %node, "no pages of ours");
+                return Held::Stopped;
+            }
+        }
+        left -= piece.0;
+    }
+    Held::All
 }
 
 /// Memory of our own in pages of one size.
@@ -82,7 +137,7 @@ struct Scouts {
 
 impl Scouts {
     /// `size`: in blocks of 2 MiB.
-    fn new(size: Bytes, page: PageSize, from: NodeId) -> io::Result<Self> {
+    fn new(size: Bytes, page: PageSize) -> io::Result<Self> {
         let block = 2 << 20;
         let len = usize::try_from(size.0).map_err(|_| io::ErrorKind::OutOfMemory)?;
         let map = MmapMut::map_anon(len + block)?;
@@ -92,7 +147,6 @@ impl Scouts {
         let advice = if huge { Advice::HugePage } else { Advice::NoHugePage };
         map.advise_range(advice, skip, len)?;
         let mut scouts = Self { map, skip, len, page };
-        prefer_node_for(from, &mut scouts.map[skip..skip + len])?;
         scouts.map[skip..skip + len].chunks_mut(4096).for_each(|page| page[0] = 1);
         if huge && huge_bytes(scouts.start(), len) < size {
             return Err(io::Error::other("the kernel gave no huge pages"));

@@ -1,6 +1,6 @@
 //! Linux: `move_pages(2)`, `/proc/buddyinfo`, `/proc/vmstat`.
 
-use crate::kernel::{Kernel, Made, Mapping, Moved, NodeRoom, Sharing, Spot};
+use crate::kernel::{Kernel, Made, Mapping, Moved, NodeRoom, Reads, Sharing, Spot};
 use crate::make_room::make_room;
 use crate::sharing;
 use nix::errno::Errno;
@@ -77,17 +77,14 @@ impl Kernel for LiveKernel {
         NodeRoom { free, huge_blocks, floor, full, idle_cache }
     }
 
-    fn make_room(&self, node: NodeId, from: NodeId, pages: u64, huge: bool) -> Made {
-        make_room(self, &self.host, (node, from), (pages, huge)).unwrap_or_else(|error| {
-            tracing::debug!(%error, %node, "no page cache can be given up");
-            Made::default()
-        })
+    fn make_room(&self, node: NodeId, pages: u64, huge: u64, stop: &dyn Fn() -> bool) -> Made {
+        make_room(self, &self.host, node, (pages, huge), stop)
     }
 
-    fn reads(&self) -> Option<u64> {
+    fn reads(&self) -> Option<Reads> {
         // In KiB.
         let read = self.host.vm_counter("pgpgin")? / 4;
-        Some(read + self.host.vm_counter("workingset_refault_file")?)
+        Some(Reads { read, refaults: self.host.vm_counter("workingset_refault_file")? })
     }
 
     fn splits(&self) -> u64 {

@@ -4,6 +4,7 @@ use crate::backoff::BackOff;
 use crate::clocks::Clocks;
 use crate::kernel::Kernel;
 use crate::last_look::last_look;
+use crate::make_room::for_round;
 use crate::order::{Order, Work};
 use crate::queue::{Entry, Outcome, Queue, Sizes};
 use crate::report::{Direction, Fate, OrderReport, Report};
@@ -69,17 +70,24 @@ impl<K: Kernel> Mover<K> {
         };
         let splits = self.kernel.splits();
         let start = self.kernel.now_ns();
-        let queue = Queue::new(&self.kernel, sizes, &self.options, promote, demote);
         let workers =
             Workers { kernel: &self.kernel, options: &self.options, clocks: &clocks, stop };
+        // The other half of the time is for moves.
+        let half = self.options.time.map(|time| time / 2);
+        let options = Options { time: half, ..self.options.clone() };
+        let enough = || stop() || Workers { options: &options, ..workers }.time_is_up(start);
+        let made = for_round(&self.kernel, &self.options, (&promote, &demote), &enough);
+        let making_room_ns = clocks.ns();
+        let queue = Queue::new(&self.kernel, sizes, &self.options.reserve, promote, demote);
         let (mut outcomes, mut tally) = workers.run(queue, start);
         tally.looking_ns += last_look(&self.kernel, &mut outcomes);
         outcomes.append(&mut waiting);
         let mut report = Report {
-            splits: self.kernel.splits().saturating_sub(splits + tally.our_splits),
+            splits: self.kernel.splits().saturating_sub(splits + made.splits),
             found_split: tally.found_split,
-            cache_given_up: Bytes(tally.cache_given_up << 12),
-            cache_refused: tally.cache_refused,
+            cache_given_up: Bytes(made.pages << 12),
+            cache_refused: made.refused,
+            making_room_ns,
             calls: tally.calls,
             moving_ns: tally.moving_ns,
             longest_call_ns: tally.longest_call_ns,
@@ -97,7 +105,7 @@ impl<K: Kernel> Mover<K> {
             report.orders[entry.order].count(page, fate);
         }
         drop(running);
-        report.cpu_ns = clocks.ns();
+        report.cpu_ns = clocks.ns().saturating_sub(making_room_ns);
         report
     }
 

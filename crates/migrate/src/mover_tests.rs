@@ -179,43 +179,54 @@ fn left(mover: &Mover<SimulatedKernel>) -> (u64, u64) {
 }
 
 #[test]
-fn page_cache_is_given_up_for_pages_as_far_as_it_may_be_and_the_reserve_stays_free() {
-    let base = Amount { base_pages: 3 * 512, huge_pages: 0 };
-    for (is_huge, moved) in [(false, base), (true, huge(3))] {
-        let (kernel, work) = full_of_cache(is_huge);
-        let one = |blocks: u64| BTreeMap::from([(FAST, Bytes(blocks * HUGE))]);
-        let options = Options { reserve: one(1), idle_cache: one(4), ..Options::default() };
-        let mut mover = Mover::new(kernel, options);
-        let report = run(&mut mover, &work);
-        assert_eq!((report.promoted, report.splits), (moved, 0), "{report:?}");
-        assert_eq!(report.cache_given_up, Bytes(4 * HUGE));
-        assert_eq!(left(&mover), (512, 6 * 512));
+fn page_cache_is_given_up_for_what_goes_up_and_for_what_is_to_stay_free() {
+    let base = |pages| Amount { base_pages: pages, huge_pages: 0 };
+    for (is_huge, moved) in [(false, base as fn(u64) -> Amount), (true, |pages| huge(pages / 512))]
+    {
+        let given = |may: u64| {
+            let (kernel, work) = full_of_cache(is_huge);
+            let one = |blocks: u64| BTreeMap::from([(FAST, Bytes(blocks * HUGE))]);
+            let options = Options { reserve: one(2), idle_cache: one(may), ..Options::default() };
+            let mut mover = Mover::new(kernel, options);
+            let report = run(&mut mover, &work);
+            assert_eq!(
+                (report.splits, report.cache_given_up.0 >> 12),
+                (0, 10 * 512 - left(&mover).1)
+            );
+            (report.promoted, left(&mover))
+        };
+        // No more than may be.
+        assert_eq!(given(4), (moved(2 * 512), (2 * 512, 6 * 512)));
+        // Half of the reserve is made ahead.
+        assert_eq!(given(9), (moved(4 * 512), (3 * 512, 3 * 512)));
     }
+}
+
+#[test]
+fn page_cache_stays_where_what_comes_down_makes_room() {
+    let kernel = SimulatedKernel::two_tiers(10 * 512, 40 * 512);
+    put(&kernel, 0..4, FAST);
+    kernel.cache(FAST, 6 * 512);
+    put(&kernel, 10..14, SLOW);
+    let promote = (0..4).map(|i| up(i, 10 + u64::from(i))).collect();
+    let demote = (0..4).map(|i| down(4 + i, u64::from(i))).collect();
+    let idle_cache = BTreeMap::from([(FAST, Bytes(6 * HUGE))]);
+    let mut mover = Mover::new(kernel, Options { idle_cache, ..Options::default() });
+    let report = run(&mut mover, &Work { promote, demote });
+    assert_eq!((report.promoted, report.demoted, left(&mover)), (huge(4), huge(4), (0, 6 * 512)));
 }
 
 #[test]
 fn page_cache_stays_where_it_is_not_to_be_given_up_or_the_kernel_keeps_it() {
-    for may in [false, true] {
+    for may in [0, 4] {
         let (kernel, work) = full_of_cache(false);
         kernel.keep_cache();
-        let idle_cache =
-            if may { BTreeMap::from([(FAST, Bytes(4 * HUGE))]) } else { BTreeMap::new() };
+        let idle_cache = BTreeMap::from([(FAST, Bytes(may * HUGE))]);
         let mut mover = Mover::new(kernel, Options { idle_cache, ..Options::default() });
         let report = run(&mut mover, &work);
-        assert_eq!((report.promoted.base_pages, report.cache_refused), (0, may));
+        assert_eq!((report.promoted.base_pages, report.cache_refused), (0, may > 0));
         assert_eq!(left(&mover), (0, 10 * 512));
     }
-}
-
-#[test]
-fn huge_pages_stay_where_no_block_can_be_made_for_them() {
-    let (kernel, work) = full_of_cache(true);
-    kernel.fragment(FAST);
-    let idle_cache = BTreeMap::from([(FAST, Bytes(8 * HUGE))]);
-    let mut mover = Mover::new(kernel, Options { idle_cache, ..Options::default() });
-    let report = run(&mut mover, &work);
-    assert_eq!((report.promoted, report.splits), (Amount::default(), 0));
-    assert_eq!(report.refused(Refusal::NoHugePage), huge(4));
 }
 
 #[test]

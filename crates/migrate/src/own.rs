@@ -44,27 +44,6 @@ pub fn prefer_nodes(nodes: &[NodeId]) -> io::Result<()> {
     set(MPOL_PREFERRED_MANY, mask(nodes)?.as_ptr())
 }
 
-/// New memory of this mapping of ours, which begins and ends with a page, comes from a node as long as that has some.
-///
-/// # Errors
-/// As [`on_node`].
-pub(crate) fn prefer_node_for(node: NodeId, memory: &mut [u8]) -> io::Result<()> {
-    let mask = mask(&[node])?;
-    // SAFETY: the memory is ours, and nothing in it changes; the mask holds MAX_NODES bits and lives through the call.
-    let failed = unsafe {
-        libc::syscall(
-            libc::SYS_mbind,
-            memory.as_mut_ptr(),
-            memory.len(),
-            MPOL_PREFERRED,
-            mask.as_ptr(),
-            MAX_NODES + 1,
-            0,
-        )
-    };
-    if failed == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
 /// Our own process.
 pub(crate) fn me() -> Pid {
     Pid(std::process::id().cast_signed())

@@ -3,11 +3,11 @@
 //! keep its reserve, else a demotion goes first. Only where nothing can go otherwise, for the slow
 //! node is full as well, a promotion takes from the reserve what the demotions will give back.
 
+use crate::Refusal;
 use crate::batch::Done;
 use crate::kernel::Kernel;
 use crate::order::{BASE_PER_HUGE, Page};
 use crate::report::{Direction, Fate};
-use crate::{Options, Refusal};
 use pagetide_types::{Bytes, NodeId, Pid};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -59,13 +59,7 @@ struct Tank {
     expected: i64,
     /// The kernel had to split a huge page although blocks seemed free: no more of them.
     splits: bool,
-    /// Page cache that may be given up.
-    cache: i64,
 }
-
-/// As much page cache is given up at a time as the reserve, or this, if that is more: before anything is reclaimed as much as the
-/// reserve has to be taken and freed once more.
-const PIECE: i64 = 64 << 8;
 
 /// How much one call takes.
 #[derive(Clone, Copy, Debug)]
@@ -83,11 +77,6 @@ pub(crate) struct Queue<'a> {
     lanes: [VecDeque<Entry>; 2],
     tanks: BTreeMap<NodeId, Tank>,
     running: usize,
-    /// Huge pages that were split in order to make blocks: nobody else's.
-    pub(crate) our_splits: u64,
-    /// Base pages of page cache that were given up, and whether the kernel gave up less than it was to.
-    pub(crate) cache_given_up: u64,
-    pub(crate) cache_refused: bool,
     /// What became of the pages that are through.
     pub(crate) outcomes: Vec<Outcome>,
 }
@@ -96,7 +85,7 @@ impl<'a> Queue<'a> {
     pub(crate) fn new(
         kernel: &'a dyn Kernel,
         sizes: Sizes,
-        options: &Options,
+        reserve: &BTreeMap<NodeId, Bytes>,
         promote: VecDeque<Entry>,
         demote: VecDeque<Entry>,
     ) -> Self {
@@ -109,10 +98,9 @@ impl<'a> Queue<'a> {
                         free: pages(room.free),
                         huge: room.huge_blocks.cast_signed(),
                         floor: pages(room.floor),
-                        reserve: options.reserve.get(&node).map_or(0, |bytes| pages(*bytes)),
+                        reserve: reserve.get(&node).map_or(0, |bytes| pages(*bytes)),
                         expected: 0,
                         splits: false,
-                        cache: options.idle_cache.get(&node).map_or(0, |bytes| pages(*bytes)),
                     }
                 });
             }
@@ -120,22 +108,12 @@ impl<'a> Queue<'a> {
                 tank.expected += size(entry.page);
             }
         }
-        Self {
-            kernel,
-            sizes,
-            lanes: [promote, demote],
-            tanks,
-            running: 0,
-            our_splits: 0,
-            cache_given_up: 0,
-            cache_refused: false,
-            outcomes: Vec::new(),
-        }
+        Self { kernel, sizes, lanes: [promote, demote], tanks, running: 0, outcomes: Vec::new() }
     }
 
     /// The next batch. What can never go is refused on the way.
     pub(crate) fn next(&mut self) -> Next {
-        'again: loop {
+        loop {
             let mut blocked = None;
             for reserved in [true, false] {
                 for lane in 0..self.lanes.len() {
@@ -150,11 +128,6 @@ impl<'a> Queue<'a> {
                 if self.running > 0 {
                     // What is under way may make room.
                     return Next::Wait;
-                }
-                if let Some((lane, _)) = blocked.filter(|_| reserved)
-                    && self.make_room(lane)
-                {
-                    continue 'again;
                 }
             }
             match blocked {
@@ -196,32 +169,6 @@ impl<'a> Queue<'a> {
             0 => Some(Err(Refusal::NoHugePage)),
             fit => Some(Ok(fit)),
         }
-    }
-
-    /// Has page cache given up for the first entries of a lane; whether that can have changed anything. Nothing is under way: what
-    /// is split meanwhile would be taken for theirs.
-    fn make_room(&mut self, lane: usize) -> bool {
-        let Some(first) = self.lanes[lane].front().copied() else { return false };
-        let same = |entry: &&Entry| (entry.to, entry.page.huge) == (first.to, first.page.huge);
-        let waiting = self.lanes[lane].iter().take_while(same);
-        let waiting: i64 = waiting.map(|entry| size(entry.page)).sum();
-        let Some(tank) = self.tanks.get_mut(&first.to).filter(|tank| tank.cache > 0) else {
-            return false;
-        };
-        let missing = (tank.reserve.max(tank.floor) - tank.free).max(0);
-        let pages = (missing + waiting.min(PIECE.max(tank.reserve))).min(tank.cache);
-        let huge = first.page.huge && !self.sizes.split;
-        let splits = self.kernel.splits();
-        let made = self.kernel.make_room(first.to, first.from, pages.unsigned_abs(), huge);
-        self.our_splits += self.kernel.splits().saturating_sub(splits);
-        let free = made.pages.cast_signed().min(pages);
-        tank.free += free;
-        tank.huge = if huge { made.blocks.cast_signed() } else { 0 };
-        // Where half of it is not to be had the kernel needs it.
-        self.cache_refused |= 2 * free < pages;
-        tank.cache = if self.cache_refused { 0 } else { tank.cache - pages };
-        self.cache_given_up += free.unsigned_abs();
-        free > 0
     }
 
     fn take(&mut self, lane: usize, count: usize) -> Vec<Entry> {
@@ -347,7 +294,7 @@ mod tests {
         };
         let sizes = Sizes { huge: 8, base: 512, split: false };
         let promote = (0..4).map(page).collect();
-        let mut queue = Queue::new(&OneBlock, sizes, &Options::default(), promote, VecDeque::new());
+        let mut queue = Queue::new(&OneBlock, sizes, &BTreeMap::new(), promote, VecDeque::new());
         let first = queue.next();
         assert!(matches!(&first, Next::Batch(entries) if entries.len() == 1), "{first:?}");
         // The kernel's lists show the block still.

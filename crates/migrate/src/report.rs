@@ -125,6 +125,8 @@ pub struct Report {
     /// The kernel gave up less of it than it was to.
     #[serde(skip)]
     pub cache_refused: bool,
+    /// CPU time that this took, ns.
+    pub making_room_ns: u64,
     /// Calls that move.
     pub calls: u64,
     /// Time in them, all threads together, ns.
@@ -133,7 +135,7 @@ pub struct Report {
     pub longest_call_ns: u64,
     /// Time in calls that only look where pages are, ns.
     pub looking_ns: u64,
-    /// CPU time of the threads that moved, ns.
+    /// CPU time of the threads that moved, without that of making room, ns.
     pub cpu_ns: u64,
     /// From the first call to the last, ns.
     pub wall_ns: u64,
@@ -170,6 +172,7 @@ impl Report {
         self.found_split += other.found_split;
         self.cache_given_up += other.cache_given_up;
         self.cache_refused |= other.cache_refused;
+        self.making_room_ns += other.making_room_ns;
         self.calls += other.calls;
         self.moving_ns += other.moving_ns;
         self.longest_call_ns = self.longest_call_ns.max(other.longest_call_ns);

@@ -2,7 +2,7 @@
 //! calls that end at the first list of pages that fails, as do_pages_move does (Linux 6.12,
 //! mm/migrate.c).
 
-use crate::kernel::{Kernel, Made, Mapping, Moved, NodeRoom, Sharing, Spot};
+use crate::kernel::{Kernel, Made, Mapping, Moved, NodeRoom, Reads, Sharing, Spot};
 use crate::order::Page;
 use nix::errno::Errno;
 use pagetide_types::{Bytes, NodeId, PageSize, Pid, VirtAddr};
@@ -44,7 +44,7 @@ struct State {
     idle_cache: BTreeMap<NodeId, u64>,
     /// The kernel does not give it up.
     cache_stays: bool,
-    reads: u64,
+    reads: Reads,
     fragmented: Vec<NodeId>,
     deceiving: Vec<NodeId>,
     failure: Option<Errno>,
@@ -113,9 +113,11 @@ impl SimulatedKernel {
         self.state().cache_stays = true;
     }
 
-    /// So many pages are read from disks.
-    pub fn read(&self, pages: u64) {
-        self.state().reads += pages;
+    /// So many pages are read again that had been reclaimed.
+    pub fn refault(&self, pages: u64) {
+        let mut state = self.state();
+        state.reads.read += pages;
+        state.reads.refaults += pages;
     }
 
     /// The node has free memory, but no free block of 2 MiB.
@@ -326,20 +328,19 @@ impl Kernel for SimulatedKernel {
         NodeRoom { free, huge_blocks, floor: Bytes(0), full: Bytes(0), idle_cache }
     }
 
-    fn make_room(&self, node: NodeId, _: NodeId, pages: u64, huge: bool) -> Made {
+    fn make_room(&self, node: NodeId, pages: u64, _: u64, _: &dyn Fn() -> bool) -> Made {
         let mut state = self.state();
         let stays = state.cache_stays;
         let cache = state.idle_cache.entry(node).or_default();
-        let pages = if stays { 0 } else { pages.min(*cache) };
-        *cache -= pages;
+        let made = if stays { 0 } else { pages.min(*cache) };
+        *cache -= made;
         if let Some((_, free)) = state.nodes.get_mut(&node) {
-            *free += pages;
+            *free += made;
         }
-        let whole = huge && !state.fragmented.contains(&node);
-        Made { pages, blocks: if whole { pages / HUGE } else { 0 } }
+        Made { pages: made, refused: stays, splits: 0 }
     }
 
-    fn reads(&self) -> Option<u64> {
+    fn reads(&self) -> Option<Reads> {
         Some(self.state().reads)
     }
 

@@ -15,11 +15,6 @@ pub(crate) struct Tally {
     pub(crate) looking_ns: u64,
     /// Pages said to be huge that were found in pieces.
     pub(crate) found_split: u64,
-    /// Huge pages of our own that were split in order to make room for others.
-    pub(crate) our_splits: u64,
-    /// Base pages of page cache that was given up, and whether the kernel gave up less than it was to.
-    pub(crate) cache_given_up: u64,
-    pub(crate) cache_refused: bool,
 }
 
 impl AddAssign for Tally {
@@ -29,8 +24,5 @@ impl AddAssign for Tally {
         self.longest_call_ns = self.longest_call_ns.max(other.longest_call_ns);
         self.looking_ns += other.looking_ns;
         self.found_split += other.found_split;
-        self.our_splits += other.our_splits;
-        self.cache_given_up += other.cache_given_up;
-        self.cache_refused |= other.cache_refused;
     }
 }

@@ -48,7 +48,7 @@ impl Workers<'_> {
             work()
         };
         let others = self.options.threads.max(1) - 1;
-        let mut tally = thread::scope(|scope| {
+        let tally = thread::scope(|scope| {
             let threads: Vec<_> =
                 (0..others).map(|_| scope.spawn(|| mover_thread(other))).collect();
             let mut tally = work();
@@ -61,9 +61,6 @@ impl Workers<'_> {
             tally
         });
         let queue = shared.queue.into_inner().unwrap_or_else(PoisonError::into_inner);
-        tally.our_splits = queue.our_splits;
-        tally.cache_given_up = queue.cache_given_up;
-        tally.cache_refused = queue.cache_refused;
         (queue.outcomes, tally)
     }
 
@@ -99,7 +96,8 @@ impl Workers<'_> {
         tally
     }
 
-    fn time_is_up(self, start_ns: u64) -> bool {
+    /// Whether no batch is to begin any more.
+    pub(crate) fn time_is_up(self, start_ns: u64) -> bool {
         let spent = u128::from(self.kernel.now_ns() - start_ns);
         self.options.time.is_some_and(|time| spent >= time.as_nanos())
     }

@@ -4,6 +4,7 @@ use crate::run::pagetide;
 use std::fs;
 
 /// A unit's value of a key; the command that it starts is one that there is.
+#[expect(clippy::unwrap_used, reason = "a file of ours")]
 fn unit(name: &str) -> impl Fn(&str) -> String {
     let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
     let unit = fs::read_to_string(path).unwrap();
@@ -32,5 +33,8 @@ fn the_unit_of_run_follows_another_service() {
     assert!(value("ExecStart").ends_with("--cgroup system.slice/%i.service"));
     assert_eq!((value("BindsTo"), value("After")), ("%i.service".into(), "%i.service".into()));
     // A service without a process (5) may get one.
-    assert_eq!((value("Restart"), value("RestartPreventExitStatus")), ("always".into(), "2 3 4".into()));
+    assert_eq!(
+        (value("Restart"), value("RestartPreventExitStatus")),
+        ("always".into(), "2 3 4".into())
+    );
 }

@@ -73,7 +73,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let for_births = self.settings.budget.for_births(&now);
         let (mut chosen, mut for_leaving) =
             self.decide(heat, &fast, layout, (most, for_births), &room, &mut line);
-        let late = chosen.hold_back(heat, self.settings.budget.promotions(now.room()));
+        let late = chosen.hold_back(heat, self.settings.budget.promotions(now.free));
         // They are the least wanted.
         for_leaving.truncate(for_leaving.len().saturating_sub(late));
         line.without_room += late;
@@ -91,7 +91,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             // Nobody is left to profit from moves after the last epoch.
             let limits = (capacity, reserve, chosen.beyond);
             let kept = room.kept(&self.tiers, &now, limits);
-            self.order(heat, (&chosen, layout), &room, (kept, capacity));
+            self.order(heat, (&chosen, layout), &room, (kept, capacity, now.ahead > Bytes(0)));
         }
         line
     }
@@ -111,7 +111,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let mut now = room.of_fast(&self.tiers, held);
         let reads = self.moving.mover().kernel().reads();
         let idle_cache = room.idle_cache(&self.tiers);
-        let idle_cache = self.page_cache.may_be_taken(reads, now_s, idle_cache);
+        let idle_cache = self.page_cache.may_go(reads, now_s, (idle_cache, now.total));
         if !self.settings.budget.keep_page_cache {
             now.idle_cache = idle_cache;
         }

@@ -10,16 +10,22 @@ use pagetide_types::{Bytes, EpochHeat, NodeId, UnitId};
 use std::collections::BTreeMap;
 
 impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
-    /// Has it moved, and the target looked at again soon where that is much. Of each fast node what must stay free, and what page cache may be given up.
+    /// Has it moved, and the target looked at again soon where that is much. `reserve`: what must stay free of each fast node;
+    /// `idle_cache`: what page cache of it may be given up; `births`: memory will be born.
     pub(super) fn order(
         &mut self,
         heat: &EpochHeat,
         (chosen, layout): (&Chosen, &Layout),
         room: &NodesRoom,
-        ([reserve, idle_cache], capacity): ([BTreeMap<NodeId, Bytes>; 2], Bytes),
+        ([reserve, idle_cache], capacity, births): ([BTreeMap<NodeId, Bytes>; 2], Bytes, bool),
     ) {
-        let work = self.work(chosen, layout, room);
-        if work.is_empty() {
+        let work = self.work(chosen, layout, room, &idle_cache);
+        // What will be born goes to what is free, and to that alone.
+        let is_wanted = self.settings.budget.reserve.is_some() || births;
+        let short = |(node, stays): (&NodeId, &Bytes)| {
+            room.free(*node) < *stays && idle_cache.get(node).is_some_and(|cache| *cache > Bytes(0))
+        };
+        if work.is_empty() && !(is_wanted && reserve.iter().any(short)) {
             return;
         }
         let mut mover = self.moving.mover();
@@ -50,7 +56,13 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         self.moving.order(work);
     }
 
-    fn work(&self, chosen: &Chosen, layout: &Layout, room: &NodesRoom) -> Work {
+    fn work(
+        &self,
+        chosen: &Chosen,
+        layout: &Layout,
+        room: &NodesRoom,
+        idle_cache: &BTreeMap<NodeId, Bytes>,
+    ) -> Work {
         let tiers = &self.tiers;
         let mover = self.moving.mover();
         // Once for all units of the same 2 MiB.
@@ -59,7 +71,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             let of = mappings.first().map(|mapping| (mapping.pid, mapping.start));
             *known.entry(of).or_insert_with(|| mover.kernel().sharing(mappings))
         };
-        let mut room = room.above_floor(tiers.leaving);
+        let mut room = room.above_floor(tiers.leaving, idle_cache);
         let mut work = Work::default();
         for row in &chosen.demote {
             layout.orders(*row, (&tiers.slow, tiers), &mut sharing, &mut room, &mut work.demote);

@@ -49,9 +49,10 @@ class Clock:
             return ""
         return f"--payback {30 * self.dilation}s --governor gain:horizon={60 * self.dilation},patience={10 * self.dilation}"
 
-    def topology(self, dram):
-        """Two tiers, the fast one of so many MiB."""
-        return TOPOLOGY.format(dram=dram, cpus=self.cpus, fast_ns=self.fast_ns * self.dilation, slow_ns=self.slow_ns * self.dilation)
+    def topology(self, dram, disk=False):
+        """Two tiers, the fast one of so many MiB; a disk in memory, as large as that."""
+        more = DISK.format(kib=dram << 10) if disk else ""
+        return more + TOPOLOGY.format(dram=dram, cpus=self.cpus, fast_ns=self.fast_ns * self.dilation, slow_ns=self.slow_ns * self.dilation)
 
 
 # docs/lab.md: with the meter an emulated CPU computes 11 times as slowly as the host's.
@@ -59,6 +60,11 @@ BY_HOST = Clock(dilation=11, observing=11, cpus=2, fast_ns=100, slow_ns=350)
 # As fast as a machine: instructions of programs and of the kernel take what they do on an AMD Zen 5, on the geometric mean of
 # some (instruction_time.py), and a miss what it takes on machines/cxl.toml besides. One CPU: of several one would run at a time.
 FELT = Clock(dilation=1, observing=1, cpus=1, fast_ns=100, slow_ns=250, lab=("--instruction-ns", "0.08,0.13", "--felt", "cxl"))
+
+
+DISK = """modules = ["brd"]
+setup = "rmmod brd; insmod /lab/modules/$(tail -1 /lab/modules.list) rd_nr=1 rd_size={kib}"
+"""
 
 
 TOPOLOGY = """name = "tiers"
@@ -137,7 +143,7 @@ def machine_file(scratch, clock):
     return path
 
 
-def boot(args, name, topology, script, variables, more=(), timeout=3600):
+def boot(args, name, topology, script, variables, more=(), timeout=7200):
     """Boots a guest of this topology that runs a script of benches/lab. `more`: options of the lab. Gives what the
     guest printed and the path to its folder; none if it failed."""
     out = args.scratch / f"pagetide-{args.name}-{name}"
@@ -178,7 +184,7 @@ def run(args, name, script, dram, variables, needs=(), meter=("2M", 1)):
         more += args.clock.lab
     more += ["--copy", f"{LAB / 'common.sh'}:/common.sh", "--copy", f"{machine_file(args.scratch, args.clock)}:/machine.toml"]
     variables = variables | paths | {"LEAST_FREE": least}
-    return boot(args, name, args.clock.topology(dram), script, variables, more)
+    return boot(args, name, args.clock.topology(dram, getattr(args, "files", False)), script, variables, more)
 
 
 def run_options(args, more=None):

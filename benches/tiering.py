@@ -2,8 +2,8 @@
 """Hot and cold memory on two tiers: share of accesses from fast memory over time, without
 migration, with the kernel's own tiering, with Pagetide. Boots guests (make lab), one per case.
 
-All of the memory is in the slow tier at first. Cache misses are counted from outside the guest by
-the lab's meter. T = 0 is when the tiering begins. Guests are as fast as a machine (`guest.FELT`), and all constants
+All of the memory is in the slow tier at first; the fast one is free, or full of page cache. Cache misses are counted from
+outside the guest by the lab's meter. T = 0 is when the tiering begins. Guests are as fast as a machine (`guest.FELT`), and all constants
 as they ship; by the host's clock they are eleven times as slow, and what is per second is given as much more."""
 
 import dataclasses
@@ -14,7 +14,7 @@ import common
 import guest
 
 CASES = [(page, mode) for page in ("2M", "4K") for mode in ("none", "kernel", "pagetide")]
-# How long a case is watched.
+# How long a case is watched; by the host's clock Pagetide as long as the kernel.
 SECONDS = {"none": 5, "kernel": 40, "pagetide": 20}
 SIZE, HOT, RATIO = "1200M", "300M", 400
 HOT_UNITS = 150
@@ -30,7 +30,9 @@ def run(args, page, mode, number):
     """One guest; what it left, in the folder of the results."""
     name = f"{page}-{mode}-{number}"
     options = guest.run_options(args)
-    variables = {"MODE": mode, "PAGE": page, "SIZE": SIZE, "HOT": HOT, "RATIO": RATIO, "SECONDS_": SECONDS[mode], "OPTIONS": options}
+    seconds = SECONDS["kernel" if args.by_host and mode == "pagetide" else mode]
+    variables = {"MODE": mode, "PAGE": page, "SIZE": SIZE, "HOT": HOT, "RATIO": RATIO, "SECONDS_": seconds, "OPTIONS": options}
+    variables["FILES"] = "1" if args.files else ""
     found = {"page": page, "mode": mode, "clock": dataclasses.asdict(args.clock), "commit": common.commit()}
     text, out = guest.run(args, name, "tiering.sh", DRAM, variables, meter=("2M", EVERY_S))
     if text is None:
@@ -127,6 +129,7 @@ def main():
     """Measures what is not there yet, prints the table."""
     parser = guest.arguments(__doc__, "tiering", guest.FELT)
     parser.add_argument("--repeat", type=int, default=1, help="guests per case")
+    parser.add_argument("--files", action="store_true", help="page cache fills fast memory at first")
     parser.add_argument("--by-host", action="store_true", help="guests whose time goes by the host's clock; leave it idle")
     args = parser.parse_args()
     if args.by_host:

@@ -17,9 +17,11 @@ const MORE: (f64, f64) = (0.25, 0.01);
 /// What an epoch counts for in what is usual; and after something was given up, if it is more: it may come of that.
 const WEIGHT: (f64, f64) = (0.1, 0.01);
 
-/// So large a part of the fast tier may go at once, or so much if that is more, but half of what lies idle at most: whether it is
-/// wanted shows later only, and the kernel finds no better victims where little of it is left.
-const AT_ONCE: (u64, Bytes) = (64, Bytes::mib(64));
+/// So large a part of the fast tier may go at first, or so much if that is more, and twice as much whenever some went without
+/// trouble: whether it is wanted shows later only. Half of what lies idle at most: the kernel finds no better victims where little is left.
+const AT_FIRST: (u64, Bytes) = (64, Bytes::mib(64));
+/// That part is doubled so often at most: to all of the tier.
+const DOUBLED: u32 = 6;
 
 /// After trouble it is left alone for so many epochs at first, twice as many each time, and so many at most.
 const AFTER_TROUBLE: (u32, u32) = (2, 64);
@@ -31,7 +33,9 @@ pub(crate) struct PageCache {
     before: Option<(Reads, f64)>,
     /// Seconds a second that reads cost; none before the first epoch.
     usual: Option<f64>,
-    /// Whether some was to be given up so far.
+    /// How often some went since the last trouble.
+    went: u32,
+    /// Whether some went so far.
     taken: bool,
     /// For so many epochs nothing is.
     waits: u32,
@@ -46,7 +50,7 @@ impl PageCache {
     pub(crate) fn new(reads: Option<Reads>) -> Self {
         let before = reads.map(|reads| (reads, 0.0));
         let (usual, next) = (None, AFTER_TROUBLE.0);
-        Self { before, usual, taken: false, waits: 0, next, quiet: 0 }
+        Self { before, usual, went: 0, taken: false, waits: 0, next, quiet: 0 }
     }
 
     /// How much of what lies `idle` of a fast tier may be given up, at the end of an epoch. Nothing after the first one: what is usual
@@ -80,16 +84,24 @@ impl PageCache {
         if self.quiet > self.next {
             (self.next, self.quiet) = ((self.next / 2).max(AFTER_TROUBLE.0), 0);
         }
-        let may = Bytes(total.0 / AT_ONCE.0).max(AT_ONCE.1).min(Bytes(idle.0 / 2));
-        self.taken |= may > Bytes(0);
-        may
+        let first = Bytes(total.0 / AT_FIRST.0).max(AT_FIRST.1);
+        Bytes(first.0 << self.went).min(Bytes(idle.0 / 2))
     }
 
-    /// More is read, or the kernel did not give up what it was to.
-    pub(crate) fn trouble(&mut self) {
+    /// So much went. `refused`: the kernel did not give up what it was to.
+    pub(crate) fn went(&mut self, bytes: Bytes, refused: bool) {
+        if refused {
+            self.trouble();
+        } else if bytes > Bytes(0) {
+            self.taken = true;
+            self.went = (self.went + 1).min(DOUBLED);
+        }
+    }
+
+    fn trouble(&mut self) {
         self.waits = self.next;
         self.next = (2 * self.next).min(AFTER_TROUBLE.1);
-        self.quiet = 0;
+        (self.quiet, self.went) = (0, 0);
     }
 }
 
@@ -105,7 +117,9 @@ mod tests {
             sum.read += read;
             sum.refaults += refaults;
             let sizes = (Bytes::gib(1), Bytes::gib(1));
-            cache.may_go(Some(sum), f64::from(second), sizes) > Bytes(0)
+            let may = cache.may_go(Some(sum), f64::from(second), sizes);
+            cache.went(may, false);
+            may > Bytes(0)
         };
         (1..).zip(seconds).map(of).collect()
     }
@@ -114,15 +128,19 @@ mod tests {
     const YES: bool = true;
 
     #[test]
-    fn half_of_it_may_go_or_a_sixty_fourth_of_the_tier() {
-        let may = |idle, total| {
+    fn a_sixty_fourth_of_the_tier_may_go_at_first_then_twice_as_much_and_half_of_it_at_most() {
+        let may = |idle, total| -> Vec<u64> {
             let mut cache = PageCache::new(Some(Reads::default()));
-            let mut at = |second| cache.may_go(Some(Reads::default()), second, (idle, total));
-            (at(1.0), at(2.0)).1
+            let at = |second| {
+                let may = cache.may_go(Some(Reads::default()), f64::from(second), (idle, total));
+                cache.went(may, false);
+                may.0 >> 20
+            };
+            (1..6).map(at).collect()
         };
-        assert_eq!(may(Bytes::mib(50), Bytes::gib(1)), Bytes::mib(25));
-        assert_eq!(may(Bytes::gib(1), Bytes::gib(1)), Bytes::mib(64));
-        assert_eq!(may(Bytes::gib(60), Bytes::gib(128)), Bytes::gib(2));
+        assert_eq!(may(Bytes::mib(50), Bytes::gib(1)), [0, 25, 25, 25, 25]);
+        assert_eq!(may(Bytes::gib(1), Bytes::gib(1)), [0, 64, 128, 256, 512]);
+        assert_eq!(may(Bytes::gib(60), Bytes::gib(128)), [0, 2048, 4096, 8192, 16384]);
     }
 
     #[test]

@@ -22,8 +22,8 @@ pub struct Room {
     pub floor: Bytes,
     /// So much free the kernel makes once it reclaims (the sum of their high watermarks).
     pub full: Bytes,
-    /// Page cache that the kernel holds for least wanted: on the inactive list, clean, and mapped by nobody. At least so much:
-    /// what is active or no page cache of what is dirty or mapped is not told.
+    /// Page cache that the kernel holds for least wanted: on the inactive list, clean, and mapped by nobody. It may be more: what is
+    /// dirty or mapped is taken off it, on whatever list that is.
     pub idle_cache: Bytes,
 }
 

@@ -89,13 +89,15 @@ impl FastNow {
 impl Budget {
     /// What stays free.
     pub(crate) fn reserve(&self, now: &FastNow) -> Bytes {
-        let &FastNow { total, full, ahead, idle_cache, .. } = now;
+        let &FastNow { total, free, full, ahead, idle_cache, .. } = now;
         match self.reserve {
             Some(amount) => amount.of(total).max(full),
             None => {
                 let small = Bytes::mib(16).min(Bytes(total.0 / 32));
-                // Where files fill the tier, they would fill more than that at once.
-                let part = if idle_cache > Bytes(0) { Bytes(0) } else { Bytes(total.0 / 100) };
+                let part = Bytes(total.0 / 100);
+                // Where files have filled that, they would fill it again at once.
+                let filled = idle_cache > Bytes(0) && free < full + part;
+                let part = if filled { Bytes(0) } else { part };
                 full + part.max(small).max(ahead)
             }
         }
@@ -181,6 +183,8 @@ mod tests {
         let (total, idle_cache) = (Bytes::gib(100), Bytes(1));
         let full_of_files = FastNow { total, idle_cache, ..now(0, 0) };
         assert_eq!(NO_LIMIT.reserve(&full_of_files), Bytes::mib(24));
+        let with_some = FastNow { free: Bytes::gib(2), ..full_of_files };
+        assert_eq!(NO_LIMIT.reserve(&with_some), Bytes::mib(1032), "much is free as well");
         let births = |mib| NO_LIMIT.reserve(&FastNow { ahead: Bytes::mib(mib), ..now(0, 0) });
         assert_eq!((births(10), births(40)), (Bytes::mib(24), Bytes::mib(48)));
         let missing =

@@ -73,9 +73,9 @@ impl<K: Kernel> Mover<K> {
         let workers =
             Workers { kernel: &self.kernel, options: &self.options, clocks: &clocks, stop };
         // The other half of the time is for moves.
-        let half = self.options.time.map(|time| time / 2);
-        let options = Options { time: half, ..self.options.clone() };
-        let enough = || stop() || Workers { options: &options, ..workers }.time_is_up(start);
+        let half_ns = self.options.time.map(|time| time.as_nanos() / 2);
+        let spent_ns = || u128::from(self.kernel.now_ns() - start);
+        let enough = || stop() || half_ns.is_some_and(|half_ns| spent_ns() >= half_ns);
         let made = for_round(&self.kernel, &self.options, (&promote, &demote), &enough);
         let making_room_ns = clocks.ns();
         let queue = Queue::new(&self.kernel, sizes, &self.options.reserve, promote, demote);

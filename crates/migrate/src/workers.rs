@@ -96,8 +96,7 @@ impl Workers<'_> {
         tally
     }
 
-    /// Whether no batch is to begin any more.
-    pub(crate) fn time_is_up(self, start_ns: u64) -> bool {
+    fn time_is_up(self, start_ns: u64) -> bool {
         let spent = u128::from(self.kernel.now_ns() - start_ns);
         self.options.time.is_some_and(|time| spent >= time.as_nanos())
     }

@@ -137,14 +137,9 @@ impl Host {
     #[must_use]
     pub fn features(&self) -> Features {
         let status = self.text("proc/self/status").unwrap_or_default();
-        let meminfo = self.text("proc/meminfo").unwrap_or_default();
         let field = |text: &str, key: &str, word: usize| {
             let line = text.lines().find_map(|line| line.strip_prefix(key)).unwrap_or_default();
             line.split_whitespace().nth(word).map(str::to_owned)
-        };
-        let memory = |key| {
-            let kib: Option<u64> = field(&meminfo, key, 0).and_then(|kib| kib.parse().ok());
-            Bytes(kib.unwrap_or(0).saturating_mul(1024))
         };
         let caps = field(&status, "CapEff:", 0).and_then(|c| u64::from_str_radix(&c, 16).ok());
         let namespace = self.link("proc/self/ns/pid").ok();
@@ -160,7 +155,7 @@ impl Host {
             cpu: self.cpu(),
             pmus: self.pmus(),
             stall_events: self.stall_events(),
-            total: memory("MemTotal:"),
+            total: self.meminfo().get("MemTotal"),
             available: self.memory_left().unwrap_or(Bytes(u64::MAX)).min(self.machine_available()),
             nodes: self.nodes().unwrap_or_default(),
             tiers: self.memory_tiers().unwrap_or_default(),

@@ -28,6 +28,7 @@ mod held;
 mod identity;
 mod mapped;
 mod maps;
+mod meminfo;
 mod memory_limit;
 mod memory_pressure;
 mod mounts;

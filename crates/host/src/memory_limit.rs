@@ -10,15 +10,6 @@ const V1: [&str; 3] = ["memory.limit_in_bytes", "memory.usage_in_bytes", "total_
 const V2: [&str; 3] = ["memory.max", "memory.current", "inactive_file"];
 
 impl Host {
-    /// What programs of the whole machine could be given without swapping (`MemAvailable`); nothing where it is not told.
-    #[must_use]
-    pub fn machine_available(&self) -> Bytes {
-        let text = self.text("proc/meminfo").unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-        Bytes(kib.unwrap_or(0).saturating_mul(1024))
-    }
-
     /// How much more this process may use under the limits of its cgroup and of those above it;
     /// none where nothing limits it, or nobody can tell.
     #[must_use]

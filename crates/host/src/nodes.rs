@@ -73,21 +73,15 @@ impl Host {
 
     fn node(&self, id: NodeId) -> Result<Node, Error> {
         let dir = format!("sys/devices/system/node/node{id}");
-        let meminfo = self.text(format!("{dir}/meminfo")).unwrap_or_default();
-        // `Node 0 MemTotal:       24676364 kB`
-        let amount = |name: &str| {
-            let line = meminfo.lines().find_map(|line| line.split_once(name))?;
-            line.1.split_whitespace().next()?.parse::<u64>().ok()
-        };
-        let kib = |name| Bytes(amount(name).unwrap_or(0).saturating_mul(1024));
+        let meminfo = self.node_meminfo(id);
         let cpulist = format!("{dir}/cpulist");
         let cpus = self.text(&cpulist).unwrap_or_default();
         let distances = self.text(format!("{dir}/distance")).unwrap_or_default();
         Ok(Node {
             id,
             cpus: self.list(&cpulist, &cpus)?,
-            total: kib("MemTotal:"),
-            free: kib("MemFree:"),
+            total: meminfo.get("MemTotal"),
+            free: meminfo.get("MemFree"),
             distances: distances.split_whitespace().filter_map(|d| d.parse().ok()).collect(),
         })
     }

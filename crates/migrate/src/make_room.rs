@@ -179,3 +179,29 @@ impl Scouts {
         Ok(status.iter().filter(on_node).count() as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn ours_are_half_of_what_is_available_at_most_and_within_our_cgroup() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let holds = |mib| may_hold(&Host::new(root.path()), Bytes::mib(mib));
+        assert!(!holds(1), "nobody says what is available");
+        write("proc/meminfo", "MemAvailable: 409600 kB\n");
+        assert_eq!([200, 201].map(holds), [true, false]);
+        write("proc/self/mountinfo", "35 31 0:32 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+        write("proc/self/cgroup", "0::/ours\n");
+        write("sys/fs/cgroup/cgroup.controllers", "memory\n");
+        write("sys/fs/cgroup/ours/memory.max", "104857600\n");
+        write("sys/fs/cgroup/ours/memory.current", "20971520\n");
+        assert_eq!([64, 65].map(holds), [true, false], "a piece more may be under way");
+    }
+}

@@ -212,4 +212,21 @@ mod tests {
         assert!(matches!(moved.result, Err(Errno::ESRCH | Errno::ENOSYS | Errno::EPERM)));
         assert_eq!(moved.status, [None]);
     }
+
+    #[test]
+    fn where_the_kernel_demotes_no_page_cache_lies_idle() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("proc/zoneinfo", "Node 0, zone Normal\n nr_inactive_file 500\n pages free 9\n");
+        let idle = || LiveKernel::new(Host::new(root.path())).room(NodeId(0)).idle_cache.0 >> 12;
+        assert_eq!(idle(), 500, "a kernel that cannot");
+        write("sys/kernel/mm/numa/demotion_enabled", "true\n");
+        assert_eq!(idle(), 0);
+        write("sys/kernel/mm/numa/demotion_enabled", "false\n");
+        assert_eq!(idle(), 500);
+    }
 }

@@ -203,6 +203,16 @@ fn page_cache_is_given_up_for_what_goes_up_and_for_what_is_to_stay_free() {
 }
 
 #[test]
+fn blocks_are_made_for_huge_pages_and_what_of_ours_is_split_for_them_is_not_the_targets() {
+    let (kernel, work) = full_of_cache(true);
+    kernel.fragment(FAST);
+    let idle_cache = BTreeMap::from([(FAST, Bytes(4 * HUGE))]);
+    let mut mover = Mover::new(kernel, Options { idle_cache, ..Options::default() });
+    let report = run(&mut mover, &work);
+    assert_eq!((report.promoted, report.splits, mover.kernel().splits()), (huge(4), 0, 1));
+}
+
+#[test]
 fn page_cache_stays_where_what_comes_down_makes_room() {
     let kernel = SimulatedKernel::two_tiers(10 * 512, 40 * 512);
     put(&kernel, 0..4, FAST);

@@ -328,8 +328,13 @@ impl Kernel for SimulatedKernel {
         NodeRoom { free, huge_blocks, floor: Bytes(0), full: Bytes(0), idle_cache }
     }
 
-    fn make_room(&self, node: NodeId, pages: u64, _: u64, _: &dyn Fn() -> bool) -> Made {
+    /// A node without free blocks has some afterwards, if any are asked for: one huge page of ours is split on the way.
+    fn make_room(&self, node: NodeId, pages: u64, huge: u64, _: &dyn Fn() -> bool) -> Made {
         let mut state = self.state();
+        let had_none = state.fragmented.len();
+        state.fragmented.retain(|fragmented| *fragmented != node || huge == 0);
+        let splits = (had_none - state.fragmented.len()) as u64;
+        state.splits += splits;
         let stays = state.cache_stays;
         let cache = state.idle_cache.entry(node).or_default();
         let made = if stays { 0 } else { pages.min(*cache) };
@@ -337,7 +342,7 @@ impl Kernel for SimulatedKernel {
         if let Some((_, free)) = state.nodes.get_mut(&node) {
             *free += made;
         }
-        Made { pages: made, refused: stays, splits: 0 }
+        Made { pages: made, refused: stays, splits }
     }
 
     fn reads(&self) -> Option<Reads> {

@@ -44,7 +44,7 @@ pub struct NodeRoom {
 pub struct Made {
     /// Base pages.
     pub pages: u64,
-    /// The kernel gave up less than it was to, or something else for it.
+    /// The kernel gave up less than it was to, or something else for it, or nothing in the time there was.
     pub refused: bool,
     /// Huge pages of ours that the kernel split meanwhile.
     pub splits: u64,

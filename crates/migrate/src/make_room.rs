@@ -86,7 +86,9 @@ pub(crate) fn make_room(
     }
     let splits = kernel.splits().saturating_sub(splits);
     let made = kernel.room(node).free.saturating_sub(before.free);
-    Made { pages: made.0 >> 12, refused, splits }
+    // Taking what is free may last for all of the time there is.
+    let in_vain = pages > 0 && made == Bytes(0);
+    Made { pages: made.0 >> 12, refused: refused || in_vain, splits }
 }
 
 /// Whether so much of our own puts nobody out of memory.

@@ -23,6 +23,7 @@ mod policies;
 mod policy;
 mod population;
 mod priority_order;
+mod process;
 mod processes;
 mod recent_moves;
 mod registry;

@@ -2,9 +2,9 @@
 
 use crate::channel::Worth;
 use crate::priority_order::RowOf;
-use crate::recent_moves::RecentMoves;
+use crate::process::Process;
 use crate::tenant::Outcome;
-use crate::{Balance, CostBenefit, Counters, Governor, Governors, Verdict, Watch, observed};
+use crate::{CostBenefit, Governors, Verdict, Watch};
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ pub(crate) struct Processes {
     by_number: BTreeMap<u32, Process>,
     /// By row of the last decision; empty: all of process 0.
     of_row: Vec<u32>,
-    /// By unit, whether it went up and did not come down yet.
-    promoted: Vec<bool>,
+    /// By unit, when it went up, if it did not come down yet; seconds.
+    promoted: Vec<Option<f64>>,
     /// Of all processes so far.
     promoted_then_demoted: Bytes,
     now_s: f64,
@@ -42,6 +42,8 @@ pub(crate) struct Processes {
     changed_s: f64,
     /// CPU seconds that watching the epoch took.
     watching_s: f64,
+    /// CPU seconds that making room took for what has not gone up so far.
+    room_s: f64,
     /// Memory that is watched together, if somebody says so.
     piece: Option<Bytes>,
     /// CPU seconds that processes used until the end of the epoch, by number.
@@ -51,69 +53,6 @@ pub(crate) struct Processes {
 /// Whose a row is.
 fn number_of(of_row: &[u32], row: usize) -> u32 {
     of_row.get(row).copied().unwrap_or(0)
-}
-
-struct Process {
-    governor: Box<dyn Governor>,
-    verdict: Verdict,
-    /// It is seen since, or was let go on.
-    since_s: f64,
-    counters: Counters,
-    recent: RecentMoves,
-    /// CPU seconds that it used until the last epoch's end, if somebody says so.
-    ran_s: Option<f64>,
-}
-
-impl Process {
-    fn new(governor: Box<dyn Governor>, priced: bool, now_s: f64) -> Self {
-        let recent = RecentMoves::new(governor.recent_s());
-        let balance = priced.then(Balance::default);
-        let counters = Counters { balance, ..Counters::default() };
-        let verdict = Verdict::default();
-        Self { governor, verdict, since_s: now_s, counters, recent, ran_s: None }
-    }
-
-    /// What counts for one epoch begins anew.
-    fn begin(&mut self, now_s: f64, length_s: f64, changed_s: f64) {
-        let Counters { promoted, demoted, promoted_then_demoted, moved_back, .. } = self.counters;
-        let Counters { watching_s, balance, .. } = self.counters;
-        self.counters = Counters {
-            now_s,
-            length_s,
-            changed_s,
-            promoted,
-            demoted,
-            promoted_then_demoted,
-            moved_back,
-            watching_s,
-            watch: self.verdict.watch(),
-            balance: balance.map(|balance| Balance { gained: 0.0, ..balance }),
-            ..Counters::default()
-        };
-    }
-
-    /// By the end of the epoch it had used so many CPU seconds.
-    fn ran(&mut self, cpu_s: Option<f64>) {
-        let before = std::mem::replace(&mut self.ran_s, cpu_s);
-        let used_s = cpu_s.zip(before).map(|(now, before)| (now - before).max(0.0));
-        self.counters.cores = used_s.map(|used_s| used_s / self.counters.length_s);
-    }
-
-    /// One of its units.
-    fn count(&mut self, heat: &EpochHeat, row: usize, fast: bool) {
-        let counters = &mut self.counters;
-        counters.resident += heat.bytes(row);
-        if observed(heat.flags[row]) {
-            let pages = |pages: u16| Bytes(u64::from(pages) << 12);
-            let (watched, accessed) = (pages(heat.watched[row]), pages(heat.touched[row]));
-            counters.watched += watched;
-            counters.accessed += accessed;
-            if fast {
-                counters.watched_fast += watched;
-                counters.accessed_fast += accessed;
-            }
-        }
-    }
 }
 
 impl Processes {
@@ -130,6 +69,7 @@ impl Processes {
             now_s: 0.0,
             changed_s: 0.0,
             watching_s: 0.0,
+            room_s: 0.0,
             piece: None,
             ran_s: BTreeMap::new(),
         }
@@ -185,7 +125,7 @@ impl Processes {
         self.of_row.extend_from_slice(process.unwrap_or_default());
         let rows = RowOf::of(heat);
         for (unit, promoted) in (0..).map(UnitId).zip(&mut self.promoted) {
-            *promoted &= rows.row(unit).is_some();
+            *promoted = promoted.filter(|_| rows.row(unit).is_some());
         }
         self.count(heat, &rows, fast, length_s);
         self.count_gains(heat, &rows, fast);
@@ -219,7 +159,8 @@ impl Processes {
                     Process::new(governor, self.prices.is_some(), self.now_s - length_s)
                 });
                 process.begin(self.now_s, length_s, self.changed_s);
-                process.recent.end_epoch(self.now_s, |unit| rows.row(unit).is_some());
+                let moving_s = process.counters.balance.map_or(0.0, |balance| balance.moving_s);
+                process.recent.end_epoch(self.now_s, moving_s, |unit| rows.row(unit).is_some());
                 process
             });
             (from..end).for_each(|row| process.count(heat, row, fast[row]));
@@ -241,15 +182,22 @@ impl Processes {
         }
         let worth = Worth::of(heat, &prices, |row| !was_fast[row].unwrap_or(fast[row]));
         for (row, was_fast) in was_fast.iter().enumerate() {
-            let Some(was_fast) = *was_fast else { continue };
+            let up_s = self.promoted.get(heat.unit[row].index()).copied().flatten();
+            if was_fast.is_none() && up_s.is_none() {
+                continue;
+            }
             let process = self.by_number.get_mut(&number_of(&self.of_row, row));
-            if let Some(balance) = process.and_then(|process| process.counters.balance.as_mut()) {
-                let counts = worth.map_or(1.0, |worth| worth.of_row(heat, row));
-                let sooner = f64::from(i8::from(fast[row]) - i8::from(was_fast));
-                let rate = f64::from(heat.memory_rate(row));
-                balance.gained += sooner * prices.waits(counts * rate);
+            let Some(process) = process else { continue };
+            let Some(balance) = process.counters.balance.as_mut() else { continue };
+            let counts = worth.map_or(1.0, |worth| worth.of_row(heat, row));
+            let gained = prices.waits(counts * f64::from(heat.memory_rate(row)));
+            if let Some(was_fast) = *was_fast {
+                balance.gained += f64::from(i8::from(fast[row]) - i8::from(was_fast)) * gained;
+            } else if fast[row] && up_s.is_some_and(|up_s| process.recent.is_older(up_s)) {
+                process.older += gained;
             }
         }
+        self.by_number.values_mut().for_each(Process::fade);
     }
 
     fn share_watching(&mut self) {
@@ -262,12 +210,16 @@ impl Processes {
         }
     }
 
-    /// For how long all processes that migrate have done so and been the same, seconds: the time of the youngest.
+    /// For how long all processes that migrate have done so and been the same, seconds: the time of the youngest. Of one
+    /// for which what moves bring fades a part of it.
     pub(crate) fn age_s(&self) -> f64 {
         let all = self.by_number.values();
         let migrating = all.filter(|process| process.verdict == Verdict::Migrate);
-        let same_s = migrating.map(|process| self.now_s - process.since_s.max(self.changed_s));
-        same_s.reduce(f64::min).unwrap_or(0.0)
+        let same_s = |process: &Process| {
+            let fading = process.counters.balance.map_or(0.0, |balance| balance.fading);
+            (self.now_s - process.since_s.max(self.changed_s)) * (1.0 - fading)
+        };
+        migrating.map(same_s).reduce(f64::min).unwrap_or(0.0)
     }
 
     /// Whether nothing of the row's process may go up.
@@ -290,8 +242,23 @@ impl Processes {
         all.filter(|(_, process)| sparse(process)).map(|(number, _)| *number).collect()
     }
 
-    /// Takes in what became of an order for a row of the heat that was judged last.
-    pub(crate) fn learn(&mut self, outcome: &Outcome) {
+    /// Making room took so many CPU seconds.
+    pub(crate) fn room_took(&mut self, cpu_s: f64) {
+        self.room_s += cpu_s;
+    }
+
+    /// Takes in what became of orders for rows of the heat that was judged last.
+    pub(crate) fn learn(&mut self, outcomes: &[Outcome]) {
+        let up = outcomes.iter().filter(|outcome| outcome.up);
+        let up: Bytes = up.map(|outcome| outcome.moved).sum();
+        // What nobody went up by is borne by who comes next.
+        let room_s = if up > Bytes(0) { std::mem::take(&mut self.room_s) } else { 0.0 };
+        let byte_s = room_s / up.as_f64().max(1.0);
+        outcomes.iter().for_each(|outcome| self.learn_one(outcome, byte_s));
+    }
+
+    /// `room_s`: what making room for a byte took.
+    fn learn_one(&mut self, outcome: &Outcome, room_s: f64) {
         let unit = &outcome.unit;
         let number = number_of(&self.of_row, outcome.row);
         let Some(process) = self.by_number.get_mut(&number) else { return };
@@ -303,14 +270,15 @@ impl Processes {
         process.recent.moved(*unit, outcome.up);
         if let (Some(balance), Some(prices)) = (&mut counters.balance, &self.prices) {
             balance.moving_s += prices.moving(outcome.huge, outcome.moved);
+            balance.moving_s += if outcome.up { room_s * outcome.moved.as_f64() } else { 0.0 };
         }
         if outcome.up {
             counters.promoted += outcome.moved;
-            self.promoted.resize(self.promoted.len().max(unit.index() + 1), false);
-            self.promoted[unit.index()] = true;
+            self.promoted.resize(self.promoted.len().max(unit.index() + 1), None);
+            self.promoted[unit.index()] = Some(self.now_s);
         } else {
             counters.demoted += outcome.moved;
-            if self.promoted.get_mut(unit.index()).is_some_and(std::mem::take) {
+            if self.promoted.get_mut(unit.index()).and_then(Option::take).is_some() {
                 counters.promoted_then_demoted += outcome.moved;
                 self.promoted_then_demoted += outcome.moved;
             }

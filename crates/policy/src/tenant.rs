@@ -243,9 +243,14 @@ impl Tenant {
         self.processes.moves_took(base_pages, huge_pages, cpu_s);
     }
 
+    /// Making room in fast memory for what goes up took so many CPU seconds; before [`Self::learn`]. It is borne by what went up.
+    pub fn room_took(&mut self, cpu_s: f64) {
+        self.processes.room_took(cpu_s);
+    }
+
     /// Takes in what became of the last decision.
     pub fn learn(&mut self, outcomes: impl Iterator<Item = Outcome>) {
-        outcomes.for_each(|outcome| self.processes.learn(&outcome));
+        self.processes.learn(&outcomes.collect::<Vec<_>>());
     }
 
     /// Bytes that went down after they had gone up.

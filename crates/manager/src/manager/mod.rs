@@ -250,6 +250,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             // Else most of it went into asking.
             self.tenant.moves_took(moved.base_pages, moved.huge_pages, report.cpu_ns as f64 * 1e-9);
         }
+        self.tenant.room_took(report.making_room_ns as f64 * 1e-9);
         self.page_cache.went(report.cache_given_up, report.cache_refused);
         let off_books = |unit: &UnitId| self.off_books.binary_search(unit).is_ok();
         let booked = self.ordered.iter().filter(|outcome| !off_books(&outcome.unit));

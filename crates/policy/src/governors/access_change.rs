@@ -13,6 +13,9 @@
 //! a row are. Who asks for it ([`ChangeRule::on_one_side`]; ours) counts only those in a row that lie on one side; so does, in
 //! any case, a count that stands on few pieces, for chance lies on either side as well.
 //!
+//! The mean follows what changes slowly. Where that is loss (of entries in fast memory, ours), a count is also held against the
+//! first mean that had levelled out ([`AccessChange::or_drift`]).
+//!
 //! A process that has less of the CPUs than before accesses less in the same time, which is no change either (ours). Of
 //! accesses that stay as they are, entries seen accessed grow with the time for which it runs, and ever more slowly: in half
 //! of the time they are at least half as many, and at most as many.
@@ -76,6 +79,9 @@ const LONGER: f64 = 2.0;
 
 /// What goes on for so many windows is no pause, but how it is now.
 const PAUSE: usize = 10;
+
+/// What has become less by so many times the share that is a change at once is one however slowly it did.
+const DRIFTED: f64 = 2.0;
 
 /// After restarts that brought nothing, at most so many times the counts in a row.
 const LONGEST: f64 = 16.0;
@@ -150,6 +156,11 @@ pub(crate) struct AccessChange {
     /// Counts in a row that were off the mean, and whether the last one was above it.
     deviating: u32,
     above: bool,
+    /// Whether a mean that falls slowly is a change, the first one that had levelled out, and counts in a row that were far
+    /// below it.
+    drifts: bool,
+    first: Option<Level>,
+    below: u32,
 }
 
 /// A mean, and the count that is off it.
@@ -188,7 +199,15 @@ impl AccessChange {
             stabilized: false,
             deviating: 0,
             above: false,
+            drifts: false,
+            first: None,
+            below: 0,
         }
+    }
+
+    /// The same, by which a mean that falls slowly is a change, too.
+    pub(crate) fn or_drift(self) -> Self {
+        Self { drifts: true, ..self }
     }
 
     /// Takes in what an epoch counted; none: nothing was watched in it, and its time does not count.
@@ -217,19 +236,23 @@ impl AccessChange {
     /// One count more.
     fn sample(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         // Without the newest one: it is what is judged.
-        let counts = self.window.len() as f64;
-        let mean = self.window.iter().map(|of| of.count).sum::<f64>() / counts.max(1.0);
+        let level = Level::of(&self.window);
+        let mean = level.count;
         let squares: f64 = self.window.iter().map(|of| (of.count - mean).powi(2)).sum();
         // The same pieces each time differ by less than pieces that are drawn anew would.
-        let spread = SPREAD * (squares / (counts - 1.0).max(1.0)).sqrt();
-        let (same, other) = (entries.chance(mean).min(spread), self.of_other_pieces(entries, mean));
+        let spread = SPREAD * (squares / (self.window.len() as f64 - 1.0).max(1.0)).sqrt();
+        let (same, other) = (entries.chance(mean).min(spread), level.of_other_pieces(entries));
         let (count, chance) = (entries.count, same.hypot(other));
-        let longer = self.longer(entries);
-        let (least, most) = (mean * longer.min(1.0), mean * longer.clamp(1.0, LONGER));
-        let (off, of) = if count < mean { (least - count, least) } else { (count - most, most) };
+        let longer = level.longer(entries);
+        let most = mean * longer.clamp(1.0, LONGER);
+        let (off, of) = if count < mean { level.missing(entries) } else { (count - most, most) };
+        let lost = self.lost(rule, entries);
         if !self.stabilized {
-            let level = off <= (rule.settle * of).max(chance);
-            self.stabilized = self.window.len() == rule.window && level;
+            let is_level = off <= (rule.settle * of).max(chance);
+            self.stabilized = self.window.len() == rule.window && is_level;
+            if self.stabilized {
+                self.first = self.first.or(Some(level));
+            }
         } else if off > (rule.deviate * of).max(chance) {
             // The mean stays as it was, or it would follow the change.
             let turned = std::mem::replace(&mut self.above, count > mean) != self.above;
@@ -247,31 +270,70 @@ impl AccessChange {
         }
         if pauses {
             self.window.clear();
-            (self.stabilized, self.paused) = (false, 0);
+            (self.stabilized, self.paused, self.first) = (false, 0, None);
         }
         self.window.push_back(*entries);
         if self.window.len() > rule.window {
             self.window.pop_front();
         }
-        None
+        lost
     }
 
-    /// How far a count may be off the `mean` of those before by chance, because it stands on more pieces than they did, or on
-    /// a part of theirs alone.
-    fn of_other_pieces(&self, entries: &Entries, mean: f64) -> f64 {
-        let before: f64 = self.window.iter().filter_map(|of| of.pieces).sum();
-        let before = before / (self.window.len() as f64).max(1.0);
+    /// Whether so many counts in a row were far below the first mean that had levelled out, though each was near that of
+    /// its time.
+    fn lost(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
+        let first = self.first.filter(|_| self.drifts)?;
+        let (missing, of) = first.missing(entries);
+        let chance = entries.chance(first.count).hypot(first.of_other_pieces(entries));
+        let is_lost = missing > (DRIFTED * rule.deviate * of).max(chance);
+        // A pause says nothing.
+        let pauses = first.longer(entries) * LONGER < 1.0;
+        self.below = if is_lost && !pauses { self.below + 1 } else { 0 };
+        let changed = f64::from(self.below) >= rule.needed();
+        changed.then_some(Changed { mean: first.count, count: entries.count })
+    }
+}
+
+/// What some counts are on average.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    count: f64,
+    /// Of those that say.
+    pieces: f64,
+    cores: Option<f64>,
+}
+
+impl Level {
+    fn of(counts: &VecDeque<Entries>) -> Self {
+        let all = (counts.len() as f64).max(1.0);
+        let known = counts.iter().filter_map(|of| of.cores);
+        let (sum, ran) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
+        Self {
+            count: counts.iter().map(|of| of.count).sum::<f64>() / all,
+            pieces: counts.iter().filter_map(|of| of.pieces).sum::<f64>() / all,
+            cores: (sum > 0.0).then(|| sum / ran),
+        }
+    }
+
+    /// By how much a count is below what is to be expected by these at least, and what that is.
+    fn missing(&self, entries: &Entries) -> (f64, f64) {
+        let least = self.count * self.longer(entries).min(1.0);
+        (least - entries.count, least)
+    }
+
+    /// How far a count may be off the mean by chance, because it stands on more pieces than these did, or on a part of theirs
+    /// alone.
+    fn of_other_pieces(&self, entries: &Entries) -> f64 {
+        let before = self.pieces;
         let Some(now) = entries.pieces.filter(|now| *now > 0.0 && before > 0.0) else { return 0.0 };
         // The means of a sample and of a part of it differ as that of so many pieces does from the truth.
         let pieces = 1.0 / (1.0 / now - 1.0 / before).abs();
-        Entries { pieces: Some(pieces), ..*entries }.chance(mean)
+        Entries { pieces: Some(pieces), ..*entries }.chance(self.count)
     }
 
-    /// How many times as long as for the counts before it the process ran.
+    /// How many times as long as for these the process ran.
     fn longer(&self, entries: &Entries) -> f64 {
-        let known = self.window.iter().filter_map(|of| of.cores);
-        let (before, counts) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
-        entries.cores.filter(|_| before > 0.0).map_or(1.0, |cores| cores * counts / before)
+        entries.cores.zip(self.cores).map_or(1.0, |(now, before)| now / before)
     }
 }
 

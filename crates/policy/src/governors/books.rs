@@ -118,7 +118,9 @@ impl Books {
         let then = self.latest(|entry| now.now_s - entry.now_s >= terms.horizon_s);
         let within_s = now.now_s - then.now_s;
         let so_far_s = terms.credit * (now.now_s - self.begun.now_s.max(counters.changed_s));
-        let credit_s = so_far_s.min(LONGEST * terms.horizon_s).max(within_s.max(terms.horizon_s));
+        let least_s = within_s.max(terms.horizon_s);
+        let more_s = (so_far_s.min(LONGEST * terms.horizon_s) - least_s).max(0.0);
+        let credit_s = least_s + more_s * (1.0 - balance.fading);
         let account = Account { brings_s: balance.gained * credit_s, credit_s, ..now.since(&then) };
         self.brought_s += balance.gained * counters.length_s;
         if let Some(settled) = self.settled(&now, &account, terms) {

@@ -50,8 +50,11 @@ pub struct Balance {
     /// recently ([`crate::Governor::recent_s`]): measured accesses to what is fast and was not,
     /// less those to what is slow and was not. Below 0 if it waits more.
     pub gained: f64,
-    /// What moving took so far: moved pages at the prices of the time.
+    /// What moving took so far: moved pages at the prices of the time, and making room for them.
     pub moving_s: f64,
+    /// The part of what recent moves bring that those before them, of five times as long, for what they cost do not bring any
+    /// more: 0 if what goes up stays hot, 1 if it does not stay so for longer than is recent. A moving average.
+    pub fading: f64,
 }
 
 /// Page-table entries that a sparse watch of all memory would have seen accessed, told from a sample.

@@ -8,7 +8,7 @@
 //! or below the cost for `patience` seconds, or what moved in the last `quiet` seconds and as many cost
 //! less than the watching and does not bring what that costs: a hot set in place brings what it brings
 //! without being watched. Stopped, a process is looked at again when its accesses change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
-//! memory, counted anew where much of it went down for room), and after `again` seconds in any case.
+//! memory, counted anew where much of it went down for room, and these also by how many there were at first), and after `again` seconds in any case.
 //!
 //! It takes for true that
 //! - had nothing moved within the horizon, the process would make the same accesses, and all of its
@@ -171,7 +171,7 @@ impl Gain {
         self.reason = why(stop);
         self.state = State::Stopped(Box::new(Watched {
             accessed: AccessChange::new(&self.change),
-            accessed_fast: AccessChange::new(&self.change),
+            accessed_fast: AccessChange::new(&self.change).or_drift(),
             moved: moved(counters),
             in_fast: None,
             until_s: counters.now_s + self.waits_s,
@@ -199,7 +199,7 @@ impl Watched {
         self.in_fast = self.in_fast.or(in_fast);
         if others || fast.is_some_and(|fast| since > rule.settle() * fast.count) {
             (self.moved, self.in_fast) = (moved(counters), in_fast);
-            self.accessed_fast = AccessChange::new(rule);
+            self.accessed_fast = AccessChange::new(rule).or_drift();
         }
         let accessed = self.accessed.look(rule, entries, counters.length_s);
         let accessed_fast = self.accessed_fast.look(rule, fast, counters.length_s);

@@ -51,6 +51,13 @@ fn what_has_lasted_has_as_long_again_to_pay() {
     };
     assert!(turns("gain", 1800, 1, later(0.21)).is_empty());
     assert_eq!(times(&turns("gain", 1800, 1, later(0.19))).0.len(), 1);
+    // What goes cold within a minute brings nothing later, and what half of it outlasts half as much.
+    let fades = |part: f64, fading: f64| {
+        let program = move |second, migrates| Second { fading, ..later(part)(second, migrates) };
+        times(&turns("gain", 1800, 1, program)).0.len()
+    };
+    assert_eq!([fades(0.9, 1.0), fades(1.1, 1.0)], [1, 0]);
+    assert_eq!([fades(0.3, 0.5), fades(0.4, 0.5)], [1, 0]);
     // But what has become another thing has lasted for no time.
     let changed =
         |second: u32, migrates| Second { changes: second == 600, ..later(0.21)(second, migrates) };
@@ -256,6 +263,30 @@ fn a_step_of_a_third_and_a_drift_are_changes_wherever_they_fall() {
 }
 
 #[test]
+fn a_hot_set_that_leaves_fast_memory_slowly_is_a_change_in_the_end_and_one_that_comes_is_none() {
+    // From 300 s on, by a part of what is left.
+    let restarts = |time_s: f64, least: f64| {
+        let program = |second: u32, migrates: bool| {
+            let left = (-f64::from(second.saturating_sub(300)) / time_s).exp();
+            Second { accessed_fast: 0.3 * left.max(least), ..brings(0.0, migrates) }
+        };
+        times(&turns("gain", 3000, 5, program)).1
+    };
+    for time_s in [80.0, 200.0, 600.0] {
+        // Two fifths are gone.
+        let gone_s = 300.0 + time_s * (1.0_f64 / 0.6).ln();
+        let found = restarts(time_s, 0.05);
+        assert!(found[0] > gone_s && found[0] < gone_s + 45.0, "{time_s}, {gone_s}: {found:?}");
+    }
+    assert_eq!(restarts(80.0, 0.7), [], "less is none");
+    let comes = |second: u32, migrates: bool| {
+        let more = f64::from(second.saturating_sub(300)) * 1e-3;
+        Second { accessed_fast: 0.1 + more.min(0.5), ..brings(0.0, migrates) }
+    };
+    assert_eq!(times(&turns("gain", 3000, 5, comes)).1, []);
+}
+
+#[test]
 fn of_few_pieces_that_are_the_same_each_time_any_change_counts() {
     // One of six is accessed until it is not, or another one is.
     for then in [0.0, 2.0] {
@@ -354,7 +385,7 @@ fn heat(epoch: u32, rates: &[f32]) -> EpochHeat {
 /// Two units of which one is fast and the other takes its place in the first epoch, if there is
 /// migration; how often a second each is accessed then. Seconds until it stops.
 fn exchanged(accesses_per_s: [f32; 2], gain_ns: f64) -> Option<u32> {
-    exchanged_by(accesses_per_s, &CostBenefit { gain_ns, ..PRICES }, 0.0)
+    exchanged_by(accesses_per_s, &CostBenefit { gain_ns, ..PRICES }, 0.0, 0.0)
 }
 
 const PRICES: CostBenefit = CostBenefit {
@@ -367,9 +398,14 @@ const PRICES: CostBenefit = CostBenefit {
     within_s: 0.0,
 };
 
-/// The same by such prices, where all accesses come in order and the target keeps so many cores busy.
+/// The same by such prices, where all accesses come in order, the target keeps so many cores busy, and making room took so long.
 #[expect(clippy::unwrap_used, reason = "a test's own text")]
-fn exchanged_by(accesses_per_s: [f32; 2], prices: &CostBenefit, cores: f32) -> Option<u32> {
+fn exchanged_by(
+    accesses_per_s: [f32; 2],
+    prices: &CostBenefit,
+    cores: f32,
+    room_s: f64,
+) -> Option<u32> {
     let spec = "gain:horizon=10,patience=5".parse::<GovernorSpec>().unwrap();
     let policy = "rate:steps=256,interval=0".parse().unwrap();
     let mut tenant = Tenant::new(Decider::new(&policy), (&spec).into(), Some(*prices));
@@ -386,6 +422,7 @@ fn exchanged_by(accesses_per_s: [f32; 2], prices: &CostBenefit, cores: f32) -> O
         let downs = decided.chosen.demote.iter().map(|row| outcome(*row, false));
         let outcomes: Vec<Outcome> = ups.chain(downs).collect();
         outcomes.iter().for_each(|outcome| fast[outcome.row] = outcome.up);
+        tenant.room_took(if *epoch == 0 { room_s } else { 0.0 });
         tenant.learn(outcomes.into_iter());
         decided.standing_still == 1
     })
@@ -400,6 +437,54 @@ fn a_tenant_counts_what_moves_bring_and_cost() {
     assert_eq!(exchanged([980.0, 1000.0], 100.0), Some(14));
 }
 
+/// A window of so many units slides through memory, one unit a second. A move and its way back take 10 ms. Until 600 s each unit
+/// brings 0.5 ms a second while it is in the window, and then `later_ms`. Seconds until it is stopped.
+#[expect(clippy::unwrap_used, reason = "a test's own text")]
+fn sliding(window: usize, later_ms: f32) -> Option<u32> {
+    let prices = CostBenefit { base_us: 5000.0, ..PRICES };
+    let policy = "rate:steps=256,interval=0".parse().unwrap();
+    let spec: GovernorSpec = "gain".parse().unwrap();
+    let mut tenant = Tenant::new(Decider::new(&policy), (&spec).into(), Some(prices));
+    let units = 1500 + window;
+    let mut fast = vec![false; units];
+    (0..1500).find(|second| {
+        let ms = if *second < 600 { 0.5 } else { later_ms };
+        let at = *second as usize;
+        let rate = |unit: usize| if (at..at + window).contains(&unit) { ms * 1e4 } else { 1.0 };
+        let heat = heat(*second, &(0..units).map(rate).collect::<Vec<f32>>());
+        let places = Places { fast: Some(&fast), ..Places::default() };
+        tenant.arrive(&heat);
+        tenant.watched(1e-6, None);
+        let room = Room::Ledger(Bytes(4096 * window as u64));
+        let decided = tenant.decide(&heat, 1.0, places, room, (false, None));
+        let outcome = |row: usize, up: bool| Outcome { moved: PAGE, ..Outcome::of(&heat, row, up) };
+        let ups = decided.chosen.promote.iter().map(|row| outcome(*row, true));
+        let downs = decided.chosen.demote.iter().map(|row| outcome(*row, false));
+        let outcomes: Vec<Outcome> = ups.chain(downs).collect();
+        outcomes.iter().for_each(|outcome| fast[outcome.row] = outcome.up);
+        tenant.learn(outcomes.into_iter());
+        decided.standing_still == 1
+    })
+}
+
+#[test]
+fn what_is_hot_for_less_than_a_minute_is_not_taken_to_bring_for_longer() {
+    // In 40 s 0.5 ms a second are 20, twice what moves take, 0.3 more than they take, and 0.2 less.
+    assert_eq!(sliding(40, 0.3), None);
+    let stopped = sliding(40, 0.2);
+    assert!(stopped.is_some_and(|second| (605..620).contains(&second)), "{stopped:?}");
+    // In 120 s it is more.
+    assert_eq!(sliding(120, 0.2), None);
+}
+
+#[test]
+fn making_room_is_borne_by_what_goes_up() {
+    // 100 more accesses a second at 100 ns bring 100 us in the horizon, of 20 us and 10 of watching.
+    let with_room = |us: f64| exchanged_by([900.0, 1000.0], &PRICES, 0.0, us * 1e-6);
+    assert_eq!([0.0, 60.0].map(with_room), [Some(15); 2]);
+    assert_eq!(with_room(80.0), Some(14));
+}
+
 #[test]
 fn what_left_a_full_channel_brings_what_it_kept_the_channel_for_though_that_is_idle_now() {
     // 20 a second bring 2 us, of 3 that it costs.
@@ -407,17 +492,17 @@ fn what_left_a_full_channel_brings_what_it_kept_the_channel_for_though_that_is_i
     // They kept the channel, 50 ms each, for all of the time, from cores that lose six times the latency by it.
     let full = CostBenefit { channel_ns: 50e6, ..PRICES };
     let cores = 6.0 * 100.0 / 50e6;
-    assert_eq!(exchanged_by([0.0, 20.0], &full, cores), Some(15));
+    assert_eq!(exchanged_by([0.0, 20.0], &full, cores, 0.0), Some(15));
     // For a fifth of it: hardly more than the latency.
     let idle = CostBenefit { channel_ns: 50e6 / 5.0, ..PRICES };
-    assert_eq!(exchanged_by([0.0, 20.0], &idle, 5.0 * cores), Some(14));
+    assert_eq!(exchanged_by([0.0, 20.0], &idle, 5.0 * cores, 0.0), Some(14));
 }
 
 #[test]
 fn moves_bring_no_more_than_cores_had_time_to_wait_for() {
     // 100 more accesses a second, and all of them are waited for 240 us a second at 50 and 150 ns each.
     let prices = CostBenefit { fast_ns: 50.0, ..PRICES };
-    assert_eq!(exchanged_by([900.0, 1000.0], &prices, 1.0), Some(15));
+    assert_eq!(exchanged_by([900.0, 1000.0], &prices, 1.0, 0.0), Some(15));
     // On cores that ran for a tenth of that.
-    assert_eq!(exchanged_by([900.0, 1000.0], &prices, 24e-6), Some(14));
+    assert_eq!(exchanged_by([900.0, 1000.0], &prices, 24e-6, 0.0), Some(14));
 }

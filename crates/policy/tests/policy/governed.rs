@@ -17,6 +17,8 @@ pub(crate) struct Second {
     pub(crate) watched_fast: f64,
     /// Seconds by which it waits less for what moved lately.
     pub(crate) gained: f64,
+    /// The part of that which older moves do not bring any more.
+    pub(crate) fading: f64,
     /// Seconds that moving and watching take.
     pub(crate) moving: f64,
     pub(crate) watching: f64,
@@ -58,7 +60,7 @@ pub(crate) fn turns(
     let mut turns = Vec::new();
     for epoch in 1..=seconds / epoch_s {
         let (mut accessed, mut accessed_fast, mut gained, mut pieces) = (0.0, 0.0, 0.0, None);
-        let (mut watched_fast, mut cores, mut watched) = (0.0, None, 0.0);
+        let (mut watched_fast, mut cores, mut watched, mut fading) = (0.0, None, 0.0, 0.0);
         let part = 1.0 / f64::from(epoch_s);
         for second in (epoch - 1) * epoch_s..epoch * epoch_s {
             let does = does(second, migrates);
@@ -69,7 +71,7 @@ pub(crate) fn turns(
             watched_fast += does.watched_fast * part;
             gained += does.gained * part;
             watched += does.watched.unwrap_or(part);
-            (pieces, cores) = (does.pieces, does.cores);
+            (pieces, cores, fading) = (does.pieces, does.cores, does.fading);
             changed_s = if does.changes { f64::from(second) } else { changed_s };
         }
         let counters = Counters {
@@ -87,7 +89,7 @@ pub(crate) fn turns(
             watching_s,
             pieces,
             cores,
-            balance: Some(Balance { gained, moving_s }),
+            balance: Some(Balance { gained, moving_s, fading }),
             ..Counters::default()
         };
         let verdict = governor.judge(&counters);

@@ -204,6 +204,7 @@ impl Governed {
             balance: Some(Balance {
                 gained: self.brought(view) / (length.ns() * cores).max(1e-3),
                 moving_s: self.moving_s,
+                ..Balance::default()
             }),
             ..Counters::default()
         };

@@ -1,0 +1,81 @@
+//! A process of a tenant: its counters, what its recent moves bring, and its governor.
+
+use crate::recent_moves::RecentMoves;
+use crate::{Balance, Counters, Governor, Verdict, observed};
+use pagetide_types::{Bytes, EpochHeat};
+
+/// See the module.
+pub(crate) struct Process {
+    pub(crate) governor: Box<dyn Governor>,
+    pub(crate) verdict: Verdict,
+    /// It is seen since, or was let go on.
+    pub(crate) since_s: f64,
+    pub(crate) counters: Counters,
+    pub(crate) recent: RecentMoves,
+    /// By how much it waits less for what went up before that, seconds a second.
+    pub(crate) older: f64,
+    /// CPU seconds that it used until the last epoch's end, if somebody says so.
+    ran_s: Option<f64>,
+}
+
+impl Process {
+    pub(crate) fn new(governor: Box<dyn Governor>, priced: bool, now_s: f64) -> Self {
+        let recent = RecentMoves::new(governor.recent_s());
+        let balance = priced.then(Balance::default);
+        let counters = Counters { balance, ..Counters::default() };
+        let verdict = Verdict::default();
+        Self { governor, verdict, since_s: now_s, counters, recent, older: 0.0, ran_s: None }
+    }
+
+    /// What counts for one epoch begins anew.
+    pub(crate) fn begin(&mut self, now_s: f64, length_s: f64, changed_s: f64) {
+        let Counters { promoted, demoted, promoted_then_demoted, moved_back, .. } = self.counters;
+        let Counters { watching_s, balance, .. } = self.counters;
+        self.counters = Counters {
+            now_s,
+            length_s,
+            changed_s,
+            promoted,
+            demoted,
+            promoted_then_demoted,
+            moved_back,
+            watching_s,
+            watch: self.verdict.watch(),
+            balance: balance.map(|balance| Balance { gained: 0.0, ..balance }),
+            ..Counters::default()
+        };
+    }
+
+    /// Takes in whether what moves bring lasts.
+    pub(crate) fn fade(&mut self) {
+        let older = std::mem::take(&mut self.older);
+        if let Some(balance) = &mut self.counters.balance {
+            let fading = self.recent.fading(balance.gained, older);
+            let weight = self.recent.weight(self.counters.length_s);
+            balance.fading += weight * (fading - balance.fading);
+        }
+    }
+
+    /// By the end of the epoch it had used so many CPU seconds.
+    pub(crate) fn ran(&mut self, cpu_s: Option<f64>) {
+        let before = std::mem::replace(&mut self.ran_s, cpu_s);
+        let used_s = cpu_s.zip(before).map(|(now, before)| (now - before).max(0.0));
+        self.counters.cores = used_s.map(|used_s| used_s / self.counters.length_s);
+    }
+
+    /// One of its units.
+    pub(crate) fn count(&mut self, heat: &EpochHeat, row: usize, fast: bool) {
+        let counters = &mut self.counters;
+        counters.resident += heat.bytes(row);
+        if observed(heat.flags[row]) {
+            let pages = |pages: u16| Bytes(u64::from(pages) << 12);
+            let (watched, accessed) = (pages(heat.watched[row]), pages(heat.touched[row]));
+            counters.watched += watched;
+            counters.accessed += accessed;
+            if fast {
+                counters.watched_fast += watched;
+                counters.accessed_fast += accessed;
+            }
+        }
+    }
+}

@@ -20,6 +20,7 @@ import statistics
 
 import common
 import guest
+from compare import stall
 from compare.programs import ALONE, DRAM, MODES, PROGRAMS
 
 PAGES_PER_MIB = 256
@@ -184,7 +185,7 @@ def show(folder, again, markdown):
     """The table of all cases, and how the goals stand."""
     found = cases(folder, again)
     lines, goals = [], Goals()
-    header = ["program", "DRAM (free)", "tiering", "has, MiB", "at first", "last third", "possible", "waits", "waits possible", "moved", "CPU time", "speed"]
+    header = ["program", "DRAM (free)", "tiering", "has, MiB", "at first", "last third", "possible", "waits", "waits possible", "moved", "us a page", "CPU time", "stall", "speed"]
     for (program, dram), modes in found.items():
         if dram == ALONE:
             continue
@@ -194,6 +195,7 @@ def show(folder, again, markdown):
         mib = {mode: sum(n * size for n, size in zip(moved_pages(case, None), (1, 512), strict=True)) / 256 for mode, case in modes.items()}
         all_ = modes | found.get((program, ALONE), {})
         speed = {mode: case["speed"] / modes["none"]["speed"] for mode, case in all_.items()} if "none" in modes else {}
+        stalls = {mode: stall_of(case) / stall_of(modes["none"]) for mode, case in modes.items()} if "none" in modes else {}
         for mode, case in sorted(all_.items(), key=lambda item: (*MODES, "alone").index(item[0])):
             had = " – ".join(f"{kib / 1024:.0f}" for kib in case.get("has_kib", {}).values())
             lines.append([program, f"{dram} ({case['free_kib'] / 1024:.0f})", "all of it fast" if mode == "alone" else mode, had])
@@ -201,11 +203,20 @@ def show(folder, again, markdown):
                 lines[-1].append(f"{100 * case['first_share']:.0f} %")
                 for key in COUNTED:
                     lines[-1] += [last_third(case["shares"], share[key][mode]) if key == MISSES else percent(share[key].get(mode)), percent(bests[key])]
-                lines[-1] += [f"{mib[mode]:.0f} MiB", "" if cpu_s(case) is None else f"{cpu_s(case):.1f} s"]
+                page_us = stall.page_us(case.get("run"))
+                lines[-1] += [f"{mib[mode]:.0f} MiB", "" if page_us is None else f"{page_us:.1f}"]
+                lines[-1] += ["" if cpu_s(case) is None else f"{cpu_s(case):.1f} s", "" if mode not in stalls else f"{stalls[mode]:.3f}"]
             lines[-1] += [""] * (len(header) - 1 - len(lines[-1])) + ["" if mode not in speed else f"{speed[mode]:.2f}"]
-        goals.add(f"{program} {dram}", (share, bests), mib, speed)
+        goals.add(f"{program} {dram}", (share, bests), mib, speed, stalls)
+    rows = {(program, dram) for program, dram in found if dram != ALONE}
+    goals.missing += [f"{program.name} {dram}" for program, dram in itertools.product(PROGRAMS, DRAM) if (program.name, dram) not in rows]
     common.table(header, lines, markdown)
     goals.show(markdown)
+
+
+def stall_of(case):
+    """Modelled stall of an access."""
+    return stall.seconds_a_second(case["over_time"], moved_pages(case), stall.observer_s(case.get("run"))) / case["speed"]
 
 
 def percent(share):
@@ -227,7 +238,7 @@ class Goals:
         self.rows = []
         self.missing = []
 
-    def add(self, name, shares, mib, speed):
+    def add(self, name, shares, mib, speed, stalls):
         """One row; only its name where something was not measured."""
         if not {"none", "kernel", "pagetide"} <= shares[0][MISSES].keys():
             self.missing.append(name)
@@ -236,6 +247,7 @@ class Goals:
             "name": name,
             "speed": speed["pagetide"] / max(speed[mode] for mode in speed if mode not in ("pagetide", "alone")),
             "slower": 100 * (1 - speed["pagetide"] / speed["none"]),
+            "stall": 100 * (stalls["pagetide"] - 1),
             "bytes": mib["pagetide"] / max(mib["kernel"], 1e-9),
         }
         self.rows.append(row)
@@ -257,7 +269,8 @@ class Goals:
         least = min(self.rows, key=lambda row: row["speed"])
         lines = [
             ["speed over the best of the others, least", "", f"{least['speed']:.3f}, {least['name']} (geometric mean of {len(self.rows)}: {mean:.3f})", ""],
-            ["slower than without migration, most", "1 %", most(self.rows, "slower", " %"), ""],
+            ["slower than without migration, most", "", most(self.rows, "slower", " %"), ""],
+            ["modelled stall longer than without migration, most", "1 %", most(self.rows, "stall", " %"), ""],
         ]
         of = {key: [row for row in self.rows if f"{key}possible" in row] for key in COUNTED}
         counting = {key: [row for row in rows if row[f"{key}possible"] >= MATTERS] for key, rows in of.items()}

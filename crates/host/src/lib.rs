@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod affinity;
 mod area;
 mod blocks;
 mod cgroup;

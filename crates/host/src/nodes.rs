@@ -102,7 +102,7 @@ impl Host {
 }
 
 /// The kernel's lists of CPUs and nodes: `0-3,8`, or nothing.
-fn parse_list(text: &str) -> Option<Vec<u32>> {
+pub(crate) fn parse_list(text: &str) -> Option<Vec<u32>> {
     const MOST: u32 = 1 << 16;
     let mut numbers = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {

@@ -3,7 +3,7 @@
 use crate::Tiers;
 use pagetide_migrate::{Mapping, Order, Sharing};
 use pagetide_scan::{Place, Range};
-use pagetide_types::{Bytes, EpochHeat, NodeId, PageSize, VirtAddr};
+use pagetide_types::{Bytes, EpochHeat, NodeId, PageSize, Pid, VirtAddr};
 use std::collections::BTreeMap;
 
 /// The places of all units of an epoch.
@@ -70,13 +70,13 @@ impl Layout {
         part(self.of_row(row), holds).into()
     }
 
-    /// Orders for a row: what of it is not on nodes of the tier moves to one of them. `room`: what
-    /// they could take, as far as is known; it is charged. `sharing`: asked of memory that several of the
+    /// Orders for a row: what of it is not on nodes of the tier moves to one of them, the nearest to the process's `home`, or
+    /// else to where it is. `room`: what they could take, as far as is known; it is charged. `sharing`: asked of memory that several of the
     /// tenant's processes map; where nobody else does it moves once, by who has most of it elsewhere.
     pub(crate) fn orders(
         &self,
         row: usize,
-        (target, tiers): (&[NodeId], &Tiers),
+        Target { nodes: target, tiers, home }: &mut Target<'_>,
         sharing: &mut dyn FnMut(&[Mapping]) -> Sharing,
         room: &mut BTreeMap<NodeId, Bytes>,
         orders: &mut Vec<Order>,
@@ -101,7 +101,7 @@ impl Layout {
             let unit = PageSize::Huge.bytes().0;
             let huge =
                 place.is_huge() && start.0.is_multiple_of(unit) && end.0.is_multiple_of(unit);
-            let nearest = tiers.nearest(from, target);
+            let nearest = tiers.nearest(home(place.pid).unwrap_or(from), target);
             let bytes = Bytes(end.0 - start.0);
             let fits = |node: &&NodeId| room.get(node).is_some_and(|room| *room >= bytes);
             let Some(to) = nearest.iter().find(fits).or(nearest.first()).copied() else { return };
@@ -115,6 +115,14 @@ impl Layout {
             orders.push(Order { tag, pid: place.pid, start, end, huge, from, to, shared });
         }
     }
+}
+
+/// Where rows go: to the nodes of a tier.
+pub(crate) struct Target<'a> {
+    pub(crate) nodes: &'a [NodeId],
+    pub(crate) tiers: &'a Tiers,
+    /// The node by whose CPUs all of a process runs, if it does.
+    pub(crate) home: &'a mut dyn FnMut(Pid) -> Option<NodeId>,
 }
 
 /// The 2 MiB that a place is in.
@@ -136,7 +144,8 @@ fn part(places: &[Place], holds: impl Fn(NodeId) -> bool) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pagetide_types::{EpochId, HeatFlags, HeatRow, Pid, UnitId};
+    use pagetide_host::Node;
+    use pagetide_types::{EpochId, HeatFlags, HeatRow, UnitId};
 
     const UNIT: u64 = 2 << 20;
 
@@ -161,8 +170,8 @@ mod tests {
             asked.push(mappings.to_vec());
             answer
         };
-        let target = (&tiers.fast[..], &tiers);
-        layout.orders(0, target, &mut sharing, &mut BTreeMap::new(), &mut found);
+        let mut target = Target { nodes: &tiers.fast, tiers: &tiers, home: &mut |_| None };
+        layout.orders(0, &mut target, &mut sharing, &mut BTreeMap::new(), &mut found);
         (found.into_iter().map(|order| (order.pid.0, order.shared)).collect(), asked)
     }
 
@@ -185,5 +194,34 @@ mod tests {
         let places = vec![place(7, 10 * UNIT, 5), place(7, 10 * UNIT + UNIT / 2, 200)];
         let (found, asked) = orders(places, Sharing::Among);
         assert_eq!((found, asked.len()), (vec![(7, false), (7, false)], 0));
+    }
+
+    #[test]
+    fn memory_goes_to_the_node_nearest_to_its_process_home_or_else_to_where_it_lies() {
+        let mut heat = EpochHeat::new(EpochId(0));
+        let (unit, node) = (UnitId(0), NodeId(1));
+        let flags = HeatFlags::SAMPLED;
+        heat.push(HeatRow { unit, rate: 1.0, flags, pages: 256, watched: 256, touched: 1, node });
+        // Node 1 is slow, and near to node 0.
+        let node = |id: u16, distances: &[u32]| Node {
+            id: NodeId(id),
+            cpus: vec![],
+            total: Bytes::gib(1),
+            free: Bytes::gib(1),
+            distances: distances.to_vec(),
+        };
+        let nodes = vec![node(0, &[10, 14, 21]), node(1, &[14, 10, 24]), node(2, &[21, 24, 10])];
+        let online = [0, 1, 2].map(NodeId);
+        let tiers = Tiers::of(nodes, &online, &[], &[NodeId(0), NodeId(2)], &[]).unwrap();
+        let layout = Layout::new(vec![place(7, 10 * UNIT, 5)], &heat, &tiers);
+        let to = |home: Option<NodeId>| {
+            let mut found = Vec::new();
+            let mut target = Target { nodes: &tiers.fast, tiers: &tiers, home: &mut |_| home };
+            let sharing = &mut |_: &[Mapping]| Sharing::Apart;
+            layout.orders(0, &mut target, sharing, &mut BTreeMap::new(), &mut found);
+            found[0].to
+        };
+        assert_eq!(to(None), NodeId(0));
+        assert_eq!(to(Some(NodeId(2))), NodeId(2));
     }
 }

@@ -118,7 +118,7 @@ impl Tiers {
         }
     }
 
-    fn of(
+    pub(crate) fn of(
         nodes: Vec<Node>,
         online: &[NodeId],
         tiers: &[MemoryTier],
@@ -193,6 +193,14 @@ impl Tiers {
         self.nodes.iter().filter(|node| of.contains(&node.id)).map(|node| node.total).sum()
     }
 
+    /// The node to which all of some CPUs belong, if they do.
+    #[must_use]
+    pub fn node_of(&self, cpus: &[u32]) -> Option<NodeId> {
+        let has_some = |node: &&Node| node.cpus.iter().any(|cpu| cpus.contains(cpu));
+        let mut nodes = self.nodes.iter().filter(has_some);
+        nodes.next().filter(|_| nodes.next().is_none()).map(|node| node.id)
+    }
+
     /// `nodes` in the order of their distance from a node, the nearest first.
     #[must_use]
     pub fn nearest(&self, from: NodeId, nodes: &[NodeId]) -> Vec<NodeId> {
@@ -221,7 +229,7 @@ mod tests {
         let total = Bytes::mib(mib);
         Node {
             id: NodeId(id),
-            cpus: (0..cpus).collect(),
+            cpus: (u32::from(id) * cpus..).take(cpus as usize).collect(),
             total,
             free: total,
             distances: distances.to_vec(),
@@ -265,6 +273,14 @@ mod tests {
         assert_eq!(tiers.nearest(NodeId(0), &tiers.slow), ids(&[2, 3]));
         assert_eq!(tiers.fast_total(), Bytes::gib(2));
         assert!(tiers.is_fast(NodeId(1)) && !tiers.is_fast(NodeId(2)));
+    }
+
+    #[test]
+    fn who_may_run_on_one_socket_alone_belongs_there() {
+        let tiers = of(four(), &[tier(4, &[0, 1, 2, 3])], &[], &[]).unwrap();
+        let of = |cpus: &[u32]| tiers.node_of(cpus);
+        assert_eq!((of(&[5, 6]), of(&[3])), (Some(NodeId(1)), Some(NodeId(0))));
+        assert_eq!((of(&[3, 4]), of(&[]), of(&[99])), (None, None, None));
     }
 
     #[test]

@@ -109,6 +109,12 @@ pub trait Kernel: Sync {
         Made::default()
     }
 
+    /// The CPUs that a process may run on; empty where nobody says.
+    fn cpus_of(&self, pid: Pid) -> Vec<u32> {
+        let _ = pid;
+        Vec::new()
+    }
+
     /// What is read; none where nobody counts that.
     fn reads(&self) -> Option<Reads> {
         None
@@ -142,6 +148,9 @@ impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
     }
     fn make_room(&self, node: NodeId, pages: u64, huge: u64, stop: &dyn Fn() -> bool) -> Made {
         (**self).make_room(node, pages, huge, stop)
+    }
+    fn cpus_of(&self, pid: Pid) -> Vec<u32> {
+        (**self).cpus_of(pid)
     }
     fn reads(&self) -> Option<Reads> {
         (**self).reads()

@@ -81,6 +81,10 @@ impl Kernel for LiveKernel {
         make_room(self, &self.host, node, (pages, huge), stop)
     }
 
+    fn cpus_of(&self, pid: Pid) -> Vec<u32> {
+        self.host.allowed_cpus(pid)
+    }
+
     fn reads(&self) -> Option<Reads> {
         // In KiB.
         let read = self.host.vm_counter("pgpgin")? / 4;

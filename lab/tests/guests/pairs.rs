@@ -84,3 +84,23 @@ fn pages_leave_slow_memory_for_the_other_sockets_dram_where_their_own_is_full() 
     assert!(after[1] > 80, "the other socket's DRAM: {out}");
     assert!(after[3] < 8, "not the other socket's slow memory: {out}");
 }
+
+#[test]
+fn who_is_bound_to_a_socket_gets_its_dram_wherever_the_pages_were() {
+    let test = "who_is_bound_to_a_socket_gets_its_dram_wherever_the_pages_were";
+    let Some(pagetide) = pagetide(test).filter(|_| can_boot(test)) else { return };
+    let out = pairs(
+        &pagetide,
+        r#"
+        for socket in 0 1; do
+            taskset $((1 << socket)) $P workload hot-cold --size 256M --hot 192M --node 2 --seconds 900 >said$socket & program=$!
+            until_ready said$socket
+            $P run -q --payback 1000s --governor none --for 10s -p $program
+            echo socket$socket $(where_is $program)
+            kill $program; wait $program || true
+        done"#,
+    );
+    let (first, second) = (by_node(&out, "socket0"), by_node(&out, "socket1"));
+    assert!(first[0] > 150 && first[1] < 8, "nearest to where it lay: {out}");
+    assert!(second[1] > 150 && second[0] < 8, "where it runs: {out}");
+}

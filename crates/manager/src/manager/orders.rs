@@ -2,11 +2,11 @@
 
 use super::{MUCH, Manager};
 use crate::Tracker;
-use crate::place::Layout;
+use crate::place::{Layout, Target};
 use crate::room::NodesRoom;
 use pagetide_migrate::{Kernel, Mapping, Order, Work};
 use pagetide_policy::{Chosen, Outcome};
-use pagetide_types::{Bytes, EpochHeat, NodeId, UnitId};
+use pagetide_types::{Bytes, EpochHeat, NodeId, Pid, UnitId};
 use std::collections::BTreeMap;
 
 impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
@@ -71,13 +71,22 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             let of = mappings.first().map(|mapping| (mapping.pid, mapping.start));
             *known.entry(of).or_insert_with(|| mover.kernel().sharing(mappings))
         };
+        // Who is bound to one socket is to have fast memory there.
+        let mut homes = BTreeMap::new();
+        let several = tiers.fast.len() > 1;
+        let mut home = |pid: Pid| {
+            let find = || tiers.node_of(&mover.kernel().cpus_of(pid));
+            several.then(|| *homes.entry(pid).or_insert_with(find)).flatten()
+        };
         let mut room = room.above_floor(tiers.leaving, idle_cache);
         let mut work = Work::default();
         for row in &chosen.demote {
-            layout.orders(*row, (&tiers.slow, tiers), &mut sharing, &mut room, &mut work.demote);
+            let mut target = Target { nodes: &tiers.slow, tiers, home: &mut |_| None };
+            layout.orders(*row, &mut target, &mut sharing, &mut room, &mut work.demote);
         }
         for row in &chosen.promote {
-            layout.orders(*row, (&tiers.fast, tiers), &mut sharing, &mut room, &mut work.promote);
+            let mut target = Target { nodes: &tiers.fast, tiers, home: &mut home };
+            layout.orders(*row, &mut target, &mut sharing, &mut room, &mut work.promote);
         }
         work
     }

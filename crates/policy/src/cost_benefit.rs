@@ -46,17 +46,26 @@ impl CostBenefit {
         Self { within_s: age_s.min(most_s).max(self.within_s), ..*self }
     }
 
-    /// The part of its latency for which an access is waited for. Where so many are made that cores would wait for longer than
-    /// they ran, they wait for several at a time, of as many as a core has under way.
-    pub(crate) fn part_waited(&self, heat: &EpochHeat, fast: &[bool]) -> f64 {
-        let mut waits_s = 0.0;
+    /// These for accesses of which cores wait for several at a time. Where so many are made that they would wait for longer than
+    /// they ran, each counts for a part of its latency, of as many as a core has under way. What comes in order is overlapped
+    /// already by what it counts for ([`Self::in_order`]): the others have the time that it leaves.
+    pub(crate) fn overlapped(&self, heat: &EpochHeat, fast: &[bool]) -> Self {
+        let (mut alone_s, mut in_order_s) = (0.0, 0.0);
         for (row, fast) in fast.iter().enumerate() {
-            let alone = f64::from(heat.rate[row]) - heat.in_order_rate(row) * (1.0 - self.in_order);
-            waits_s += alone * (self.fast_ns + if *fast { 0.0 } else { self.gain_ns }) * 1e-9;
+            let latency_s = (self.fast_ns + if *fast { 0.0 } else { self.gain_ns }) * 1e-9;
+            let in_order = heat.in_order_rate(row);
+            in_order_s += in_order * self.in_order * latency_s;
+            alone_s += (f64::from(heat.rate[row]) - in_order) * latency_s;
         }
-        let part = f64::from(heat.cores) / waits_s;
+        let cores = f64::from(heat.cores);
         // Of who did not run nothing is known.
-        if self.fast_ns > 0.0 && part > 0.0 { part.clamp(LEAST_PART, 1.0) } else { 1.0 }
+        if self.fast_ns <= 0.0 || cores <= 0.0 || alone_s + in_order_s <= cores {
+            return *self;
+        }
+        let in_order = (cores / in_order_s).min(1.0);
+        let alone = ((cores - in_order_s) / alone_s).clamp(LEAST_PART, 1.0);
+        let in_order = self.in_order * in_order / alone;
+        Self { gain_ns: self.gain_ns * alone, in_order, ..*self }
     }
 
     /// How often a second a base page must be accessed so that its move, and that of another one which makes room
@@ -158,7 +167,8 @@ pub(crate) mod tests {
             heat.push(HeatRow { unit, rate: 4e6, flags, pages: 1, watched: 1, touched: 1, node });
         }
         let terms = CostBenefit { fast_ns: 50.0, in_order: 0.25, ..TERMS };
-        let part = |heat: &EpochHeat, fast: &[bool]| terms.part_waited(heat, fast);
+        let part =
+            |heat: &EpochHeat, fast: &[bool]| terms.overlapped(heat, fast).gain_ns / terms.gain_ns;
         heat.cores = 1.0;
         assert_eq!(part(&heat, &[true, false]), 1.0, "200 and 600 ms of a second");
         assert!((part(&heat, &[false, false]) - 1.0 / 1.2).abs() < 1e-6, "1.2 s of a second");
@@ -166,8 +176,20 @@ pub(crate) mod tests {
         assert!((part(&heat, &[true, false]) - 0.5).abs() < 1e-6);
         heat.in_order = vec![0.0, 4e6];
         assert_eq!(part(&heat, &[true, false]), 1.0, "four at a time anyway");
+        // In order 150 ms are waited for, which leaves half of the time that the others would take, and nothing else changes.
+        heat.cores = 0.25;
+        let both = terms.overlapped(&heat, &[true, false]);
+        assert!(
+            (both.gain_ns - 50.0).abs() < 1e-4 && (both.in_order - 0.5).abs() < 1e-6,
+            "{both:?}"
+        );
+        // More than there is time for.
+        heat.cores = 0.1;
+        let more = terms.overlapped(&heat, &[true, false]);
+        assert!((more.in_order * more.gain_ns - 25.0 / 1.5).abs() < 1e-4, "{more:?}");
         heat.cores = 0.01;
-        assert_eq!(part(&heat, &[false, false]), 1.0 / 24.0, "no core has more of them under way");
+        let least = part(&heat, &[false, false]);
+        assert!((least - 1.0 / 24.0).abs() < 1e-9, "no core has more of them under way: {least}");
         heat.cores = 0.0;
         assert_eq!(part(&heat, &[true, false]), 1.0, "nobody says how long they ran");
     }

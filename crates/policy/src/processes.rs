@@ -27,8 +27,8 @@ pub(crate) struct Processes {
     /// What moves cost and bring: as was said at first, and as far as that is known now.
     said: Option<CostBenefit>,
     prices: Option<CostBenefit>,
-    /// See [`CostBenefit::part_waited`].
-    part_waited: f64,
+    /// What an access brings by what was accessed in the last epoch: see [`CostBenefit::overlapped`].
+    overlapped: Option<CostBenefit>,
     /// Those that have memory.
     by_number: BTreeMap<u32, Process>,
     /// By row of the last decision; empty: all of process 0.
@@ -61,7 +61,7 @@ impl Processes {
             governors,
             said: prices,
             prices,
-            part_waited: 1.0,
+            overlapped: prices,
             by_number: BTreeMap::new(),
             of_row: Vec::new(),
             promoted: Vec::new(),
@@ -77,8 +77,12 @@ impl Processes {
 
     /// What moves cost and bring, as far as that is known.
     pub(crate) fn prices(&self) -> Option<CostBenefit> {
-        self.prices
-            .map(|prices| CostBenefit { gain_ns: prices.gain_ns * self.part_waited, ..prices })
+        let now = |(prices, now): (CostBenefit, CostBenefit)| CostBenefit {
+            gain_ns: now.gain_ns,
+            in_order: now.in_order,
+            ..prices
+        };
+        self.prices.zip(self.overlapped).map(now)
     }
 
     /// Moving so many pages of either size took so many CPU seconds.
@@ -120,7 +124,7 @@ impl Processes {
         process: Option<&[u32]>,
     ) -> Vec<Change> {
         self.now_s += length_s;
-        self.part_waited = self.prices.map_or(1.0, |prices| prices.part_waited(heat, fast));
+        self.overlapped = self.prices.map(|prices| prices.overlapped(heat, fast));
         self.of_row.clear();
         self.of_row.extend_from_slice(process.unwrap_or_default());
         let rows = RowOf::of(heat);

@@ -20,6 +20,7 @@
 //! accesses that stay as they are, entries seen accessed grow with the time for which it runs, and ever more slowly: in half
 //! of the time they are at least half as many, and at most as many.
 
+use super::level::Level;
 use super::{Entries, Watch};
 use crate::options::{OptionInfo, Settings};
 use std::collections::VecDeque;
@@ -291,49 +292,6 @@ impl AccessChange {
         self.below = if is_lost && !pauses { self.below + 1 } else { 0 };
         let changed = f64::from(self.below) >= rule.needed();
         changed.then_some(Changed { mean: first.count, count: entries.count })
-    }
-}
-
-/// What some counts are on average.
-#[derive(Clone, Copy, Debug)]
-struct Level {
-    count: f64,
-    /// Of those that say.
-    pieces: f64,
-    cores: Option<f64>,
-}
-
-impl Level {
-    fn of(counts: &VecDeque<Entries>) -> Self {
-        let all = (counts.len() as f64).max(1.0);
-        let known = counts.iter().filter_map(|of| of.cores);
-        let (sum, ran) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
-        Self {
-            count: counts.iter().map(|of| of.count).sum::<f64>() / all,
-            pieces: counts.iter().filter_map(|of| of.pieces).sum::<f64>() / all,
-            cores: (sum > 0.0).then(|| sum / ran),
-        }
-    }
-
-    /// By how much a count is below what is to be expected by these at least, and what that is.
-    fn missing(&self, entries: &Entries) -> (f64, f64) {
-        let least = self.count * self.longer(entries).min(1.0);
-        (least - entries.count, least)
-    }
-
-    /// How far a count may be off the mean by chance, because it stands on more pieces than these did, or on a part of theirs
-    /// alone.
-    fn of_other_pieces(&self, entries: &Entries) -> f64 {
-        let before = self.pieces;
-        let Some(now) = entries.pieces.filter(|now| *now > 0.0 && before > 0.0) else { return 0.0 };
-        // The means of a sample and of a part of it differ as that of so many pieces does from the truth.
-        let pieces = 1.0 / (1.0 / now - 1.0 / before).abs();
-        Entries { pieces: Some(pieces), ..*entries }.chance(self.count)
-    }
-
-    /// How many times as long as for these the process ran.
-    fn longer(&self, entries: &Entries) -> f64 {
-        entries.cores.zip(self.cores).map_or(1.0, |(now, before)| now / before)
     }
 }
 

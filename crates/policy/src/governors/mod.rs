@@ -8,6 +8,7 @@ mod books;
 mod counters;
 mod gain;
 mod governor;
+mod level;
 mod none;
 mod ping_pong;
 mod registry;

@@ -1,0 +1,47 @@
+//! What is to be expected of a count by those before it.
+
+use super::Entries;
+use std::collections::VecDeque;
+
+/// What some counts are on average.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    pub(crate) count: f64,
+    /// Of those that say.
+    pieces: f64,
+    cores: Option<f64>,
+}
+
+impl Level {
+    pub(crate) fn of(counts: &VecDeque<Entries>) -> Self {
+        let all = (counts.len() as f64).max(1.0);
+        let known = counts.iter().filter_map(|of| of.cores);
+        let (sum, ran) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
+        Self {
+            count: counts.iter().map(|of| of.count).sum::<f64>() / all,
+            pieces: counts.iter().filter_map(|of| of.pieces).sum::<f64>() / all,
+            cores: (sum > 0.0).then(|| sum / ran),
+        }
+    }
+
+    /// By how much a count is below what is to be expected by these at least, and what that is.
+    pub(crate) fn missing(&self, entries: &Entries) -> (f64, f64) {
+        let least = self.count * self.longer(entries).min(1.0);
+        (least - entries.count, least)
+    }
+
+    /// How far a count may be off the mean by chance, because it stands on more pieces than these did, or on a part of theirs
+    /// alone.
+    pub(crate) fn of_other_pieces(&self, entries: &Entries) -> f64 {
+        let before = self.pieces;
+        let Some(now) = entries.pieces.filter(|now| *now > 0.0 && before > 0.0) else { return 0.0 };
+        // The means of a sample and of a part of it differ as that of so many pieces does from the truth.
+        let pieces = 1.0 / (1.0 / now - 1.0 / before).abs();
+        Entries { pieces: Some(pieces), ..*entries }.chance(self.count)
+    }
+
+    /// How many times as long as for these the process ran.
+    pub(crate) fn longer(&self, entries: &Entries) -> f64 {
+        entries.cores.zip(self.cores).map_or(1.0, |(now, before)| now / before)
+    }
+}

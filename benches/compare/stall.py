@@ -19,11 +19,13 @@ def seconds_a_second(over_time, moved, observer_s):
 
 def observer_s(run):
     """What Pagetide's run took besides moving, CPU seconds."""
-    return run["cpu_s"] - run["moves"]["cpu_ns"] * 1e-9 if run else 0.0
+    return run["cpu_s"] - run["moves"]["cpu_ns"] * 1e-9 if run and "cpu_s" in run else 0.0
 
 
 def page_us(run):
     """What moving a base page took, CPU time in us; none where few moved, or huge ones, too."""
     moves = (run or {}).get("moves", {})
+    if "cpu_ns" not in moves:
+        return None
     base, huge = (sum(moves.get(way, {}).get(size, 0) for way in ("promoted", "demoted")) for size in ("base_pages", "huge_pages"))
     return moves["cpu_ns"] * 1e-3 / base if base >= 10_000 and not huge else None

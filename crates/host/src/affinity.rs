@@ -2,27 +2,31 @@
 
 use crate::Host;
 use crate::nodes::parse_list;
-use pagetide_types::Pid;
-use std::collections::BTreeSet;
+use pagetide_types::{NodeId, Pid};
 
-/// So many threads of a process are looked at.
-const THREADS: usize = 64;
+/// So many threads of a process are looked at, at most.
+const THREADS: usize = 256;
 
 impl Host {
-    /// The CPUs that threads of a process may run on, ascending: what those of some may, evenly chosen where there are many.
-    /// Empty where nobody says.
+    /// The node to whose CPUs all threads of a process are bound; none where there are several, or nobody says. `node_of`: to
+    /// which node a CPU belongs.
     #[must_use]
-    pub fn allowed_cpus(&self, pid: Pid) -> Vec<u32> {
+    pub fn bound_to(&self, pid: Pid, node_of: &dyn Fn(u32) -> Option<NodeId>) -> Option<NodeId> {
         let tasks = format!("proc/{pid}/task");
-        let threads = self.entries(&tasks).unwrap_or_default();
-        let mut cpus = BTreeSet::new();
-        for thread in threads.iter().step_by(threads.len().div_ceil(THREADS).max(1)) {
+        let mut bound = None;
+        for thread in self.entries(&tasks).unwrap_or_default().iter().take(THREADS) {
             let text = self.text(format!("{tasks}/{}/status", thread.to_string_lossy()));
-            let text = text.unwrap_or_default();
-            let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-            cpus.extend(list.and_then(|list| parse_list(list.trim())).unwrap_or_default());
+            // It has ended.
+            let Some(text) = text else { continue };
+            let list = text.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+            for cpu in parse_list(list.trim())? {
+                let node = node_of(cpu)?;
+                if *bound.get_or_insert(node) != node {
+                    return None;
+                }
+            }
         }
-        cpus.into_iter().collect()
+        bound
     }
 }
 
@@ -32,18 +36,22 @@ mod tests {
     use crate::fake::Fake;
 
     #[test]
-    fn a_process_may_run_where_any_of_its_threads_may() {
+    fn a_process_is_bound_where_all_of_its_threads_are() {
         let fake = Fake::new();
-        assert_eq!(fake.host().allowed_cpus(Pid(7)), [0; 0]);
-        for (thread, cpus) in [(7, "0-1"), (8, "1,5"), (9, "nonsense")] {
+        let node_of = |cpu: u32| (cpu < 8).then(|| NodeId(u16::from(cpu >= 4)));
+        let bound = || fake.host().bound_to(Pid(7), &node_of);
+        let thread = |thread: u32, cpus: &str| {
             let path = format!("proc/7/task/{thread}/status");
             fake.file(path, format!("Name:\tx\nCpus_allowed:\tff\nCpus_allowed_list:\t{cpus}\n"));
+        };
+        assert_eq!(bound(), None, "there is none");
+        thread(7, "4-5");
+        assert_eq!(bound(), Some(NodeId(1)));
+        thread(8, "7");
+        assert_eq!(bound(), Some(NodeId(1)));
+        for other in ["3", "4-8", "nonsense"] {
+            thread(9, other);
+            assert_eq!(bound(), None, "{other}");
         }
-        assert_eq!(fake.host().allowed_cpus(Pid(7)), [0, 1, 5]);
-        for thread in 100..1000 {
-            fake.file(format!("proc/7/task/{thread}/status"), "Cpus_allowed_list:\t2\n");
-        }
-        assert!(fake.host().allowed_cpus(Pid(7)).contains(&2));
-        assert!(!Host::live().allowed_cpus(Pid(1)).is_empty());
     }
 }

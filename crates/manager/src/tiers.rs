@@ -193,12 +193,10 @@ impl Tiers {
         self.nodes.iter().filter(|node| of.contains(&node.id)).map(|node| node.total).sum()
     }
 
-    /// The node to which all of some CPUs belong, if they do.
+    /// The node with memory to which a CPU belongs.
     #[must_use]
-    pub fn node_of(&self, cpus: &[u32]) -> Option<NodeId> {
-        let has_some = |node: &&Node| node.cpus.iter().any(|cpu| cpus.contains(cpu));
-        let mut nodes = self.nodes.iter().filter(has_some);
-        nodes.next().filter(|_| nodes.next().is_none()).map(|node| node.id)
+    pub fn node_of(&self, cpu: u32) -> Option<NodeId> {
+        self.nodes.iter().find(|node| node.cpus.contains(&cpu)).map(|node| node.id)
     }
 
     /// `nodes` in the order of their distance from a node, the nearest first.
@@ -276,11 +274,12 @@ mod tests {
     }
 
     #[test]
-    fn who_may_run_on_one_socket_alone_belongs_there() {
+    fn a_cpu_belongs_to_its_node() {
         let tiers = of(four(), &[tier(4, &[0, 1, 2, 3])], &[], &[]).unwrap();
-        let of = |cpus: &[u32]| tiers.node_of(cpus);
-        assert_eq!((of(&[5, 6]), of(&[3])), (Some(NodeId(1)), Some(NodeId(0))));
-        assert_eq!((of(&[3, 4]), of(&[]), of(&[99])), (None, None, None));
+        assert_eq!(
+            [3, 4, 99].map(|cpu| tiers.node_of(cpu)),
+            [Some(NodeId(0)), Some(NodeId(1)), None]
+        );
     }
 
     #[test]

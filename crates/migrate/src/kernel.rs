@@ -109,10 +109,11 @@ pub trait Kernel: Sync {
         Made::default()
     }
 
-    /// The CPUs that a process may run on; empty where nobody says.
-    fn cpus_of(&self, pid: Pid) -> Vec<u32> {
-        let _ = pid;
-        Vec::new()
+    /// The node to whose CPUs a process is bound; none where there are several, or nobody says. `node_of`: to which node a CPU
+    /// belongs.
+    fn bound_to(&self, pid: Pid, node_of: &dyn Fn(u32) -> Option<NodeId>) -> Option<NodeId> {
+        let _ = (pid, node_of);
+        None
     }
 
     /// What is read; none where nobody counts that.
@@ -149,8 +150,8 @@ impl<K: Kernel + ?Sized + Send> Kernel for std::sync::Arc<K> {
     fn make_room(&self, node: NodeId, pages: u64, huge: u64, stop: &dyn Fn() -> bool) -> Made {
         (**self).make_room(node, pages, huge, stop)
     }
-    fn cpus_of(&self, pid: Pid) -> Vec<u32> {
-        (**self).cpus_of(pid)
+    fn bound_to(&self, pid: Pid, node_of: &dyn Fn(u32) -> Option<NodeId>) -> Option<NodeId> {
+        (**self).bound_to(pid, node_of)
     }
     fn reads(&self) -> Option<Reads> {
         (**self).reads()

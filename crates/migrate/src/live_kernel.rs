@@ -75,8 +75,8 @@ impl Kernel for LiveKernel {
         make_room(self, &self.host, node, (pages, huge), stop)
     }
 
-    fn cpus_of(&self, pid: Pid) -> Vec<u32> {
-        self.host.allowed_cpus(pid)
+    fn bound_to(&self, pid: Pid, node_of: &dyn Fn(u32) -> Option<NodeId>) -> Option<NodeId> {
+        self.host.bound_to(pid, node_of)
     }
 
     fn reads(&self) -> Option<Reads> {

@@ -53,6 +53,10 @@ pub(crate) fn for_round(
         all.pages += made.pages;
         all.refused |= made.refused;
         all.splits += made.splits;
+        if stop() {
+            // What others were to give up nobody has asked for.
+            break;
+        }
     }
     all
 }
@@ -78,6 +82,7 @@ pub(crate) fn make_room(
     let swapped = swaps();
     let whole = hold(PageSize::Base, node, base, &|| stop() || swaps() > swapped);
     let refused = whole == Held::Less || swaps() > swapped;
+    let made = kernel.room(node).free.saturating_sub(before.free);
     let splits = kernel.splits();
     if whole == Held::All {
         // They find room to compact in now.
@@ -85,7 +90,6 @@ pub(crate) fn make_room(
         hold(PageSize::Huge, node, size, stop);
     }
     let splits = kernel.splits().saturating_sub(splits);
-    let made = kernel.room(node).free.saturating_sub(before.free);
     // Taking what is free may last for all of the time there is.
     let in_vain = pages > 0 && made == Bytes(0);
     Made { pages: made.0 >> 12, refused: refused || in_vain, splits }

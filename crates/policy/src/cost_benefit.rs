@@ -30,6 +30,9 @@ pub(crate) const LONGEST: f64 = 5.0;
 /// allows are counted too often, and must not make those of others look short.
 const LEAST_PART: f64 = 1.0 / 24.0;
 
+/// What comes in order leaves at least so large a part of the time to the others.
+const MOST_IN_ORDER: f64 = 0.5;
+
 /// What moves were taken to cost before counts as much as so many MiB that moved.
 const EXPECTED_MIB: f64 = 8.0;
 /// What less has moved says nothing of prices.
@@ -53,7 +56,9 @@ impl CostBenefit {
         let (mut alone_s, mut in_order_s) = (0.0, 0.0);
         for (row, fast) in fast.iter().enumerate() {
             let latency_s = (self.fast_ns + if *fast { 0.0 } else { self.gain_ns }) * 1e-9;
-            let in_order = heat.in_order_rate(row);
+            // Where nobody knows the channel they are not told apart (see channel.rs).
+            let told = self.channel_ns > 0.0;
+            let in_order = if told { heat.in_order_rate(row) } else { 0.0 };
             in_order_s += in_order * self.in_order * latency_s;
             alone_s += (f64::from(heat.rate[row]) - in_order) * latency_s;
         }
@@ -63,7 +68,9 @@ impl CostBenefit {
             return *self;
         }
         let in_order = (cores / in_order_s).min(1.0);
-        let alone = ((cores - in_order_s) / alone_s).clamp(LEAST_PART, 1.0);
+        // What comes in order is not known that well.
+        let left_s = cores - in_order_s.min(cores * MOST_IN_ORDER);
+        let alone = (left_s / alone_s).clamp(LEAST_PART, 1.0);
         let in_order = self.in_order * in_order / alone;
         Self { gain_ns: self.gain_ns * alone, in_order, ..*self }
     }
@@ -166,7 +173,7 @@ pub(crate) mod tests {
             let (flags, node) = (HeatFlags::SAMPLED, NodeId(0));
             heat.push(HeatRow { unit, rate: 4e6, flags, pages: 1, watched: 1, touched: 1, node });
         }
-        let terms = CostBenefit { fast_ns: 50.0, in_order: 0.25, ..TERMS };
+        let terms = CostBenefit { fast_ns: 50.0, channel_ns: 1.0, in_order: 0.25, ..TERMS };
         let part =
             |heat: &EpochHeat, fast: &[bool]| terms.overlapped(heat, fast).gain_ns / terms.gain_ns;
         heat.cores = 1.0;
@@ -176,14 +183,12 @@ pub(crate) mod tests {
         assert!((part(&heat, &[true, false]) - 0.5).abs() < 1e-6);
         heat.in_order = vec![0.0, 4e6];
         assert_eq!(part(&heat, &[true, false]), 1.0, "four at a time anyway");
-        // In order 150 ms are waited for, which leaves half of the time that the others would take, and nothing else changes.
-        heat.cores = 0.25;
+        // In order 150 ms are waited for, which leaves as many of the 200 that the others would take, and nothing else changes.
+        heat.cores = 0.3;
         let both = terms.overlapped(&heat, &[true, false]);
-        assert!(
-            (both.gain_ns - 50.0).abs() < 1e-4 && (both.in_order - 0.5).abs() < 1e-6,
-            "{both:?}"
-        );
-        // More than there is time for.
+        assert!((both.gain_ns - 75.0).abs() < 1e-4, "{both:?}");
+        assert!((both.in_order * both.gain_ns - 25.0).abs() < 1e-4, "{both:?}");
+        // More than there is time for: half of it is left.
         heat.cores = 0.1;
         let more = terms.overlapped(&heat, &[true, false]);
         assert!((more.in_order * more.gain_ns - 25.0 / 1.5).abs() < 1e-4, "{more:?}");

@@ -1,8 +1,8 @@
 //! A process of a tenant: its counters, what its recent moves bring, and its governor.
 
-use crate::recent_moves::RecentMoves;
+use crate::recent_moves::{Lasting, Older, RecentMoves};
 use crate::{Balance, Counters, Governor, Verdict, observed};
-use pagetide_types::{Bytes, EpochHeat};
+use pagetide_types::{Bytes, EpochHeat, UnitId};
 
 /// See the module.
 pub(crate) struct Process {
@@ -12,8 +12,11 @@ pub(crate) struct Process {
     pub(crate) since_s: f64,
     pub(crate) counters: Counters,
     pub(crate) recent: RecentMoves,
-    /// By how much it waits less for what went up before that, seconds a second.
-    pub(crate) older: f64,
+    /// The moves before those; none since it has been the same.
+    pub(crate) older: Option<Older>,
+    /// By how much it waits less for what moved then, seconds a second.
+    pub(crate) older_gained: f64,
+    lasting: Lasting,
     /// CPU seconds that it used until the last epoch's end, if somebody says so.
     ran_s: Option<f64>,
 }
@@ -24,7 +27,17 @@ impl Process {
         let balance = priced.then(Balance::default);
         let counters = Counters { balance, ..Counters::default() };
         let verdict = Verdict::default();
-        Self { governor, verdict, since_s: now_s, counters, recent, older: 0.0, ran_s: None }
+        Self {
+            governor,
+            verdict,
+            since_s: now_s,
+            counters,
+            recent,
+            older: None,
+            older_gained: 0.0,
+            lasting: Lasting::default(),
+            ran_s: None,
+        }
     }
 
     /// What counts for one epoch begins anew.
@@ -46,14 +59,30 @@ impl Process {
         };
     }
 
+    /// For how long it has been the same, seconds: since it is seen, was let go on, or was seen to change.
+    pub(crate) fn same_s(&self) -> f64 {
+        self.counters.now_s - self.since_s.max(self.counters.changed_s)
+    }
+
     /// Takes in whether what moves bring lasts.
     pub(crate) fn fade(&mut self) {
-        let older = std::mem::take(&mut self.older);
-        if let Some(balance) = &mut self.counters.balance {
-            let fading = self.recent.fading(balance.gained, older);
+        let older_gained = std::mem::take(&mut self.older_gained);
+        let Some(balance) = &mut self.counters.balance else { return };
+        if let Some(older) = &self.older {
             let weight = self.recent.weight(self.counters.length_s);
-            balance.fading += weight * (fading - balance.fading);
+            self.lasting.look(older, (balance.gained, older_gained), weight);
+            balance.fading = self.lasting.fading().unwrap_or(balance.fading);
+        } else {
+            self.lasting = Lasting::default();
+            balance.fading = 0.0;
         }
+    }
+
+    /// The moves until the end of the epoch become older; of units that are gone nothing is kept.
+    pub(crate) fn end_epoch(&mut self, lives: impl Fn(UnitId) -> bool) {
+        let moved = (self.counters.promoted + self.counters.demoted).as_f64();
+        self.recent.end_epoch(self.counters.now_s, moved, lives);
+        self.older = self.recent.older(self.counters.now_s - self.same_s());
     }
 
     /// By the end of the epoch it had used so many CPU seconds.

@@ -3,6 +3,7 @@
 use crate::channel::Worth;
 use crate::priority_order::RowOf;
 use crate::process::Process;
+use crate::recent_moves::Older;
 use crate::tenant::Outcome;
 use crate::{CostBenefit, Governors, Verdict, Watch};
 use pagetide_types::{Bytes, EpochHeat, UnitId};
@@ -33,8 +34,10 @@ pub(crate) struct Processes {
     by_number: BTreeMap<u32, Process>,
     /// By row of the last decision; empty: all of process 0.
     of_row: Vec<u32>,
-    /// By unit, when it went up, if it did not come down yet; seconds.
-    promoted: Vec<Option<f64>>,
+    /// By unit, its last move.
+    moved: Vec<Option<LastMove>>,
+    /// By row of the last decision, whether it was fast.
+    was_fast: Vec<bool>,
     /// Of all processes so far.
     promoted_then_demoted: Bytes,
     now_s: f64,
@@ -42,12 +45,23 @@ pub(crate) struct Processes {
     changed_s: f64,
     /// CPU seconds that watching the epoch took.
     watching_s: f64,
-    /// CPU seconds that making room took for what has not gone up so far.
-    room_s: f64,
     /// Memory that is watched together, if somebody says so.
     piece: Option<Bytes>,
     /// CPU seconds that processes used until the end of the epoch, by number.
     ran_s: BTreeMap<u32, f64>,
+}
+
+/// A unit's last move.
+#[derive(Clone, Copy, Debug)]
+struct LastMove {
+    at_s: f64,
+    up: bool,
+}
+
+impl LastMove {
+    fn is_of(self, older: &Older) -> bool {
+        (older.from_s..older.to_s).contains(&self.at_s)
+    }
 }
 
 /// Whose a row is.
@@ -64,12 +78,12 @@ impl Processes {
             overlapped: prices,
             by_number: BTreeMap::new(),
             of_row: Vec::new(),
-            promoted: Vec::new(),
+            moved: Vec::new(),
+            was_fast: Vec::new(),
             promoted_then_demoted: Bytes(0),
             now_s: 0.0,
             changed_s: 0.0,
             watching_s: 0.0,
-            room_s: 0.0,
             piece: None,
             ran_s: BTreeMap::new(),
         }
@@ -128,9 +142,11 @@ impl Processes {
         self.of_row.clear();
         self.of_row.extend_from_slice(process.unwrap_or_default());
         let rows = RowOf::of(heat);
-        for (unit, promoted) in (0..).map(UnitId).zip(&mut self.promoted) {
-            *promoted = promoted.filter(|_| rows.row(unit).is_some());
+        for (unit, moved) in (0..).map(UnitId).zip(&mut self.moved) {
+            *moved = moved.filter(|_| rows.row(unit).is_some());
         }
+        self.was_fast.clear();
+        self.was_fast.extend_from_slice(fast);
         self.count(heat, &rows, fast, length_s);
         self.count_gains(heat, &rows, fast);
         self.share_watching();
@@ -163,8 +179,7 @@ impl Processes {
                     Process::new(governor, self.prices.is_some(), self.now_s - length_s)
                 });
                 process.begin(self.now_s, length_s, self.changed_s);
-                let moving_s = process.counters.balance.map_or(0.0, |balance| balance.moving_s);
-                process.recent.end_epoch(self.now_s, moving_s, |unit| rows.row(unit).is_some());
+                process.end_epoch(|unit| rows.row(unit).is_some());
                 process
             });
             (from..end).for_each(|row| process.count(heat, row, fast[row]));
@@ -186,19 +201,22 @@ impl Processes {
         }
         let worth = Worth::of(heat, &prices, |row| !was_fast[row].unwrap_or(fast[row]));
         for (row, was_fast) in was_fast.iter().enumerate() {
-            let up_s = self.promoted.get(heat.unit[row].index()).copied().flatten();
-            if was_fast.is_none() && up_s.is_none() {
+            let last = self.moved.get(heat.unit[row].index()).copied().flatten();
+            let before = was_fast.or(last.map(|last| !last.up));
+            let Some(sooner) = before.map(|before| i8::from(fast[row]) - i8::from(before)) else {
                 continue;
-            }
+            };
             let process = self.by_number.get_mut(&number_of(&self.of_row, row));
-            let Some(process) = process else { continue };
+            let Some(process) = process.filter(|_| sooner != 0) else { continue };
             let Some(balance) = process.counters.balance.as_mut() else { continue };
             let counts = worth.map_or(1.0, |worth| worth.of_row(heat, row));
             let gained = prices.waits(counts * f64::from(heat.memory_rate(row)));
-            if let Some(was_fast) = *was_fast {
-                balance.gained += f64::from(i8::from(fast[row]) - i8::from(was_fast)) * gained;
-            } else if fast[row] && up_s.is_some_and(|up_s| process.recent.is_older(up_s)) {
-                process.older += gained;
+            let gained = f64::from(sooner) * gained;
+            let is_older = |older: Older| last.is_some_and(|last| last.is_of(&older));
+            if was_fast.is_some() {
+                balance.gained += gained;
+            } else if process.older.is_some_and(is_older) {
+                process.older_gained += gained;
             }
         }
         self.by_number.values_mut().for_each(Process::fade);
@@ -214,16 +232,19 @@ impl Processes {
         }
     }
 
-    /// For how long all processes that migrate have done so and been the same, seconds: the time of the youngest. Of one
-    /// for which what moves bring fades a part of it.
-    pub(crate) fn age_s(&self) -> f64 {
+    /// The time in which moves must bring what they cost, by how long all processes that migrate have been the same
+    /// ([`CostBenefit::at_age`]): that of the youngest, and of those for which what moves bring fades, a part of what is beyond
+    /// the usual.
+    pub(crate) fn at_age(&self, prices: &CostBenefit) -> CostBenefit {
         let all = self.by_number.values();
         let migrating = all.filter(|process| process.verdict == Verdict::Migrate);
-        let same_s = |process: &Process| {
+        let within_s = |process: &Process| {
             let fading = process.counters.balance.map_or(0.0, |balance| balance.fading);
-            (self.now_s - process.since_s.max(self.changed_s)) * (1.0 - fading)
+            let usual_s = prices.within_s;
+            usual_s + (prices.at_age(process.same_s()).within_s - usual_s) * (1.0 - fading)
         };
-        migrating.map(same_s).reduce(f64::min).unwrap_or(0.0)
+        let within_s = migrating.map(within_s).reduce(f64::min).unwrap_or(prices.within_s);
+        CostBenefit { within_s, ..*prices }
     }
 
     /// Whether nothing of the row's process may go up.
@@ -246,23 +267,9 @@ impl Processes {
         all.filter(|(_, process)| sparse(process)).map(|(number, _)| *number).collect()
     }
 
-    /// Making room took so many CPU seconds.
-    pub(crate) fn room_took(&mut self, cpu_s: f64) {
-        self.room_s += cpu_s;
-    }
-
-    /// Takes in what became of orders for rows of the heat that was judged last.
-    pub(crate) fn learn(&mut self, outcomes: &[Outcome]) {
-        let up = outcomes.iter().filter(|outcome| outcome.up);
-        let up: Bytes = up.map(|outcome| outcome.moved).sum();
-        // What nobody went up by is borne by who comes next.
-        let room_s = if up > Bytes(0) { std::mem::take(&mut self.room_s) } else { 0.0 };
-        let byte_s = room_s / up.as_f64().max(1.0);
-        outcomes.iter().for_each(|outcome| self.learn_one(outcome, byte_s));
-    }
-
-    /// `room_s`: what making room for a byte took.
-    fn learn_one(&mut self, outcome: &Outcome, room_s: f64) {
+    /// Takes in what became of orders for rows of the heat that was judged last. `room_s`: what making room for a byte that
+    /// went up took.
+    pub(crate) fn learn(&mut self, outcome: &Outcome, room_s: f64) {
         let unit = &outcome.unit;
         let number = number_of(&self.of_row, outcome.row);
         let Some(process) = self.by_number.get_mut(&number) else { return };
@@ -271,21 +278,28 @@ impl Processes {
         if outcome.moved == Bytes(0) {
             return;
         }
-        process.recent.moved(*unit, outcome.up);
         if let (Some(balance), Some(prices)) = (&mut counters.balance, &self.prices) {
             balance.moving_s += prices.moving(outcome.huge, outcome.moved);
             balance.moving_s += if outcome.up { room_s * outcome.moved.as_f64() } else { 0.0 };
         }
+        self.moved.resize(self.moved.len().max(unit.index() + 1), None);
+        let last = &mut self.moved[unit.index()];
         if outcome.up {
             counters.promoted += outcome.moved;
-            self.promoted.resize(self.promoted.len().max(unit.index() + 1), None);
-            self.promoted[unit.index()] = Some(self.now_s);
         } else {
             counters.demoted += outcome.moved;
-            if self.promoted.get_mut(unit.index()).and_then(Option::take).is_some() {
+            if last.is_some_and(|last| last.up) {
                 counters.promoted_then_demoted += outcome.moved;
                 self.promoted_then_demoted += outcome.moved;
             }
+        }
+        // The rest of one that was there already says nothing of where it was.
+        let was_fast = self.was_fast.get_mut(outcome.row);
+        if was_fast.map(|was| std::mem::replace(was, outcome.up)) == Some(outcome.up) {
+            *last = last.map(|last| LastMove { up: outcome.up, ..last });
+        } else {
+            process.recent.moved(*unit, outcome.up);
+            *last = Some(LastMove { at_s: self.now_s, up: outcome.up });
         }
     }
 

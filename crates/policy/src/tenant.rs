@@ -206,8 +206,7 @@ impl Tenant {
         let chosen = match room {
             Room::Ledger(_) => all_of(&moves, heat),
             Room::Limited { capacity, most, used, move_budget, for_births } => {
-                let age_s = self.processes.age_s();
-                let cost_benefit = prices.map(|terms| terms.at_age(age_s));
+                let cost_benefit = prices.map(|terms| self.processes.at_age(&terms));
                 found = cost_benefit.map(|terms| {
                     let moving = |row| may_go_up(row).then(|| terms.pays_by(heat, row));
                     let of = may_bring(heat, fast, moving, capacity);
@@ -243,14 +242,10 @@ impl Tenant {
         self.processes.moves_took(base_pages, huge_pages, cpu_s);
     }
 
-    /// Making room in fast memory for what goes up took so many CPU seconds; before [`Self::learn`]. It is borne by what went up.
-    pub fn room_took(&mut self, cpu_s: f64) {
-        self.processes.room_took(cpu_s);
-    }
-
-    /// Takes in what became of the last decision.
-    pub fn learn(&mut self, outcomes: impl Iterator<Item = Outcome>) {
-        self.processes.learn(&outcomes.collect::<Vec<_>>());
+    /// Takes in what became of the last decision. `room_s`: CPU seconds that making room in fast memory took, for each byte that
+    /// went up, which bears it.
+    pub fn learn(&mut self, outcomes: impl Iterator<Item = Outcome>, room_s: f64) {
+        outcomes.for_each(|outcome| self.processes.learn(&outcome, room_s));
     }
 
     /// Bytes that went down after they had gone up.
@@ -339,13 +334,13 @@ mod tests {
         };
         assert_eq!(decided.changes, [change]);
         let up = Outcome { moved: PAGE, ..Outcome::of(&heat, 1, true) };
-        tenant.learn([up].into_iter());
+        tenant.learn([up].into_iter(), 0.0);
         tenant.arrive(&heat);
         let again =
             tenant.decide(&heat, 2.0, places, Room::Ledger(Bytes(2 * PAGE.0)), (false, None));
         assert_eq!((again.standing_still, again.changes), (1, vec![]), "that is nothing new");
         let down = Outcome { up: false, ..up };
-        tenant.learn([down, down].into_iter());
+        tenant.learn([down, down].into_iter(), 0.0);
         assert_eq!(tenant.promoted_then_demoted(), PAGE, "once up, once down for nothing");
         let seen = seen.lock().unwrap();
         let asked: Vec<_> =

@@ -256,7 +256,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         process: &[u32],
     ) -> Vec<usize> {
         let pays_from =
-            self.tenant.prices().map_or(0.0, |terms| terms.pays_from() / terms.in_order);
+            self.tenant.prices().map_or(0.0, |terms| terms.pays_from() / terms.in_order.min(1.0));
         let hot = |row: usize| {
             let each = f64::from(heat.rate[row]) / f64::from(heat.pages[row].max(1));
             each > pays_from

@@ -250,11 +250,13 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             // Else most of it went into asking.
             self.tenant.moves_took(moved.base_pages, moved.huge_pages, report.cpu_ns as f64 * 1e-9);
         }
-        self.tenant.room_took(report.making_room_ns as f64 * 1e-9);
         self.page_cache.went(report.cache_given_up, report.cache_refused);
         let off_books = |unit: &UnitId| self.off_books.binary_search(unit).is_ok();
         let booked = self.ordered.iter().filter(|outcome| !off_books(&outcome.unit));
-        self.tenant.learn(booked.copied());
+        // Room for the reserve alone is borne by nobody.
+        let up = report.promoted.bytes().as_f64();
+        let room_s = if up > 0.0 { report.making_room_ns as f64 * 1e-9 / up } else { 0.0 };
+        self.tenant.learn(booked.copied(), room_s);
         self.moved = true;
         self.summary.promoted_then_demoted = self.tenant.promoted_then_demoted();
         self.summary.moves.add(&round.report);

@@ -71,11 +71,11 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             let of = mappings.first().map(|mapping| (mapping.pid, mapping.start));
             *known.entry(of).or_insert_with(|| mover.kernel().sharing(mappings))
         };
-        // Who is bound to one socket is to have fast memory there.
+        // Who is bound to one node's CPUs is to have fast memory there.
         let mut homes = BTreeMap::new();
         let several = tiers.fast.len() > 1;
         let mut home = |pid: Pid| {
-            let find = || tiers.node_of(&mover.kernel().cpus_of(pid));
+            let find = || mover.kernel().bound_to(pid, &|cpu| tiers.node_of(cpu));
             several.then(|| *homes.entry(pid).or_insert_with(find)).flatten()
         };
         let mut room = room.above_floor(tiers.leaving, idle_cache);
@@ -101,6 +101,6 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let off_books = |row: &usize| self.off_books.binary_search(&heat.unit[*row]).is_ok();
         let moves = moves.into_iter().filter(|(row, _)| !off_books(row));
         let outcome = |(row, up)| Outcome { moved: heat.bytes(row), ..Outcome::of(heat, row, up) };
-        self.tenant.learn(moves.map(outcome));
+        self.tenant.learn(moves.map(outcome), 0.0);
     }
 }

@@ -14,7 +14,7 @@
 //! any case, a count that stands on few pieces, for chance lies on either side as well.
 //!
 //! The mean follows what changes slowly. Where that is loss (of entries in fast memory, ours), a count is also held against the
-//! first mean that had levelled out ([`AccessChange::or_drift`]).
+//! first mean ([`AccessChange::or_drift`]).
 //!
 //! A process that has less of the CPUs than before accesses less in the same time, which is no change either (ours). Of
 //! accesses that stay as they are, entries seen accessed grow with the time for which it runs, and ever more slowly: in half
@@ -157,8 +157,7 @@ pub(crate) struct AccessChange {
     /// Counts in a row that were off the mean, and whether the last one was above it.
     deviating: u32,
     above: bool,
-    /// Whether a mean that falls slowly is a change, the first one that had levelled out, and counts in a row that were far
-    /// below it.
+    /// Whether a mean that falls slowly is a change, the first one, and counts in a row that were far below it.
     drifts: bool,
     first: Option<Level>,
     below: u32,
@@ -247,13 +246,13 @@ impl AccessChange {
         let longer = level.longer(entries);
         let most = mean * longer.clamp(1.0, LONGER);
         let (off, of) = if count < mean { level.missing(entries) } else { (count - most, most) };
+        if self.window.len() == rule.window {
+            self.first = self.first.or(Some(level));
+        }
         let lost = self.lost(rule, entries);
         if !self.stabilized {
             let is_level = off <= (rule.settle * of).max(chance);
             self.stabilized = self.window.len() == rule.window && is_level;
-            if self.stabilized {
-                self.first = self.first.or(Some(level));
-            }
         } else if off > (rule.deviate * of).max(chance) {
             // The mean stays as it was, or it would follow the change.
             let turned = std::mem::replace(&mut self.above, count > mean) != self.above;
@@ -280,8 +279,7 @@ impl AccessChange {
         lost
     }
 
-    /// Whether so many counts in a row were far below the first mean that had levelled out, though each was near that of
-    /// its time.
+    /// Whether so many counts in a row were far below the first mean, though each was near that of its time.
     fn lost(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         let first = self.first.filter(|_| self.drifts)?;
         let (missing, of) = first.missing(entries);

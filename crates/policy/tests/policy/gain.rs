@@ -422,8 +422,7 @@ fn exchanged_by(
         let downs = decided.chosen.demote.iter().map(|row| outcome(*row, false));
         let outcomes: Vec<Outcome> = ups.chain(downs).collect();
         outcomes.iter().for_each(|outcome| fast[outcome.row] = outcome.up);
-        tenant.room_took(if *epoch == 0 { room_s } else { 0.0 });
-        tenant.learn(outcomes.into_iter());
+        tenant.learn(outcomes.into_iter(), room_s / 4096.0);
         decided.standing_still == 1
     })
 }
@@ -462,7 +461,7 @@ fn sliding(window: usize, later_ms: f32) -> Option<u32> {
         let downs = decided.chosen.demote.iter().map(|row| outcome(*row, false));
         let outcomes: Vec<Outcome> = ups.chain(downs).collect();
         outcomes.iter().for_each(|outcome| fast[outcome.row] = outcome.up);
-        tenant.learn(outcomes.into_iter());
+        tenant.learn(outcomes.into_iter(), 0.0);
         decided.standing_still == 1
     })
 }

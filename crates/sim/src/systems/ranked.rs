@@ -190,7 +190,7 @@ impl Managed {
         let looked = self.tracker.look(&interval, world);
         world.cores.kernel(now_ns, looked.cpu_ns);
         self.heat = looked.heat;
-        self.tenant.learn(self.outcomes.drain(..));
+        self.tenant.learn(self.outcomes.drain(..), 0.0);
         let heat = &self.heat;
         self.tenant.arrive(heat);
         let fast: Vec<bool> = heat.node.iter().map(|node| node.0 == 0).collect();

@@ -1,4 +1,4 @@
-//! Which CPUs a process may run on (`Cpus_allowed_list` of proc_pid_status(5)).
+//! To which node a process is bound, by the CPUs on which its threads may run (`Cpus_allowed_list` of proc_pid_status(5)).
 
 use crate::Host;
 use crate::nodes::parse_list;

@@ -30,7 +30,8 @@ pub(crate) const LONGEST: f64 = 5.0;
 /// allows are counted too often, and must not make those of others look short.
 const LEAST_PART: f64 = 1.0 / 24.0;
 
-/// What comes in order leaves at least so large a part of the time to the others.
+/// What comes in order is taken to be waited for in so large a part of the time at most, where the others' is told: how far it is
+/// overlapped is not known well [I].
 const MOST_IN_ORDER: f64 = 0.5;
 
 /// What moves were taken to cost before counts as much as so many MiB that moved.
@@ -53,11 +54,11 @@ impl CostBenefit {
     /// they ran, each counts for a part of its latency, of as many as a core has under way. What comes in order is overlapped
     /// already by what it counts for ([`Self::in_order`]): the others have the time that it leaves.
     pub(crate) fn overlapped(&self, heat: &EpochHeat, fast: &[bool]) -> Self {
+        // Where nobody knows the channel they are not told apart (see channel.rs).
+        let told = self.channel_ns > 0.0;
         let (mut alone_s, mut in_order_s) = (0.0, 0.0);
         for (row, fast) in fast.iter().enumerate() {
             let latency_s = (self.fast_ns + if *fast { 0.0 } else { self.gain_ns }) * 1e-9;
-            // Where nobody knows the channel they are not told apart (see channel.rs).
-            let told = self.channel_ns > 0.0;
             let in_order = if told { heat.in_order_rate(row) } else { 0.0 };
             in_order_s += in_order * self.in_order * latency_s;
             alone_s += (f64::from(heat.rate[row]) - in_order) * latency_s;
@@ -68,7 +69,6 @@ impl CostBenefit {
             return *self;
         }
         let in_order = (cores / in_order_s).min(1.0);
-        // What comes in order is not known that well.
         let left_s = cores - in_order_s.min(cores * MOST_IN_ORDER);
         let alone = (left_s / alone_s).clamp(LEAST_PART, 1.0);
         let in_order = self.in_order * in_order / alone;

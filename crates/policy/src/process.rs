@@ -108,3 +108,30 @@ impl Process {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::GovernorSpec;
+
+    #[test]
+    fn what_faded_before_a_change_says_nothing_of_what_moves_after_it() {
+        let governor = "gain".parse::<GovernorSpec>().unwrap().build();
+        let mut process = Process::new(governor, true, 0.0);
+        // A page goes up each second, and brings something for a minute.
+        let mut fading = |until_s: u32, from_s: u32, changed_s: f64| {
+            for second in from_s..=until_s {
+                process.begin(f64::from(second), 1.0, changed_s);
+                process.end_epoch(|_| true);
+                process.counters.balance.as_mut().unwrap().gained = 1.0;
+                process.fade();
+                process.counters.promoted += Bytes(4096);
+            }
+            process.counters.balance.unwrap().fading
+        };
+        assert_eq!(fading(60, 1, 0.0), 0.0, "nothing is older");
+        assert_eq!(fading(300, 61, 0.0), 1.0);
+        assert_eq!(fading(301, 301, 300.0), 0.0, "it has just changed");
+        assert_eq!(fading(400, 302, 300.0), 1.0);
+    }
+}

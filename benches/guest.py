@@ -106,6 +106,15 @@ def arguments(doc, name, clock=BY_HOST):
     return parser
 
 
+def parse_either_clock(parser):
+    """Parses options of a script whose guests may go by the host's clock instead, one at a time."""
+    parser.add_argument("--by-host", action="store_true", help="guests whose time goes by the host's clock; leave it idle")
+    args = parser.parse_args()
+    if args.by_host:
+        args.clock, args.budget, args.jobs = BY_HOST, 3 * BY_HOST.observing, 1
+    return args
+
+
 def at_once(args, jobs):
     """Calls functions with their arguments, so many at a time as the options say. On Ctrl-C no further one begins, and the
     guests end by it too."""

@@ -130,10 +130,7 @@ def main():
     parser = guest.arguments(__doc__, "tiering", guest.FELT)
     parser.add_argument("--repeat", type=int, default=1, help="guests per case")
     parser.add_argument("--files", action="store_true", help="page cache fills fast memory at first")
-    parser.add_argument("--by-host", action="store_true", help="guests whose time goes by the host's clock; leave it idle")
-    args = parser.parse_args()
-    if args.by_host:
-        args.clock, args.budget, args.jobs = guest.BY_HOST, 3 * guest.BY_HOST.observing, 1
+    args = guest.parse_either_clock(parser)
     args.folder = args.results / args.name
     if not args.show:
         common.open_results(args).joinpath(args.name).mkdir(exist_ok=True)

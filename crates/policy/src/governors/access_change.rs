@@ -11,7 +11,8 @@
 //!
 //! Phases that come again and again have counts on either side of their mean, each of them off it, and now and then several in
 //! a row are. Who asks for it ([`ChangeRule::on_one_side`]; ours) counts only those in a row that lie on one side; so does, in
-//! any case, a count that stands on few pieces, for chance lies on either side as well.
+//! any case, a count that stands on few pieces, for chance lies on either side as well. Nor is for him a change what is like
+//! all counts since the stop: six are off their true mean by chance, and what is as it was then needs no other placement.
 //!
 //! The mean follows what changes slowly. Where that is loss (of entries in fast memory, ours), a count is also held against the
 //! first mean ([`AccessChange::or_drift`]).
@@ -23,7 +24,6 @@
 use super::level::Level;
 use super::{Entries, Watch};
 use crate::options::{OptionInfo, Settings};
-use std::collections::VecDeque;
 
 pub(crate) const OPTIONS: [OptionInfo; 6] = [
     OptionInfo {
@@ -74,15 +74,14 @@ pub(crate) const OPTIONS: [OptionInfo; 6] = [
 /// freedom: 2.57, times the root of 7/6).
 const SPREAD: f64 = 2.8;
 
-/// Of a process that runs for longer than before so many times as much is the most that is no change; and one that runs
-/// for less than one part in so many pauses.
-const LONGER: f64 = 2.0;
-
 /// What goes on for so many windows is no pause, but how it is now.
 const PAUSE: usize = 10;
 
 /// What has become less by so many times the share that is a change at once is one however slowly it did.
 const DRIFTED: f64 = 2.0;
+
+/// So many counts are kept: of an hour, if nothing else is asked for.
+const KEPT: usize = 720;
 
 /// After restarts that brought nothing, at most so many times the counts in a row.
 const LONGEST: f64 = 16.0;
@@ -148,8 +147,8 @@ pub(crate) struct AccessChange {
     watched_s: f64,
     /// After so many such seconds the next count is due.
     due_s: f64,
-    /// Counts.
-    window: VecDeque<Entries>,
+    /// Counts that were like those before them; the mean is of the last ones.
+    counts: Vec<Entries>,
     /// Counts in a row that are of a pause.
     paused: usize,
     /// The mean has levelled out.
@@ -194,7 +193,7 @@ impl AccessChange {
             sums: [0.0; 4],
             watched_s: 0.0,
             due_s: rule.every_s,
-            window: VecDeque::new(),
+            counts: Vec::new(),
             paused: 0,
             stabilized: false,
             deviating: 0,
@@ -236,47 +235,54 @@ impl AccessChange {
     /// One count more.
     fn sample(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         // Without the newest one: it is what is judged.
-        let level = Level::of(&self.window);
+        let window = &self.counts[self.counts.len().saturating_sub(rule.window)..];
+        let level = Level::of(window);
         let mean = level.count;
-        let squares: f64 = self.window.iter().map(|of| (of.count - mean).powi(2)).sum();
+        let squares: f64 = window.iter().map(|of| (of.count - mean).powi(2)).sum();
         // The same pieces each time differ by less than pieces that are drawn anew would.
-        let spread = SPREAD * (squares / (self.window.len() as f64 - 1.0).max(1.0)).sqrt();
+        let spread = SPREAD * (squares / (window.len() as f64 - 1.0).max(1.0)).sqrt();
         let (same, other) = (entries.chance(mean).min(spread), level.of_other_pieces(entries));
         let (count, chance) = (entries.count, same.hypot(other));
-        let longer = level.longer(entries);
-        let most = mean * longer.clamp(1.0, LONGER);
-        let (off, of) = if count < mean { level.missing(entries) } else { (count - most, most) };
-        if self.window.len() == rule.window {
+        let (above, (off, of)) = (count > mean, level.off(entries));
+        let is_full = window.len() == rule.window;
+        if is_full {
             self.first = self.first.or(Some(level));
         }
         let lost = self.lost(rule, entries);
         if !self.stabilized {
-            let is_level = off <= (rule.settle * of).max(chance);
-            self.stabilized = self.window.len() == rule.window && is_level;
-        } else if off > (rule.deviate * of).max(chance) {
+            self.stabilized = is_full && off <= (rule.settle * of).max(chance);
+        } else if off > (rule.deviate * of).max(chance) && self.is_new(rule, entries, above) {
             // The mean stays as it was, or it would follow the change.
-            let turned = std::mem::replace(&mut self.above, count > mean) != self.above;
+            let turned = std::mem::replace(&mut self.above, above) != self.above;
             let anew = turned && (rule.on_one_side || entries.pieces.is_some());
             self.deviating = if anew { 1 } else { self.deviating + 1 };
             let changed = f64::from(self.deviating) >= rule.needed();
             return changed.then_some(Changed { mean, count });
         }
         self.deviating = 0;
-        let pauses = self.stabilized && longer * LONGER < 1.0;
+        let pauses = self.stabilized && level.pauses(entries);
         self.paused = if pauses { self.paused + 1 } else { 0 };
         if pauses && self.paused < PAUSE * rule.window {
             // What goes on as before after a pause is held against what was before the pause.
             return None;
         }
         if pauses {
-            self.window.clear();
+            self.counts.clear();
             (self.stabilized, self.paused, self.first) = (false, 0, None);
         }
-        self.window.push_back(*entries);
-        if self.window.len() > rule.window {
-            self.window.pop_front();
+        if self.counts.len() == KEPT.max(rule.window) {
+            self.counts.remove(0);
         }
+        self.counts.push(*entries);
         lost
+    }
+
+    /// Whether a count that is off the mean is as far off that of all counts, to the same side, where it is asked that changes
+    /// lie on one.
+    fn is_new(&self, rule: &ChangeRule, entries: &Entries, above: bool) -> bool {
+        let all = Level::of(&self.counts);
+        let (off, of) = all.off(entries);
+        !rule.on_one_side || off > rule.deviate * of && (entries.count > all.count) == above
     }
 
     /// Whether so many counts in a row were far below the first mean, though each was near that of its time.
@@ -285,9 +291,7 @@ impl AccessChange {
         let (missing, of) = first.missing(entries);
         let chance = entries.chance(first.count).hypot(first.of_other_pieces(entries));
         let is_lost = missing > (DRIFTED * rule.deviate * of).max(chance);
-        // A pause says nothing.
-        let pauses = first.longer(entries) * LONGER < 1.0;
-        self.below = if is_lost && !pauses { self.below + 1 } else { 0 };
+        self.below = if is_lost && !first.pauses(entries) { self.below + 1 } else { 0 };
         let changed = f64::from(self.below) >= rule.needed();
         changed.then_some(Changed { mean: first.count, count: entries.count })
     }

@@ -1,7 +1,10 @@
 //! What is to be expected of a count by those before it.
 
 use super::Entries;
-use std::collections::VecDeque;
+
+/// Of a process that runs for longer than before so many times as much is the most that is no change; and one that runs
+/// for less than one part in so many pauses.
+const LONGER: f64 = 2.0;
 
 /// What some counts are on average.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +16,7 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    pub(crate) fn of(counts: &VecDeque<Entries>) -> Self {
+    pub(crate) fn of(counts: &[Entries]) -> Self {
         let all = (counts.len() as f64).max(1.0);
         let known = counts.iter().filter_map(|of| of.cores);
         let (sum, ran) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
@@ -24,10 +27,24 @@ impl Level {
         }
     }
 
+    /// By how much a count is outside of what is to be expected by these, and what that is at least or at most.
+    pub(crate) fn off(&self, entries: &Entries) -> (f64, f64) {
+        if entries.count < self.count {
+            return self.missing(entries);
+        }
+        let most = self.count * self.longer(entries).clamp(1.0, LONGER);
+        (entries.count - most, most)
+    }
+
     /// By how much a count is below what is to be expected by these at least, and what that is.
     pub(crate) fn missing(&self, entries: &Entries) -> (f64, f64) {
         let least = self.count * self.longer(entries).min(1.0);
         (least - entries.count, least)
+    }
+
+    /// Whether a count is of a process that runs for less than half of the time: a pause says nothing.
+    pub(crate) fn pauses(&self, entries: &Entries) -> bool {
+        self.longer(entries) * LONGER < 1.0
     }
 
     /// How far a count may be off the mean by chance, because it stands on more pieces than these did, or on a part of theirs
@@ -41,7 +58,7 @@ impl Level {
     }
 
     /// How many times as long as for these the process ran.
-    pub(crate) fn longer(&self, entries: &Entries) -> f64 {
+    fn longer(&self, entries: &Entries) -> f64 {
         entries.cores.zip(self.cores).map_or(1.0, |(now, before)| now / before)
     }
 }

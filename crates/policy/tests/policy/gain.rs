@@ -458,38 +458,46 @@ fn a_tenant_counts_what_moves_bring_and_cost() {
     assert_eq!(exchanged([980.0, 1000.0], 100.0), Some(14));
 }
 
-/// A window of so many units slides through memory, one unit a second. A move and its way back take 10 ms. Until 600 s each unit
-/// brings 0.5 ms a second while it is in the window, and then `later_ms`. Seconds until it is stopped.
+/// A window of so many units slides through memory, one unit a second. A move and its way back take 10 ms, to be brought within
+/// so many seconds. Until 600 s each unit brings 0.5 ms a second while it is in the window, and then `later_ms`. The second in
+/// which it was first stopped, and units that went up after 700 s.
 #[expect(clippy::unwrap_used, reason = "a test's own text")]
-fn sliding(window: usize, later_ms: f32) -> Option<u32> {
-    let prices = CostBenefit { base_us: 5000.0, ..PRICES };
+fn slides(gain: &str, window: usize, later_ms: f32, within_s: f64) -> (Option<u32>, usize) {
+    let prices = CostBenefit { base_us: 5000.0, within_s, ..PRICES };
     let policy = "rate:steps=256,interval=0".parse().unwrap();
-    let spec: GovernorSpec = "gain".parse().unwrap();
+    let spec: GovernorSpec = gain.parse().unwrap();
     let mut tenant = Tenant::new(Decider::new(&policy), (&spec).into(), Some(prices));
     let units = 1500 + window;
     let mut fast = vec![false; units];
-    (0..1500).find(|second| {
-        let ms = if *second < 600 { 0.5 } else { later_ms };
-        let at = *second as usize;
+    let (mut stopped, mut late) = (None, 0);
+    for second in 0..1500 {
+        let ms = if second < 600 { 0.5 } else { later_ms };
+        let at = second as usize;
         let rate = |unit: usize| if (at..at + window).contains(&unit) { ms * 1e4 } else { 1.0 };
-        let heat = heat(*second, &(0..units).map(rate).collect::<Vec<f32>>());
+        let heat = heat(second, &(0..units).map(rate).collect::<Vec<f32>>());
         let places = Places { fast: Some(&fast), ..Places::default() };
         tenant.arrive(&heat);
         tenant.watched(1e-6, None);
-        let room = Room::Ledger(Bytes(4096 * window as u64));
+        let has = |pages: usize| Bytes(4096 * pages as u64);
+        let (capacity, used) = (has(window), has(fast.iter().filter(|fast| **fast).count()));
+        let (most, move_budget, for_births) = (capacity, has(units), Bytes(0));
+        let room = Room::Limited { capacity, most, used, move_budget, for_births };
         let decided = tenant.decide(&heat, 1.0, places, room, (false, None));
         let outcome = |row: usize, up: bool| Outcome { moved: PAGE, ..Outcome::of(&heat, row, up) };
         let ups = decided.chosen.promote.iter().map(|row| outcome(*row, true));
         let downs = decided.chosen.demote.iter().map(|row| outcome(*row, false));
         let outcomes: Vec<Outcome> = ups.chain(downs).collect();
         outcomes.iter().for_each(|outcome| fast[outcome.row] = outcome.up);
+        late += if second > 700 { decided.chosen.promote.len() } else { 0 };
         tenant.learn(outcomes.into_iter(), 0.0);
-        decided.standing_still == 1
-    })
+        stopped = stopped.or((decided.standing_still == 1).then_some(second));
+    }
+    (stopped, late)
 }
 
 #[test]
 fn what_is_hot_for_less_than_a_minute_is_not_taken_to_bring_for_longer() {
+    let sliding = |window, later_ms| slides("gain", window, later_ms, 0.0).0;
     // In 40 s 0.5 ms a second are 20, twice what moves take, 0.3 more than they take, and 0.2 less.
     assert_eq!(sliding(40, 0.3), None);
     let stopped = sliding(40, 0.2);
@@ -499,11 +507,41 @@ fn what_is_hot_for_less_than_a_minute_is_not_taken_to_bring_for_longer() {
 }
 
 #[test]
+fn what_does_not_stay_hot_is_not_moved_for_what_it_would_bring_later() {
+    // In 30 s 0.2 ms a second do not bring 10 ms, in five times as long they do. Nothing is stopped.
+    let late = |window| slides("gain:patience=10000", window, 0.2, 30.0).1;
+    assert_eq!(late(40), 0, "hot for 40 s");
+    assert!(late(600) > 700, "{}", late(600));
+}
+
+#[test]
 fn making_room_is_borne_by_what_goes_up() {
     // 100 more accesses a second at 100 ns bring 100 us in the horizon, of 20 us and 10 of watching.
     let with_room = |us: f64| exchanged_by([900.0, 1000.0], &PRICES, 0.0, us * 1e-6);
     assert_eq!([0.0, 60.0].map(with_room), [Some(15); 2]);
     assert_eq!(with_room(80.0), Some(14));
+}
+
+#[test]
+fn the_rest_of_a_unit_that_was_fast_brings_nothing_by_going_up() {
+    // A page goes up in the first epoch, of a unit that was slow or of one that counts as fast already.
+    let stops = |was_fast: bool| {
+        let spec = "gain:horizon=10,patience=5".parse::<GovernorSpec>().unwrap();
+        let decider = Decider::new(&"rate".parse().unwrap());
+        let mut tenant = Tenant::new(decider, (&spec).into(), Some(PRICES));
+        (0..60).find(|epoch| {
+            let heat = heat(*epoch, &[1000.0]);
+            let fast = [was_fast || *epoch > 0];
+            let places = Places { fast: Some(&fast), ..Places::default() };
+            tenant.arrive(&heat);
+            tenant.watched(1e-6, None);
+            let decided = tenant.decide(&heat, 1.0, places, Room::Ledger(PAGE), (false, None));
+            let outcome = Outcome { moved: PAGE, ..Outcome::of(&heat, 0, true) };
+            tenant.learn((*epoch == 0).then_some(outcome).into_iter(), 0.0);
+            decided.standing_still == 1
+        })
+    };
+    assert_eq!([false, true].map(stops), [Some(15), Some(14)]);
 }
 
 #[test]

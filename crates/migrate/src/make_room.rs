@@ -189,7 +189,23 @@ impl Scouts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SimulatedKernel;
     use std::fs;
+
+    #[test]
+    fn who_is_to_stop_asks_no_further_node() {
+        // Two nodes full of page cache, of which each is to keep 16 pages free.
+        let made = |stops: bool| {
+            let kernel = SimulatedKernel::two_tiers(512, 512);
+            let nodes = [0, 1].map(NodeId);
+            let all = |bytes: u64| nodes.map(|node| (node, Bytes(bytes))).into();
+            nodes.iter().for_each(|node| kernel.cache(*node, 512));
+            let (reserve, idle_cache) = (all(16 << 12), all(1 << 20));
+            let options = Options { reserve, idle_cache, ..Options::default() };
+            for_round(&kernel, &options, (&VecDeque::new(), &VecDeque::new()), &|| stops).pages
+        };
+        assert_eq!([true, false].map(made), [24, 48]);
+    }
 
     #[test]
     fn ours_are_half_of_what_is_available_at_most_and_within_our_cgroup() {

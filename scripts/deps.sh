@@ -17,7 +17,8 @@ lab) packages+=(qemu-system-x86 busybox-static numactl ndctl daxctl xz-utils) ;;
 # The programs that the truth bench measures (benches/truth), and QEMU, which executes them.
 truth)
     packages+=(qemu-user python3 python3-venv redis-server memcached liblinear-tools cadical)
-    packages+=(sqlite3 zstd xz-utils g++ lua5.4 stockfish bwa default-jdk-headless golang-go nodejs ruby)
+    packages+=(sqlite3 zstd xz-utils g++ lua5.4 stockfish bwa default-jdk-headless golang-go nodejs ruby
+        perl rocksdb-tools octave ocaml-nox povray)
     ;;
 # The server that the long tests record. It is started by them alone: no cluster is made at installation.
 long)

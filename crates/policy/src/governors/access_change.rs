@@ -12,7 +12,8 @@
 //! Phases that come again and again have counts on either side of their mean, each of them off it, and now and then several in
 //! a row are. Who asks for it ([`ChangeRule::on_one_side`]; ours) counts only those in a row that lie on one side; so does, in
 //! any case, a count that stands on few pieces, for chance lies on either side as well. Nor is for him a change what is like
-//! all counts since the stop: six are off their true mean by chance, and what is as it was then needs no other placement.
+//! all counts since the stop: six are off their true mean by chance, and what is as it was then needs no other placement. And
+//! what changes before the mean has levelled out is one for him, or it would be taken for how the process has always been.
 //!
 //! The mean follows what changes slowly. Where that is loss (of entries in fast memory, ours), a count is also held against the
 //! first mean ([`AccessChange::or_drift`]).
@@ -70,15 +71,14 @@ pub(crate) const OPTIONS: [OptionInfo; 6] = [
     },
 ];
 
-/// Within so many deviations of six counts the next one is found, but for one in twenty (Student's t, 5 degrees of
-/// freedom: 2.57, times the root of 7/6).
-const SPREAD: f64 = 2.8;
-
 /// What goes on for so many windows is no pause, but how it is now.
 const PAUSE: usize = 10;
 
 /// What has become less by so many times the share that is a change at once is one however slowly it did.
 const DRIFTED: f64 = 2.0;
+
+/// So many counts at least are what those after them have left.
+const BEFORE: usize = 3;
 
 /// So many counts are kept: of an hour, if nothing else is asked for.
 const KEPT: usize = 720;
@@ -238,17 +238,13 @@ impl AccessChange {
         let window = &self.counts[self.counts.len().saturating_sub(rule.window)..];
         let level = Level::of(window);
         let mean = level.count;
-        let squares: f64 = window.iter().map(|of| (of.count - mean).powi(2)).sum();
-        // The same pieces each time differ by less than pieces that are drawn anew would.
-        let spread = SPREAD * (squares / (window.len() as f64 - 1.0).max(1.0)).sqrt();
-        let (same, other) = (entries.chance(mean).min(spread), level.of_other_pieces(entries));
-        let (count, chance) = (entries.count, same.hypot(other));
+        let (count, chance) = (entries.count, level.chance(entries));
         let (above, (off, of)) = (count > mean, level.off(entries));
         let is_full = window.len() == rule.window;
         if is_full {
             self.first = self.first.or(Some(level));
         }
-        let lost = self.lost(rule, entries);
+        let changed = self.lost(rule, entries).or(self.stepped(rule, entries));
         if !self.stabilized {
             self.stabilized = is_full && off <= (rule.settle * of).max(chance);
         } else if off > (rule.deviate * of).max(chance) && self.is_new(rule, entries, above) {
@@ -274,7 +270,7 @@ impl AccessChange {
             self.counts.remove(0);
         }
         self.counts.push(*entries);
-        lost
+        changed
     }
 
     /// Whether a count that is off the mean is as far off that of all counts, to the same side, where it is asked that changes
@@ -283,6 +279,28 @@ impl AccessChange {
         let all = Level::of(&self.counts);
         let (off, of) = all.off(entries);
         !rule.on_one_side || off > rule.deviate * of && (entries.count > all.count) == above
+    }
+
+    /// Whether so many counts in a row, with this one, are all far above or all far below each one before them, of which there
+    /// are [`BEFORE`] at least, where it is asked that changes lie on one side: what changes while the mean is still to level
+    /// out would be what it levels out at.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number")]
+    fn stepped(&self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
+        let needed = rule.needed() as usize;
+        let before = (self.counts.len() + 1).checked_sub(needed).filter(|n| *n >= BEFORE)?;
+        let (before, after) = self.counts.split_at(before);
+        let level = Level::of(before);
+        let far = |old: &Entries, new: &Entries| {
+            let (off, of) = Level::of(&[*old]).off(new);
+            let is_far = off > (rule.deviate * of).max(level.chance(new));
+            is_far.then_some(new.count > old.count)
+        };
+        let mut pairs = before
+            .iter()
+            .flat_map(|old| after.iter().chain([entries]).map(move |new| far(old, new)));
+        let first = pairs.next()??;
+        let stepped = rule.on_one_side && pairs.all(|far| far == Some(first));
+        stepped.then_some(Changed { mean: level.count, count: entries.count })
     }
 
     /// Whether so many counts in a row were far below the first mean, though each was near that of its time.

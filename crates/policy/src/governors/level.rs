@@ -2,6 +2,10 @@
 
 use super::Entries;
 
+/// Within so many deviations of six counts the next one is found, but for one in twenty (Student's t, 5 degrees of
+/// freedom: 2.57, times the root of 7/6).
+const SPREAD: f64 = 2.8;
+
 /// Of a process that runs for longer than before so many times as much is the most that is no change; and one that runs
 /// for less than one part in so many pauses.
 const LONGER: f64 = 2.0;
@@ -10,6 +14,8 @@ const LONGER: f64 = 2.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
     pub(crate) count: f64,
+    /// How far they scatter.
+    deviation: f64,
     /// Of those that say.
     pieces: f64,
     cores: Option<f64>,
@@ -20,8 +26,11 @@ impl Level {
         let all = (counts.len() as f64).max(1.0);
         let known = counts.iter().filter_map(|of| of.cores);
         let (sum, ran) = known.fold((0.0, 0.0), |(sum, n), cores| (sum + cores, n + 1.0));
+        let count = counts.iter().map(|of| of.count).sum::<f64>() / all;
+        let squares: f64 = counts.iter().map(|of| (of.count - count).powi(2)).sum();
         Self {
-            count: counts.iter().map(|of| of.count).sum::<f64>() / all,
+            count,
+            deviation: (squares / (counts.len() as f64 - 1.0).max(1.0)).sqrt(),
             pieces: counts.iter().filter_map(|of| of.pieces).sum::<f64>() / all,
             cores: (sum > 0.0).then(|| sum / ran),
         }
@@ -45,6 +54,13 @@ impl Level {
     /// Whether a count is of a process that runs for less than half of the time: a pause says nothing.
     pub(crate) fn pauses(&self, entries: &Entries) -> bool {
         self.longer(entries) * LONGER < 1.0
+    }
+
+    /// How far a count may be off the mean by chance.
+    pub(crate) fn chance(&self, entries: &Entries) -> f64 {
+        // The same pieces each time differ by less than pieces that are drawn anew would.
+        let same = entries.chance(self.count).min(SPREAD * self.deviation);
+        same.hypot(self.of_other_pieces(entries))
     }
 
     /// How far a count may be off the mean by chance, because it stands on more pieces than these did, or on a part of theirs

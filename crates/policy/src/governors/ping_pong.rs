@@ -65,23 +65,23 @@ pub(crate) const OPTIONS: [OptionInfo; 9] = [
     },
     OptionInfo {
         name: "floor",
-        summary: "ticks in a row in which next to nothing went up that are enough, varied or not, \
-                  once all memory was watched in them; 0: never (as published)",
+        summary: "idle ticks in a row that are enough, varied or not, once all memory was watched in \
+                  them; 0: never (as published)",
         default: 15.0,
         range: (0.0, 10_000.0),
         whole: true,
     },
     OptionInfo {
         name: "passes",
-        summary: "how often all memory must be watched for that where nothing went up so far: a page that is \
-                  promoted by how far apart its faults are shows that in the third pass at the earliest",
+        summary: "how often all memory must have been watched in idle ticks where nothing went up so far (a page \
+                  promoted by how far apart its faults are shows that in the third pass at the earliest)",
         default: 4.0,
         range: (0.0, 1000.0),
         whole: false,
     },
     OptionInfo {
         name: "idle",
-        summary: "part of the most that went up in a tick that is next to nothing",
+        summary: "a tick is idle if no more went up in it than this part of what went up in the busiest one",
         default: 0.05,
         range: (0.0, 1.0),
         whole: false,

@@ -268,6 +268,22 @@ fn counts_that_scatter_about_the_same_mean_are_no_change_and_half_as_many_more_a
 }
 
 #[test]
+fn what_changes_while_a_stopped_process_is_still_learned_is_a_change() {
+    // Stopped after 70 s; its mean has levelled out 35 s later. A dozen pieces are looked at, the same ones each time.
+    for changes_s in [85, 90, 100, 105, 120, 200] {
+        for then in [0.1, 0.4] {
+            let program = |second: u32, migrates: bool| {
+                let accessed_fast = if second < changes_s { 0.2 } else { then };
+                Second { accessed_fast, pieces: Some(12.0), ..brings(0.0, migrates) }
+            };
+            let found = times(&turns("gain", 600, 5, program)).1;
+            let due = f64::from(changes_s) + 15.0..f64::from(changes_s) + 30.0;
+            assert!(found.len() == 1 && due.contains(&found[0]), "{changes_s}, {then}: {found:?}");
+        }
+    }
+}
+
+#[test]
 fn a_step_of_a_third_and_a_drift_are_changes_wherever_they_fall() {
     for offset in 0..5 {
         let stepped = |second: u32| if second < 500 + offset { 0.2 } else { 0.27 };

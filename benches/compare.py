@@ -289,7 +289,7 @@ class Goals:
             ["share behind the next best in other rows, most", "", *each(behind, others)],
         ]
         print()
-        common.table(["", "goal", "all misses", "those waited for"], lines, markdown)
+        common.table(["all rows together", "goal", "all misses", "those waited for"], lines, markdown)
 
 
 def most(rows, key, unit):

@@ -58,8 +58,8 @@ fn advise(error: &mut clap::Error) {
             "a command that is to be started goes after --"
         }
         ErrorKind::ArgumentConflict if word.contains(RECORDINGS) => {
-            "plan for what was recorded, or for what is recorded now: what is about the second has no meaning for the \
-             first"
+            "the plan is for recordings that are there; options of a new recording (-o, --for, --budget ...) go with a \
+             COMMAND or -p. A page of what is there: pagetide report NAME.heat"
         }
         _ => return,
     };
@@ -120,16 +120,17 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let rights = error.chain().find_map(|cause| cause.downcast_ref::<ScanError>());
-    let rights = rights.filter(|error| matches!(error, ScanError::NotPermitted(_)));
-    let grant = rights.and_then(|_| grant(&Host::live().features())).unwrap_or_default();
+    let grant =
+        rights.and_then(|error| grant_for(error, &Host::live().features())).unwrap_or_default();
     tell!("pagetide: {}{grant}", text(error));
     ExitCode::from(code_of(error))
 }
 
 /// How the binary is given the rights that its user lacks, after a message that ends with that it can be; nothing for
-/// root, who lacks them in a container.
-fn grant(features: &Features) -> Option<String> {
-    if features.uid == Some(0) || features.capabilities.lacking().is_empty() {
+/// root, who lacks them in a container, and after other messages.
+pub(crate) fn grant_for(error: &ScanError, features: &Features) -> Option<String> {
+    let lacks = matches!(error, ScanError::NotPermitted(_));
+    if !lacks || features.uid == Some(0) || features.capabilities.lacking().is_empty() {
         return None;
     }
     // Those that a file has take the place of those that it had.

@@ -78,12 +78,12 @@ fn fields(summary: &Summary) -> Vec<(&'static str, String)> {
         ("Time", time(summary)),
         (
             "Tiers",
-            format!(
-                "fast node {}, slow node {} ({})",
-                list(&summary.fast_nodes),
-                list(&summary.slow_nodes),
-                summary.tiers_from
-            ),
+            match (list(&summary.fast_nodes), list(&summary.slow_nodes), &summary.tiers_from) {
+                (_, slow, from) if summary.dry_run && summary.fast_nodes.is_empty() => {
+                    format!("node {slow} alone, of which a part is taken for fast ({from})")
+                }
+                (fast, slow, from) => format!("fast node {fast}, slow node {slow} ({from})"),
+            },
         ),
     ];
     fields.extend(tier_changes(&summary.tier_changes));

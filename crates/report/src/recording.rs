@@ -7,6 +7,20 @@ use crate::{Style, heatmap};
 use pagetide_replay::{AreaHeat, Overview, percent};
 use pagetide_trace::{Info, Source};
 
+/// How a key of the machine's description is shown.
+fn of_machine(key: &str) -> &str {
+    match key {
+        "cpu" => "Processor",
+        "host" => "Machine",
+        "huge_pages" => "THP",
+        "kernel" => "Kernel",
+        "memory" => "RAM",
+        "nodes" => "NUMA nodes",
+        "self_test" => "Self-test",
+        other => other,
+    }
+}
+
 /// Renders what is known of a recording: its figures, its areas and its heatmap.
 #[must_use]
 pub fn trace_info(info: &Info, overview: &Overview, style: Style) -> String {
@@ -19,7 +33,7 @@ pub fn trace_info(info: &Info, overview: &Overview, style: Style) -> String {
         out += &style.field("Warm-up", &overview.warm_up.note);
     }
     for (key, value) in &info.machine {
-        out += &style.field(&shortened(key, 11), value);
+        out += &style.field(&shortened(of_machine(key), 11), value);
     }
     out += &style.heading(match overview.warm_up.epochs {
         0 => "Areas, means over all epochs",

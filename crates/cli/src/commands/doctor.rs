@@ -36,7 +36,10 @@ pub(crate) fn run(arguments: &DoctorArgs) -> Result<ExitCode> {
             let bad = tests.iter().find(|test| !test.passed()).map(ToString::to_string);
             (tests, bad)
         }
-        Err(error) => (Vec::new(), Some(error.to_string())),
+        Err(error) => {
+            let grant = crate::exit::grant_for(&error, &features).unwrap_or_default();
+            (Vec::new(), Some(format!("{error}{grant}")))
+        }
     };
     let missing = findings.iter().any(|finding| finding.status == Status::Missing);
     let answer = Answer { can_record: problem.is_none() && !missing, findings, self_test, problem };
@@ -66,7 +69,7 @@ fn text(answer: &Answer, verbose: bool, style: Style) -> String {
     };
     let rows: Vec<FindingRow> = found.chain(tested).collect();
     let conclusion = match (&answer.problem, answer.can_record) {
-        (None, true) => "This machine can record.".to_owned(),
+        (None, true) => "This machine can record. Next: sudo pagetide plan -- COMMAND".to_owned(),
         (Some(problem), _) => format!("This machine cannot record: {problem}"),
         (None, false) => "This machine cannot record: see what is MISSING.".to_owned(),
     };

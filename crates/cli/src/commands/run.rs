@@ -1,4 +1,5 @@
-//! `pagetide run`: observes a target, and moves its pages between tiers as a policy decides.
+//! `pagetide run`: observes a target, and moves its pages between tiers as a policy decides. What happens in an epoch is
+//! decided in crates/manager (manager/decide.rs).
 
 use crate::commands::heeding::{Heeding, leaving};
 use crate::commands::log::Log;

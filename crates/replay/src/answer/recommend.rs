@@ -322,7 +322,8 @@ fn choose<'a, 'b>(
         ));
     }
     if any.curve().accesses <= 0.0 {
-        return Err("no access was seen that passes the CPU caches: the target was idle, what it uses fits them, or nothing of it was watched".into());
+        return Err("no access was seen that passes the CPU caches in what was judged: the target was idle then (--from and --to name \
+                    another part), what it uses fits them, or nothing of it was watched".into());
     }
     let needs: Vec<_> = candidates.iter().map(|c| c.need(target)).collect();
     let Some(least) = needs.iter().flatten().min() else {
@@ -360,13 +361,19 @@ fn what_is_short(facts: &RecordingFacts) -> (String, String) {
     }
 }
 
-/// Seconds that hold what has to be judged and what is left out before it, in epochs of this length.
+/// Seconds that hold what has to be judged and what is left out before it, in epochs of this length. Where nothing could be
+/// judged nobody knows for how long the program goes on so: twice as long as this was is a beginning.
 fn enough_s(facts: &RecordingFacts) -> f64 {
     let by_time = match facts.source {
         Source::Sampled => (LEAST_SECONDS / facts.epoch_s).ceil(),
         Source::Exact => 0.0,
     };
-    let epochs = by_time.max(f64::from(LEAST_EPOCHS)) + f64::from(Plan::LEFT_OUT);
+    let left_out = match facts.evaluated_epochs {
+        0 => 2 * facts.epochs,
+        judged => facts.epochs.saturating_sub(judged),
+    };
+    let left_out = (left_out as f64).max(f64::from(Plan::LEFT_OUT));
+    let epochs = by_time.max(f64::from(LEAST_EPOCHS)) + left_out;
     (epochs * facts.epoch_s).ceil()
 }
 
@@ -450,5 +457,10 @@ mod tests {
         assert_eq!([5.0, 0.5].map(|epoch| enough(Source::Exact, epoch)), [30.0, 3.0]);
         let short = RecordingFacts { epoch_s: 5.0, ..RecordingFacts::default() };
         assert_eq!(what_is_short(&short).1, "record for longer: 30 s or more");
+        // Of 30 s nothing could be judged, or 10 s.
+        let of_30_s = |evaluated_epochs| {
+            enough_s(&RecordingFacts { epochs: 6, evaluated_epochs, ..short.clone() })
+        };
+        assert_eq!([0, 2].map(of_30_s), [75.0, 35.0]);
     }
 }

@@ -50,11 +50,11 @@ impl AreaNames {
         self.map.extend(areas);
     }
 
-    /// The position of a unit's area.
-    pub(crate) fn of(&self, key: &UnitKey) -> u32 {
-        let area = self.map.find(*key);
-        let name = area.map(|area| (area.shown_name().into_owned(), area.kind));
-        name.and_then(|name| self.by_name.get(&name).copied()).unwrap_or(0)
+    /// The position of a unit's area; none while nobody has said what it is.
+    pub(crate) fn of(&self, key: &UnitKey) -> Option<u32> {
+        let area = self.map.find(*key)?;
+        let name = (area.shown_name().into_owned(), area.kind);
+        Some(self.by_name.get(&name).copied().unwrap_or(0))
     }
 
     /// How many there are, with the unnamed one.

@@ -110,6 +110,8 @@ pub struct HeatmapBuilder {
     names: AreaNames,
     keys: Vec<UnitKey>,
     unit_bin: Vec<u32>,
+    /// Units whose area nobody has said: what appears within an epoch has a number before the walk that finds its area.
+    nameless: Vec<usize>,
     /// Of every unit whether no access was seen when it was looked at last.
     unseen: Vec<bool>,
     bins: Vec<(BinKey, Vec<Cell>)>,
@@ -137,14 +139,18 @@ impl HeatmapBuilder {
     /// Adds the next epoch. Linear in its units.
     pub fn push(&mut self, record: &EpochRecord) {
         self.names.add(&record.new_areas);
+        if !record.new_areas.is_empty() {
+            for unit in std::mem::take(&mut self.nameless) {
+                self.unit_bin[unit] = self.bin_of(unit);
+            }
+            self.bound_bins();
+        }
         for key in &record.new_units {
             self.keys.push(*key);
-            let bin = self.bin_of(key);
+            let bin = self.bin_of(self.keys.len() - 1);
             self.unit_bin.push(bin);
             self.unseen.push(false);
-            if self.bins.len() > BINS && self.shift < MAX_SHIFT {
-                self.merge_bins();
-            }
+            self.bound_bins();
         }
         let length = record.epoch.length_s;
         if length.is_finite() && length > 0.0 {
@@ -306,13 +312,24 @@ impl HeatmapBuilder {
         })
     }
 
-    fn bin_of(&mut self, key: &UnitKey) -> u32 {
-        let bin = (self.names.of(key), key.object.0, key.index >> self.shift);
+    fn bin_of(&mut self, unit: usize) -> u32 {
+        let key = self.keys[unit];
+        let area = self.names.of(&key);
+        if area.is_none() {
+            self.nameless.push(unit);
+        }
+        let bin = (area.unwrap_or(0), key.object.0, key.index >> self.shift);
         let bins = &mut self.bins;
         *self.by_key.entry(bin).or_insert_with(|| {
             bins.push((bin, Vec::new()));
             u32::try_from(bins.len() - 1).unwrap_or(u32::MAX)
         })
+    }
+
+    fn bound_bins(&mut self) {
+        while self.bins.len() > BINS && self.shift < MAX_SHIFT {
+            self.merge_bins();
+        }
     }
 
     fn merge_bins(&mut self) {

@@ -86,6 +86,36 @@ fn areas_are_named_and_add_up() {
     assert_eq!(bytes, 1000 << 21);
 }
 
+/// As the recorder has it of what appears within an epoch: a number at once, rows and areas with the next walk.
+#[test]
+fn what_has_a_number_before_its_area_is_known_is_named_all_the_same() {
+    let grown = [area("[heap]", AreaKind::Heap, 0, 0, 50)];
+    let mut builder = build(1, 10, &[area("[heap]", AreaKind::Heap, 0, 0, 10)], |_, _| 1.0);
+    let key = |index| UnitKey { object: ObjectId(0), index };
+    let record = |e: u32, units: u32, new_units: Vec<UnitKey>, new_areas: &[Area]| {
+        let mut heat = EpochHeat::new(EpochId(e));
+        for unit in (0..units).map(UnitId) {
+            let flags = HeatFlags::SAMPLED;
+            heat.push(HeatRow {
+                unit,
+                rate: 1.0,
+                flags,
+                pages: 512,
+                watched: 512,
+                touched: 1,
+                node: NodeId(0),
+            });
+        }
+        let epoch = Epoch { epoch: EpochId(e), length_s: 5.0, ..Epoch::default() };
+        EpochRecord { epoch, new_units, new_areas: new_areas.to_vec(), heat }
+    };
+    builder.push(&record(1, 10, (10..60).map(key).collect(), &[]));
+    builder.push(&record(2, 60, Vec::new(), &grown));
+    let (_, areas) = builder.finish(20, 2);
+    let found: Vec<_> = areas.iter().map(|area| (area.name.as_str(), area.bytes.0 >> 21)).collect();
+    assert_eq!(found, [("[heap]", 50), ("other", 10)], "ten lie in no area");
+}
+
 #[test]
 fn columns_are_as_long_as_their_epochs() {
     let lengths = [1.0, 1.0, 2.0, 2.0, 0.5];

@@ -12,7 +12,10 @@ pub fn list(papers: &[Paper], width: usize) -> String {
     for paper in papers {
         let gap = if text.is_empty() { "" } else { "\n" };
         text += &format!("{gap}{}: {}\n", paper.name, paper.title);
-        text += &format!("  memory {} times smaller than there\n", paper.scale);
+        text += &match paper.scale {
+            1 => "  memory as large as in the paper\n".to_owned(),
+            scale => format!("  memory 1/{scale} of the paper's\n"),
+        };
         if paper.figures.is_empty() {
             text += "  no figure so far\n";
             continue;

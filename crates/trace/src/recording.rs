@@ -230,7 +230,7 @@ pub(crate) fn unfinished(failed: Option<&str>) -> String {
     failed.map_or_else(
         || {
             "it has no end mark: its recorder was killed, its disk was full, or it is still being \
-             written; up to a minute of epochs before that is lost"
+             written; its last minute, at most, is not here"
                 .to_owned()
         },
         |reason| format!("recording ended early: {reason}"),

@@ -1,7 +1,7 @@
 //! What an answer stands on, a clause each.
 
 use crate::answer::facts::{SOME, unmapped_memory};
-use crate::answer::interval::{EpochHits, METHOD, WIDE, sampled};
+use crate::answer::interval::{EpochHits, HELD_OUT, METHOD, WIDE, sampled};
 use crate::answer::recommend::Candidate;
 use crate::answer::sentence::percent;
 use crate::{AreaHeat, Certainty, Interval, PlanInput, Recommendation, RecordingFacts};
@@ -36,10 +36,11 @@ pub(crate) fn stands_on(
     if let Some(interval) = answer.and_then(|answer| answer.interval) {
         if sampled(best, facts) {
             all.push(format!(
-                "the range holds chance ({}) and the {} by which this method was off on programs \
-                 that were also counted exactly",
+                "the range holds chance ({}) and the {} by which this method was off on the programs \
+                 that it was made with; it held the size of {} that were counted exactly",
                 percent(interval.chance),
-                percent(METHOD)
+                percent(METHOD),
+                HELD_OUT
             ));
         }
         all.extend(longer(interval, facts, input.warm_up.epochs));

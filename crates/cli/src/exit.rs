@@ -58,8 +58,8 @@ fn advise(error: &mut clap::Error) {
             "a command that is to be started goes after --"
         }
         ErrorKind::ArgumentConflict if word.contains(RECORDINGS) => {
-            "the plan is for recordings that are there; options of a new recording (-o, --for, --budget ...) go with a \
-             COMMAND or -p. A page of what is there: pagetide report NAME.heat"
+            "plan for recordings that are there, or for what is recorded now (a COMMAND or -p, with -o, --for, --budget \
+             ...), not for both; a page of a recording: pagetide report NAME.heat"
         }
         _ => return,
     };

@@ -33,7 +33,7 @@ check: ## Format, lints, documentation, licences, scripts: what must be clean be
 bench: ## Run the benchmarks; each compares with something in the same run
 	@scripts/bench.sh
 
-measure: ## Measure the figures of docs/measurements.md on this machine (about an hour)
+measure: ## Measure the figures of docs/measurements.md on this machine (two hours)
 	@scripts/measure.sh
 
 truth: ## Real programs counted exactly and sampled in the same run, plans compared (resumes; an hour)

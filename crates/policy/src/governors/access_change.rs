@@ -282,8 +282,8 @@ impl AccessChange {
     }
 
     /// Whether so many counts in a row, with this one, are all far above or all far below each one before them, of which there
-    /// are [`BEFORE`] at least, where it is asked that changes lie on one side: what changes while the mean is still to level
-    /// out would be what it levels out at.
+    /// are [`BEFORE`] at least, where it is asked that changes lie on one side. It is asked at any time: what changes while the
+    /// mean is still to level out would be what it levels out at.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number")]
     fn stepped(&self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         let needed = rule.needed() as usize;

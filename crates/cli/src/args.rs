@@ -12,8 +12,9 @@ use crate::values::{percent, percent_range, pid, seconds, weight};
 use crate::window_args::WindowArgs;
 use clap::builder::{NonEmptyStringValueParser, UnknownArgumentValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use pagetide_manager::Amount;
 use pagetide_scan::Range;
-use pagetide_types::{Bytes, UnitSize};
+use pagetide_types::UnitSize;
 use pagetide_workloads::Workload;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -212,10 +213,10 @@ pub(crate) struct PlanArgs {
     /// The machine: a name, a TOML file, or `list` for the names.
     #[arg(long, default_value = "cxl", value_name = "NAME|FILE|list")]
     pub(crate) machine: String,
-    /// Fast memory, with a unit (4G, 512M): the slowdown of one recording with it, or how it is best
-    /// split between several.
-    #[arg(long, value_name = "SIZE", value_parser = Bytes::with_unit, allow_hyphen_values = true)]
-    pub(crate) fast: Option<Bytes>,
+    /// Fast memory, with a unit (4G, 512M) or as a share of the memory in use (25%): the slowdown of one recording
+    /// with it, or how it is best split between several.
+    #[arg(long, value_name = "SIZE|PERCENT", allow_hyphen_values = true)]
+    pub(crate) fast: Option<Amount>,
     /// How to split it; what the other ways would give is shown, too.
     #[arg(long, value_enum, default_value = "utility", value_name = "HOW", requires = "fast")]
     pub(crate) share: ShareArg,

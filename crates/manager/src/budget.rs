@@ -3,12 +3,12 @@
 use pagetide_types::Bytes;
 use std::str::FromStr;
 
-/// Bytes, or a share of the fast tier.
+/// Bytes, or a share: of the fast tier in a run, of the memory in use in a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Amount {
     /// So much.
     Bytes(Bytes),
-    /// This share of the fast tier, 0 to 1.
+    /// This share of it, 0 to 1.
     Share(f64),
 }
 

@@ -15,7 +15,7 @@ use pagetide_replay::{
 };
 use pagetide_report::Style;
 use pagetide_trace::{Owner, Recording};
-use pagetide_types::shell;
+use pagetide_types::{Bytes, shell};
 use std::fs::{File, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -198,6 +198,8 @@ fn from_recordings(
         write_page(arguments, planned, None)?;
         return Ok(ExitCode::SUCCESS);
     };
+    let in_use: u64 = planned.iter().map(|(_, plan)| plan.recording.footprint_bytes.0).sum();
+    let fast = fast.of(Bytes(in_use));
     let of = |plan: &Plan| Sharer { said: plan.said_at(fast), ..Sharer::of(plan) };
     let mut sharers: Vec<Sharer> = planned.iter().map(|(_, plan)| of(plan)).collect();
     for (sharer, weight) in sharers.iter_mut().zip(&arguments.weights) {

@@ -60,7 +60,7 @@ fn values_that_make_no_sense_are_named_with_an_example() {
     pagetide("record -o x --for ever -- true").fails(2, &["--for", "'ever'"]);
     pagetide("record -o x --pid me").fails(2, &["--pid", "'me'"]);
     pagetide("plan x --memory-share 40-20%").fails(2, &["--memory-share", "lower end first"]);
-    pagetide("plan x --fast plenty").fails(2, &["--fast", "plenty"]);
+    pagetide("plan x --fast plenty").fails(2, &["--fast", "plenty", "25%"]);
     pagetide("plan x --target-slowdown 0").fails(2, &["'0'", "more than 0%", "at most 100%"]);
 }
 

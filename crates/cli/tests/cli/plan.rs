@@ -75,6 +75,23 @@ fn a_part_of_a_recording_is_planned_and_every_output_says_which() {
 }
 
 #[test]
+fn fast_memory_may_be_a_share_of_what_is_in_use() {
+    let scratch = scratch();
+    let (a, b) = (hot_cold(&scratch), uniform(&scratch));
+    let (a, b) = (a.display(), b.display());
+    let in_use = |recording: &dyn std::fmt::Display| {
+        let plan = pagetide(&format!("plan --json {recording}")).succeeds().json();
+        plan["recording"]["footprint_bytes"].as_u64().unwrap()
+    };
+    let split = pagetide(&format!("plan --json --fast 25% {a}")).succeeds().json();
+    assert_eq!(split["fast_bytes"], in_use(&a) / 4);
+    let split = pagetide(&format!("plan --json --fast 25% {a} {b}")).succeeds().json();
+    assert_eq!(split["fast_bytes"], (in_use(&a) + in_use(&b)) / 4);
+    let out = pagetide(&format!("plan --fast 25% {a}")).succeeds().out;
+    assert!(out.contains("is 25 % of the"), "{out}");
+}
+
+#[test]
 fn a_part_that_is_none_is_refused_with_the_remedy() {
     let scratch = scratch();
     let a = hot_cold(&scratch);

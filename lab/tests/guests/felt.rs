@@ -152,15 +152,18 @@ fn the_kernels_instructions_have_a_time_of_their_own() {
     // Nanoseconds of system calls, and of a loop of a program.
     let taken = |time: &str| {
         let script = "now() { sed -n 's/^now at \\([0-9]*\\) .*/\\1/p' /proc/timer_list; }
-            started=$(now); dd if=/dev/zero of=/dev/null bs=1 count=200000 2>/dev/null
-            echo calls $(($(now) - started)); pagetide-lab probe times --nodes 0";
+            for i in 1 2 3 4 5; do
+                started=$(now); dd if=/dev/zero of=/dev/null bs=1 count=200000 2>/dev/null
+                echo calls $(($(now) - started))
+            done; pagetide-lab probe times --nodes 0";
         let mut guest = lab();
         guest.arg("-t").arg(&one_cpu).arg("--meter").arg(folder.path().join("meter"));
         let run = ran(guest.args(["--instruction-ns", time, "--", "sh", "-ec", script]));
         assert_eq!(run.code, 0, "{run:?}");
         ["calls ", "compute ", "crossing "].map(|which| {
-            let line = run.out.lines().find_map(|line| line.strip_prefix(which)).unwrap();
-            line.parse::<f64>().unwrap()
+            // The least: what the kernel still does after its start comes in between.
+            let lines = run.out.lines().filter_map(|line| line.strip_prefix(which));
+            lines.map(|line| line.parse::<f64>().unwrap()).min_by(f64::total_cmp).unwrap()
         })
     };
     let [calls, computes, crossing] = taken("0.07");

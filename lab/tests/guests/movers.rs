@@ -182,7 +182,7 @@ fn page_cache_that_nothing_uses_makes_room_for_hot_memory() {
                 $P workload hot-cold --size 256M --hot 64M --ratio 400 --page-size $page --node 1 --seconds 600 >load &
                 target=$!
                 until grep -q ready load; do sleep 0.2; done
-                $P run -q --json --epoch 1s --budget 50% --for 10s $keep -p $target
+                $P run -q --json --epoch 2s --budget 50% --for 24s $keep -p $target
                 kill $target
                 wait $target
                 echo ---

@@ -7,6 +7,7 @@ mod area_map;
 mod area_name;
 mod by_process;
 mod check;
+mod decoder;
 mod diff;
 mod error;
 mod export;

@@ -1,6 +1,6 @@
 //! Columns of one Parquet file by name, with every failure named after the file.
 
-use crate::{Error, Result, layout::Part, limits, sums::Sums, table::CHUNK};
+use crate::{Error, Result, decoder::guard, layout::Part, limits, sums::Sums, table::CHUNK};
 use bytes::Bytes;
 use parquet::{
     basic::{Repetition, Type as Physical},
@@ -14,7 +14,6 @@ use parquet::{
 };
 use std::{
     io,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
 };
 
@@ -197,11 +196,4 @@ impl TableFile {
         self.check_length(name, all.len())?;
         Ok(all)
     }
-}
-
-/// Turns a panic of the Parquet library, which a damaged file can provoke, into an error. What
-/// `work` was filling when it panicked must not be used.
-fn guard<T>(path: &Path, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work))
-        .unwrap_or_else(|_| Err(Error::damaged(path, "its decoder failed")))
 }

@@ -61,7 +61,7 @@ fn cxl_memory_makes_its_round_and_is_made_right_after_a_reboot() {
         grow
         say grown
         # A program lives there while it is given back.
-        numactl --membind=1 pagetide-lab probe fill --size 200M --until /tmp/back >/tmp/filled & program=$!
+        numactl --membind=1 pagetide-lab probe fill --size 150M --until /tmp/back >/tmp/filled & program=$!
         until_it grep filled /tmp/filled
         pagetide shift give-back --time 120s --size 512M
         touch /tmp/back

@@ -59,7 +59,10 @@ mod tests {
         if std::env::var_os(INNER).is_some() {
             let file = Path::new("heat-00000.parquet");
             let failed = guard(file, || Ok(before_the_file())).unwrap_err().to_string();
-            assert!(failed.contains("heat-00000.parquet") && failed.contains("decoder"), "{failed}");
+            assert!(
+                failed.contains("heat-00000.parquet") && failed.contains("decoder"),
+                "{failed}"
+            );
             guard::<()>(file, || panic!("told inside")).unwrap_err();
             catch_unwind(|| panic!("told outside")).unwrap_err();
             catch_unwind(before_the_file).unwrap_err();

@@ -8,7 +8,11 @@ use crate::shift::script;
 const LEAVES: &str = r#"
     echo 0 >/proc/sys/kernel/numa_balancing
     pagetide shift prepare --region $pm --size 512M --count 1 >/dev/null
-    on_pm() { awk '{ for (i = 1; i <= NF; i++) if (sub("^N1=", "", $i)) pages += $i } END { print int(pages / 256) }' /proc/$1/numa_maps; }
+    # MiB on the device of the first process, and of the others together: read at once, for they move meanwhile.
+    on_pm() {
+        awk '{ for (i = 1; i <= NF; i++) if (sub("^N1=", "", $i)) pages[FILENAME != ARGV[1]] += $i }
+            END { print int(pages[0] / 256), int(pages[1] / 256) }' $(printf '/proc/%s/numa_maps ' $*)
+    }
     cold() {
         numactl --membind=1 pagetide-lab probe fill --size 60M --until /tmp/over >/tmp/filled & last=$!
         until_it grep filled /tmp/filled; rm /tmp/filled
@@ -32,13 +36,14 @@ const LEAVES: &str = r#"
             until_it enough
             if [ $1 = stopped ]; then kill -STOP $run; fi
         fi
-        echo $name before $(on_pm $hot) $(($(on_pm $first) + $(on_pm $second)))
+        echo $name before $(on_pm $hot $first $second)
         began=$(cut -d' ' -f1 /proc/uptime)
         pagetide shift give-back --size 384M --time 60s >/tmp/back 2>&1 & back=$!
         left=
         while kill -0 $back 2>/dev/null; do
-            if [ -z "$left" ] && [ $(on_pm $hot) -lt 3 ]; then
-                left=$(($(on_pm $first) + $(on_pm $second)))
+            set -- $(on_pm $hot $first $second)
+            if [ -z "$left" ] && [ $1 -lt 3 ]; then
+                left=$2
                 echo $name left $left
             fi
             sleep 0.05

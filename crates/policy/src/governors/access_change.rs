@@ -149,6 +149,8 @@ pub(crate) struct AccessChange {
     due_s: f64,
     /// Counts that were like those before them; the mean is of the last ones.
     counts: Vec<Entries>,
+    /// Of the last of these so many came in a row.
+    in_row: usize,
     /// Counts in a row that are of a pause.
     paused: usize,
     /// The mean has levelled out.
@@ -194,6 +196,7 @@ impl AccessChange {
             watched_s: 0.0,
             due_s: rule.every_s,
             counts: Vec::new(),
+            in_row: 0,
             paused: 0,
             stabilized: false,
             deviating: 0,
@@ -244,7 +247,7 @@ impl AccessChange {
         if is_full {
             self.first = self.first.or(Some(level));
         }
-        let changed = self.lost(rule, entries).or(self.stepped(rule, entries));
+        let otherwise = self.lost(rule, entries).or(self.stepped(rule, entries));
         if !self.stabilized {
             self.stabilized = is_full && off <= (rule.settle * of).max(chance);
         } else if off > (rule.deviate * of).max(chance) && self.is_new(rule, entries, above) {
@@ -252,25 +255,29 @@ impl AccessChange {
             let turned = std::mem::replace(&mut self.above, above) != self.above;
             let anew = turned && (rule.on_one_side || entries.pieces.is_some());
             self.deviating = if anew { 1 } else { self.deviating + 1 };
+            self.in_row = 0;
             let changed = f64::from(self.deviating) >= rule.needed();
-            return changed.then_some(Changed { mean, count });
+            return changed.then_some(Changed { mean, count }).or(otherwise);
         }
         self.deviating = 0;
         let pauses = self.stabilized && level.pauses(entries);
         self.paused = if pauses { self.paused + 1 } else { 0 };
         if pauses && self.paused < PAUSE * rule.window {
             // What goes on as before after a pause is held against what was before the pause.
+            self.in_row = 0;
             return None;
         }
         if pauses {
             self.counts.clear();
+            self.in_row = 0;
             (self.stabilized, self.paused, self.first) = (false, 0, None);
         }
         if self.counts.len() == KEPT.max(rule.window) {
             self.counts.remove(0);
         }
         self.counts.push(*entries);
-        changed
+        self.in_row += 1;
+        otherwise
     }
 
     /// Whether a count that is off the mean is as far off that of all counts, to the same side, where it is asked that changes
@@ -287,7 +294,11 @@ impl AccessChange {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a small number")]
     fn stepped(&self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         let needed = rule.needed() as usize;
-        let before = (self.counts.len() + 1).checked_sub(needed).filter(|n| *n >= BEFORE)?;
+        // Those between which others were off the mean are not in a row.
+        let before = (self.in_row + 1 >= needed).then(|| self.counts.len() + 1 - needed)?;
+        if before < BEFORE {
+            return None;
+        }
         let (before, after) = self.counts.split_at(before);
         let level = Level::of(before);
         let far = |old: &Entries, new: &Entries| {

@@ -22,7 +22,7 @@
 
 use super::access_change::{self, AccessChange, ChangeRule};
 use super::books::{Account, Books, Stop, Terms};
-use super::{Balance, Counters, Governor, GovernorInfo, Verdict};
+use super::{Counters, Governor, GovernorInfo, Verdict};
 use crate::Watch;
 use crate::options::OptionInfo;
 use pagetide_types::Bytes;
@@ -59,7 +59,7 @@ const OPTIONS: [OptionInfo; 11] = [
     },
     OptionInfo {
         name: "again",
-        summary: "seconds after which it tries again in any case; doubled when that brought nothing",
+        summary: "seconds after which it tries again in any case; doubled when that brought nothing, up to 16 times as long",
         default: 3600.0,
         range: (1.0, LONGEST_S),
         whole: false,
@@ -72,8 +72,9 @@ const OPTIONS: [OptionInfo; 11] = [
     access_change::OPTIONS[5],
 ];
 
-/// Longest time until it tries again.
+/// Longest `again`, and how many times as long the time until it tries again becomes at most.
 const LONGEST_S: f64 = 1e9;
+const MOST_WAITS: f64 = 16.0;
 
 pub(crate) const INFO: GovernorInfo = GovernorInfo {
     name: "gain",
@@ -94,7 +95,7 @@ pub(crate) const INFO: GovernorInfo = GovernorInfo {
             waits_s: again_s,
             change: ChangeRule::new(settings).on_one_side(),
             state: State::New,
-            restarted: false,
+            restarted: None,
             reason: String::new(),
         })
     },
@@ -107,8 +108,8 @@ struct Gain {
     waits_s: f64,
     change: ChangeRule,
     state: State,
-    /// At least once.
-    restarted: bool,
+    /// Why it did last; none: it never did.
+    restarted: Option<Restart>,
     reason: String,
 }
 
@@ -116,6 +117,12 @@ enum State {
     New,
     Migrating(Books),
     Stopped(Box<Watched>),
+}
+
+#[derive(Clone, Copy)]
+enum Restart {
+    Changed,
+    Again,
 }
 
 /// A process that stands still.
@@ -141,8 +148,9 @@ impl Governor for Gain {
                 }
             }
             State::Stopped(watched) => {
-                if let Some(reason) = watched.look(&self.change, counters) {
-                    self.restart(reason, counters, &balance);
+                if let Some((restart, reason)) = watched.look(&self.change, counters) {
+                    (self.restarted, self.reason) = (Some(restart), reason);
+                    self.state = State::Migrating(Books::new(counters, &balance));
                 }
             }
         }
@@ -163,10 +171,19 @@ impl Governor for Gain {
 
 impl Gain {
     fn stop(&mut self, stop: &Stop, paid: bool, counters: &Counters) {
-        if self.restarted {
-            self.change.learn(paid);
-            let doubled = (2.0 * self.waits_s).min(LONGEST_S);
-            self.waits_s = if paid { self.again_s } else { doubled };
+        if paid {
+            self.change.learn(true);
+            self.waits_s = self.again_s;
+        } else {
+            // What one of them brought says nothing of the other: changes that repaid nothing no less try again in the end, and
+            // who tried in vain sees a change as soon.
+            match self.restarted {
+                Some(Restart::Changed) => self.change.learn(false),
+                Some(Restart::Again) => {
+                    self.waits_s = (2.0 * self.waits_s).min(MOST_WAITS * self.again_s);
+                }
+                None => {}
+            }
         }
         self.reason = why(stop);
         self.state = State::Stopped(Box::new(Watched {
@@ -177,17 +194,11 @@ impl Gain {
             until_s: counters.now_s + self.waits_s,
         }));
     }
-
-    fn restart(&mut self, reason: String, counters: &Counters, balance: &Balance) {
-        self.reason = reason;
-        self.restarted = true;
-        self.state = State::Migrating(Books::new(counters, balance));
-    }
 }
 
 impl Watched {
     /// Why to migrate again, if it is time to.
-    fn look(&mut self, rule: &ChangeRule, counters: &Counters) -> Option<String> {
+    fn look(&mut self, rule: &ChangeRule, counters: &Counters) -> Option<(Restart, String)> {
         let (entries, fast) = (counters.accessed_entries(), counters.accessed_fast_entries());
         // Where much went down for room other entries are in fast memory now, whatever it accesses; and where little did, of
         // many entries whose pages lay on either side.
@@ -203,10 +214,12 @@ impl Watched {
         }
         let accessed = self.accessed.look(rule, entries, counters.length_s);
         let accessed_fast = self.accessed_fast.look(rule, fast, counters.length_s);
-        accessed
+        let changed = accessed
             .map(|is| is.told("seen accessed"))
-            .or(accessed_fast.map(|is| is.told("seen accessed in fast memory")))
-            .or((counters.now_s >= self.until_s).then(|| "tries again after a while".to_owned()))
+            .or(accessed_fast.map(|is| is.told("seen accessed in fast memory")));
+        let again =
+            (counters.now_s >= self.until_s).then(|| "tries again after a while".to_owned());
+        changed.map(|told| (Restart::Changed, told)).or(again.map(|told| (Restart::Again, told)))
     }
 }
 

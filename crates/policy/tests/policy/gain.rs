@@ -246,6 +246,61 @@ fn phases_shorter_than_a_change_takes_are_none_and_a_level_that_is_new_is_one() 
 }
 
 #[test]
+fn counts_of_one_phase_with_others_between_them_are_not_in_a_row() {
+    // A minute each; 64 counts in a row take more than five.
+    for seed in 0..40_u32 {
+        let (mut dice, mut accessed_fast) = (Dice(seed.into()), 0.0);
+        let program = move |second: u32, migrates: bool| {
+            if second.is_multiple_of(5) {
+                let share = if (second + 3 * seed) % 120 < 60 { 0.2 } else { 0.3 };
+                accessed_fast = share * (1.0 + 0.05 * dice.normal());
+            }
+            Second { accessed_fast, ..brings(0.0, migrates) }
+        };
+        let restarts = times(&turns("gain:restart=64", 3600, 5, program)).1;
+        assert!(restarts.is_empty(), "{seed}: {restarts:?}");
+    }
+}
+
+#[test]
+fn a_slow_loss_is_a_change_whatever_comes_with_its_last_count() {
+    // From 300 s on it falls to 0.55 of what it was in 6 minutes; 64 counts below 0.6 are a change.
+    let restarts = |falls_s: u32| {
+        let program = move |second: u32, migrates: bool| {
+            let left = 0.9985_f64.powi(second.saturating_sub(300).min(400).cast_signed());
+            let share = if second < falls_s { 0.2 * left } else { 0.05 };
+            Second { accessed_fast: share, ..brings(0.0, migrates) }
+        };
+        times(&turns("gain:restart=64", 1200, 5, program)).1
+    };
+    let slow = restarts(u32::MAX);
+    assert_eq!(slow.len(), 1, "{slow:?}");
+    assert_eq!(restarts(slow[0] as u32 - 10), slow);
+}
+
+#[test]
+fn who_tried_again_in_vain_sees_a_change_as_soon_and_changes_in_vain_leave_the_time_to_try_again() {
+    let program = |second: u32, migrates: bool| {
+        let accessed_fast = if second < 5000 { 0.2 } else { 0.4 };
+        Second { accessed_fast, ..brings(0.0, migrates) }
+    };
+    let (_, restarts) = times(&turns("gain:again=100", 5200, 5, program));
+    assert!(
+        restarts.len() > 4 && restarts.iter().any(|at| (5010.0..5030.0).contains(at)),
+        "{restarts:?}"
+    );
+    // Every seven minutes another set, for two hours.
+    let program = |second: u32, migrates: bool| {
+        let accessed_fast = if second / 420 % 2 == 0 || second > 7200 { 0.2 } else { 0.4 };
+        Second { accessed_fast, ..brings(0.0, migrates) }
+    };
+    let found = turns("gain:again=1000", 9000, 5, program);
+    let changes = found.iter().filter(|turn| turn.reason.starts_with("accesses changed")).count();
+    let again = found.iter().rfind(|turn| turn.reason.starts_with("tries again")).unwrap();
+    assert!(changes > 4 && again.at_s < 8500.0, "{changes}: {found:?}");
+}
+
+#[test]
 fn counts_that_scatter_about_the_same_mean_are_no_change_and_half_as_many_more_are() {
     // By a deviation of a tenth, so that six of them are off the mean by a tenth now and then.
     let restarts = |seed: u64, then: f64| {

@@ -162,7 +162,7 @@ impl Estimator {
                     );
                 }
             }
-            lines_of_page.push(lines);
+            lines_of_page.push((lines, region.history.in_order(lines, usual)));
         }
         find_alike(regions, &measured, &self.alike);
         glimpse::judge(regions, visits);

@@ -23,7 +23,12 @@ pub(crate) fn lines_of_huge(touches: f64) -> f64 {
 
 /// Lines taken from `seen` pages, of which so many were read in order.
 pub(crate) fn lines(seen: f64, streamed: f64) -> f64 {
-    TOUCH * seen + (ALL - TOUCH) * streamed
+    TOUCH * seen + lines_of_whole(streamed)
+}
+
+/// The lines that so many pages bring beside those of a touch where they are read in order.
+pub(crate) fn lines_of_whole(pages: f64) -> f64 {
+    (ALL - TOUCH) * pages
 }
 
 /// Lines that so many pages bring which came in, of which so many were read whole, in order or [`Rows::within`] objects. That

@@ -4,7 +4,7 @@ use crate::bits::clear_refs::Kind;
 use crate::pages::{Mask, Pages};
 use crate::survey::glimpse::Glimpsed;
 use crate::survey::history::History;
-use crate::survey::lines::{in_order, lines_of_huge};
+use crate::survey::lines::lines_of_huge;
 use crate::survey::mixture;
 use crate::target::sharing::Sharing;
 use crate::walk::row::{Range, Spread};
@@ -128,8 +128,13 @@ impl Region {
     }
 
     /// What is to be expected of it, base pages of each rate counting for so much, and so many lines
-    /// coming in with one; the caches hold what was touched within `gap_s`.
-    pub(crate) fn expect(&mut self, counts: &[f64; mixture::RATES], lines: f64, gap_s: f64) {
+    /// coming in with one, such a part of them in order; the caches hold what was touched within `gap_s`.
+    pub(crate) fn expect(
+        &mut self,
+        counts: &[f64; mixture::RATES],
+        (lines, in_order): (f64, f64),
+        gap_s: f64,
+    ) {
         let pages = f64::from(self.weight());
         let of_huge = |rate: f64| past_caches(lines_of_huge(rate), gap_s);
         // How sure it is of base pages shows beside other regions (survey/alike.rs).
@@ -145,7 +150,7 @@ impl Region {
         let [rate, least] = [each, least].map(|each| (pages * each) as f32);
         (self.rate, self.least) = (self.history.known().then_some(rate), least);
         #[expect(clippy::cast_possible_truncation, reason = "a share")]
-        let in_order = if self.huge { 0.0 } else { in_order(lines) as f32 };
+        let in_order = if self.huge { 0.0 } else { in_order as f32 };
         self.in_order = in_order;
         self.beside = 1.0;
     }

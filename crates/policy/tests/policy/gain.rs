@@ -265,17 +265,17 @@ fn counts_of_one_phase_with_others_between_them_are_not_in_a_row() {
 #[test]
 fn a_slow_loss_is_a_change_whatever_comes_with_its_last_count() {
     // From 300 s on it falls to 0.55 of what it was in 6 minutes; 64 counts below 0.6 are a change.
-    let restarts = |falls_s: u32| {
+    let restarts = |falls_s: f64| {
         let program = move |second: u32, migrates: bool| {
             let left = 0.9985_f64.powi(second.saturating_sub(300).min(400).cast_signed());
-            let share = if second < falls_s { 0.2 * left } else { 0.05 };
+            let share = if f64::from(second) < falls_s { 0.2 * left } else { 0.05 };
             Second { accessed_fast: share, ..brings(0.0, migrates) }
         };
         times(&turns("gain:restart=64", 1200, 5, program)).1
     };
-    let slow = restarts(u32::MAX);
+    let slow = restarts(f64::INFINITY);
     assert_eq!(slow.len(), 1, "{slow:?}");
-    assert_eq!(restarts(slow[0] as u32 - 10), slow);
+    assert_eq!(restarts(slow[0] - 10.0), slow);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn who_tried_again_in_vain_sees_a_change_as_soon_and_changes_in_vain_leave_the_t
     );
     // Every seven minutes another set, for two hours.
     let program = |second: u32, migrates: bool| {
-        let accessed_fast = if second / 420 % 2 == 0 || second > 7200 { 0.2 } else { 0.4 };
+        let accessed_fast = if second % 840 < 420 || second > 7200 { 0.2 } else { 0.4 };
         Second { accessed_fast, ..brings(0.0, migrates) }
     };
     let found = turns("gain:again=1000", 9000, 5, program);

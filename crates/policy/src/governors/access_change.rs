@@ -295,10 +295,9 @@ impl AccessChange {
     fn stepped(&self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         let needed = rule.needed() as usize;
         // Those between which others were off the mean are not in a row.
-        let before = (self.in_row + 1 >= needed).then(|| self.counts.len() + 1 - needed)?;
-        if before < BEFORE {
-            return None;
-        }
+        let in_row = self.in_row + 1 >= needed;
+        let before = (self.counts.len() + 1).checked_sub(needed);
+        let before = before.filter(|before| in_row && *before >= BEFORE)?;
         let (before, after) = self.counts.split_at(before);
         let level = Level::of(before);
         let far = |old: &Entries, new: &Entries| {

@@ -263,6 +263,13 @@ fn counts_of_one_phase_with_others_between_them_are_not_in_a_row() {
 }
 
 #[test]
+fn more_counts_in_a_row_than_are_kept_may_be_asked_for() {
+    let program = |_, migrates| brings(0.0, migrates);
+    let restarts = times(&turns("gain:restart=1000,again=1e6", 8000, 5, program)).1;
+    assert!(restarts.is_empty(), "{restarts:?}");
+}
+
+#[test]
 fn a_slow_loss_is_a_change_whatever_comes_with_its_last_count() {
     // From 300 s on it falls to 0.55 of what it was in 6 minutes; 64 counts below 0.6 are a change.
     let restarts = |falls_s: f64| {
@@ -416,6 +423,10 @@ fn it_tries_again_after_a_while_and_after_twice_as_long_if_that_brought_nothing(
     let waits: Vec<f64> = restarts.iter().zip(&stops).map(|(to, from)| to - from).collect();
     assert_eq!(waits, [100.0, 200.0, 400.0], "{found:?}");
     assert_eq!(found[1].reason, "tries again after a while");
+    let (stops, restarts) =
+        times(&turns("gain:again=10", 3000, 1, |_, migrates| brings(0.0, migrates)));
+    let waits: Vec<f64> = restarts.iter().zip(&stops).map(|(to, from)| to - from).collect();
+    assert_eq!(waits[..6], [10.0, 20.0, 40.0, 80.0, 160.0, 160.0], "16 times as long at most");
     // What promised for five seconds to bring ten times its cost, and then did not, brought nothing either.
     let mut migrated = 0;
     let promises = |_, migrates: bool| {

@@ -182,10 +182,9 @@ def room_kib(none):
 
 
 def show(folder, again, markdown):
-    """The table of all cases, and how the goals stand."""
+    """The table of all cases, how the goals stand, and what else was counted."""
     found = cases(folder, again)
-    lines, goals = [], Goals()
-    header = ["program", "DRAM (free)", "tiering", "has, MiB", "at first", "last third", "possible", "waits", "waits possible", "moved", "us a page", "CPU time", "stall", "speed"]
+    lines, more, goals = [], [], Goals()
     for (program, dram), modes in found.items():
         if dram == ALONE:
             continue
@@ -197,21 +196,25 @@ def show(folder, again, markdown):
         speed = {mode: case["speed"] / modes["none"]["speed"] for mode, case in all_.items()} if "none" in modes else {}
         stalls = {mode: stall_of(case) / stall_of(modes["none"]) for mode, case in modes.items()} if "none" in modes else {}
         for mode, case in sorted(all_.items(), key=lambda item: (*MODES, "alone").index(item[0])):
+            faster = number(speed.get(mode), ".2f")
+            if mode == "alone":
+                lines.append([program, dram, "all of it fast", "", "", "", faster])
+                continue
+            served = last_third(case["shares"], share[MISSES][mode])
+            lines.append([program, dram, mode, served, percent(bests[MISSES]), f"{mib[mode]:.0f} MiB", faster])
             had = " – ".join(f"{kib / 1024:.0f}" for kib in case.get("has_kib", {}).values())
-            lines.append([program, f"{dram} ({case['free_kib'] / 1024:.0f})", "all of it fast" if mode == "alone" else mode, had])
-            if mode != "alone":
-                lines[-1].append(f"{100 * case['first_share']:.0f} %")
-                for key in COUNTED:
-                    lines[-1] += [last_third(case["shares"], share[key][mode]) if key == MISSES else percent(share[key].get(mode)), percent(bests[key])]
-                page_us = stall.page_us(case.get("run"))
-                lines[-1] += [f"{mib[mode]:.0f} MiB", "" if page_us is None else f"{page_us:.1f}"]
-                lines[-1] += ["" if cpu_s(case) is None else f"{cpu_s(case):.1f} s", "" if mode not in stalls else f"{stalls[mode]:.3f}"]
-            lines[-1] += [""] * (len(header) - 1 - len(lines[-1])) + ["" if mode not in speed else f"{speed[mode]:.2f}"]
+            waits = [percent(share[LEADS].get(mode)), percent(bests[LEADS])]
+            took = [number(stall.page_us(case.get("run")), ".1f"), number(cpu_s(case), ".1f", " s")]
+            free = f"{case['free_kib'] / 1024:.0f}"
+            more.append([program, dram, mode, free, had, f"{100 * case['first_share']:.0f} %", *waits, *took, number(stalls.get(mode), ".3f")])
         goals.add(f"{program} {dram}", (share, bests), mib, speed, stalls)
     rows = {(program, dram) for program, dram in found if dram != ALONE}
     goals.missing += [f"{program.name} {dram}" for program, dram in itertools.product(PROGRAMS, DRAM) if (program.name, dram) not in rows]
-    common.table(header, lines, markdown)
+    row = ["program", "DRAM", "tiering"]
+    common.table([*row, "last third", "possible", "moved", "speed"], lines, markdown)
     goals.show(markdown)
+    print("\nWhat else was counted:\n")
+    common.table([*row, "free", "has, MiB", "at first", "waits", "waits possible", "us a page", "CPU time", "stall"], more, markdown)
 
 
 def stall_of(case):
@@ -219,9 +222,14 @@ def stall_of(case):
     return stall.seconds_a_second(case["over_time"], moved_pages(case), stall.observer_s(case.get("run"))) / case["speed"]
 
 
+def number(value, form, unit=""):
+    """Nothing where it was not counted."""
+    return "" if value is None else f"{value:{form}}{unit}"
+
+
 def percent(share):
     """Nothing where it was not counted."""
-    return "" if share is None else f"{share:.1f} %"
+    return number(share, ".1f", " %")
 
 
 def last_third(shares, share):

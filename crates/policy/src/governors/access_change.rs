@@ -212,6 +212,13 @@ impl AccessChange {
         Self { drifts: true, ..self }
     }
 
+    /// From now on it counts among other memory: its counts begin anew. Of its first mean, by which a slow loss is told,
+    /// `left` says how many would be left of accesses that are as they were: far fewer are a change all the same.
+    pub(crate) fn among_others(&mut self, rule: &ChangeRule, left: impl Fn(f64) -> f64) {
+        let first = self.first.map(|first| first.with(left(first.count).max(0.0)));
+        *self = Self { first, drifts: self.drifts, ..Self::new(rule) };
+    }
+
     /// Takes in what an epoch counted; none: nothing was watched in it, and its time does not count.
     pub(crate) fn look(
         &mut self,

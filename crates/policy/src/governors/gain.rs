@@ -207,11 +207,14 @@ impl Watched {
         let others = in_fast
             .zip(self.in_fast)
             .is_some_and(|(now, then)| (now - then).abs() > rule.settle() * then);
-        self.in_fast = self.in_fast.or(in_fast);
         if others || fast.is_some_and(|fast| since > rule.settle() * fast.count) {
+            // All that went down for room may have been accessed, and of what went otherwise as much as of what stayed.
+            let then = self.in_fast.unwrap_or_default() - since;
+            let stayed = in_fast.filter(|_| then > 0.0).map_or(0.0, |now| (now / then).min(1.0));
+            self.accessed_fast.among_others(rule, |before| (before - since) * stayed);
             (self.moved, self.in_fast) = (moved(counters), in_fast);
-            self.accessed_fast = AccessChange::new(rule).or_drift();
         }
+        self.in_fast = self.in_fast.or(in_fast);
         let accessed = self.accessed.look(rule, entries, counters.length_s);
         let accessed_fast = self.accessed_fast.look(rule, fast, counters.length_s);
         let changed = accessed

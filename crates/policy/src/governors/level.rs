@@ -36,6 +36,11 @@ impl Level {
         }
     }
 
+    /// The same, of another mean.
+    pub(crate) fn with(self, count: f64) -> Self {
+        Self { count, ..self }
+    }
+
     /// By how much a count is outside of what is to be expected by these, and what that is at least or at most.
     pub(crate) fn off(&self, entries: &Entries) -> (f64, f64) {
         if entries.count < self.count {

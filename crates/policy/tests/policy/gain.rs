@@ -123,10 +123,10 @@ fn accesses_that_leave_fast_memory_restart_it_though_they_are_as_many() {
 #[test]
 fn memory_of_a_stopped_process_that_goes_down_for_room_is_no_change_of_its_accesses() {
     let program = |second: u32, migrates: bool| {
-        let accessed_fast = if second < 300 { 0.3 } else { 0.1 };
+        let (accessed_fast, watched_fast) = if second < 300 { (0.3, 0.5) } else { (0.1, 0.3) };
         // Of 24 GiB that are accessed in fast memory.
         let again = if second == 300 { 16384.0 } else { 0.0 };
-        Second { accessed_fast, again, ..brings(0.0, migrates) }
+        Second { accessed_fast, watched_fast, again, ..brings(0.0, migrates) }
     };
     assert_eq!(times(&turns("gain", 400, 1, program)).1, []);
     // Little moved, but all regions have less than half of their pages there now.
@@ -139,6 +139,35 @@ fn memory_of_a_stopped_process_that_goes_down_for_room_is_no_change_of_its_acces
         |second: u32, migrates: bool| Second { again: 1.0, ..program(second + 1, migrates) };
     let restarts = times(&turns("gain", 400, 1, trickle)).1;
     assert_eq!(restarts.len(), 1, "a little hides no change");
+}
+
+/// As when a program gives its hot memory back and gets other memory, which lies where there is room.
+#[test]
+fn a_hot_set_that_leaves_fast_memory_at_once_is_a_change_whatever_else_leaves_or_comes() {
+    let restarts = |epoch_s: u32, fast: [f64; 2], accessed: [f64; 2], again: f64| {
+        let program = |second: u32, migrates: bool| {
+            let then = usize::from(second >= 300);
+            let again = if second == 300 { again } else { 0.0 };
+            let (watched_fast, accessed_fast) = (fast[then], accessed[then]);
+            Second { accessed_fast, watched_fast, again, ..brings(0.0, migrates) }
+        };
+        times(&turns("gain", 600, epoch_s, program)).1
+    };
+    for epoch_s in [1, 5] {
+        for (fast, accessed) in
+            [([0.5, 0.2], [0.3, 0.0]), ([0.5, 0.3], [0.3, 0.05]), ([0.5, 0.8], [0.3, 0.1])]
+        {
+            let found = restarts(epoch_s, fast, accessed, 0.0);
+            let due = 315.0..=330.0;
+            assert!(found.len() == 1 && due.contains(&found[0]), "{fast:?}: {found:?}");
+        }
+        let none = |fast, accessed, again| assert_eq!(restarts(epoch_s, fast, accessed, again), []);
+        // What leaves is cold, is accessed as what stays, or goes down for room; nothing was accessed there.
+        none([0.5, 0.3], [0.3, 0.3], 0.0);
+        none([0.5, 0.25], [0.3, 0.15], 0.0);
+        none([0.5, 0.3], [0.3, 0.1], 16384.0);
+        none([0.5, 0.2], [0.0, 0.0], 0.0);
+    }
 }
 
 #[test]

@@ -129,11 +129,11 @@ impl Processes {
     }
 
     /// Asks the governor once for every process that has memory; what of it is new. `process`: by
-    /// row, whose it is.
+    /// row, whose it is. `room`: as [`crate::Counters::room`].
     pub(crate) fn judge(
         &mut self,
         heat: &EpochHeat,
-        fast: &[bool],
+        (fast, room): (&[bool], Option<Bytes>),
         length_s: f64,
         process: Option<&[u32]>,
     ) -> Vec<Change> {
@@ -154,6 +154,7 @@ impl Processes {
         let mut changes = Vec::new();
         for (number, process) in &mut self.by_number {
             process.ran(ran_s.remove(number));
+            process.counters.room = room;
             let verdict = process.governor.judge(&process.counters);
             if verdict != process.verdict {
                 process.since_s = self.now_s;

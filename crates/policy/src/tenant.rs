@@ -49,6 +49,14 @@ impl Room {
             Self::Ledger(capacity) | Self::Limited { capacity, .. } => *capacity,
         }
     }
+
+    /// What the tenant could still take, where it is known what it has.
+    fn left(&self) -> Option<Bytes> {
+        match self {
+            Self::Ledger(_) => None,
+            Self::Limited { capacity, used, .. } => Some(capacity.saturating_sub(*used)),
+        }
+    }
 }
 
 /// What moves, and what a summary tells of it.
@@ -186,7 +194,7 @@ impl Tenant {
                 &ledger
             }
         };
-        let changes = self.processes.judge(heat, fast, passed_s, places.process);
+        let changes = self.processes.judge(heat, (fast, room.left()), passed_s, places.process);
         let (migrating, standing_still) = self.processes.standing();
         let may_move = |row: usize| {
             let may_go_up = || !self.processes.stands_still(row);

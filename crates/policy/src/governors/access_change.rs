@@ -7,16 +7,13 @@
 //! counted: that of counts like those before it, or of so few pieces if that is less (ours: the paper
 //! looks at an entry of every 2 MiB, a live watch at a tenth of memory at most).
 //!
-//! Whoever asks less often than that gets a count of each look: what one look saw is seen once, however long it took.
-//!
 //! Phases that come again and again have counts on either side of their mean, each of them off it, and now and then several in
 //! a row are. Who asks for it ([`ChangeRule::on_one_side`]; ours) counts only those in a row that lie on one side; so does, in
 //! any case, a count that stands on few pieces, for chance lies on either side as well. Nor is for him a change what is like
 //! all counts since the stop: six are off their true mean by chance, and what is as it was then needs no other placement. And
 //! what changes before the mean has levelled out is one for him, or it would be taken for how the process has always been.
 //!
-//! The mean follows what changes slowly. Where that is loss (of entries in fast memory, ours), a count is also held against the
-//! first mean ([`AccessChange::or_drift`]).
+//! The mean follows what changes slowly. Where that is loss, of entries in fast memory, it is `loss.rs` that notices.
 //!
 //! A process that has less of the CPUs than before accesses less in the same time, which is no change either (ours). Of
 //! accesses that stay as they are, entries seen accessed grow with the time for which it runs, and ever more slowly: in half
@@ -72,15 +69,12 @@ pub(crate) const OPTIONS: [OptionInfo; 6] = [
 ];
 
 /// What goes on for so many windows is no pause, but how it is now.
-const PAUSE: usize = 10;
-
-/// What has become less by so many times the share that is a change at once is one however slowly it did.
-const DRIFTED: f64 = 2.0;
+pub(crate) const PAUSE: usize = 10;
 
 /// So many counts at least are what those after them have left.
 const BEFORE: usize = 3;
 
-/// So many counts are kept: of an hour, if nothing else is asked for.
+/// So many counts are kept, if no more are asked for: of an hour, where one takes 5 s.
 const KEPT: usize = 720;
 
 /// After restarts that brought nothing, at most so many times the counts in a row.
@@ -133,35 +127,41 @@ impl ChangeRule {
         self.settle
     }
 
-    fn needed(&self) -> f64 {
+    /// Share by which a count must be off the mean to speak for a restart.
+    pub(crate) fn deviate(&self) -> f64 {
+        self.deviate
+    }
+
+    /// Seconds between two counts.
+    pub(crate) fn every_s(&self) -> f64 {
+        self.every_s
+    }
+
+    /// Counts that a mean is made of.
+    pub(crate) fn window(&self) -> usize {
+        self.window
+    }
+
+    /// Counts in a row that are a change.
+    pub(crate) fn needed(&self) -> f64 {
         (self.restart * self.patience).ceil()
     }
 }
 
 /// Counts since a process was stopped.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct AccessChange {
-    /// Of the seconds in which it was watched since the last count, the sums of count, of all entries, of pieces, and of
-    /// cores, times seconds.
-    sums: [f64; 4],
-    watched_s: f64,
-    /// After so many such seconds the next count is due.
-    due_s: f64,
     /// Counts that were like those before them; the mean is of the last ones.
     counts: Vec<Entries>,
     /// Of the last of these so many came in a row.
     in_row: usize,
-    /// Counts in a row that are of a pause.
+    /// Counts of a pause, since one that was like those before it.
     paused: usize,
     /// The mean has levelled out.
     stabilized: bool,
     /// Counts in a row that were off the mean, and whether the last one was above it.
     deviating: u32,
     above: bool,
-    /// Whether a mean that falls slowly is a change, the first one, and counts in a row that were far below it.
-    drifts: bool,
-    first: Option<Level>,
-    below: u32,
 }
 
 /// A mean, and the count that is off it.
@@ -189,61 +189,8 @@ impl Changed {
 }
 
 impl AccessChange {
-    /// The process was stopped just now.
-    pub(crate) fn new(rule: &ChangeRule) -> Self {
-        Self {
-            sums: [0.0; 4],
-            watched_s: 0.0,
-            due_s: rule.every_s,
-            counts: Vec::new(),
-            in_row: 0,
-            paused: 0,
-            stabilized: false,
-            deviating: 0,
-            above: false,
-            drifts: false,
-            first: None,
-            below: 0,
-        }
-    }
-
-    /// The same, by which a mean that falls slowly is a change, too.
-    pub(crate) fn or_drift(self) -> Self {
-        Self { drifts: true, ..self }
-    }
-
-    /// From now on it counts among other memory: its counts begin anew. Of its first mean, by which a slow loss is told,
-    /// `left` says how many would be left of accesses that are as they were: far fewer are a change all the same.
-    pub(crate) fn among_others(&mut self, rule: &ChangeRule, left: impl Fn(f64) -> f64) {
-        let first = self.first.map(|first| first.with(left(first.count).max(0.0)));
-        *self = Self { first, drifts: self.drifts, ..Self::new(rule) };
-    }
-
-    /// Takes in what an epoch counted; none: nothing was watched in it, and its time does not count.
-    pub(crate) fn look(
-        &mut self,
-        rule: &ChangeRule,
-        entries: Option<Entries>,
-        length_s: f64,
-    ) -> Option<Changed> {
-        let Entries { count, all, pieces, cores } = entries?;
-        self.watched_s += length_s;
-        self.due_s -= length_s;
-        let now = [count, all, pieces.unwrap_or(0.0), cores.unwrap_or(0.0)];
-        self.sums.iter_mut().zip(now).for_each(|(sum, of)| *sum += of * length_s);
-        // Looks that sum up to the time but for rounding are a count.
-        if self.due_s > rule.every_s * 1e-9 {
-            return None;
-        }
-        self.due_s = rule.every_s - (-self.due_s) % rule.every_s;
-        let watched_s = std::mem::take(&mut self.watched_s);
-        let [count, all, of, ran] = std::mem::take(&mut self.sums).map(|sum| sum / watched_s);
-        let (pieces, cores) = (pieces.map(|_| of), cores.map(|_| ran));
-        self.sample(rule, &Entries { count, all, pieces, cores })
-    }
-
-    /// One count more.
-    fn sample(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
+    /// Takes in one count more.
+    pub(crate) fn take(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
         // Without the newest one: it is what is judged.
         let window = &self.counts[self.counts.len().saturating_sub(rule.window)..];
         let level = Level::of(window);
@@ -251,10 +198,7 @@ impl AccessChange {
         let (count, chance) = (entries.count, level.chance(entries));
         let (above, (off, of)) = (count > mean, level.off(entries));
         let is_full = window.len() == rule.window;
-        if is_full {
-            self.first = self.first.or(Some(level));
-        }
-        let otherwise = self.lost(rule, entries).or(self.stepped(rule, entries));
+        let stepped = self.stepped(rule, entries);
         if !self.stabilized {
             self.stabilized = is_full && off <= (rule.settle * of).max(chance);
         } else if off > (rule.deviate * of).max(chance) && self.is_new(rule, entries, above) {
@@ -264,7 +208,7 @@ impl AccessChange {
             self.deviating = if anew { 1 } else { self.deviating + 1 };
             self.in_row = 0;
             let changed = f64::from(self.deviating) >= rule.needed();
-            return changed.then_some(Changed { mean, count }).or(otherwise);
+            return changed.then_some(Changed { mean, count }).or(stepped);
         }
         self.deviating = 0;
         let pauses = self.stabilized && level.pauses(entries);
@@ -277,14 +221,14 @@ impl AccessChange {
         if pauses {
             self.counts.clear();
             self.in_row = 0;
-            (self.stabilized, self.paused, self.first) = (false, 0, None);
+            (self.stabilized, self.paused) = (false, 0);
         }
         if self.counts.len() == KEPT.max(rule.window) {
             self.counts.remove(0);
         }
         self.counts.push(*entries);
         self.in_row += 1;
-        otherwise
+        stepped
     }
 
     /// Whether a count that is off the mean is as far off that of all counts, to the same side, where it is asked that changes
@@ -318,17 +262,6 @@ impl AccessChange {
         let first = pairs.next()??;
         let stepped = rule.on_one_side && pairs.all(|far| far == Some(first));
         stepped.then_some(Changed { mean: level.count, count: entries.count })
-    }
-
-    /// Whether so many counts in a row were far below the first mean, though each was near that of its time.
-    fn lost(&mut self, rule: &ChangeRule, entries: &Entries) -> Option<Changed> {
-        let first = self.first.filter(|_| self.drifts)?;
-        let (missing, of) = first.missing(entries);
-        let chance = entries.chance(first.count).hypot(first.of_other_pieces(entries));
-        let is_lost = missing > (DRIFTED * rule.deviate * of).max(chance);
-        self.below = if is_lost && !first.pauses(entries) { self.below + 1 } else { 0 };
-        let changed = f64::from(self.below) >= rule.needed();
-        changed.then_some(Changed { mean: first.count, count: entries.count })
     }
 }
 

@@ -6,6 +6,7 @@
 //! value that its option names, keep it from known traps.
 
 use super::access_change::{self, AccessChange, ChangeRule};
+use super::counting::Counting;
 use super::ping_pong::{self, PingPong, Stop, StopRule};
 use super::{Counters, Governor, GovernorInfo, Verdict};
 use crate::options::OptionInfo;
@@ -52,7 +53,7 @@ struct Adaptive {
 enum State {
     New,
     Migrating(PingPong),
-    Stopped(AccessChange),
+    Stopped(Counting, AccessChange),
 }
 
 impl Governor for Adaptive {
@@ -65,12 +66,15 @@ impl Governor for Adaptive {
                         self.change.learn(!stop.ping_pong);
                     }
                     self.reason = why(&stop);
-                    self.state = State::Stopped(AccessChange::new(&self.change));
+                    self.state = State::Stopped(
+                        Counting::new(self.change.every_s()),
+                        AccessChange::default(),
+                    );
                 }
             }
-            State::Stopped(change) => {
-                let entries = counters.accessed_entries();
-                if let Some(changed) = change.look(&self.change, entries, counters.length_s) {
+            State::Stopped(counting, change) => {
+                let count = counting.take(counters.accessed_entries(), counters.length_s);
+                if let Some(changed) = count.and_then(|count| change.take(&self.change, &count)) {
                     self.reason = changed.told("seen accessed");
                     self.state = State::Migrating(PingPong::new(&self.stop, counters));
                     self.restarted = true;
@@ -78,7 +82,7 @@ impl Governor for Adaptive {
             }
         }
         match self.state {
-            State::Stopped(_) => Verdict::StandStill,
+            State::Stopped(..) => Verdict::StandStill,
             State::New | State::Migrating(_) => Verdict::Migrate,
         }
     }

@@ -35,7 +35,8 @@ struct Entry {
     now_s: f64,
     moving_s: f64,
     watching_s: f64,
-    /// How often all of its memory was watched.
+    /// How much was watched, in parts of all of its memory: 1 is as much as all of it, of which some may have been watched
+    /// several times and some never.
     watched: f64,
 }
 
@@ -101,10 +102,15 @@ impl Books {
         Self { begun, entries: [begun].into(), poor_s: 0.0, brought_s: 0.0 }
     }
 
-    /// Whether what moves have brought so far, not what they promise to bring, is more than all that was spent.
-    pub(crate) fn paid(&self) -> bool {
+    /// Whether what moves have brought so far is more than all that was spent. What they promise to bring counts only of what is
+    /// in place, and for as long as moves are judged by: it goes on without being watched.
+    pub(crate) fn paid(&self, stop: &Stop, balance: &Balance, terms: &Terms) -> bool {
+        let goes_on_s = match stop {
+            Stop::Settled(_) => balance.gained * (1.0 - balance.fading) * terms.horizon_s,
+            Stop::DoesNotPay(_) => 0.0,
+        };
         let spent = self.entries.back().map(|now| now.since(&self.begun));
-        spent.is_some_and(|spent| self.brought_s > spent.moving_s + spent.watching_s)
+        spent.is_some_and(|spent| self.brought_s + goes_on_s > spent.moving_s + spent.watching_s)
     }
 
     /// Takes in the end of an epoch; why to stop, if it is time to.
@@ -135,8 +141,9 @@ impl Books {
             return None;
         }
         self.poor_s += counters.length_s;
-        // Where nothing moves, it may be that not enough has been seen so far.
-        let seen = account.moving_s > 0.0 || now.watched - then.watched >= 1.0;
+        // Where nothing moves, or what does brings its own cost, it may be that not enough has been seen so far.
+        let in_vain = account.moving_s > 0.0 && account.brings_s <= account.moving_s;
+        let seen = in_vain || now.watched - then.watched >= 1.0;
         (self.poor_s >= terms.patience_s && seen).then_some(Stop::DoesNotPay(account))
     }
 

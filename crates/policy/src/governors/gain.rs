@@ -7,8 +7,9 @@
 //! [`crate::CostBenefit::at_age`] has it). It stops when the gain has stayed at
 //! or below the cost for `patience` seconds, or what moved in the last `quiet` seconds and as many cost
 //! less than the watching and does not bring what that costs: a hot set in place brings what it brings
-//! without being watched. Stopped, a process is looked at again when its accesses change (Algorithm 2 of Adaptive, by the entries seen accessed and by those of them in fast
-//! memory, counted anew where much of it went down for room, and these also by how many there were at first), and after `again` seconds in any case.
+//! without being watched. Stopped, a process is looked at again (`watched.rs`) when its accesses change (Algorithm 2 of Adaptive,
+//! by the entries seen accessed, and by those of them in fast memory), when it loses what it accesses in fast memory, when there is
+//! room for what it accesses in slow memory, and after `again` seconds in any case.
 //!
 //! It takes for true that
 //! - had nothing moved within the horizon, the process would make the same accesses, and all of its
@@ -20,12 +21,11 @@
 //!   watching on another core costs as much as one of the process;
 //! - what a move brought so far it will bring for that long.
 
-use super::access_change::{self, AccessChange, ChangeRule};
+use super::access_change::{self, ChangeRule};
 use super::books::{Account, Books, Stop, Terms};
+use super::watched::{Restart, Watched};
 use super::{Counters, Governor, GovernorInfo, Verdict};
-use crate::Watch;
 use crate::options::OptionInfo;
-use pagetide_types::Bytes;
 
 const OPTIONS: [OptionInfo; 11] = [
     OptionInfo {
@@ -119,22 +119,6 @@ enum State {
     Stopped(Box<Watched>),
 }
 
-#[derive(Clone, Copy)]
-enum Restart {
-    Changed,
-    Again,
-}
-
-/// A process that stands still.
-struct Watched {
-    accessed: AccessChange,
-    accessed_fast: AccessChange,
-    /// What of it had moved, and how many entries were in fast memory, since those that are accessed there are counted.
-    moved: Bytes,
-    in_fast: Option<f64>,
-    until_s: f64,
-}
-
 impl Governor for Gain {
     fn judge(&mut self, counters: &Counters) -> Verdict {
         let Some(balance) = counters.balance else { return Verdict::Migrate };
@@ -143,7 +127,7 @@ impl Governor for Gain {
             State::Migrating(books) => {
                 let stop = books.look(counters, &balance, &self.terms);
                 if let Some(stop) = stop {
-                    let paid = books.paid();
+                    let paid = books.paid(&stop, &balance, &self.terms);
                     self.stop(&stop, paid, counters);
                 }
             }
@@ -186,48 +170,9 @@ impl Gain {
             }
         }
         self.reason = why(stop);
-        self.state = State::Stopped(Box::new(Watched {
-            accessed: AccessChange::new(&self.change),
-            accessed_fast: AccessChange::new(&self.change).or_drift(),
-            moved: moved(counters),
-            in_fast: None,
-            until_s: counters.now_s + self.waits_s,
-        }));
+        let until_s = counters.now_s + self.waits_s;
+        self.state = State::Stopped(Box::new(Watched::new(&self.change, until_s)));
     }
-}
-
-impl Watched {
-    /// Why to migrate again, if it is time to.
-    fn look(&mut self, rule: &ChangeRule, counters: &Counters) -> Option<(Restart, String)> {
-        let (entries, fast) = (counters.accessed_entries(), counters.accessed_fast_entries());
-        // Where much went down for room other entries are in fast memory now, whatever it accesses; and where little did, of
-        // many entries whose pages lay on either side.
-        let since = moved(counters).saturating_sub(self.moved).as_f64() / Watch::STRIDE.as_f64();
-        let in_fast = counters.fast_entries().map(|entries| entries.count);
-        let others = in_fast
-            .zip(self.in_fast)
-            .is_some_and(|(now, then)| (now - then).abs() > rule.settle() * then);
-        if others || fast.is_some_and(|fast| since > rule.settle() * fast.count) {
-            // All that went down for room may have been accessed, and of what went otherwise as much as of what stayed.
-            let then = self.in_fast.unwrap_or_default() - since;
-            let stayed = in_fast.filter(|_| then > 0.0).map_or(0.0, |now| (now / then).min(1.0));
-            self.accessed_fast.among_others(rule, |before| (before - since) * stayed);
-            (self.moved, self.in_fast) = (moved(counters), in_fast);
-        }
-        self.in_fast = self.in_fast.or(in_fast);
-        let accessed = self.accessed.look(rule, entries, counters.length_s);
-        let accessed_fast = self.accessed_fast.look(rule, fast, counters.length_s);
-        let changed = accessed
-            .map(|is| is.told("seen accessed"))
-            .or(accessed_fast.map(|is| is.told("seen accessed in fast memory")));
-        let again =
-            (counters.now_s >= self.until_s).then(|| "tries again after a while".to_owned());
-        changed.map(|told| (Restart::Changed, told)).or(again.map(|told| (Restart::Again, told)))
-    }
-}
-
-fn moved(counters: &Counters) -> Bytes {
-    counters.promoted + counters.demoted
 }
 
 fn why(stop: &Stop) -> String {

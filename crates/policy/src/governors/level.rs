@@ -16,8 +16,9 @@ pub(crate) struct Level {
     pub(crate) count: f64,
     /// How far they scatter.
     deviation: f64,
-    /// Of those that say.
+    /// On average; none where nobody says.
     pieces: f64,
+    /// Of those that say.
     cores: Option<f64>,
 }
 

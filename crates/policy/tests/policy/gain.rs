@@ -170,6 +170,112 @@ fn a_hot_set_that_leaves_fast_memory_at_once_is_a_change_whatever_else_leaves_or
     }
 }
 
+/// As when a buffer comes and goes: what is left of the hot set is held against what it was with as much fast memory.
+#[test]
+fn memory_that_comes_and_goes_hides_no_loss() {
+    let lost = |second: u32| if second < 1000 { 0.3 } else { 0.07 };
+    // More and less by a sixth each minute; the hot set leaves with the seventh fall, and with any other.
+    for epoch_s in [1, 5] {
+        let swings = |second: u32, migrates: bool| {
+            let watched_fast = if (second / 60).is_multiple_of(2) { 0.6 } else { 0.5 };
+            Second { accessed_fast: lost(second), watched_fast, ..brings(0.0, migrates) }
+        };
+        let (_, restarts) = times(&turns("gain", 1200, epoch_s, swings));
+        assert!(
+            restarts.len() == 1 && restarts[0] > 1000.0 && restarts[0] < 1040.0,
+            "{restarts:?}"
+        );
+        // Each count is of other memory than the one before.
+        let flips = |second: u32, migrates: bool| {
+            let watched_fast = if (second / 5).is_multiple_of(2) { 0.6 } else { 0.5 };
+            Second { accessed_fast: lost(second), watched_fast, ..brings(0.0, migrates) }
+        };
+        let (_, restarts) = times(&turns("gain", 1200, epoch_s, flips));
+        assert!(restarts.len() == 1 && restarts[0] > 1000.0, "{restarts:?}");
+        // A quarter of the hot set leaves with every change.
+        let by_and_by = |second: u32, migrates: bool| {
+            let changes = f64::from(second.saturating_sub(300) / 60);
+            let watched_fast = if (second / 60).is_multiple_of(2) { 0.6 } else { 0.5 };
+            let accessed_fast = 0.3 * 0.75_f64.powf(changes);
+            Second { accessed_fast, watched_fast, ..brings(0.0, migrates) }
+        };
+        let (_, restarts) = times(&turns("gain", 600, epoch_s, by_and_by));
+        assert!(restarts.len() == 1 && restarts[0] < 500.0, "{restarts:?}");
+    }
+    // What went down for room was cold, and then the hot set leaves slowly.
+    let slowly = |second: u32, migrates: bool| {
+        let (watched_fast, again) = if second < 300 { (0.9, 0.0) } else { (0.4, 32768.0) };
+        let again = if second == 300 { again } else { 0.0 };
+        let left = (-f64::from(second.saturating_sub(500)) / 600.0).exp();
+        Second { accessed_fast: 0.3 * left, watched_fast, again, ..brings(0.0, migrates) }
+    };
+    let (_, restarts) = times(&turns("gain", 1200, 5, slowly));
+    assert!(restarts.len() == 1 && restarts[0] > 500.0, "{restarts:?}");
+}
+
+#[test]
+fn what_other_pieces_show_of_fast_memory_does_not_begin_the_counts_anew() {
+    // In turn 43 % of 50 pieces are in fast memory, and half of 70; a third less of that is accessed from the 600th second on.
+    let program = |second: u32, migrates: bool| {
+        let (watched_fast, pieces) =
+            if (second / 5).is_multiple_of(2) { (0.43, 50.0) } else { (0.5, 70.0) };
+        let accessed_fast = watched_fast * if second < 600 { 0.8 } else { 0.5 };
+        Second { accessed_fast, watched_fast, pieces: Some(pieces), ..brings(0.0, migrates) }
+    };
+    let (_, restarts) = times(&turns("gain", 900, 5, program));
+    assert!(restarts.len() == 1 && (620.0..=660.0).contains(&restarts[0]), "{restarts:?}");
+}
+
+/// As when another program ends, and leaves fast memory to one whose hot set is in slow memory.
+#[test]
+fn room_for_what_is_accessed_in_slow_memory_lets_a_stopped_process_go_on() {
+    // Of 80 GiB half are accessed, 16 of them in fast memory. So much room comes.
+    let restarts = |room: [f64; 2], accessed: f64, until: u32| {
+        let program = |second: u32, migrates: bool| {
+            let there = (300..until).contains(&second);
+            let room = Some(1024.0 * room[usize::from(there)]);
+            Second { room, accessed, ..brings(0.0, migrates) }
+        };
+        let found = turns("gain", 600, 5, program);
+        let why = found.get(1).map_or(String::new(), |turn| turn.reason.clone());
+        (times(&found).1, why)
+    };
+    let (found, why) = restarts([0.0, 10.0], 0.5, 600);
+    assert!(found.len() == 1 && (315.0..=325.0).contains(&found[0]), "{found:?}");
+    let told = "room for 5120 more entries of 2 MiB in fast memory; 12288 are seen accessed in slow memory";
+    assert_eq!(why, told);
+    assert_eq!(restarts([4.0, 8.0], 0.5, 600).0, [], "a sixth of what is accessed in slow memory");
+    assert_eq!(restarts([0.0, 10.0], 0.21, 600).0, [], "nearly all is in fast memory");
+    assert_eq!(restarts([0.0, 10.0], 0.5, 315).0, [], "it is taken at once");
+    assert_eq!(
+        restarts([10.0, 0.0], 0.5, 600).0,
+        [],
+        "room that was there says nothing as it goes"
+    );
+    let flickers = |second: u32, migrates: bool| {
+        let room = Some(if (second / 10).is_multiple_of(2) { 0.0 } else { 10240.0 });
+        Second { room, ..brings(0.0, migrates) }
+    };
+    assert_eq!(times(&turns("gain", 600, 5, flickers)).1, []);
+}
+
+#[test]
+fn who_says_only_later_how_many_cores_it_keeps_busy_hides_no_change() {
+    // Three counts, and then two fifths more for good; that it keeps two cores busy is said from its second look on.
+    for epoch_s in [1, 3] {
+        let mut stopped = 0;
+        let program = |_, migrates: bool| {
+            stopped = if migrates { 0 } else { stopped + 1 };
+            let accessed = if stopped <= 15 { 0.2 } else { 0.28 };
+            let cores = (stopped > epoch_s).then_some(2.0);
+            Second { accessed, cores, ..brings(0.0, migrates) }
+        };
+        let found = turns("gain", 200, epoch_s, program);
+        let (stops, restarts) = times(&found);
+        assert!(restarts.len() == 1 && restarts[0] - stops[0] <= 45.0, "{epoch_s}: {found:?}");
+    }
+}
+
 #[test]
 fn a_process_that_has_less_of_the_cpus_accesses_no_other_memory() {
     // From the 300th second on.
@@ -479,6 +585,42 @@ fn what_nobody_can_price_is_not_stopped() {
         };
         assert_eq!(governor.judge(&counters), Verdict::Migrate);
     }
+}
+
+#[test]
+fn a_change_after_which_the_hot_set_was_put_in_place_is_seen_as_soon_the_next_time() {
+    // Each 300 s other memory is accessed; moving it takes a third of a second, and brings 0.03 s a second.
+    let mut migrated = 0;
+    let program = |second: u32, migrates: bool| {
+        migrated = if migrates { migrated + 1 } else { 0 };
+        let accessed = if (second / 300).is_multiple_of(2) { 0.3 } else { 0.6 };
+        let moving = if migrated == 5 { 0.3 } else { 0.0 };
+        let gained = if migrated > 5 { 0.03 } else { 0.0 };
+        let watching = if migrates { 0.03 } else { 0.003 };
+        Second { accessed, moving, gained, watching, ..Second::default() }
+    };
+    let (_, restarts) = times(&turns("gain", 2400, 5, program));
+    let within: Vec<f64> = restarts.iter().map(|at| at % 300.0).collect();
+    assert!(within.len() == 7 && within.iter().all(|within| *within <= 25.0), "{restarts:?}");
+}
+
+#[test]
+fn what_brings_its_own_cost_goes_on_until_all_memory_was_watched_once() {
+    // 4 ms a second of moves, which bring 20, and 30 ms of watching a 260th of it.
+    let program = |brings: f64, watched: f64| {
+        move |_: u32, _: bool| Second {
+            moving: 0.004,
+            gained: brings,
+            watching: 0.03,
+            watched: Some(watched),
+            accessed: 0.5,
+            ..Second::default()
+        }
+    };
+    let stops = |brings, watched| times(&turns("gain", 600, 5, program(brings, watched))).0;
+    assert!((260.0..=270.0).contains(&stops(0.02, 1.0 / 260.0)[0]));
+    assert!(stops(0.02, 1.0)[0] <= 75.0, "all of it was watched");
+    assert!(stops(0.003, 1.0 / 260.0)[0] <= 75.0, "they do not bring what they cost");
 }
 
 #[test]

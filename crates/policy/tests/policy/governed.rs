@@ -28,6 +28,8 @@ pub(crate) struct Second {
     pub(crate) pieces: Option<f64>,
     /// Cores that it keeps busy, if somebody says so.
     pub(crate) cores: Option<f64>,
+    /// MiB of fast memory that could be taken, if somebody says so.
+    pub(crate) room: Option<f64>,
     /// What it accesses is seen to become another thing.
     pub(crate) changes: bool,
 }
@@ -61,6 +63,7 @@ pub(crate) fn turns(
     for epoch in 1..=seconds / epoch_s {
         let (mut accessed, mut accessed_fast, mut gained, mut pieces) = (0.0, 0.0, 0.0, None);
         let (mut watched_fast, mut cores, mut watched, mut fading) = (0.0, None, 0.0, 0.0);
+        let mut room = None;
         let part = 1.0 / f64::from(epoch_s);
         for second in (epoch - 1) * epoch_s..epoch * epoch_s {
             let does = does(second, migrates);
@@ -71,7 +74,7 @@ pub(crate) fn turns(
             watched_fast += does.watched_fast * part;
             gained += does.gained * part;
             watched += does.watched.unwrap_or(part);
-            (pieces, cores, fading) = (does.pieces, does.cores, does.fading);
+            (pieces, cores, fading, room) = (does.pieces, does.cores, does.fading, does.room);
             changed_s = if does.changes { f64::from(second) } else { changed_s };
         }
         let counters = Counters {
@@ -89,6 +92,7 @@ pub(crate) fn turns(
             watching_s,
             pieces,
             cores,
+            room: room.map(mib),
             balance: Some(Balance { gained, moving_s, fading }),
             ..Counters::default()
         };

@@ -106,6 +106,13 @@ pub(crate) fn turns(
     turns
 }
 
+/// Its moves bring this part of what they cost in as many seconds, 6 s in a horizon of 60 s.
+pub(crate) fn brings(part: f64, migrates: bool) -> Second {
+    let moving = if migrates { 0.1 } else { 0.0 };
+    let gained = if migrates { part * moving } else { 0.0 };
+    Second { moving, gained, accessed: 0.5, accessed_fast: 0.2, ..Second::default() }
+}
+
 /// When it stopped and when it restarted.
 pub(crate) fn times(turns: &[Turn]) -> (Vec<f64>, Vec<f64>) {
     let of = |verdict: Verdict| {

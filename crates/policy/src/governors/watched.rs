@@ -16,6 +16,8 @@ pub(crate) struct Watched {
     loss: Loss,
     /// Of fast memory it had so much when those accessed there began to be counted.
     began: Option<InFast>,
+    /// And at the last count.
+    last: Option<InFast>,
     room: Room,
     until_s: f64,
 }
@@ -43,6 +45,7 @@ impl Watched {
             accessed_fast: AccessChange::default(),
             loss: Loss::default(),
             began: None,
+            last: None,
             room: Room::default(),
             until_s,
         }
@@ -87,7 +90,8 @@ impl Watched {
     ) -> Option<String> {
         let Counts { accessed, accessed_fast, in_fast } = counts;
         let began = *self.began.get_or_insert(*in_fast);
-        if counts.are_of_other_memory(rule, &began) {
+        let last = self.last.replace(*in_fast).unwrap_or(*in_fast);
+        if counts.are_of_other_memory(rule, &began, &last) {
             self.began = Some(*in_fast);
             self.accessed_fast = AccessChange::default();
             self.loss.anew(rule);
@@ -104,14 +108,17 @@ impl Watched {
 }
 
 impl Counts {
-    /// Whether other memory is in fast memory than as its counts there began, whatever is accessed: much went down for room, or
-    /// what it has there is more or less than by chance. (A unit that lies in both counts for where most of it is, so a little
+    /// Whether other memory is in fast memory than as its counts there began, or at the last one, whatever is accessed: much
+    /// went down for room, or what it has there is more or less than by chance. (A unit that lies in both counts for where most of it is, so a little
     /// may change many.)
-    fn are_of_other_memory(&self, rule: &ChangeRule, began: &InFast) -> bool {
-        let (now, then) = (&self.in_fast.entries, &began.entries);
-        let chance = Level::of(&[*then]).of_other_pieces(now);
-        let differs = (now.count - then.count).abs() > (rule.settle() * then.count).max(chance);
-        differs || self.in_fast.moved - began.moved > rule.settle() * self.accessed_fast.count
+    fn are_of_other_memory(&self, rule: &ChangeRule, began: &InFast, last: &InFast) -> bool {
+        let now = &self.in_fast.entries;
+        let differs = |then: &Entries| {
+            let chance = Level::of(&[*then]).of_other_pieces(now);
+            (now.count - then.count).abs() > (rule.settle() * then.count).max(chance)
+        };
+        let went_down = self.in_fast.moved - began.moved > rule.settle() * self.accessed_fast.count;
+        went_down || differs(&began.entries) || differs(&last.entries)
     }
 }
 

@@ -108,6 +108,17 @@ fn memory_that_comes_and_goes_hides_no_loss() {
     assert!(restarts.len() == 1 && restarts[0] > 500.0, "{restarts:?}");
 }
 
+/// As in a guest, where 39 entries became 0 while another program's hot set went up.
+#[test]
+fn regions_that_change_sides_are_no_loss_though_their_counts_began_with_fewer() {
+    let program = |second: u32, migrates: bool| {
+        let part = if second < 300 { 0.2 } else { 0.0 };
+        let pieces = Some(if second < 100 { 3.0 } else { 6.0 });
+        Second { accessed_fast: part, watched_fast: part, pieces, ..brings(0.0, migrates) }
+    };
+    assert_eq!(times(&turns("gain", 600, 5, program)).1, []);
+}
+
 #[test]
 fn what_other_pieces_show_of_fast_memory_does_not_begin_the_counts_anew() {
     // In turn 43 % of 50 pieces are in fast memory, and half of 70; a third less of that is accessed from the 600th second on.

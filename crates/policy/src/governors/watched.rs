@@ -10,6 +10,7 @@ use pagetide_types::Bytes;
 
 /// See the module.
 pub(crate) struct Watched {
+    /// Of entries accessed, of those in fast memory, and of all in fast memory.
     counting: [Counting; 3],
     accessed: AccessChange,
     accessed_fast: AccessChange,
@@ -109,8 +110,8 @@ impl Watched {
 
 impl Counts {
     /// Whether other memory is in fast memory than as its counts there began, or at the last one, whatever is accessed: much
-    /// went down for room, or what it has there is more or less than by chance. (A unit that lies in both counts for where most of it is, so a little
-    /// may change many.)
+    /// went down for room, or what it has there is more or less than by chance. (A unit that lies in both counts for where most
+    /// of it is, so a little may change many.)
     fn are_of_other_memory(&self, rule: &ChangeRule, began: &InFast, last: &InFast) -> bool {
         let now = &self.in_fast.entries;
         let differs = |then: &Entries| {

@@ -16,7 +16,7 @@ pub(crate) struct Level {
     pub(crate) count: f64,
     /// How far they scatter.
     deviation: f64,
-    /// On average; none where nobody says.
+    /// On average; 0 where nobody says.
     pieces: f64,
     /// Of those that say.
     cores: Option<f64>,

@@ -1,4 +1,4 @@
-//! The words of Pagetide as types (docs/design.md, "Words"): bytes, page and unit sizes,
+//! The words of Pagetide as types (docs/words.md): bytes, page and unit sizes,
 //! unit identity, nodes, epochs, heat, and how long it counts; and what foreign text becomes before it is shown. No I/O, and no dependency on any other crate of ours.
 
 #![forbid(unsafe_code)]

@@ -32,8 +32,9 @@ class Case:
     mode: str = "pagetide"
     seconds: int = 150
     options: str = ""
-    # Seconds after which the second program starts.
+    # Seconds after which the second program starts, and after which the first ends; 0: it does not.
     gap: int = 45
+    ends: int = 0
 
 
 CASES = [
@@ -42,6 +43,8 @@ CASES = [
     Case("unfriendly", UNFRIENDLY, seconds=120),
     Case("friendly-then-unfriendly", FRIENDLY, UNFRIENDLY),
     Case("unfriendly-then-friendly", UNFRIENDLY, FRIENDLY),
+    # What the first had of fast memory is room for the second, which has been stopped by then.
+    Case("friendly-ends", FRIENDLY, UNFRIENDLY, seconds=300, ends=150),
     Case("phases-none", f"{PHASES} 20", mode="none", seconds=60),
     Case("phases", f"{PHASES} 120", seconds=360, options="--fast 160M"),
     # Longer than `gain` takes to judge a minute, to learn half of one, and to be sure of a change.
@@ -62,6 +65,7 @@ def run(args, case, path):
         "FIRST": case.first,
         "SECOND": case.second,
         "GAP": case.gap,
+        "ENDS": case.ends,
         "SECONDS_": case.seconds,
         "OPTIONS": guest.run_options(args, case.options),
     }

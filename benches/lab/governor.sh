@@ -1,5 +1,5 @@
 # Runs in a guest of benches/governor.py: one or two programs in one cgroup, the second some time after the first,
-# and Pagetide beside them. Given: PAGETIDE, LAB, MODE, FIRST, SECOND, GAP, SECONDS_, OPTIONS.
+# and Pagetide beside them; the first may end before. Given: PAGETIDE, LAB, MODE, FIRST, SECOND, GAP, ENDS, SECONDS_, OPTIONS.
 set -e
 . /common.sh
 group=/sys/fs/cgroup/tenants
@@ -34,9 +34,18 @@ pagetide) $PAGETIDE run -q --json $OPTIONS --for ${SECONDS_}s --log $OUT/log.jso
 none) sleep $SECONDS_ & ;;
 esac
 tiering=$!
+passed() { [ $(now | cut -d . -f 1) -ge $((${begin%.*} + $1)) ]; }
+ended=
 while kill -0 $tiering 2>/dev/null; do
-    if [ -n "$SECOND" ] && [ "${tenants#*second}" = "$tenants" ] && [ $(now | cut -d . -f 1) -ge $((${begin%.*} + GAP)) ]; then
+    if [ -n "$SECOND" ] && [ "${tenants#*second}" = "$tenants" ] && passed $GAP; then
         start second "$SECOND"
+    fi
+    if [ $ENDS -gt 0 ] && [ -z "$ended" ] && passed $ENDS; then
+        ended=$(echo $tenants | cut -d ' ' -f 1)
+        kill ${ended#*:}
+        wait ${ended#*:} || true
+        tenants=${tenants#* $ended}
+        echo "ended $(now)"
     fi
     sleep 2
     places

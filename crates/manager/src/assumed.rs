@@ -42,6 +42,11 @@ impl Assumed {
         fast
     }
 
+    /// Whether a unit is fast; none: it was not there in the last epoch that was decided on.
+    pub(crate) fn of(&self, unit: UnitId) -> Option<bool> {
+        self.fast.get(unit.index()).copied().flatten()
+    }
+
     /// A decision was made.
     pub(crate) fn moved(&mut self, unit: UnitId, fast: bool) {
         if let Some(known) = self.fast.get_mut(unit.index()) {

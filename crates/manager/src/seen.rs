@@ -2,7 +2,7 @@
 
 use pagetide_scan::{End, Meanwhile, Place, Recorder, ScanError};
 use pagetide_trace::EpochRecord;
-use pagetide_types::{MayBring, Pid};
+use pagetide_types::{Bytes, MayBring, Pid};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,6 +14,8 @@ pub struct Watched {
     pub record: Option<EpochRecord>,
     /// Where the units lay before anything moved in it.
     pub places: Vec<Place>,
+    /// Only what was visited has rows ([`Tracker::glances`]), and so much is resident; none: all have.
+    pub glance: Option<Bytes>,
     /// What the target accesses was seen to become another thing.
     pub changed: bool,
     /// Why there will be no further epoch.
@@ -61,6 +63,9 @@ pub trait Tracker {
     /// From the next epoch on these processes may take so large a part of what watching them takes
     /// otherwise; all others as much as ever.
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64);
+
+    /// From the next epoch on what was not visited need not have rows: nothing is decided by them.
+    fn glances(&mut self, _glances: bool) {}
 }
 
 impl Tracker for Recorder {
@@ -74,7 +79,8 @@ impl Tracker for Recorder {
             self.look_again();
         }
         let (record, end) = self.epoch_of_moves(stop, meanwhile)?;
-        Ok(Watched { record, places: self.places(), changed: self.has_changed(), end })
+        let (changed, glance) = (self.has_changed(), self.glance());
+        Ok(Watched { record, places: self.places(), glance, changed, end })
     }
 
     fn held(&self) -> Option<Vec<(Pid, Arc<OwnedFd>)>> {
@@ -103,5 +109,9 @@ impl Tracker for Recorder {
 
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {
         Self::watch_sparsely(self, processes, share);
+    }
+
+    fn glances(&mut self, glances: bool) {
+        Self::glances(self, glances);
     }
 }

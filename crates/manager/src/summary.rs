@@ -100,6 +100,9 @@ pub struct EpochLine {
     pub without_room: usize,
     /// Units that refused before and were not asked.
     pub backed_off: usize,
+    /// Everybody stood still, and only what was visited was looked at: what is told of memory and accesses is as of the last
+    /// epoch without this.
+    pub glance: bool,
     /// What moved while it was watched, and after it; none where nothing was to.
     pub moves: Option<Report>,
 }

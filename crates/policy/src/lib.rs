@@ -50,4 +50,4 @@ pub use processes::Change;
 pub use registry::{PolicySpec, REGISTRY};
 pub use select::{Moves, moves};
 pub use spec::{Entry, Spec};
-pub use tenant::{Decision, Outcome, Places, Room, Tenant};
+pub use tenant::{Decision, Glance, Here, Outcome, Places, Room, Tenant};

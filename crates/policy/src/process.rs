@@ -94,8 +94,13 @@ impl Process {
 
     /// One of its units.
     pub(crate) fn count(&mut self, heat: &EpochHeat, row: usize, fast: bool) {
+        self.counters.resident += heat.bytes(row);
+        self.observe(heat, row, fast);
+    }
+
+    /// What was seen of one of its units.
+    pub(crate) fn observe(&mut self, heat: &EpochHeat, row: usize, fast: bool) {
         let counters = &mut self.counters;
-        counters.resident += heat.bytes(row);
         if observed(heat.flags[row]) {
             let pages = |pages: u16| Bytes(u64::from(pages) << 12);
             let (watched, accessed) = (pages(heat.watched[row]), pages(heat.touched[row]));

@@ -4,7 +4,7 @@ use crate::channel::Worth;
 use crate::priority_order::RowOf;
 use crate::process::Process;
 use crate::recent_moves::Older;
-use crate::tenant::Outcome;
+use crate::tenant::{Here, Outcome};
 use crate::{CostBenefit, Governors, Verdict, Watch};
 use pagetide_types::{Bytes, EpochHeat, UnitId};
 use std::collections::BTreeMap;
@@ -149,6 +149,34 @@ impl Processes {
         self.was_fast.extend_from_slice(fast);
         self.count(heat, &rows, fast, length_s);
         self.count_gains(heat, &rows, fast);
+        self.ask(room)
+    }
+
+    /// As [`crate::Tenant::glance`]; and whether rows belong to others.
+    pub(crate) fn glance(
+        &mut self,
+        heat: &EpochHeat,
+        length_s: f64,
+        here: &Here<'_>,
+    ) -> (Vec<Change>, bool) {
+        self.now_s += length_s;
+        for process in self.by_number.values_mut() {
+            let resident = process.counters.resident;
+            process.begin(self.now_s, length_s, self.changed_s);
+            process.counters.resident = resident;
+            process.end_epoch(|_| true);
+        }
+        let mut strangers = false;
+        for (row, number) in here.process.iter().enumerate() {
+            match self.by_number.get_mut(number) {
+                Some(process) => process.observe(heat, row, here.fast[row]),
+                None => strangers = true,
+            }
+        }
+        (self.ask(Some(here.room)), strangers)
+    }
+
+    fn ask(&mut self, room: Option<Bytes>) -> Vec<Change> {
         self.share_watching();
         let mut ran_s = std::mem::take(&mut self.ran_s);
         let mut changes = Vec::new();
@@ -158,6 +186,10 @@ impl Processes {
             let verdict = process.governor.judge(&process.counters);
             if verdict != process.verdict {
                 process.since_s = self.now_s;
+                if verdict == Verdict::Migrate {
+                    // What was spent on moves before is in no book of now.
+                    process.recent.forget();
+                }
                 let reason = process.governor.reason();
                 changes.push(Change { process: *number, at_s: self.now_s, verdict, reason });
             }

@@ -68,6 +68,11 @@ impl RecentMoves {
         }
     }
 
+    /// Nothing that moved so far counts as recent any more.
+    pub(crate) fn forget(&mut self) {
+        self.moves.clear();
+    }
+
     /// The units that moved, and whether each was fast before a move, its first one last.
     pub(crate) fn were_fast(&self) -> impl Iterator<Item = (UnitId, bool)> {
         self.moves.iter().rev().map(|moved| (moved.unit, !moved.up))

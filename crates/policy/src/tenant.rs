@@ -78,6 +78,30 @@ pub struct Decision {
     pub weighed: Option<EpochHeat>,
 }
 
+/// Where what was visited is, and what room there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Here<'a> {
+    /// Which rows are fast.
+    pub fast: &'a [bool],
+    /// By row, the number of the process that it belongs to.
+    pub process: &'a [u32],
+    /// What the tenant could still take of fast memory.
+    pub room: Bytes,
+}
+
+/// What governors say while everybody stands still.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Glance {
+    /// As in [`Decision::migrating`].
+    pub migrating: usize,
+    /// Rows belong to processes that were not there in the last decision.
+    pub strangers: bool,
+    /// As in [`Decision::sparse`].
+    pub sparse: Vec<u32>,
+    /// As in [`Decision::changes`].
+    pub changes: Vec<Change>,
+}
+
 /// What became of the order to move a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -230,6 +254,14 @@ impl Tenant {
         Decision { chosen, migrating, standing_still, sparse, changes, may_bring: found, weighed }
     }
 
+    /// Asks the governors alone at the end of an epoch in which everybody stands still, and of which only what was visited has
+    /// rows: nothing of it arrives, and nothing moves. What each process has beside is taken to be as it was.
+    pub fn glance(&mut self, heat: &EpochHeat, passed_s: f64, here: &Here<'_>) -> Glance {
+        let (changes, strangers) = self.processes.glance(heat, passed_s, here);
+        let (migrating, _) = self.processes.standing();
+        Glance { migrating, strangers, sparse: self.processes.sparse(), changes }
+    }
+
     /// The rows of the heat that was decided on last, the most wanted in fast memory first, whatever their moves cost and
     /// bring.
     #[must_use]
@@ -358,6 +390,58 @@ mod tests {
         assert!(seen.iter().all(|(_, c)| c.watched == Bytes(2 * PAGE.0) && c.length_s == 2.0));
         let watch: Vec<_> = seen.iter().map(|(_, c)| c.watch).collect();
         assert_eq!(watch, [Watch::Full, Watch::Full, Watch::Full, Watch::Sparse]);
+    }
+
+    /// Stops in its third judgement, goes on in its fifth, and writes down what recent moves bring.
+    struct StopsOnce(u32, Arc<Mutex<Vec<f64>>>);
+
+    impl Governor for StopsOnce {
+        fn judge(&mut self, counters: &Counters) -> Verdict {
+            self.0 += 1;
+            self.1.lock().unwrap().push(counters.balance.unwrap().gained);
+            if (3..5).contains(&self.0) { Verdict::StandStill } else { Verdict::Migrate }
+        }
+        fn reason(&self) -> String {
+            String::new()
+        }
+        fn recent_s(&self) -> f64 {
+            60.0
+        }
+    }
+
+    #[test]
+    fn what_moved_before_a_stop_brings_nothing_for_the_books_of_a_restart() {
+        let seen = Arc::default();
+        let told = Arc::clone(&seen);
+        let governors =
+            Governors::with("stops once", move |_| Box::new(StopsOnce(0, Arc::clone(&told))));
+        let prices = CostBenefit {
+            gain_ns: 100.0,
+            fast_ns: 0.0,
+            channel_ns: 0.0,
+            in_order: 1.0,
+            base_us: 1.0,
+            huge_us: 100.0,
+            within_s: 0.0,
+        };
+        let decider = Decider::new(&"rate:steps=256,interval=0".parse().unwrap());
+        let mut tenant = Tenant::new(decider, governors, Some(prices));
+        let mut fast = [true, false];
+        for epoch in 0..7 {
+            // The hot one of two goes up at once, and again after the restart, in which they change places.
+            let heat = heat(epoch, if epoch < 5 { &[1.0, 1001.0] } else { &[1001.0, 1.0] });
+            let places = Places { fast: Some(&fast), ..Places::default() };
+            tenant.arrive(&heat);
+            let decided = tenant.decide(&heat, 1.0, places, Room::Ledger(PAGE), (false, None));
+            let outcome = |row: &usize, up| Outcome { moved: PAGE, ..Outcome::of(&heat, *row, up) };
+            let ups = decided.chosen.promote.iter().map(|row| outcome(row, true));
+            let outcomes: Vec<Outcome> =
+                ups.chain(decided.chosen.demote.iter().map(|row| outcome(row, false))).collect();
+            outcomes.iter().for_each(|outcome| fast[outcome.row] = outcome.up);
+            tenant.learn(outcomes.into_iter(), 0.0);
+        }
+        let us: Vec<f64> = seen.lock().unwrap().iter().map(|s: &f64| (s * 1e6).round()).collect();
+        assert_eq!(us, [0.0, 100.0, 100.0, 100.0, 100.0, 0.0, 100.0]);
     }
 
     /// Of no registry: the last unit first.

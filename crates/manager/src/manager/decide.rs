@@ -176,26 +176,17 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             move_budget: self.settings.budget.per_epoch(line.length_s),
             for_births,
         };
-        self.tenant.watched(line.observer_s, Some(VISITED));
-        // Only of what stands still it is asked whether it accesses other memory.
-        for number in &self.sparse {
-            let cpu = i32::try_from(*number).ok().and_then(|pid| self.tracker.cpu(Pid(pid)));
-            if let Some(cpu) = cpu {
-                self.tenant.ran(*number, cpu.as_secs_f64());
-            }
-        }
+        self.tell_what_was_watched(line.observer_s);
         let now_s = line.start_s + line.length_s;
+        self.decided_s = now_s;
         // Programs go on between epochs, too.
-        let passed_s = now_s - std::mem::replace(&mut self.decided_s, now_s);
+        let passed_s = now_s - std::mem::replace(&mut self.asked_s, now_s);
         let decision = self.tenant.decide(heat, passed_s, places, limits, (false, None));
         line.turns = decision.changes.into_iter().map(|change| Turn::new(change, now_s)).collect();
         line.migrate = decision.standing_still == 0 || decision.migrating > 0;
         line.choice = self.tenant.observation().and_then(|told| told.choice);
         self.may_bring = decision.may_bring;
-        self.sparse = decision.sparse;
-        let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
-        let sparse: Vec<Pid> = sparse.map(Pid).collect();
-        self.tracker.watch_sparsely(&sparse, Watch::Sparse.budget_share());
+        self.watch_sparsely(decision.sparse);
         let mut chosen = decision.chosen;
         let free = line.capacity.as_f64() - line.held.as_f64();
         let moves = chosen.promote.iter().chain(&chosen.demote);
@@ -222,6 +213,25 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         self.later = up.later;
         chosen.promote.extend(&up.rows);
         (chosen, up.rows)
+    }
+
+    /// What governors are told of an epoch beside its heat.
+    pub(super) fn tell_what_was_watched(&mut self, observer_s: f64) {
+        self.tenant.watched(observer_s, Some(VISITED));
+        // Only of what stands still it is asked whether it accesses other memory.
+        for number in &self.sparse {
+            let cpu = i32::try_from(*number).ok().and_then(|pid| self.tracker.cpu(Pid(pid)));
+            if let Some(cpu) = cpu {
+                self.tenant.ran(*number, cpu.as_secs_f64());
+            }
+        }
+    }
+
+    pub(super) fn watch_sparsely(&mut self, processes: Vec<u32>) {
+        self.sparse = processes;
+        let sparse = self.sparse.iter().filter_map(|number| i32::try_from(*number).ok());
+        let sparse: Vec<Pid> = sparse.map(Pid).collect();
+        self.tracker.watch_sparsely(&sparse, Watch::Sparse.budget_share());
     }
 
     /// Memory that is about to leave a node which has no room then for all that is used on it.

@@ -1,6 +1,7 @@
 //! One target, epoch by epoch: observe, decide, move; at first what was decided moves while the next epoch is observed.
 
 mod decide;
+mod glance;
 mod orders;
 
 use crate::ahead::Ahead;
@@ -9,6 +10,7 @@ use crate::meanwhile;
 use crate::page_cache::PageCache;
 use crate::place::Layout;
 use crate::{Budget, EpochLine, Summary, Tiers, Tracker, Watched};
+use glance::Whole;
 use nix::time::{ClockId, clock_gettime};
 use pagetide_migrate::{Amount, BackOff, Background, Kernel, Mover, Refusal, Report, Round};
 use pagetide_policy::{CostBenefit, Decider, Governors, Outcome, PolicySpec, Tenant};
@@ -69,8 +71,10 @@ pub struct Manager<T, K> {
     moved: bool,
     /// The last epoch.
     record: Option<EpochRecord>,
-    /// When it ended, by its clock.
+    /// When the last epoch ended by which was decided, and the last one of which governors were asked, by its clock.
     decided_s: f64,
+    asked_s: f64,
+    whole: Whole,
     /// CPU time of this program by then.
     cpu: Duration,
     summary: Summary,
@@ -144,6 +148,8 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             moved: false,
             record: None,
             decided_s: 0.0,
+            asked_s: 0.0,
+            whole: Whole::default(),
             cpu: cpu_time(PROGRAM),
             summary,
         }
@@ -178,14 +184,21 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             let places = watched.as_mut().map(|watched| &mut watched.places[..]);
             self.take_in(round, places.unwrap_or_default())
         });
-        let Watched { record, places, changed, end } = watched?;
+        let Watched { record, places, glance, changed, end } = watched?;
         if changed {
             self.tenant.changed();
         }
         let Some(record) = record else { return Ok((None, end)) };
         let decides_from = cpu_time(THREAD);
-        let changed = self.follow_tiers();
+        let tiers_changed = self.follow_tiers();
         let layout = Layout::new(places, &record.heat, &self.tiers);
+        let differs = changed || tiers_changed;
+        if let Some(resident) = glance {
+            let mut line = self.glance(&record, &layout, (resident, differs));
+            self.tracker.decided(cpu_time(THREAD).saturating_sub(decides_from));
+            self.tell(&mut line, tiers_changed);
+            return Ok((Some(line), end));
+        }
         let began = began.map(|places| Layout::new(places, &record.heat, &self.tiers));
         let mut line = self.act(&record, (began.as_ref(), &layout), end.is_some());
         self.tracker.decided(cpu_time(THREAD).saturating_sub(decides_from));
@@ -212,12 +225,19 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
             self.heeded = Some(leaving.number);
         }
         line.moves = moves;
-        line.tiers = changed.then(|| self.tiers.describe());
-        let before = std::mem::replace(&mut self.cpu, cpu_time(PROGRAM));
-        line.cpu_s = self.cpu.saturating_sub(before).as_secs_f64();
-        self.summary.add(&line);
+        let glances = self.may_glance(&line, differs);
+        self.tracker.glances(glances);
+        self.tell(&mut line, tiers_changed);
         self.record = Some(record);
         Ok((Some(line), end))
+    }
+
+    /// An epoch is over.
+    fn tell(&mut self, line: &mut EpochLine, tiers_changed: bool) {
+        line.tiers = tiers_changed.then(|| self.tiers.describe());
+        let before = std::mem::replace(&mut self.cpu, cpu_time(PROGRAM));
+        line.cpu_s = self.cpu.saturating_sub(before).as_secs_f64();
+        self.summary.add(line);
     }
 
     /// Whether much was never watched, and the last epoch watched some of that.

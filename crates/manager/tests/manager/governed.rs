@@ -1,9 +1,11 @@
 //! The governor stands beside the loop, and is told what it needs to know.
 
-use crate::world::{EVERYTHING, PID, World, settings, upside_down};
+use crate::world::{EVERYTHING, FAST, PID, SLOW, World, settings, upside_down};
 use pagetide_manager::{Settings, Turn};
+use pagetide_migrate::SimPage;
 use pagetide_policy::{Counters, Governor, GovernorSpec, Governors, Verdict};
-use pagetide_types::Bytes;
+use pagetide_types::{Bytes, Pid, VirtAddr};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Stops after the first epoch.
@@ -66,6 +68,90 @@ fn a_governor_that_stopped_a_process_knows_how_many_cores_it_keeps_busy() {
     let told: Vec<_> = turns.iter().map(|turn| (turn.stopped, turn.reason.as_str())).collect();
     // From one decision to the next, whatever lies between epochs.
     assert_eq!(told, [(true, "None cores"), (false, "Some(1.5) cores")]);
+}
+
+/// Stops after the first epoch, goes on after so many seconds, and writes down what it was shown.
+struct Until(f64, Arc<Mutex<Vec<Counters>>>);
+
+impl Governor for Until {
+    fn judge(&mut self, counters: &Counters) -> Verdict {
+        self.1.lock().unwrap().push(*counters);
+        let stands = (2.0..self.0).contains(&counters.now_s);
+        if stands { Verdict::StandStill } else { Verdict::Migrate }
+    }
+    fn reason(&self) -> String {
+        String::new()
+    }
+}
+
+fn until(goes_on_s: f64) -> (World, Arc<Mutex<Vec<Counters>>>) {
+    let seen = Arc::default();
+    let told = Arc::clone(&seen);
+    let governors =
+        Governors::with("until", move |_| Box::new(Until(goes_on_s, Arc::clone(&told))));
+    (World::governed(24, 64, &upside_down(), settings(EVERYTHING), governors), seen)
+}
+
+#[test]
+fn while_all_stand_still_only_what_is_visited_is_looked_at_and_the_governor_sees_the_same() {
+    let (mut world, seen) = until(100.0);
+    let lines: Vec<_> = (0..130).map(|_| world.epoch()).collect();
+    let whole: Vec<u32> = lines.iter().filter(|line| !line.glance).map(|line| line.epoch).collect();
+    // In the third nothing turned any more. After a minute all is looked at, and after that nothing turned in the last.
+    assert_eq!(whole, [0, 1, 2, 63].into_iter().chain(100..130).collect::<Vec<_>>());
+    let seen = seen.lock().unwrap();
+    let units = |bytes: Bytes| bytes.0 >> 21;
+    let shown = |at: usize| {
+        let Counters { resident, watched, watched_fast, accessed_fast, room, .. } = seen[at];
+        ([resident, watched, watched_fast, accessed_fast].map(units), room)
+    };
+    assert_eq!((shown(2).0, shown(10).0), ([32, 32, 16, 16], [32, 16, 8, 8]));
+    assert_eq!(shown(2).1, shown(10).1);
+    assert!(seen.iter().zip(1u32..).all(|(counters, at)| counters.now_s == f64::from(at)));
+    let [whole, glance] = [2, 10].map(|at: usize| &lines[at]);
+    assert_eq!((glance.resident, glance.held), (whole.resident, whole.held));
+    assert_eq!((glance.fast_share, glance.migrate), (whole.fast_share, false));
+    assert_eq!(lines[99].turns.len(), 1, "and it goes on at once");
+    assert_eq!(world.manager.tracker().hurried, 1);
+}
+
+#[test]
+fn all_is_looked_at_again_when_memory_comes_or_fast_memory_goes() {
+    let whole = |change: fn(&mut World)| {
+        let (mut world, _) = until(1e9);
+        (0..10).for_each(|_| drop(world.epoch()));
+        change(&mut world);
+        (0..3).map(|_| !world.epoch().glance).collect::<Vec<_>>()
+    };
+    assert_eq!(whole(|_| ()), [false; 3]);
+    // The epoch in which it shows was begun before.
+    let grows = |world: &mut World| {
+        let (start, end) = (VirtAddr(32 << 21), VirtAddr(33 << 21));
+        world.kernel.map(PID, start, end, true, SimPage::on(SLOW));
+        world.manager.tracker().rates.push(1.0);
+    };
+    assert_eq!(whole(grows), [false, true, false]);
+    let other = |world: &mut World| {
+        let (start, end) = (VirtAddr(0), VirtAddr(4 << 21));
+        world.kernel.map(Pid(7), start, end, true, SimPage::on(FAST));
+    };
+    assert_eq!(whole(other), [false, true, true], "and some goes down for the reserve");
+    assert_eq!(whole(|world| world.manager.tracker().changes = true), [false, true, false]);
+}
+
+#[test]
+fn a_dry_run_takes_units_that_are_visited_alone_to_lie_where_it_decided() {
+    let seen = Arc::default();
+    let told = Arc::clone(&seen);
+    let governors = Governors::with("until", move |_| Box::new(Until(1e9, Arc::clone(&told))));
+    let settings = Settings { dry_run: true, ..settings(EVERYTHING) };
+    let mut world = World::governed(24, 64, &upside_down(), settings, governors);
+    let lines: Vec<_> = (0..10).map(|_| world.epoch()).collect();
+    assert!(lines[9].glance && !lines[2].glance);
+    let seen: Vec<Counters> = seen.lock().unwrap().clone();
+    let of_it = |at: usize| seen[at].accessed_fast.as_f64() / seen[at].watched.as_f64();
+    assert_eq!((of_it(2), of_it(9)), (0.5, 0.5));
+    assert_eq!(seen[2].room, seen[9].room);
 }
 
 /// Stops by the clock.

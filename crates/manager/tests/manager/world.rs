@@ -60,6 +60,8 @@ pub(crate) struct Truth {
     pub(crate) lasts: Duration,
     /// What it was told of whom to watch sparsely, epoch by epoch.
     pub(crate) sparse: Vec<Vec<Pid>>,
+    /// Whether only units of even numbers have rows, as was asked for.
+    pub(crate) glances: bool,
 }
 
 impl Tracker for Truth {
@@ -71,7 +73,7 @@ impl Tracker for Truth {
     ) -> Result<Watched, ScanError> {
         self.told += u32::from(moved);
         let mut heat = EpochHeat::new(EpochId(self.epochs));
-        let mut places = Vec::new();
+        let (mut places, mut resident) = (Vec::new(), Bytes(0));
         for (number, rate) in (0u32..).zip(&self.rates) {
             let start = u64::from(number) * HUGE;
             let mut nodes = BTreeMap::new();
@@ -81,6 +83,10 @@ impl Tracker for Truth {
                 }
             }
             let Some((&node, _)) = nodes.iter().max_by_key(|(_, pages)| **pages) else { continue };
+            resident += Bytes(HUGE);
+            if self.glances && number % 2 == 1 {
+                continue;
+            }
             // One that lies on both nodes is of base pages.
             let huge = nodes.len() == 1;
             let seen = match *rate {
@@ -115,7 +121,8 @@ impl Tracker for Truth {
         self.epochs += 1;
         let record = EpochRecord { epoch, heat, ..EpochRecord::default() };
         let changed = std::mem::take(&mut self.changes);
-        Ok(Watched { record: Some(record), places, changed, end: None })
+        let glance = self.glances.then_some(resident);
+        Ok(Watched { record: Some(record), places, glance, changed, end: None })
     }
 
     fn cpu(&self, process: Pid) -> Option<Duration> {
@@ -142,6 +149,10 @@ impl Tracker for Truth {
     fn watch_sparsely(&mut self, processes: &[Pid], share: f64) {
         assert!(processes.is_empty() || share == 0.1);
         self.sparse.push(processes.to_vec());
+    }
+
+    fn glances(&mut self, glances: bool) {
+        self.glances = glances;
     }
 }
 
@@ -229,6 +240,7 @@ impl World {
             changes: false,
             lasts: Duration::ZERO,
             sparse: vec![],
+            glances: false,
         };
         let mover = Mover::new(Arc::clone(&kernel), Options::default());
         let manager = Manager::new(tracker, mover, tiers(fast, slow), governors, settings);

@@ -24,8 +24,8 @@ fn run(context: &Context) -> Result<Outcome, ReproduceError> {
     found.draw(&mut outcome);
     outcome.series.push(found.stops());
     outcome.notes.push(
-        "friendly +14.8 % and unfriendly +36.0 % are the conclusion's; the introduction has them the other \
-         way round"
+        "published: 14.8 % and 36.0 % over NOMAD, the conclusion says the former of friendly programs, the introduction of \
+         unfriendly ones; so neither is held against ours"
             .into(),
     );
     outcome.notes.push(
@@ -45,12 +45,6 @@ fn rows(found: &Grid) -> Vec<Row> {
     };
     let friendly = |wanted| move |program: &Program, dram_gb| program.friendly(dram_gb) == wanted;
     let gains = [
-        ("friendly programs: gain over NOMAD", found.mean((ADAPTIVE, NOMAD), friendly(true)), 14.8),
-        (
-            "unfriendly programs: gain over NOMAD",
-            found.mean((ADAPTIVE, NOMAD), friendly(false)),
-            36.0,
-        ),
         (
             "Liblinear at 48 GB: gain over no migration",
             found.mean((ADAPTIVE, NONE), of("Liblinear", Some(48))),
@@ -59,7 +53,9 @@ fn rows(found: &Grid) -> Vec<Row> {
         ("FT: gain over no migration", found.mean((ADAPTIVE, NONE), of("FT", None)), 13.0),
         ("FT: MEMTIS's gain over no migration", found.mean((MEMTIS, NONE), of("FT", None)), -20.0),
     ];
-    let guarded = [
+    let means = [
+        ("friendly programs: gain over NOMAD", (ADAPTIVE, NOMAD), true),
+        ("unfriendly programs: gain over NOMAD", (ADAPTIVE, NOMAD), false),
         ("friendly programs: gain of the guarded one over NOMAD", (GUARDED, NOMAD), true),
         ("unfriendly programs: gain of the guarded one over NOMAD", (GUARDED, NOMAD), false),
         ("friendly programs: gain over no migration", (ADAPTIVE, NONE), true),
@@ -67,7 +63,7 @@ fn rows(found: &Grid) -> Vec<Row> {
         ("friendly programs: gain of the guarded one over no migration", (GUARDED, NONE), true),
         ("unfriendly programs: gain of the guarded one over no migration", (GUARDED, NONE), false),
     ];
-    let beside = guarded.into_iter().filter_map(|(what, systems, wanted)| {
+    let beside = means.into_iter().filter_map(|(what, systems, wanted)| {
         Some(Row::new(what, "%", 100.0 * (found.mean(systems, friendly(wanted))? - 1.0)))
     });
     let row = |(what, speedup, published): (&str, Option<f64>, f64)| {

@@ -10,6 +10,7 @@ mod figure_3;
 mod figure_4;
 mod figure_5;
 mod figure_7;
+mod governors;
 mod overhead;
 mod pairs;
 mod programs;
@@ -39,6 +40,7 @@ pub(crate) const PAPER: Paper = Paper {
         figure_14::FIGURE,
         figure_18::FIGURE,
         all::FIGURE,
+        governors::FIGURE,
         constants::FIGURE,
         scales::FIGURE,
         stationary::FIGURE,

@@ -23,6 +23,8 @@ pub(crate) struct Seen<'a, M, C> {
     /// Every page has a row; else those of a region that nobody has visited yet have one together, for nothing tells them
     /// apart.
     pub(crate) every_page: bool,
+    /// Only units of which something was measured have rows.
+    pub(crate) visited_alone: bool,
     /// Regions that no process maps, and how many pages they have.
     pub(crate) unmapped: &'a [(UnitId, u16)],
 }
@@ -35,8 +37,9 @@ pub(crate) struct PageHeat {
     uncleared: u64,
     /// Of regions that are one unit.
     whole: HeatTable,
-    /// By region, what its rows were in the last epoch.
+    /// By region, what its rows were in the last epoch, and in the last one in which all had some.
     forms: Vec<Form>,
+    of_all: Vec<Form>,
 }
 
 /// What the rows of a region are.
@@ -76,6 +79,15 @@ impl PageHeat {
         let mut pieces: Vec<Piece<'a>> =
             seen.regions.iter().enumerate().filter_map(piece).collect();
         pieces.sort_by_key(|piece| piece.unit);
+        if seen.visited_alone {
+            let mut visited: Vec<UnitId> = pieces
+                .iter()
+                .filter(|piece| (seen.measured)(piece.region).is_some())
+                .map(|piece| piece.unit)
+                .collect();
+            visited.dedup();
+            pieces.retain(|piece| visited.binary_search(&piece.unit).is_ok());
+        }
         let mut of_region = vec![0..0; units.len()];
         let mut end = 0;
         let mut forms = vec![Form::Absent; units.len()];
@@ -96,7 +108,12 @@ impl PageHeat {
                 units.number_pages(unit, &union(group));
             }
         }
-        let before = std::mem::replace(&mut self.forms, forms);
+        self.forms = forms;
+        let before = if seen.visited_alone {
+            std::mem::take(&mut self.of_all)
+        } else {
+            std::mem::replace(&mut self.of_all, self.forms.clone())
+        };
         let renumbered = |region: UnitId, forms: &[Form]| {
             let before = before.get(region.index()).copied().unwrap_or_default();
             before != Form::Absent && before != forms[region.index()]
@@ -132,8 +149,17 @@ impl PageHeat {
                 heat.flags[from..].iter_mut().for_each(|flags| *flags |= HeatFlags::RENUMBERED);
             }
         }
-        self.last = heat.len();
+        if seen.visited_alone {
+            self.of_all = before;
+        } else {
+            self.last = heat.len();
+        }
         heat
+    }
+
+    /// Whether a region had rows in the last epoch.
+    pub(crate) fn has_rows(&self, region: UnitId) -> bool {
+        self.forms.get(region.index()).is_some_and(|form| *form != Form::Absent)
     }
 
     /// Whether the pages of a region had one row together in the last epoch.

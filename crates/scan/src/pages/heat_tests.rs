@@ -30,6 +30,7 @@ fn next(heat: &mut PageHeat, regions: &[Region], units: &mut Units) -> EpochHeat
         cores: |_| Some(2.0),
         nodes: &[],
         every_page: true,
+        visited_alone: false,
         unmapped: &[],
     };
     heat.collect(EpochId(0), &seen, units)
@@ -82,6 +83,7 @@ fn a_page_that_one_process_was_not_watched_on_is_not_idle() {
         cores: |_| Some(2.0),
         nodes: &[],
         every_page: true,
+        visited_alone: false,
         unmapped: &[],
     };
     let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
@@ -103,6 +105,7 @@ fn a_huge_page_is_512_pages_with_a_share_of_its_rate() {
         cores: |_| Some(1.0),
         nodes: &[],
         every_page: true,
+        visited_alone: false,
         unmapped: &[],
     };
     let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
@@ -156,6 +159,42 @@ fn a_region_without_pages_is_one_row_among_single_pages() {
 }
 
 #[test]
+fn of_units_that_were_visited_alone_all_parts_have_rows_and_others_keep_what_they_were() {
+    let mut units = Units::of(UnitSize::Base);
+    let mut heat = PageHeat::default();
+    // Of the unit at 8 one process was visited, and another one maps it, too. The last is split meanwhile.
+    let split = |pages: bool, units: &mut Units| {
+        let region = region(0, 9, &[0, 1], units);
+        Region { pages: region.pages.filter(|_| pages), ..region }
+    };
+    let regions = |pages: bool, units: &mut Units| {
+        let others =
+            [region(0, 7, &[0], units), region(0, 8, &[3], units), region(1, 8, &[4], units)];
+        [others.as_slice(), &[split(pages, units)]].concat()
+    };
+    let before = regions(false, &mut units);
+    assert_eq!(next(&mut heat, &before, &mut units).len(), 4);
+    let sample = Measured { pages: 1, accessed: true, ..Measured::default() };
+    let after = regions(true, &mut units);
+    let seen = Seen {
+        regions: &after,
+        measured: |region| (region == 2 || region == 3).then_some(&sample),
+        cores: |_| Some(2.0),
+        nodes: &[],
+        every_page: true,
+        visited_alone: true,
+        unmapped: &[],
+    };
+    let some = heat.collect(EpochId(1), &seen, &mut units);
+    assert_eq!(some.unit, [1, 2, 4, 5].map(UnitId), "of 8 and 9, all of them");
+    let of = |region: usize| heat.has_rows(after[region].unit);
+    assert_eq!([0, 1, 3].map(of), [false, true, true]);
+    let all = next(&mut heat, &after, &mut units);
+    let renumbered = all.flags.iter().map(|flags| flags.has(HeatFlags::RENUMBERED));
+    assert_eq!(renumbered.collect::<Vec<_>>(), [false, false, false, true, true]);
+}
+
+#[test]
 fn what_was_there_as_another_unit_is_not_taken_for_new_memory() {
     let mut units = Units::of(UnitSize::Base);
     let mut heat = PageHeat::default();
@@ -183,8 +222,15 @@ fn a_region_that_nobody_has_visited_is_one_row_where_not_every_page_has_one() {
     let regions = [visited, Region { rate: None, ..region(0, 9, &[0, 1, 2], &mut units) }];
     let mut rows = |every_page| {
         let (measured, cores) = (|_| None, |_| Some(1.0));
-        let seen =
-            Seen { regions: &regions, measured, cores, nodes: &[], every_page, unmapped: &[] };
+        let seen = Seen {
+            regions: &regions,
+            measured,
+            cores,
+            nodes: &[],
+            every_page,
+            visited_alone: false,
+            unmapped: &[],
+        };
         PageHeat::default().collect(EpochId(0), &seen, &mut units).pages
     };
     assert_eq!((rows(false), rows(true)), (vec![1, 1, 3], vec![1; 5]));
@@ -204,6 +250,7 @@ fn pages_of_a_region_on_two_nodes_lie_each_on_its_own() {
         cores: |_| Some(1.0),
         nodes: &nodes,
         every_page: true,
+        visited_alone: false,
         unmapped: &[],
     };
     let heat = PageHeat::default().collect(EpochId(0), &seen, &mut units);
@@ -222,6 +269,7 @@ fn of_what_nobody_maps_every_page_was_watched_and_not_accessed() {
             cores: |_| Some(1.0),
             nodes: &[],
             every_page: true,
+            visited_alone: false,
             unmapped: &[(nobodys, pages)],
         };
         PageHeat::default().collect(EpochId(0), &seen, &mut units)
@@ -250,6 +298,7 @@ fn what_cannot_be_cleared_has_no_rate() {
         cores: |_| Some(1.0),
         nodes: &[],
         every_page: true,
+        visited_alone: false,
         unmapped: &[],
     };
     let heat = table.collect(EpochId(0), &seen, &mut units);

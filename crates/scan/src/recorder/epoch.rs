@@ -76,9 +76,11 @@ impl Recorder {
         let cleared = self.clear_shared(budget);
         let end_ns = start_ns.saturating_add(u64::try_from(epoch.as_nanos()).unwrap_or(u64::MAX));
 
-        // Writing heat down at the end, and deciding, cost what they cost last time.
+        // Writing heat down at the end, and deciding, cost what they cost last time, or before where that was less: now and then
+        // an epoch has more rows than others.
+        let [last, before] = self.ending_ns;
         let ending_ns =
-            self.ending_ns + u64::try_from(pace.deciding.as_nanos()).unwrap_or(u64::MAX);
+            last.min(before) + u64::try_from(pace.deciding.as_nanos()).unwrap_or(u64::MAX);
         let used = (self.live.cpu() - start_cpu + ending_ns) as f64;
         let ahead_ns = pace.ahead_ns(epoch).min((budget - used).max(0.0));
         let drawn = self.draw((budget - used - ahead_ns).max(least), ahead_ns);
@@ -147,7 +149,7 @@ impl Recorder {
         self.ended_ns = Some(self.live.now());
         self.worth.lasts(self.length);
         self.judge(coarse);
-        self.crowded += u32::from(2.0 * self.ending_ns as f64 > all);
+        self.crowded += u32::from(2.0 * self.ending_ns[0] as f64 > all);
         for process in &outcome.lost {
             self.lose(*process);
         }

@@ -119,8 +119,11 @@ pub struct Recorder {
     resident_set_ns: u64,
     /// When the last epoch ended.
     ended_ns: Option<u64>,
-    /// CPU time that the last epoch took to turn what was seen into a record and to write it.
-    ending_ns: u64,
+    /// CPU time that the last epoch took to turn what was seen into a record and to write it, and the one before.
+    ending_ns: [u64; 2],
+    /// Only what is visited is to have rows, and whether that was so in the last epoch.
+    glances: bool,
+    glanced: bool,
     /// CPU time that the caller took to decide after it, and after the one before.
     deciding: [Duration; 2],
     /// How long it was.
@@ -200,7 +203,9 @@ impl Recorder {
             refresh_ns: 0,
             resident_set_ns: 0,
             ended_ns: None,
-            ending_ns: 0,
+            ending_ns: [0; 2],
+            glances: false,
+            glanced: false,
             deciding: [Duration::ZERO; 2],
             length: Duration::ZERO,
             worth: Worth::default(),

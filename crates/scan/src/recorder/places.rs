@@ -100,7 +100,8 @@ impl Recorder {
             places.sort_by_key(|place| place.unit);
             return places;
         }
-        let mut regions: Vec<&Region> = alive.collect();
+        let has_rows = |region: &&Region| self.page_heat.has_rows(region.unit);
+        let mut regions: Vec<&Region> = alive.filter(has_rows).collect();
         regions.sort_by_key(|region| region.unit);
         let mut of_unit = vec![0..0; self.units.len()];
         let (mut end, mut several) = (0, false);

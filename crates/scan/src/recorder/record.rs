@@ -126,6 +126,7 @@ impl Recorder {
             let alike = |region: &&mut Region| region.pages.as_ref().is_some_and(|it| it.alike);
             self.regions.iter_mut().filter(alike).for_each(|region| region.pages = None);
         }
+        self.glanced = self.glances && self.options.single_pages.is_some();
         let known = &self.known;
         let seen = Seen {
             regions: &self.regions,
@@ -135,7 +136,8 @@ impl Recorder {
             },
             nodes: self.live.walker.nodes(),
             every_page: self.options.single_pages.is_none(),
-            unmapped,
+            visited_alone: self.glanced,
+            unmapped: if self.glanced { &[] } else { unmapped },
         };
         self.page_heat.collect(EpochId(self.epoch), &seen, &mut self.units)
     }
@@ -160,7 +162,10 @@ impl Recorder {
             UnitSize::Huge => self.heat.uncleared_pages(),
             UnitSize::Base => self.page_heat.uncleared_pages(),
         };
-        let pages: u64 = heat.pages.iter().map(|pages| u64::from(*pages)).sum();
+        let pages = match self.glance() {
+            Some(resident) => resident.0 >> 12,
+            None => heat.pages.iter().map(|pages| u64::from(*pages)).sum(),
+        };
         let known = self.known.iter().enumerate();
         let left = known.filter(|(process, known)| known.alive && !outcome.lost.contains(process));
         let cpu: BTreeMap<Pid, Duration> =
@@ -184,8 +189,9 @@ impl Recorder {
         self.count_unseen(epoch.target_cpu_s, epoch.length_s);
         // Units of two sizes are written nowhere.
         let written = if self.options.single_pages.is_none() { heat.len() as u64 } else { 0 };
-        self.ending_ns = self.live.cpu() - record_from + written * WRITE_ROW_NS;
-        tracing::debug!(epoch = self.epoch, rows = heat.len(), ending_ns = self.ending_ns);
+        let ending_ns = self.live.cpu() - record_from + written * WRITE_ROW_NS;
+        self.ending_ns = [ending_ns, self.ending_ns[0]];
+        tracing::debug!(epoch = self.epoch, rows = heat.len(), ending_ns);
         EpochRecord {
             epoch,
             new_units: std::mem::take(&mut self.units.new_units),

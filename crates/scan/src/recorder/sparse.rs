@@ -6,7 +6,7 @@
 
 use super::worth::Worth;
 use super::{Known, Recorder, whole};
-use pagetide_types::Pid;
+use pagetide_types::{Bytes, Pid};
 use std::hash::BuildHasher;
 
 /// Regions of a process that is watched sparsely, each with the hash that orders them, and which part of
@@ -28,6 +28,20 @@ impl Recorder {
             }
             known.watch = if sparse { share.clamp(0.0, 1.0) } else { 1.0 };
         }
+    }
+
+    /// From the next epoch on only units of which something is visited have a row, where base pages are units of their own: it
+    /// is most of what an epoch costs in which little is visited.
+    pub fn glances(&mut self, glances: bool) {
+        self.glances = glances;
+    }
+
+    /// How much is resident by the mappings, where only what was visited had rows in the last epoch.
+    #[must_use]
+    pub fn glance(&self) -> Option<Bytes> {
+        let alive = self.regions.iter().filter(|region| self.known[region.process].alive);
+        let pages = || alive.map(|region| u64::from(region.present)).sum::<u64>();
+        self.glanced.then(|| Bytes(pages() << 12))
     }
 
     /// The part of the budget that the target's processes bring, by their regions.

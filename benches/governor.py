@@ -78,7 +78,7 @@ def run(args, case, path):
         found["options"] = variables["OPTIONS"]
         found["run"] = json.loads(common.read(out / "run.json"))
         lines = [json.loads(line) for line in common.read(out / "log.jsonl").splitlines()]
-        keys = ("start_s", "length_s", "observer_s", "promote", "demote", "watched_share")
+        keys = ("start_s", "length_s", "observer_s", "cpu_s", "promote", "demote", "watched_share", "glance")
         found["epochs"] = [{key: line[key] for key in keys} for line in lines]
     for name, tenant in found["tenants"].items():
         rows = guest.misses(out, tenant["areas"])
@@ -126,15 +126,16 @@ def raised(found, tenant):
     return sum(max(new[1] - old[1], 0.0) for old, new in pairs if stopped(old[0]))
 
 
-def observing(found):
-    """CPU seconds per second of the observer: epochs of full length before anyone stopped, and with all stopped."""
+def observing(found, what):
+    """CPU seconds per second of the observer (or of the whole program): epochs of full length before anyone stopped, and with
+    all stopped; none where nobody wrote it down."""
     stops = {tenant["pid"]: turns(found, tenant) for tenant in found["tenants"].values()}
     first = min((changes[0][0] for changes in stops.values() if changes), default=None)
     if first is None or not all(changes and changes[-1][1] for changes in stops.values()):
         return None
     last = max(changes[-1][0] for changes in stops.values())
-    rate = lambda chosen: sum(e["observer_s"] for e in chosen) / max(sum(e["length_s"] for e in chosen), 1e-9)
-    full = [e for e in found["epochs"] if e["length_s"] > 4]
+    rate = lambda chosen: sum(e[what] for e in chosen) / max(sum(e["length_s"] for e in chosen), 1e-9)
+    full = [e for e in found["epochs"] if e["length_s"] > 4 and what in e]
     before = [e for e in full if e["start_s"] + e["length_s"] <= first]
     after = [e for e in full if e["start_s"] >= last]
     return (rate(before), rate(after)) if before and after else None
@@ -148,7 +149,7 @@ def show(folder, markdown):
         if not path.exists():
             continue
         found = json.loads(path.read_text(encoding="utf-8"))
-        watching = observing(found) if "run" in found else None
+        watching = [observing(found, what) if "run" in found else None for what in ("observer_s", "cpu_s")]
         for name, tenant in found["tenants"].items():
             program = (case.first if name == "first" else case.second).split()[0]
             changes = ", ".join(f"{'stop' if stop else 'on'} {at:.0f} s" for at, stop in turns(found, tenant))
@@ -157,9 +158,9 @@ def show(folder, markdown):
                 [case.name, program, f"{100 * tenant['fast_share']:.1f} %", changes or "–"]
                 + ["–" if up is None else f"{up:.1f} MiB"]
                 + [f"{tenant['fast_mib'][0][1]:.0f} -> {tenant['fast_mib'][-1][1]:.0f} MiB"]
-                + ["–" if watching is None else f"{100 * watching[0]:.1f} -> {100 * watching[1]:.1f} %"]
+                + ["–" if of is None else f"{100 * of[0]:.1f} -> {100 * of[1]:.1f} %" for of in watching]
             )
-    header = ["case", "program", "fast, last third", "stopped, went on", "up while stopped", "fast memory", "observer"]
+    header = ["case", "program", "fast, last third", "stopped, went on", "up while stopped", "fast memory", "observer", "all CPU time"]
     common.table(header, lines, markdown)
 
 

@@ -8,8 +8,8 @@ use pagetide_types::{Bytes, EpochHeat, UnitId};
 pub(crate) struct Process {
     pub(crate) governor: Box<dyn Governor>,
     pub(crate) verdict: Verdict,
-    /// It is seen since, or was let go on.
-    pub(crate) since_s: f64,
+    /// It does what it does since then: it is seen since, or was let go on for it did something else.
+    since_s: f64,
     pub(crate) counters: Counters,
     pub(crate) recent: RecentMoves,
     /// The moves before those; none since it has been the same.
@@ -57,6 +57,16 @@ impl Process {
             balance: balance.map(|balance| Balance { gained: 0.0, ..balance }),
             ..Counters::default()
         };
+    }
+
+    /// Its governor says something else from now on.
+    pub(crate) fn turns(&mut self, verdict: Verdict, now_s: f64) {
+        self.verdict = verdict;
+        if verdict == Verdict::Migrate {
+            self.since_s = if self.governor.does_the_same() { self.since_s } else { now_s };
+            // What was spent on moves before is in no book of now.
+            self.recent.forget();
+        }
     }
 
     /// For how long it has been the same, seconds: since it is seen, was let go on, or was seen to change.
@@ -118,6 +128,30 @@ impl Process {
 mod tests {
     use super::*;
     use crate::GovernorSpec;
+
+    /// Stops now, and goes on in the next judgement for the same or for something else.
+    struct Turns(bool);
+
+    impl Governor for Turns {
+        fn judge(&mut self, _: &Counters) -> Verdict {
+            Verdict::Migrate
+        }
+        fn does_the_same(&self) -> bool {
+            self.0
+        }
+    }
+
+    #[test]
+    fn who_goes_on_with_what_it_did_has_been_the_same_since_before_the_stop() {
+        let same_s = |same: bool| {
+            let mut process = Process::new(Box::new(Turns(same)), true, 0.0);
+            process.turns(Verdict::StandStill, 100.0);
+            process.turns(Verdict::Migrate, 150.0);
+            process.begin(160.0, 10.0, 0.0);
+            process.same_s()
+        };
+        assert_eq!([true, false].map(same_s), [160.0, 10.0]);
+    }
 
     #[test]
     fn what_faded_before_a_change_says_nothing_of_what_moves_after_it() {

@@ -133,7 +133,7 @@ impl Processes {
     pub(crate) fn judge(
         &mut self,
         heat: &EpochHeat,
-        (fast, room): (&[bool], Option<Bytes>),
+        (fast, room): (&[bool], Option<f64>),
         length_s: f64,
         process: Option<&[u32]>,
     ) -> Vec<Change> {
@@ -176,7 +176,7 @@ impl Processes {
         (self.ask(Some(here.room)), strangers)
     }
 
-    fn ask(&mut self, room: Option<Bytes>) -> Vec<Change> {
+    fn ask(&mut self, room: Option<f64>) -> Vec<Change> {
         self.share_watching();
         let mut ran_s = std::mem::take(&mut self.ran_s);
         let mut changes = Vec::new();
@@ -185,15 +185,10 @@ impl Processes {
             process.counters.room = room;
             let verdict = process.governor.judge(&process.counters);
             if verdict != process.verdict {
-                process.since_s = self.now_s;
-                if verdict == Verdict::Migrate {
-                    // What was spent on moves before is in no book of now.
-                    process.recent.forget();
-                }
+                process.turns(verdict, self.now_s);
                 let reason = process.governor.reason();
                 changes.push(Change { process: *number, at_s: self.now_s, verdict, reason });
             }
-            process.verdict = verdict;
         }
         changes
     }

@@ -50,11 +50,11 @@ impl Room {
         }
     }
 
-    /// What the tenant could still take, where it is known what it has.
-    fn left(&self) -> Option<Bytes> {
+    /// What the tenant could still take, bytes, or has too much, where it is known what it has.
+    fn left(&self) -> Option<f64> {
         match self {
             Self::Ledger(_) => None,
-            Self::Limited { capacity, used, .. } => Some(capacity.saturating_sub(*used)),
+            Self::Limited { capacity, used, .. } => Some(capacity.as_f64() - used.as_f64()),
         }
     }
 }
@@ -85,8 +85,8 @@ pub struct Here<'a> {
     pub fast: &'a [bool],
     /// By row, the number of the process that it belongs to.
     pub process: &'a [u32],
-    /// What the tenant could still take of fast memory.
-    pub room: Bytes,
+    /// What the tenant could still take of fast memory, bytes, below 0 where it has too much.
+    pub room: f64,
 }
 
 /// What governors say while everybody stands still.

@@ -75,7 +75,7 @@ impl<T: Tracker, K: Kernel + Send + 'static> Manager<T, K> {
         let now_s = epoch.start_s + epoch.length_s;
         let passed_s = now_s - std::mem::replace(&mut self.asked_s, now_s);
         self.tell_what_was_watched(epoch.recorder_s);
-        let room = capacity.saturating_sub(last.held);
+        let room = capacity.as_f64() - last.held.as_f64();
         let here = Here { fast: &fast, process: &layout.process, room };
         let Glance { migrating, strangers, sparse, changes } =
             self.tenant.glance(heat, passed_s, &here);

@@ -39,8 +39,8 @@ pub struct Counters {
     pub pieces: Option<f64>,
     /// Cores that it kept busy; none: nobody says.
     pub cores: Option<f64>,
-    /// Fast memory that its tenant could still take; none: nobody says.
-    pub room: Option<Bytes>,
+    /// Fast memory that its tenant could still take, bytes, below 0 where it has more than it is to have; none: nobody says.
+    pub room: Option<f64>,
     /// What moves brought and cost; none where nobody knows what an access and a move take.
     pub balance: Option<Balance>,
 }

@@ -148,6 +148,10 @@ impl Governor for Gain {
         self.reason.clone()
     }
 
+    fn does_the_same(&self) -> bool {
+        matches!(self.restarted, Some(Restart::Room | Restart::Again))
+    }
+
     fn recent_s(&self) -> f64 {
         self.terms.horizon_s
     }
@@ -162,7 +166,7 @@ impl Gain {
             // What one of them brought says nothing of the other: changes that repaid nothing no less try again in the end, and
             // who tried in vain sees a change as soon.
             match self.restarted {
-                Some(Restart::Changed) => self.change.learn(false),
+                Some(Restart::Changed | Restart::Room) => self.change.learn(false),
                 Some(Restart::Again) => {
                     self.waits_s = (2.0 * self.waits_s).min(MOST_WAITS * self.again_s);
                 }

@@ -63,6 +63,11 @@ pub trait Governor: Send {
         String::new()
     }
 
+    /// Whether it let the process go on although that accesses what it did before: what has lasted is taken to last on.
+    fn does_the_same(&self) -> bool {
+        false
+    }
+
     /// For how long what was moved counts as recent in [`Counters::balance`], seconds.
     fn recent_s(&self) -> f64 {
         0.0

@@ -6,7 +6,6 @@ use super::level::Level;
 use super::loss::{InFast, Loss};
 use super::{Counters, Entries};
 use crate::Watch;
-use pagetide_types::Bytes;
 
 /// See the module.
 pub(crate) struct Watched {
@@ -34,6 +33,7 @@ struct Counts {
 #[derive(Clone, Copy)]
 pub(crate) enum Restart {
     Changed,
+    Room,
     Again,
 }
 
@@ -58,11 +58,13 @@ impl Watched {
         rule: &ChangeRule,
         counters: &Counters,
     ) -> Option<(Restart, String)> {
-        let changed =
-            self.count(counters).and_then(|counts| self.changed(rule, &counts, counters.room));
-        let again =
-            (counters.now_s >= self.until_s).then(|| "tries again after a while".to_owned());
-        changed.map(|told| (Restart::Changed, told)).or(again.map(|told| (Restart::Again, told)))
+        let found = self.count(counters).and_then(|counts| {
+            let changed = self.changed(rule, &counts).map(|told| (Restart::Changed, told));
+            let room = counters.room.and_then(|room| self.room.take(rule, &counts, room));
+            changed.or(room.map(|told| (Restart::Room, told)))
+        });
+        let again = || (Restart::Again, "tries again after a while".to_owned());
+        found.or_else(|| (counters.now_s >= self.until_s).then(again))
     }
 
     /// What the looks since the last count showed, if it is time for one.
@@ -83,12 +85,7 @@ impl Watched {
         Some(Counts { accessed: accessed?, accessed_fast: accessed_fast?, in_fast })
     }
 
-    fn changed(
-        &mut self,
-        rule: &ChangeRule,
-        counts: &Counts,
-        room: Option<Bytes>,
-    ) -> Option<String> {
+    fn changed(&mut self, rule: &ChangeRule, counts: &Counts) -> Option<String> {
         let Counts { accessed, accessed_fast, in_fast } = counts;
         let began = *self.began.get_or_insert(*in_fast);
         let last = self.last.replace(*in_fast).unwrap_or(*in_fast);
@@ -100,11 +97,9 @@ impl Watched {
         let lost = self.loss.take(rule, accessed_fast, *in_fast);
         let of_fast = self.accessed_fast.take(rule, accessed_fast);
         let of_all = self.accessed.take(rule, accessed);
-        let more = self.room.take(rule, counts, room);
         of_all
             .map(|is| is.told("seen accessed"))
             .or(lost.or(of_fast).map(|is| is.told("seen accessed in fast memory")))
-            .or(more)
     }
 }
 
@@ -123,22 +118,25 @@ impl Counts {
     }
 }
 
-/// Whether there is room in fast memory that was not there as it stopped, for what it accesses in slow memory.
+/// Whether there is room in fast memory that was not there at some time since it stopped, for what it accesses in slow memory.
+/// Room that it made itself, by what of it went down, does not count.
 #[derive(Default)]
 struct Room {
-    least: Option<Bytes>,
+    /// Entries.
+    least: Option<f64>,
     /// Counts in a row with so much more.
     more: u32,
 }
 
 impl Room {
-    fn take(&mut self, rule: &ChangeRule, counts: &Counts, room: Option<Bytes>) -> Option<String> {
-        let now = room?;
+    /// `room`: bytes, below 0 where there is too little.
+    fn take(&mut self, rule: &ChangeRule, counts: &Counts, room: f64) -> Option<String> {
+        let now = room / Watch::STRIDE.as_f64() - counts.in_fast.moved;
         let least = self.least.map_or(now, |least| least.min(now));
         self.least = Some(least);
         let (accessed, fast) = (counts.accessed.count, counts.accessed_fast.count);
         let slow = accessed - fast;
-        let grown = now.saturating_sub(least).as_f64() / Watch::STRIDE.as_f64();
+        let grown = now - least;
         let is_more = slow > rule.settle() * accessed && grown > rule.deviate() * slow;
         self.more = if is_more { self.more + 1 } else { 0 };
         let each = Watch::STRIDE.0 >> 20;

@@ -92,7 +92,7 @@ pub(crate) fn turns(
             watching_s,
             pieces,
             cores,
-            room: room.map(mib),
+            room: room.map(|mib| mib * 1048576.0),
             balance: Some(Balance { gained, moving_s, fading }),
             ..Counters::default()
         };

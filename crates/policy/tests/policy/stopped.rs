@@ -158,6 +158,17 @@ fn room_for_what_is_accessed_in_slow_memory_lets_a_stopped_process_go_on() {
         [],
         "room that was there says nothing as it goes"
     );
+    // 5 GiB too much are to be given back for another program, and so much goes down that 10 are left.
+    let gives = |up: f64| {
+        move |second: u32, migrates: bool| {
+            let gone = f64::from(second.clamp(300, 315) - 300) * 1024.0;
+            let room = if second < 300 { 0.0 } else { gone - 5120.0 };
+            let again = if (300..315).contains(&second) { up } else { 0.0 };
+            Second { room: Some(room), again, ..brings(0.0, migrates) }
+        }
+    };
+    assert_eq!(times(&turns("gain", 600, 5, gives(1024.0))).1, [], "room of its own");
+    assert_eq!(times(&turns("gain", 600, 5, gives(0.0))).1.len(), 1, "others gave it");
     let flickers = |second: u32, migrates: bool| {
         let room = Some(if (second / 10).is_multiple_of(2) { 0.0 } else { 10240.0 });
         Second { room, ..brings(0.0, migrates) }

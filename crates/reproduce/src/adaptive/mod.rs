@@ -11,6 +11,7 @@ mod figure_4;
 mod figure_5;
 mod figure_7;
 mod governors;
+mod huge;
 mod overhead;
 mod pairs;
 mod programs;
@@ -41,6 +42,7 @@ pub(crate) const PAPER: Paper = Paper {
         figure_18::FIGURE,
         all::FIGURE,
         governors::FIGURE,
+        huge::FIGURE,
         constants::FIGURE,
         scales::FIGURE,
         stationary::FIGURE,

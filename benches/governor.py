@@ -118,9 +118,9 @@ def raised(found, tenant):
     changes = turns(found, tenant)
     if not changes:
         return None
-    # What an epoch decided may take some seconds.
+    # What an epoch decided before a stop may take some seconds.
     def stopped(at):
-        before = [is_stop for when, is_stop in changes if when + 2 < at]
+        before = [is_stop for when, is_stop in changes if when + (2 if is_stop else 0) < at]
         return bool(before) and before[-1]
     pairs = zip(tenant["fast_mib"], tenant["fast_mib"][1:], strict=False)
     return sum(max(new[1] - old[1], 0.0) for old, new in pairs if stopped(old[0]))

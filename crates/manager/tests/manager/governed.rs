@@ -74,6 +74,7 @@ fn a_governor_that_stopped_a_process_knows_how_many_cores_it_keeps_busy() {
 struct Until(f64, Arc<Mutex<Vec<Counters>>>);
 
 impl Governor for Until {
+    #[expect(clippy::unwrap_used, reason = "of its own making")]
     fn judge(&mut self, counters: &Counters) -> Verdict {
         self.1.lock().unwrap().push(*counters);
         let stands = (2.0..self.0).contains(&counters.now_s);

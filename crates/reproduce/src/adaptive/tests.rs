@@ -1,8 +1,8 @@
 //! A small set: few threads, few programs, little DRAM.
 
 use super::{
-    figure_3, figure_4, figure_7, figure_10, figure_11, figure_14, figure_18, governors, huge, overhead,
-    scales,
+    figure_3, figure_4, figure_7, figure_10, figure_11, figure_14, figure_18, governors, huge,
+    overhead, scales,
 };
 use crate::{At, Context, Verdict};
 

@@ -67,7 +67,7 @@ fn a_stream_whose_slope_swings_is_stopped_by_what_it_churns() {
 fn one_that_never_varied_is_stopped_once_all_of_it_was_watched() {
     assert!(turns(BARE, 3600, 1, quiet).is_empty(), "the trap");
     let found = turns("adaptive", 3600, 1, quiet);
-    let [Turn { at_s, verdict: Verdict::StandStill, reason }] = found.as_slice() else {
+    let [Turn { at_s, verdict: Verdict::StandStill, reason, .. }] = found.as_slice() else {
         panic!("{found:?}")
     };
     assert_eq!((*at_s, reason.as_str()), (31.0, "settled: 0 B promoted in 30 s"));

@@ -43,6 +43,8 @@ pub(crate) struct Turn {
     pub(crate) at_s: f64,
     pub(crate) verdict: Verdict,
     pub(crate) reason: String,
+    /// By its word the process does what it did before.
+    pub(crate) same: bool,
 }
 
 /// Every change of mind of a governor over so many seconds, in epochs of some length. `does`: what
@@ -99,7 +101,8 @@ pub(crate) fn turns(
         let verdict = governor.judge(&counters);
         if migrates != (verdict == Verdict::Migrate) {
             let reason = governor.reason();
-            turns.push(Turn { at_s: counters.now_s, verdict, reason });
+            let same = governor.does_the_same();
+            turns.push(Turn { at_s: counters.now_s, verdict, reason, same });
         }
         migrates = verdict == Verdict::Migrate;
     }

@@ -144,6 +144,7 @@ fn room_for_what_is_accessed_in_slow_memory_lets_a_stopped_process_go_on() {
         };
         let found = turns("gain", 600, 5, program);
         let why = found.get(1).map_or(String::new(), |turn| turn.reason.clone());
+        assert!(found.get(1).is_none_or(|turn| turn.same), "it accesses what it did");
         (times(&found).1, why)
     };
     let (found, why) = restarts([0.0, 10.0], 0.5, 600);

@@ -11,7 +11,6 @@ mod figure_4;
 mod figure_5;
 mod figure_7;
 mod governors;
-mod huge;
 mod overhead;
 mod pairs;
 mod programs;
@@ -42,7 +41,6 @@ pub(crate) const PAPER: Paper = Paper {
         figure_18::FIGURE,
         all::FIGURE,
         governors::FIGURE,
-        huge::FIGURE,
         constants::FIGURE,
         scales::FIGURE,
         stationary::FIGURE,

@@ -171,25 +171,16 @@ impl Program {
     }
 
     /// The same for so many seconds.
-    pub(super) fn lasting(&self, seconds: f64, what: (u32, u32, u32), system: System) -> String {
-        self.text((seconds, false), what, system)
-    }
-
-    /// As [`Self::scenario`], all of it in huge pages.
-    pub(super) fn in_huge_pages(&self, what: (u32, u32, u32), system: System) -> String {
-        self.text((SECONDS, true), what, system)
-    }
-
-    fn text(
+    pub(super) fn lasting(
         &self,
-        (seconds, huge_pages): (f64, bool),
+        seconds: f64,
         (scale, threads, dram_gb): (u32, u32, u32),
         system: System,
     ) -> String {
         let tenant = self.tenant((self.memory_gb, dram_gb), threads, 0);
         format!(
-            "machine = \"adaptive-cxl\"\nscale = {scale}\nseconds = {seconds}\n\
-             huge_pages = {huge_pages}\n{}{tenant}",
+            "machine = \"adaptive-cxl\"\nscale = {scale}\nseconds = {seconds}\nhuge_pages = false\n\
+             {}{tenant}",
             system.lines()
         )
     }

@@ -1,8 +1,8 @@
 //! A small set: few threads, few programs, little DRAM.
 
 use super::{
-    figure_3, figure_4, figure_7, figure_10, figure_11, figure_14, figure_18, governors, huge,
-    overhead, scales,
+    figure_3, figure_4, figure_7, figure_10, figure_11, figure_14, figure_18, governors, overhead,
+    scales,
 };
 use crate::{At, Context, Verdict};
 
@@ -95,14 +95,6 @@ fn no_governor_of_pagetide_loses_on_what_has_no_hot_set_and_gain_no_more_than_ad
     assert!(of("GUPS, 16 GB: gain over adaptive") > 0.99, "{outcome:?}");
     let right = "Pagetide: seeds with three stops and two restarts, of 1";
     assert_eq!(of(right), 1.0, "{outcome:?}");
-}
-
-#[test]
-fn huge_pages_with_a_hot_part_bring_something_and_cost_little_without_one() {
-    let outcome = (huge::FIGURE.run)(&Context::in_memory(SCALE)).unwrap();
-    let of = |what: &str| outcome.rows.iter().find(|row| row.what == what).unwrap().ours;
-    assert!(of("Liblinear, Pagetide: speed-up over no migration") > 1.2, "{outcome:?}");
-    assert!(of("GUPS, Pagetide: speed-up over no migration") > 0.98, "{outcome:?}");
 }
 
 #[test]

@@ -98,13 +98,15 @@ def main():
     """Simulates what is not there yet, prints the table."""
     parser = common.arguments(__doc__)
     parser.add_argument("--only", help="this program alone")
+    parser.add_argument("--share", type=float, choices=SHARES, help="this share of fast memory alone")
     args = parser.parse_args()
     path = args.results / "adaptive-streams.csv"
     if not args.show:
         common.open_results(args)
         done = {(one["program"], float(one["fast_share"]), one["system"]) for one in common.rows_of(path)}
         names = [name for name in programs(args) if args.only in (None, name)]
-        for name, share, system in itertools.product(names, SHARES, SYSTEMS):
+        shares = SHARES if args.share is None else (args.share,)
+        for name, share, system in itertools.product(names, shares, SYSTEMS):
             if (name, share, system) not in done:
                 common.append(path, row(name, share, system, simulate(args, name, share, system)))
     show(common.rows_of(path))

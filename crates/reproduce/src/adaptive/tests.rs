@@ -60,8 +60,8 @@ fn a_small_set_has_rows_of_what_it_holds() {
     // Liblinear and GUPS at 16 GB. Which of the two published means is whose is not told.
     assert!(outcome.rows.iter().all(|row| row.published.is_none()), "{outcome:?}");
     let of = |what: &str| outcome.rows.iter().find(|row| row.what == what).unwrap().ours;
-    assert!(of("friendly programs: gain over no migration") > 0.0, "{outcome:?}");
-    assert!(of("unfriendly programs: gain over no migration") > -10.0, "{outcome:?}");
+    assert!(of("friendly programs: gain over NOMAD") > 0.0, "{outcome:?}");
+    assert!(of("unfriendly programs: gain over NOMAD") > 0.0, "{outcome:?}");
 }
 
 #[test]
@@ -93,8 +93,7 @@ fn no_governor_of_pagetide_loses_on_what_has_no_hot_set_and_gain_no_more_than_ad
     let of = |what: &str| outcome.rows.iter().find(|row| row.what == what).unwrap().ours;
     assert!(of("Pagetide: speed-up over no migration, at worst") > 0.98, "{outcome:?}");
     assert!(of("GUPS, 16 GB: gain over adaptive") > 0.99, "{outcome:?}");
-    let right = "Pagetide: seeds with three stops and two restarts, of 1";
-    assert_eq!(of(right), 1.0, "{outcome:?}");
+    assert!(of("Pagetide: speed-up over no migration, geometric mean") > 1.1, "{outcome:?}");
 }
 
 #[test]

@@ -69,7 +69,7 @@ def row(name, share, system, text):
     """What came of it."""
     (outcome,) = json.loads(text)["outcomes"]
     (tenant,) = outcome["tenants"]
-    turns = outcome.get("turns") or tenant.get("turns") or []
+    turns = tenant["turns"]
     return {
         "program": name, "fast_share": share, "system": system,
         "accesses_per_s": tenant["accesses_per_s"], "fast": tenant["fast_share"],
@@ -97,14 +97,14 @@ def show(rows):
 def main():
     """Simulates what is not there yet, prints the table."""
     parser = common.arguments(__doc__)
-    parser.add_argument("--only", help="this program alone")
+    parser.add_argument("--only", choices=RECORDED, help="this program alone")
     parser.add_argument("--share", type=float, choices=SHARES, help="this share of fast memory alone")
     args = parser.parse_args()
     path = args.results / "adaptive-streams.csv"
     if not args.show:
         common.open_results(args)
         done = {(one["program"], float(one["fast_share"]), one["system"]) for one in common.rows_of(path)}
-        names = [name for name in programs(args) if args.only in (None, name)]
+        names = RECORDED if args.only is None else (args.only,)
         shares = SHARES if args.share is None else (args.share,)
         for name, share, system in itertools.product(names, shares, SYSTEMS):
             if (name, share, system) not in done:

@@ -392,6 +392,36 @@ mod tests {
         assert_eq!(watch, [Watch::Full, Watch::Full, Watch::Full, Watch::Sparse]);
     }
 
+    #[test]
+    fn a_glance_tells_of_rows_that_belong_to_nobody_who_was_there() {
+        let seen = Arc::default();
+        let told = Arc::clone(&seen);
+        let governors =
+            Governors::with("all but 7", move |of| Box::new(AllButSeven(of, Arc::clone(&told))));
+        let decider = Decider::new(&"rate:steps=256,interval=0".parse().unwrap());
+        let mut tenant = Tenant::new(decider, governors, None);
+        let all = heat(0, &[1.0, 50.0, 1.0]);
+        let process = [7, 7, 7];
+        let places =
+            Places { fast: Some(&[true, false, false]), movable: None, process: Some(&process) };
+        tenant.arrive(&all);
+        tenant.decide(&all, 5.0, places, Room::Ledger(PAGE), (false, None));
+        let some = heat(1, &[1.0]);
+        let mut strangers = |process: u32| {
+            let here = Here { fast: &[true], process: &[process], room: 0.0 };
+            let Glance { strangers, migrating, sparse, .. } = tenant.glance(&some, 5.0, &here);
+            assert_eq!((migrating, sparse), (0, vec![7]));
+            strangers
+        };
+        assert_eq!([7, 8].map(&mut strangers), [false, true]);
+        let seen = seen.lock().unwrap();
+        let shown = |at: usize| {
+            let (_, Counters { now_s, resident, watched, watched_fast, .. }) = seen[at];
+            (now_s, [resident, watched, watched_fast].map(|bytes| bytes.0 / PAGE.0))
+        };
+        assert_eq!([0, 1, 2].map(shown), [(5.0, [3, 3, 1]), (10.0, [3, 1, 1]), (15.0, [3, 0, 0])]);
+    }
+
     /// Stops in its third judgement, goes on in its fifth, and writes down what recent moves bring.
     struct StopsOnce(u32, Arc<Mutex<Vec<f64>>>);
 

@@ -297,7 +297,7 @@ impl Together {
     /// Fewer regions do not say it.
     const ENOUGH: u32 = 8;
 
-    fn add(&mut self, region: &Region, borne_out: &BorneOut, rates: &Weights) {
+    fn add(&mut self, region: &mut Region, borne_out: &BorneOut, rates: &Weights) {
         self.borne_out.add(borne_out);
         if let Some(likelier) = region.history.likelier_as(rates) {
             self.likelier += likelier;
@@ -320,7 +320,7 @@ fn find_alike(
 ) {
     let octave = |region: &Region| region.history.brackets().octave();
     let mut said: HashMap<(usize, i32), Together> = HashMap::new();
-    for region in regions.iter() {
+    for region in regions.iter_mut() {
         let own = region.pages.as_ref().and_then(|pages| pages.borne_out());
         if let Some((own, octave)) = own.zip(octave(region))
             && let Some(rates) = rates.get(&octave)

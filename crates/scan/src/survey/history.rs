@@ -68,8 +68,8 @@ pub(crate) struct History {
     odd: f32,
     /// How the last epoch's visits differed from those before, of base pages.
     pace: Option<Pace>,
-    /// See [`Self::rate_if_alike`]; none: to be found out.
-    if_alike: Option<f64>,
+    /// See [`Brackets::alike`]; none: to be found out, which takes about as long as a visit.
+    if_alike: Option<(f64, f64)>,
     /// Its pages were watched one by one, and are; for so many epochs with visits that holds.
     alike_for: u32,
     /// See [`Self::spread`]; none: to be found out.
@@ -261,13 +261,17 @@ impl History {
 
     /// As a logarithm, how much likelier what was seen is if its pages have these rates than if all have the one that fits best;
     /// none of too few pages.
-    pub(crate) fn likelier_as(&self, weights: &Weights) -> Option<f64> {
-        self.brackets.are_enough().then(|| self.brackets.likelier_than_alike(weights))
+    pub(crate) fn likelier_as(&mut self, weights: &Weights) -> Option<f64> {
+        self.brackets.are_enough().then(|| self.brackets.likely_as(weights) - self.if_alike().1)
     }
 
     /// The rate of its pages, per second of CPU time, if all are accessed alike.
     pub(crate) fn rate_if_alike(&mut self) -> f64 {
-        *self.if_alike.get_or_insert_with(|| self.brackets.alike().0)
+        self.if_alike().0
+    }
+
+    fn if_alike(&mut self) -> (f64, f64) {
+        *self.if_alike.get_or_insert_with(|| self.brackets.alike())
     }
 
     /// Whether its pages turned out to differ by chance, not long ago.
@@ -291,7 +295,7 @@ impl History {
         found
     }
 
-    fn find_spread(&self) -> Spread {
+    fn find_spread(&mut self) -> Spread {
         let of = |weights: &Weights| {
             let [hot, usual] = [HOT, 0.5].map(|share| reached_by(weights, share));
             (hot, (hot / usual.max(LITTLE)).log2())
@@ -304,7 +308,7 @@ impl History {
             let mut weights = self.weights;
             self.brackets.fit(&mut weights, &flat(), 0.0, SHARP_STEPS);
             (hot, doublings) = of(&weights);
-            likelier = self.brackets.likelier_than_alike(&weights);
+            likelier = self.brackets.likely_as(&weights) - self.if_alike().1;
         }
         let alike = self.brackets.would_tell() && likelier < SURE;
         Spread { hot, sure: doublings * likelier, likelier, alike }

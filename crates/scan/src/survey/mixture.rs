@@ -267,17 +267,16 @@ impl Brackets {
         self.counts.iter().map(|(.., count)| count).sum()
     }
 
-    /// By how much likelier (as a logarithm) what was seen is if the rates are distributed so than if all
-    /// pages had the one rate that fits best (a likelihood ratio: Wilks 1938).
-    pub(crate) fn likelier_than_alike(&self, weights: &Weights) -> f64 {
-        let mixed = self.likely(|from, to| {
+    /// How likely (as a logarithm) what was seen is if the rates are distributed so. Over what it is if all pages have the one
+    /// rate that fits best ([`Self::alike`]) it is a likelihood ratio (Wilks 1938).
+    pub(crate) fn likely_as(&self, weights: &Weights) -> f64 {
+        self.likely(|from, to| {
             let part = |(place, weight): (usize, &f32)| {
                 f64::from(*weight) * first_seen(FINER * place, from, to)
             };
             let never = if to == NEVER { f64::from(weights[0]) } else { 0.0 };
             never + weights.iter().enumerate().skip(1).map(part).sum::<f64>()
-        });
-        mixed - self.alike().1
+        })
     }
 
     /// The one rate that fits best if all pages have the same, and how likely (as a logarithm) what was seen is then.

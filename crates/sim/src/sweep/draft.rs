@@ -24,7 +24,7 @@ pub struct Draft {
 
 /// Stands for the rules by which `pagetide run` sees and decides: whoever changes those raises it, and points of
 /// all other systems stay. What the simulated machine does has its own ([`super::MODEL`]).
-const RUN: u32 = 31;
+const RUN: u32 = 32;
 /// The same for policy `memtis`. Version 3 has new pages, coolings and the threshold as published.
 const MEMTIS: u32 = 3;
 

@@ -8,19 +8,23 @@
 //! visit sees some hundred; where memory is scaled down one of them stands for many, so that accesses
 //! are counted, up to as many as those would have bits.
 //!
-//! What was seen fades as it does in the recorder, and is forgotten where a unit changed: where two intervals in a row run
-//! counter to it the same way, as the recorder asks of a huge page. Of base pages it asks 512 together, and believes
-//! one epoch; a page alone that threads sweep over now and then seems to change with each sweep.
+//! What was seen fades as it does in the recorder, and is forgotten where a unit changed (`together.rs`).
 //!
-//! Simpler than the recorder: the waves of an interval follow each other, what is expected of a unit is
-//! what its own visits saw, not a mixture of rates, and a page that is touched again counts again.
+//! Simpler than the recorder: the waves of an interval follow each other, where a unit stands for 512 base pages or more what
+//! is expected of it is what its own visits saw, not a mixture of rates, and a page that is touched again counts again.
 
+mod mixture;
+mod seen;
+mod together;
+
+use self::seen::Seen;
+use self::together::Together;
 use super::{Interval, Looked, Tracker, heat};
 use crate::engine::{HUGE_PAGES, World, bit};
 use crate::kernel::Units;
 use pagetide_machine::Kernel;
 use pagetide_policy::Watch;
-use pagetide_types::{KEEP, Patience, surprising};
+use pagetide_types::UnitId;
 use std::ops::Range;
 
 /// The recorder's share of each core of the tenant in `pagetide run`, and the most of one core that it takes.
@@ -38,23 +42,6 @@ const CLEAR: f64 = 1.8;
 const LOOK: f64 = 1.0 / 30.0;
 /// A visit ends once this share of the bits is set: with more of them set less is learned.
 const ENOUGH: f64 = 0.5;
-/// The normal quantile of 90 %.
-const NINE_IN_TEN: f64 = 1.2816;
-
-/// What was seen of a unit, fading.
-#[derive(Clone, Copy, Debug, Default)]
-struct Seen {
-    /// Accesses, and for how long they were watched for, ns.
-    accesses: f64,
-    watched_ns: f64,
-    /// Of the accesses, those of pages that came in order.
-    in_order: f64,
-    /// The same of this interval, if it was watched in it.
-    now: Option<[f64; 3]>,
-    patience: Patience,
-    /// Above 0 where the last interval had more accesses than chance explains, below where it had fewer.
-    odd: f64,
-}
 
 /// A unit whose bits were cleared.
 #[derive(Clone, Copy, Debug)]
@@ -87,6 +74,10 @@ pub struct Survey {
     /// From wave to wave, ns.
     every_ns: f64,
     seen: Vec<Seen>,
+    /// Those asked together, in order.
+    together: Vec<Together>,
+    /// The visits of this interval to base pages, by unit: accesses, and seconds.
+    visits: Vec<(usize, [f64; 2])>,
     /// The unit that is next.
     at: usize,
     wave: Option<Wave>,
@@ -106,6 +97,8 @@ impl Survey {
             scale,
             every_ns: interval_s * 1e9 / WAVES,
             seen: Vec::new(),
+            together: Vec::new(),
+            visits: Vec::new(),
             at: 0,
             wave: None,
             spent_ns: 0.0,
@@ -123,6 +116,34 @@ impl Survey {
     fn is_watched(&self, unit: usize) -> bool {
         let hash = (unit as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
         hash as f64 <= self.part * f64::from(u32::MAX)
+    }
+
+    /// Takes in the interval that ends now; of each unit, whether it was watched in it, and seen accessed.
+    fn learn(&mut self, units: &Units, world: &World) -> Vec<Option<bool>> {
+        self.seen.resize(units.len(), Seen::default());
+        let pages = units.range(0).len().max(1) as f64 * self.scale;
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 512")]
+        let size = (HUGE_PAGES as f64 / pages).clamp(1.0, HUGE_PAGES as f64) as usize;
+        self.together.resize(units.len().div_ceil(size), Together::default());
+        self.visits.sort_by_key(|(unit, _)| *unit);
+        let mut visits = &self.visits[..];
+        let mut accessed = Vec::with_capacity(units.len());
+        for (seen, together) in self.seen.chunks_mut(size).zip(&mut self.together) {
+            let first = accessed.len();
+            let (theirs, others) =
+                visits.split_at(visits.partition_point(|(unit, _)| *unit < first + size));
+            visits = others;
+            if is_huge(&units.range(first), world) {
+                together.judge_huge(&mut seen[0]);
+            } else {
+                together.judge(seen);
+            }
+            let theirs: Vec<_> =
+                theirs.iter().map(|(unit, visit)| (unit - first, *visit)).collect();
+            accessed.extend(together.learn(seen, &theirs));
+        }
+        self.visits.clear();
+        accessed
     }
 
     /// Begins a wave: clears as many units as can be paid for, the next ones; what that takes, ns.
@@ -177,9 +198,9 @@ impl Survey {
                     pages.into_iter().any(|page| world.pages.entry(page) & bit::ACCESSED != 0);
                 if accessed {
                     // At some time since the last look.
-                    seen.watched([1.0, 0.0], f64::midpoint(before_ns, gap_ns));
+                    seen.visited(before_ns, Some(gap_ns));
                 } else if last {
-                    seen.watched([0.0; 2], gap_ns);
+                    seen.visited(gap_ns, None);
                 }
                 return !accessed;
             }
@@ -189,7 +210,11 @@ impl Survey {
             let enough = last || visit.set >= ENOUGH * visit.bits;
             if enough {
                 let all = visit.touches.iter().sum::<f64>().max(1.0);
-                seen.watched(visit.touches.map(|touches| visit.set * touches / all), gap_ns);
+                // Of one bit it is known between which looks it was set.
+                let alone = visit.bits == 1.0 && visit.set == 1.0;
+                let for_ns = if alone { f64::midpoint(before_ns, gap_ns) } else { gap_ns };
+                seen.watched(visit.touches.map(|touches| visit.set * touches / all), for_ns);
+                self.visits.push((visit.unit, [visit.set, for_ns * 1e-9]));
             }
             !enough
         });
@@ -206,15 +231,17 @@ impl Tracker for Survey {
     }
 
     fn look(&mut self, interval: &Interval<'_>, world: &mut World) -> Looked {
-        let seen = &mut self.seen;
-        seen.resize(interval.units.len(), Seen::default());
-        let mut heat = heat(interval, world, |unit, _| {
-            let accessed = seen[unit].learn();
-            (accessed, seen[unit].rate())
-        });
+        let accessed = self.learn(interval.units, world);
+        let seen = &self.seen;
+        let mut heat = heat(interval, world, |unit, _| (accessed[unit], seen[unit].rate()));
         let least = heat.unit.iter().map(|unit| seen[unit.index()].least()).collect();
         heat.least = least;
         heat.in_order = heat.unit.iter().map(|unit| seen[unit.index()].in_order()).collect();
+        // Those that were watched stand for the others.
+        let watched = heat.watched.iter().filter(|pages| **pages > 0).count();
+        let each = heat.len() as f64 / watched.max(1) as f64;
+        let traffic = |unit: &UnitId| (each * seen[unit.index()].traffic()) as f32;
+        heat.traffic = heat.unit.iter().map(traffic).collect();
         heat.cores = world.cores.count(interval.tenant) as f32;
         Looked { heat, cpu_ns: 0.0, thread_ns: std::mem::take(&mut self.spent_ns) }
     }
@@ -246,50 +273,6 @@ impl Tracker for Survey {
     }
 }
 
-impl Seen {
-    /// Accesses to single lines or objects, and of pages that came in order.
-    fn watched(&mut self, [alone, in_order]: [f64; 2], for_ns: f64) {
-        let now = self.now.get_or_insert_default();
-        *now = [now[0] + alone + in_order, now[1] + in_order, now[2] + for_ns];
-    }
-
-    /// Takes an interval in; whether it was watched in it, and seen accessed.
-    fn learn(&mut self) -> Option<bool> {
-        let [accesses, in_order, watched_ns] = self.now.take()?;
-        let expected = f64::from(self.rate()) * watched_ns / 1e9;
-        let differs = self.watched_ns > 0.0 && surprising(accesses, expected);
-        let odd = if differs { (accesses - expected).signum() } else { 0.0 };
-        let twice = odd * std::mem::replace(&mut self.odd, odd) > 0.0;
-        let keep = if self.patience.believes(twice) { 0.0 } else { f64::from(KEEP) };
-        self.accesses = keep * self.accesses + accesses;
-        self.in_order = keep * self.in_order + in_order;
-        self.watched_ns = keep * self.watched_ns + watched_ns;
-        Some(accesses > 0.0)
-    }
-
-    /// Accesses a second.
-    #[expect(clippy::cast_possible_truncation, reason = "a rate")]
-    fn rate(&self) -> f32 {
-        if self.watched_ns > 0.0 { (self.accesses / self.watched_ns * 1e9) as f32 } else { 0.0 }
-    }
-
-    /// Of those, what came in order.
-    #[expect(clippy::cast_possible_truncation, reason = "a rate")]
-    fn in_order(&self) -> f32 {
-        let part = if self.accesses > 0.0 { self.in_order / self.accesses } else { 0.0 };
-        (f64::from(self.rate()) * part) as f32
-    }
-
-    /// At least, but for one chance in ten: the gamma distribution of as many sightings (Wilson and
-    /// Hilferty 1931).
-    #[expect(clippy::cast_possible_truncation, reason = "a rate")]
-    fn least(&self) -> f32 {
-        let of = (9.0 * self.accesses.max(1e-9)).recip();
-        let part = (1.0 - of - NINE_IN_TEN * of.sqrt()).max(0.0).powi(3);
-        (f64::from(self.rate()) * part) as f32
-    }
-}
-
 /// From one of so many units to the one that is next, so that each has its turn and any few in a row are spread over
 /// all: no common factor, about the golden section (Fibonacci hashing again).
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a count")]
@@ -318,5 +301,4 @@ fn entries(pages: Range<usize>, world: &World) -> usize {
 }
 
 #[cfg(test)]
-#[path = "survey_tests.rs"]
 mod tests;

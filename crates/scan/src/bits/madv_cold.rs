@@ -118,7 +118,7 @@ impl Live {
 
     /// The same between two such walks, which see what it does not keep: false if the address space is another one than
     /// they know, or is gone.
-    pub(crate) fn glance(
+    pub(crate) fn peek(
         &mut self,
         process: usize,
         ranges: &[Range],

@@ -1,6 +1,6 @@
 //! In which order private memory appears. Who is first to come gets fast memory where nothing is moved, but what is
 //! resident is looked up once an epoch, and a program may fill all of its memory within one. So while it grows it is
-//! glanced at in between, only for what is new to get its numbers in the order in which it appears.
+//! peeked at in between, only for what is new to get its numbers in the order in which it appears.
 
 use super::{Known, Options, whole};
 use crate::bits::eyes::Eyes;
@@ -10,17 +10,17 @@ use crate::walk::row::{Range, Row, RowBits};
 use pagetide_host::{Area, Host, Maps};
 use pagetide_types::{UnitKey, UnitSize};
 
-/// Between two glances at least, ns.
+/// Between two peeks at least, ns.
 pub(super) const OFTEN_NS: u64 = 100_000_000;
-/// Share of the budget that glances may take while memory grows: then little else is worth knowing.
+/// Share of the budget that peeks may take while memory grows: then little else is worth knowing.
 const SHARE: f64 = 0.5;
 const HUGE: u64 = 1 << 21;
 
-/// When to glance again, and reused storage.
+/// When to peek again, and reused storage.
 #[derive(Default)]
 pub(super) struct Births {
     due_ns: u64,
-    /// How long after a glance the next one is due, and when it may be by what they cost.
+    /// How long after a peek the next one is due, and when it may be by what they cost.
     pause_ns: u64,
     affordable_ns: u64,
     maps: Maps,
@@ -46,7 +46,7 @@ impl<'a> Whom<'a> {
 }
 
 impl Births {
-    /// Memory grows: it is glanced at soon, unless that would cost an epoch more than its share of the epoch's budget, as
+    /// Memory grows: it is peeked at soon, unless that would cost an epoch more than its share of the epoch's budget, as
     /// the last walk of all tells.
     pub(super) fn grows(&mut self, now_ns: u64, (walk_ns, budget_ns): (u64, f64)) {
         self.pause_ns = OFTEN_NS;
@@ -55,7 +55,7 @@ impl Births {
     }
 
     /// Numbers what is new, if it is time.
-    pub(super) fn glance(&mut self, live: &mut Live, units: &mut Units, whom: Whom<'_>) {
+    pub(super) fn peek(&mut self, live: &mut Live, units: &mut Units, whom: Whom<'_>) {
         let now_ns = live.now();
         if now_ns < self.due_ns || units.size() != UnitSize::Huge {
             return;
@@ -93,7 +93,7 @@ impl Births {
         }
         let Some(object) = object else { return };
         // What executes another program by now is met at the next look for processes.
-        if live.glance(process, &self.ranges, &mut self.rows, &mut self.bits) {
+        if live.peek(process, &self.ranges, &mut self.rows, &mut self.bits) {
             for row in &self.rows {
                 units.number(UnitKey { object, index: row.addr / HUGE });
             }

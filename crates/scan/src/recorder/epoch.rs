@@ -110,7 +110,7 @@ impl Recorder {
         let cpu_from = self.live.now();
         let gaps = ladder::gaps(self.gap_of_target_ns());
         let whom = Whom::of(&self.host, &self.known, &self.options);
-        let mut glance = |live: &mut Live| self.births.glance(live, &mut self.units, whom);
+        let mut peek = |live: &mut Live| self.births.peek(live, &mut self.units, whom);
         let mut survey = Survey::new(&mut self.live, &self.regions, gaps, limits);
         if let Some(first) = &drawn.first {
             let shortest = self.options.opening.unwrap_or(epoch).as_nanos();
@@ -125,7 +125,7 @@ impl Recorder {
         }
         cleared.iter().for_each(|cleared| survey.adopt(cleared));
         if self.options.opening.is_none() {
-            survey = survey.beside(&mut glance);
+            survey = survey.beside(&mut peek);
         }
         let outcome = survey.run(&drawn.draw.waves, draw::random(&mut self.random), &stop_or_ended);
         self.idle_until(end_ns, &outcome, &stop_or_ended);
@@ -193,7 +193,7 @@ impl Recorder {
             self.live.wait_until(next_ns);
             self.refresh()?;
             let whom = Whom::of(&self.host, &self.known, &self.options);
-            self.births.glance(&mut self.live, &mut self.units, whom);
+            self.births.peek(&mut self.live, &mut self.units, whom);
         }
         // Whether it is a virtual machine monitor is asked by the epoch.
         self.known.iter_mut().for_each(|known| known.epochs = known.epochs.min(1));

@@ -240,7 +240,7 @@ impl Tracker for Survey {
         // Those that were watched stand for the others.
         let watched = heat.watched.iter().filter(|pages| **pages > 0).count();
         let each = heat.len() as f64 / watched.max(1) as f64;
-        let traffic = |unit: &UnitId| (each * seen[unit.index()].traffic()) as f32;
+        let traffic = |unit: &UnitId| seen[unit.index()].traffic(each);
         heat.traffic = heat.unit.iter().map(traffic).collect();
         heat.cores = world.cores.count(interval.tenant) as f32;
         Looked { heat, cpu_ns: 0.0, thread_ns: std::mem::take(&mut self.spent_ns) }

@@ -118,10 +118,11 @@ impl Seen {
         self.rate + more * intervals / watched_ns * 1e9
     }
 
-    /// That of the interval that ended last, 0 if it was not watched in it: what a move brings is judged by other sights than
-    /// those that it was chosen by.
-    pub(super) fn traffic(&self) -> f64 {
-        self.traffic
+    /// That of the interval that ended last, of so many units like it; 0 if it was not watched in it. What a move brings is
+    /// judged by other sights than those that it was chosen by.
+    #[expect(clippy::cast_possible_truncation, reason = "a rate")]
+    pub(super) fn traffic(&self, stands_for: f64) -> f32 {
+        (stands_for * self.traffic) as f32
     }
 
     /// Of its rate, what came in order.

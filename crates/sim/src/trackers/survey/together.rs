@@ -187,7 +187,7 @@ mod tests {
             let each = if round % 2 == 0 { [1.0, 4e-3] } else { [0.0, 1.0] };
             interval(&mut asked, &mut pages, &visits(0..512, each));
             let traffic = if round % 2 == 0 { 200.0..300.0 } else { 0.0..1.0 };
-            assert!(traffic.contains(&pages[0].traffic()), "{round}: {}", pages[0].traffic());
+            assert!(traffic.contains(&pages[0].traffic(1.0)), "{round}: {}", pages[0].traffic(1.0));
         }
         assert!((90.0..160.0).contains(&pages[0].rate()), "{}", pages[0].rate());
     }

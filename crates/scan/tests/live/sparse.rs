@@ -4,8 +4,8 @@
 use crate::child::{Area, Child, HUGE, PAGE};
 use crate::recorded::alone;
 use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, Target};
-use pagetide_types::{HeatFlags, MayBring};
+use pagetide_scan::{Observer, Options, Recorder, SinglePages, Target};
+use pagetide_types::{HeatFlags, MayBring, UnitId, UnitSize};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -47,6 +47,59 @@ fn a_tenth_of_a_process_is_watched_in_an_epoch_if_that_is_asked_for() {
     assert!(ever.len() <= UNITS / 5, "the same ones each time: {ever:?}");
     recorder.watch_sparsely(&[], 0.1);
     assert!(watched(&mut recorder).0.len() > 2 * UNITS / 10, "and in full again");
+}
+
+/// As `run` watches who is stopped.
+#[test]
+fn while_nobody_decides_only_what_is_visited_has_rows_and_places() {
+    let name = "while_nobody_decides_only_what_is_visited_has_rows_and_places";
+    let Some(_alone) = alone(name) else { return };
+    let area = Area::private(UNITS * HUGE);
+    let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
+    let host = Host::live();
+    let observer = Observer::start(&host, &host.features()).unwrap();
+    let options = Options {
+        epoch: Duration::from_secs(1),
+        budget: 0.5,
+        unit: UnitSize::Base,
+        single_pages: Some(SinglePages { at_most: 1 << 20, matters: 16.0 }),
+        unmapped: false,
+        ..Options::default()
+    };
+    let target = Target::Pids(vec![child.pid()]);
+    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    // Pages of all rows, those of them that were watched, and what is resident, where that is told besides.
+    let rows = |recorder: &mut Recorder| {
+        let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
+        let places: BTreeSet<UnitId> = recorder.places().iter().map(|place| place.unit).collect();
+        assert!(heat.unit.iter().all(|unit| places.contains(unit)), "each row has a place");
+        assert!(
+            places.len() <= heat.len(),
+            "and no other unit: {} of {}",
+            places.len(),
+            heat.len()
+        );
+        let [all, watched] = [&heat.pages, &heat.watched]
+            .map(|pages| pages.iter().map(|pages| usize::from(*pages)).sum::<usize>());
+        (all, watched, recorder.glance())
+    };
+    let pages = area.len / PAGE;
+    (0..3).for_each(|_| _ = rows(&mut recorder));
+    recorder.watch_sparsely(&[child.pid()], 0.1);
+    let (all, watched, resident) = rows(&mut recorder);
+    assert!(all >= pages && resident.is_none(), "rows of {all} pages of {pages}");
+    assert!(watched > 0 && watched < pages / 2, "{watched} of {pages} watched");
+    recorder.glances(true);
+    for _ in 0..3 {
+        let (some, watched, resident) = rows(&mut recorder);
+        assert!(watched > 0 && some < pages / 2, "rows of {some}, {watched} watched of {pages}");
+        // With what the process has elsewhere.
+        let told = resident.unwrap().0 as usize;
+        assert!((area.len..2 * area.len).contains(&told), "{told} B of {}", area.len);
+    }
+    recorder.glances(false);
+    let (again, _, resident) = rows(&mut recorder);
+    assert!(again >= pages && resident.is_none(), "rows of {again} pages of {pages}");
 }
 
 #[test]

@@ -390,6 +390,18 @@ mod tests {
     }
 
     #[test]
+    fn the_rate_if_all_pages_are_alike_is_found_out_anew_when_more_was_seen() {
+        let mut history = History::default();
+        for pages in [50, 400, 100] {
+            history.learn(&seen(pages), &flat(), false);
+            let (rate, likely) = history.brackets().alike();
+            assert_eq!(history.rate_if_alike(), rate, "after {pages} pages");
+            let likelier = history.brackets().likely_as(&flat()) - likely;
+            assert_eq!(history.likelier_as(&flat()), Some(likelier));
+        }
+    }
+
+    #[test]
     fn what_is_swept_over_now_and_then_is_as_hot_as_it_is_on_average() {
         // Every fourth epoch sees 400 pages, the others next to none; beside it, always 200.
         let (mut swept, mut steady) = (History::default(), History::default());

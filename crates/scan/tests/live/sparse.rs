@@ -94,8 +94,9 @@ fn while_nobody_decides_only_what_is_visited_has_rows_and_places() {
         let (some, watched, resident) = rows(&mut recorder);
         assert!(watched > 0 && some < pages / 2, "rows of {some}, {watched} watched of {pages}");
         // With what the process has elsewhere.
-        let told = resident.unwrap().0 as usize;
-        assert!((area.len..2 * area.len).contains(&told), "{told} B of {}", area.len);
+        let told = resident.unwrap().0;
+        let len = area.len as u64;
+        assert!((len..2 * len).contains(&told), "{told} B of {len}");
     }
     recorder.glances(false);
     let (again, _, resident) = rows(&mut recorder);

@@ -76,7 +76,7 @@ pub struct Survey {
     seen: Vec<Seen>,
     /// Those asked together, in order.
     together: Vec<Together>,
-    /// The visits of this interval to base pages, by unit: accesses, and seconds.
+    /// The visits of this interval to units that are asked together, by unit: accesses, and seconds.
     visits: Vec<(usize, [f64; 2])>,
     /// The unit that is next.
     at: usize,
@@ -118,12 +118,17 @@ impl Survey {
         hash as f64 <= self.part * f64::from(u32::MAX)
     }
 
+    /// How many units are asked together: those of 512 base pages.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 512")]
+    fn asked_together(&self, units: &Units) -> usize {
+        let pages = units.range(0).len().max(1) as f64 * self.scale;
+        (HUGE_PAGES as f64 / pages).clamp(1.0, HUGE_PAGES as f64) as usize
+    }
+
     /// Takes in the interval that ends now; of each unit, whether it was watched in it, and seen accessed.
     fn learn(&mut self, units: &Units, world: &World) -> Vec<Option<bool>> {
         self.seen.resize(units.len(), Seen::default());
-        let pages = units.range(0).len().max(1) as f64 * self.scale;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 512")]
-        let size = (HUGE_PAGES as f64 / pages).clamp(1.0, HUGE_PAGES as f64) as usize;
+        let size = self.asked_together(units);
         self.together.resize(units.len().div_ceil(size), Together::default());
         self.visits.sort_by_key(|(unit, _)| *unit);
         let mut visits = &self.visits[..];
@@ -189,6 +194,7 @@ impl Survey {
         wave.looks += 1;
         let (gap_ns, last) = (wave.gap_ns, wave.looks == LOOKS);
         let mut looked = 0;
+        let many = self.asked_together(units) > 1;
         wave.open.retain_mut(|visit| {
             let pages = units.range(visit.unit);
             looked += entries(pages.clone(), world);
@@ -214,7 +220,9 @@ impl Survey {
                 let alone = visit.bits == 1.0 && visit.set == 1.0;
                 let for_ns = if alone { f64::midpoint(before_ns, gap_ns) } else { gap_ns };
                 seen.watched(visit.touches.map(|touches| visit.set * touches / all), for_ns);
-                self.visits.push((visit.unit, [visit.set, for_ns * 1e-9]));
+                if many {
+                    self.visits.push((visit.unit, [visit.set, for_ns * 1e-9]));
+                }
             }
             !enough
         });

@@ -5,7 +5,9 @@ programs are read from the sources, so the rows are those of the figures (docs/r
 
     benches/adaptive_rows.py run PAGETIDE TABLE.csv [--figure all|unseen] [--programs LU,SP] [--gb 16,32,48] [--seed N]
     benches/adaptive_rows.py against TABLE.csv       speed-ups and shares of the best of each row of `all`
-    benches/adaptive_rows.py publish TABLE.csv       puts them into the figures' tables, benches/results/reproduce"""
+    benches/adaptive_rows.py publish TABLE.csv       puts them into the figures' tables, benches/results/reproduce
+
+The pictures of these tables: benches/reproduction.py --series benches/results/reproduce"""
 
 import argparse
 import csv

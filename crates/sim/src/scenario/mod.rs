@@ -22,6 +22,6 @@ pub(crate) use layout::INSTRUCTION_NS;
 pub use outcome::{Outcome, TenantOutcome, Turn};
 pub use pattern::PatternSpec;
 pub use read::parse;
-pub use spec::{Input, Scenario, SystemSpec, TenantSpec};
+pub use spec::{Input, Repeat, Scenario, SystemSpec, TenantSpec};
 pub use stream::StreamProblem;
 pub(crate) use stream::{Failure, Streamed, Thread, Wanted};

@@ -5,7 +5,8 @@ use super::pattern::PatternSpec;
 use crate::movers::{Exchange, MechanismChange};
 use crate::systems::Tracking;
 use pagetide_types::Bytes;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 /// A simulation.
@@ -121,11 +122,20 @@ pub struct TenantSpec {
     pub pattern: Option<PatternSpec>,
     /// A file of recorded accesses that it makes.
     pub stream: Option<PathBuf>,
-    /// A stream begins again at its end.
-    #[serde(default)]
-    pub repeat: bool,
+    /// How often a stream is made; once if not given.
+    pub repeat: Option<Repeat>,
     /// What an instruction between two accesses of a stream takes, nanoseconds.
     pub instruction_ns: Option<f32>,
+}
+
+/// How often a stream is made.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(untagged, expecting = "repeat must be true, or how often the stream is made (1 or more)")]
+pub enum Repeat {
+    /// It begins again at its end, or does not.
+    Always(bool),
+    /// So often.
+    Times(NonZeroU32),
 }
 
 /// Where a tenant's accesses come from.

@@ -2,7 +2,7 @@
 
 use super::super::settings::{PoolError, refuse};
 use super::paced::Paced;
-use crate::scenario::{Failure, PatternSpec, Streamed, Thread, Wanted, hint};
+use crate::scenario::{Failure, PatternSpec, Repeat, Streamed, Thread, Wanted, hint};
 use pagetide_access::parameter::ParameterError;
 use pagetide_access::patterns::programs::{
     IntegerSort, Lulesh, MiniFe, Pennant, Program, SimpleMoc,
@@ -63,9 +63,9 @@ pub enum ProgramSpec {
     Stream {
         /// The file.
         stream: PathBuf,
-        /// At its end it begins again.
-        #[serde(default)]
-        repeat: bool,
+        /// How often it is made; once if not given.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        repeat: Option<Repeat>,
         /// Of a trace that does not tell them, instructions of the core from one access to the next.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         instructions: Option<u32>,
@@ -196,7 +196,7 @@ impl ProgramSpec {
     fn stream(
         &self,
         path: &Path,
-        (repeat, instructions): (bool, Option<u32>),
+        (repeat, instructions): (Option<Repeat>, Option<u32>),
         cores: u32,
     ) -> Result<Threads, PoolError> {
         let wanted = Wanted { huge: false, repeat };

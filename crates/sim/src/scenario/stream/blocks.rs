@@ -3,7 +3,7 @@
 
 use super::file::At;
 use super::problem::Failure;
-use super::{Shared, StreamProblem, Streamed, Thread, Wanted, countable};
+use super::{Rounds, Shared, StreamProblem, Streamed, Thread, Wanted, countable};
 use crate::engine::HUGE_PAGES;
 use crate::scenario::read::MOST_THREADS;
 use pagetide_access::patterns::{Op, Source, Step};
@@ -41,7 +41,7 @@ pub(super) fn open(
             number,
             blocks: thread.blocks,
             next: 0,
-            repeat: wanted.repeat,
+            rounds: Rounds::of(wanted.repeat),
             accesses: Vec::new().into_iter(),
             failure: failure.clone(),
         }),
@@ -131,7 +131,7 @@ struct ThreadSource {
     /// Where its blocks begin, and which comes next.
     blocks: Vec<u64>,
     next: usize,
-    repeat: bool,
+    rounds: Rounds,
     /// What is left of the block under way.
     accesses: std::vec::IntoIter<Access>,
     failure: Failure,
@@ -173,7 +173,7 @@ impl ThreadSource {
         if self.failure.is_set() {
             return Ok(false);
         }
-        if self.next == self.blocks.len() && self.repeat {
+        if self.next == self.blocks.len() && self.rounds.again() {
             self.next = 0;
         }
         let Some(offset) = self.blocks.get(self.next).copied() else { return Ok(false) };

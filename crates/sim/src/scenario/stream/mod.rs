@@ -12,6 +12,7 @@ mod tests;
 pub(crate) use problem::Failure;
 pub use problem::StreamProblem;
 
+use super::spec::Repeat;
 use file::At;
 use pagetide_access::patterns::Source;
 use pagetide_access::{Accesses, open};
@@ -26,8 +27,30 @@ const MOST_PAGES: u64 = super::read::MOST_MEMORY >> 12;
 pub(crate) struct Wanted {
     /// Memory comes in huge pages: blocks of 2 MiB stay together where addresses are known.
     pub(crate) huge: bool,
-    /// At its end it begins again.
-    pub(crate) repeat: bool,
+    /// How often it is made; once if not given.
+    pub(crate) repeat: Option<Repeat>,
+}
+
+/// How often a stream, or what of it is a thread's, is made still; none: again and again.
+#[derive(Clone, Copy, Debug)]
+struct Rounds(Option<u32>);
+
+impl Rounds {
+    /// What a scenario says.
+    fn of(repeat: Option<Repeat>) -> Self {
+        Self(match repeat {
+            None | Some(Repeat::Always(false)) => Some(1),
+            Some(Repeat::Times(times)) => Some(times.get()),
+            Some(Repeat::Always(true)) => None,
+        })
+    }
+
+    /// One of them has ended; whether it begins again.
+    fn again(&mut self) -> bool {
+        let Some(left) = &mut self.0 else { return true };
+        *left = left.saturating_sub(1);
+        *left > 0
+    }
 }
 
 /// A stream that was read once and can be simulated.

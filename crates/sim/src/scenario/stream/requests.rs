@@ -2,7 +2,7 @@
 
 use super::file::At;
 use super::problem::Failure;
-use super::{StreamProblem, Streamed, Thread, Wanted, countable};
+use super::{Rounds, StreamProblem, Streamed, Thread, Wanted, countable};
 use crate::curve::dense::Dense;
 use pagetide_access::patterns::{Op, Source, Step};
 use pagetide_access::{Accesses, OracleReader, open as open_accesses};
@@ -35,7 +35,7 @@ pub(super) fn open(
         objects,
         numbers: Vec::new(),
         at: 0,
-        repeat: wanted.repeat,
+        rounds: Rounds::of(wanted.repeat),
         over: false,
         failure: failure.clone(),
     };
@@ -56,7 +56,7 @@ struct RequestSource {
     objects: Vec<u64>,
     numbers: Vec<u32>,
     at: usize,
-    repeat: bool,
+    rounds: Rounds,
     over: bool,
     failure: Failure,
 }
@@ -96,7 +96,7 @@ impl RequestSource {
             let Some(batch) = reader.batch()? else {
                 self.reader = None;
                 rounds += 1;
-                if !self.repeat {
+                if !self.rounds.again() {
                     return Ok(false);
                 }
                 if rounds > 1 {

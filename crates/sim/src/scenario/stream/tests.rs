@@ -1,6 +1,7 @@
 //! Streams as programs.
 
 use super::{Streamed, Wanted};
+use crate::scenario::spec::Repeat;
 use crate::scenario::{Outcome, ScenarioError, parse, run};
 use pagetide_access::patterns::Step;
 use pagetide_access::{Access, Header, Kind, Page, StreamWriter};
@@ -67,7 +68,7 @@ fn outcome(text: &str, path: &Path) -> Result<Outcome, ScenarioError> {
 
 /// All steps of each thread, in pages of the tenant's memory.
 fn places(path: &Path, huge: bool) -> (u64, Vec<Vec<u64>>) {
-    let mut streamed = Streamed::open(path, Wanted { huge, repeat: false }).unwrap();
+    let mut streamed = Streamed::open(path, Wanted { huge, repeat: None }).unwrap();
     let pages = |thread: &mut super::Thread| {
         let mut steps: Vec<Step> = Vec::new();
         thread.source.take(1000, Duration::ZERO, &mut steps);
@@ -114,6 +115,11 @@ fn a_stream_ends_where_it_ends_or_begins_again_and_its_gaps_take_time() {
     assert_eq!(again.tenants[0].ended_s, None);
     // 10 ms of one thread and 9.5 ms of the other, an access every us.
     assert!((19_400..19_520).contains(&again.tenants[0].accesses), "{again:?}");
+    let thrice = outcome(&format!("{SCENARIO}repeat = 3\n"), &path).unwrap();
+    assert_eq!(thrice.tenants[0].accesses, 18);
+    // Each access takes 1 us, and so does the first touch of a page.
+    let right = 500e-6 + 7e-6;
+    assert!((thrice.tenants[0].ended_s.unwrap() - right).abs() < 0.2e-6, "{thrice:?}");
 }
 
 #[test]
@@ -140,6 +146,8 @@ fn of_oracle_general_objects_are_pages_compressed_or_not() {
     assert_eq!(outcomes[0].tenants[0].accesses, 10_000);
     let again = outcome(&format!("{SCENARIO}repeat = true\n"), &packed).unwrap();
     assert!(again.tenants[0].accesses > 100_000, "{again:?}");
+    let twice = outcome(&format!("{SCENARIO}repeat = 2\n"), &packed).unwrap();
+    assert_eq!(twice.tenants[0].accesses, 20_000);
 }
 
 #[test]
@@ -152,6 +160,7 @@ fn what_is_wrong_is_said_before_anything_is_simulated() {
         ("threads = 2", "threads: a stream has its own"),
         ("memory = \"0\"", "less than a page"),
         ("memory = \"8T\"\nreapet = true", "did you mean 'repeat'?"),
+        ("repeat = 0", "repeat must be true, or how often the stream is made"),
         ("instruction_ns = -1.0", "instruction_ns must be"),
     ] {
         let error = said(&format!("{SCENARIO}{more}\n"), &path);
@@ -197,7 +206,7 @@ fn what_is_wrong_is_said_before_anything_is_simulated() {
 fn damage_that_comes_while_it_runs_ends_its_threads_and_is_told() {
     let folder = TempDir::new().unwrap();
     let path = stream(&folder, &[(0, 0, &[0, 1]), (1, 0, &[2]), (0, 1, &[3])]);
-    let wanted = Wanted { huge: false, repeat: true };
+    let wanted = Wanted { huge: false, repeat: Some(Repeat::Always(true)) };
     let mut streamed = Streamed::open(&path, wanted).unwrap();
     let mut take = |thread: usize, n: u32| {
         let mut steps = Vec::new();

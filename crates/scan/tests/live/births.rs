@@ -1,9 +1,8 @@
 //! In which order memory came is known within an epoch, too.
 
 use crate::child::{Area, Child, HUGE, PAGE};
-use crate::recorded::alone;
-use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, Target};
+use crate::recorded::{alone, recorder};
+use pagetide_scan::Options;
 use std::cell::Cell;
 use std::time::Duration;
 
@@ -28,11 +27,8 @@ fn what_appears_within_an_epoch_is_numbered_in_the_order_in_which_it_appears() {
         }
     };
     let child = Child::fork(|| (), fill);
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options { epoch: Duration::from_secs(4), budget: 0.2, ..Options::default() };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     begun.write(0, PAGE);
     let records: Vec<_> = (0..2).map(|_| recorder.epoch(&|| false).unwrap().0.unwrap()).collect();
     let ours = area.unit()..area.unit() + UNITS as u64;

@@ -1,9 +1,8 @@
 //! First visits to a part of a region split no folio.
 
 use crate::child::{Area, Child, HUGE, PAGE, rest};
-use crate::recorded::alone;
-use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, Target};
+use crate::recorded::{alone, recorder};
+use pagetide_scan::Options;
 use pagetide_testing::skip;
 use pagetide_types::Pid;
 use std::fs::File;
@@ -52,16 +51,13 @@ fn huge_pages_that_are_mapped_as_base_pages_stay_whole() {
     if before == 0 {
         return skip(name, "the kernel has no huge pages for us");
     }
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options {
         epoch: Duration::from_secs(1),
         opening: Some(Duration::from_millis(200)),
         budget: 0.2,
         ..Options::default()
     };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     let records: Vec<_> = (0..2).map(|_| recorder.epoch(&|| false).unwrap().0.unwrap()).collect();
     assert!(records.iter().any(|record| record.heat.watched.contains(&512)));
     assert_eq!(in_huge_pages(child.pid(), &area), before);

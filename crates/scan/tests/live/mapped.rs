@@ -1,9 +1,9 @@
 //! What a process maps costs the recorder nothing: only what is resident does.
 
 use crate::child::{Area, Child, HUGE, PAGE, rest};
-use crate::recorded::{Recorded, alone};
+use crate::recorded::{Recorded, alone, recorder};
 use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, Target};
+use pagetide_scan::Options;
 use pagetide_types::{Bytes, Pid};
 use std::ptr;
 use std::time::Duration;
@@ -40,11 +40,8 @@ fn an_odd_offset_costs_what_is_resident_and_not_what_is_mapped() {
     let name = "an_odd_offset_costs_what_is_resident_and_not_what_is_mapped";
     let Some(_alone) = alone(name) else { return };
     let child = Child::fork(map_and_touch, rest);
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options { epoch: Duration::from_secs(1), ..Options::default() };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     let before = ours();
     let record = recorder.epoch(&|| false).unwrap().0.unwrap();
     let grown = ours().saturating_sub(before);

@@ -1,9 +1,8 @@
 //! Who wants a first answer soon has short epochs first.
 
 use crate::child::{Area, Child, HUGE};
-use crate::recorded::alone;
-use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, Target};
+use crate::recorded::{alone, recorder};
+use pagetide_scan::Options;
 use pagetide_types::HeatFlags;
 use std::time::Duration;
 
@@ -15,16 +14,13 @@ fn the_first_epochs_are_short_and_the_first_one_watches_what_its_budget_allows()
     let Some(_alone) = alone(name) else { return };
     let area = Area::private(UNITS * HUGE);
     let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options {
         epoch: Duration::from_secs(1),
         opening: Some(Duration::from_millis(300)),
         budget: 0.2,
         ..Options::default()
     };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     let records: Vec<_> = (0..4).map(|_| recorder.epoch(&|| false).unwrap().0.unwrap()).collect();
     // An epoch ends when it is over, or a little later where the machine is busy.
     for (record, least) in records.iter().zip([0.3, 0.3, 0.6, 1.0]) {

@@ -2,10 +2,10 @@
 //! of observing.
 
 use crate::child::{Area, Child, HUGE};
-use crate::recorded::alone;
+use crate::recorded::{alone, recorder};
 use nix::time::{ClockId, clock_gettime};
 use pagetide_host::Host;
-use pagetide_scan::{Meanwhile, Observer, Options, Recorder, Target};
+use pagetide_scan::{Meanwhile, Options};
 use std::thread;
 use std::time::Duration;
 
@@ -15,11 +15,9 @@ fn cpu_time_between_two_epochs_is_not_told_as_that_of_short_lived_processes() {
     let Some(_alone) = alone(name) else { return };
     let area = Area::private(4 * HUGE);
     let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options { epoch: Duration::from_millis(500), ..Options::default() };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host.clone(), &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
+    let host = Host::live();
     let used = || host.cpu_of(&[child.pid()]);
     let (before, mut of_epochs) = (used(), 0.0);
     for _ in 0..3 {
@@ -64,11 +62,8 @@ fn what_others_of_our_threads_do_meanwhile_is_no_part_of_observing() {
     let Some(_alone) = alone(name) else { return };
     let area = Area::private(4 * HUGE);
     let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options { epoch: Duration::from_millis(500), ..Options::default() };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     let spins = Duration::from_millis(400);
     let (record, _) = recorder.epoch_of_moves(&|| false, &mut Spins(spins)).unwrap();
     let observing = record.unwrap().epoch.recorder_s;

@@ -68,6 +68,14 @@ pub(crate) fn alone(test: &str) -> Option<MutexGuard<'static, ()>> {
     Some(ONE.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
+/// A recorder of some children.
+pub(crate) fn recorder(children: &[&Child], options: Options) -> Recorder {
+    let host = Host::live();
+    let observer = Observer::start(&host, &host.features()).unwrap();
+    let target = Target::Pids(children.iter().map(|child| child.pid()).collect());
+    Recorder::start(observer, host, &target, options).unwrap()
+}
+
 impl Recorded {
     /// Records `children` in epochs of a second until `enough` is true of what was recorded, or
     /// for so long that it never will be.
@@ -76,16 +84,13 @@ impl Recorded {
         clear_shared: bool,
         enough: impl Fn(&Self) -> bool,
     ) -> Self {
-        let host = Host::live();
-        let observer = Observer::start(&host, &host.features()).unwrap();
         let options = Options {
             epoch: Duration::from_secs(1),
             budget: 0.05,
             clear_shared,
             ..Options::default()
         };
-        let target = Target::Pids(children.iter().map(|child| child.pid()).collect());
-        let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+        let mut recorder = recorder(children, options);
         let mut recorded = Self { epochs: Vec::new(), units: Vec::new() };
         while recorded.epochs.len() < MOST_EPOCHS && !enough(&recorded) {
             let (record, end) = recorder.epoch(&|| false).unwrap();

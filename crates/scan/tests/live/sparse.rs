@@ -2,9 +2,8 @@
 //! bring something.
 
 use crate::child::{Area, Child, HUGE, PAGE};
-use crate::recorded::alone;
-use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Recorder, SinglePages, Target};
+use crate::recorded::{alone, recorder};
+use pagetide_scan::{Options, Recorder, SinglePages};
 use pagetide_types::{HeatFlags, MayBring, UnitId, UnitSize};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,13 +16,10 @@ fn a_tenth_of_a_process_is_watched_in_an_epoch_if_that_is_asked_for() {
     let Some(_alone) = alone(name) else { return };
     let area = Area::private(UNITS * HUGE);
     let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let epoch = Duration::from_secs(1);
     // Children inherit what other tests left behind.
     let options = Options { epoch, budget: 0.5, unmapped: false, ..Options::default() };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     // Units of the area that were watched, and what watching took.
     let watched = |recorder: &mut Recorder| {
         let record = recorder.epoch(&|| false).unwrap().0.unwrap();
@@ -56,8 +52,6 @@ fn while_nobody_decides_only_what_is_visited_has_rows_and_places() {
     let Some(_alone) = alone(name) else { return };
     let area = Area::private(UNITS * HUGE);
     let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options {
         epoch: Duration::from_secs(1),
         budget: 0.5,
@@ -66,8 +60,7 @@ fn while_nobody_decides_only_what_is_visited_has_rows_and_places() {
         unmapped: false,
         ..Options::default()
     };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     // Pages of all rows, those of them that were watched, and what is resident, where that is told besides.
     let rows = |recorder: &mut Recorder| {
         let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;
@@ -110,13 +103,10 @@ fn visits_take_a_tenth_of_their_budget_where_no_placement_would_bring_anything()
     let area = Area::private(UNITS * HUGE);
     let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
     let took = |thrifty: bool| {
-        let host = Host::live();
-        let observer = Observer::start(&host, &host.features()).unwrap();
         let epoch = Duration::from_secs(1);
         let options =
             Options { epoch, budget: 0.1, thrifty, unmapped: false, ..Options::default() };
-        let target = Target::Pids(vec![child.pid()]);
-        let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+        let mut recorder = recorder(&[&child], options);
         // CPU time of three epochs each.
         let more = |more_s| Some(MayBring { more_s, ..MayBring::default() });
         [None, more(0.0), more(1.0)].map(|may_bring| {
@@ -149,8 +139,6 @@ fn what_is_new_is_visited_even_where_no_placement_would_bring_anything() {
         }
     };
     let child = Child::fork(|| area.write(0, half), grows);
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let epoch = Duration::from_secs(1);
     let opening = Some(epoch / 2);
     let options = Options {
@@ -161,8 +149,7 @@ fn what_is_new_is_visited_even_where_no_placement_would_bring_anything() {
         unmapped: false,
         ..Options::default()
     };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     // Units that were watched, of those numbered from there on, and how many there are.
     let mut watched = |from: usize| {
         recorder.may_bring(Some(MayBring::default()));

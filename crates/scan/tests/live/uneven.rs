@@ -1,9 +1,8 @@
 //! Where there are more base pages than may have a row each, those that differ in heat do, the others one for 2 MiB.
 
 use crate::child::{Area, Child, HUGE, PAGE};
-use crate::recorded::alone;
-use pagetide_host::Host;
-use pagetide_scan::{Observer, Options, Place, Recorder, SinglePages, Target};
+use crate::recorded::{alone, recorder};
+use pagetide_scan::{Options, Place, SinglePages};
 use pagetide_types::{UnitId, UnitSize};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -24,8 +23,6 @@ fn of_more_pages_than_are_told_apart_those_are_that_differ_in_heat() {
         }
     };
     let child = Child::fork(|| area.write(0, area.len), work);
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options {
         epoch: Duration::from_secs(1),
         budget: 0.5,
@@ -33,8 +30,7 @@ fn of_more_pages_than_are_told_apart_those_are_that_differ_in_heat() {
         single_pages: Some(SinglePages { at_most: 3 * UNEVEN as u64 * 512 / 2, matters: 16.0 }),
         ..Options::default()
     };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     let inside = area.start as u64..area.start as u64 + area.len as u64;
     let mut found = (0, 0);
     for _ in 0..20 {
@@ -68,8 +64,6 @@ fn what_nobody_has_visited_yet_has_a_place_too() {
     let Some(_alone) = alone(name) else { return };
     let area = Area::private(8 * UNEVEN * HUGE);
     let child = Child::fork(|| area.write(0, area.len), || area.read(0, area.len));
-    let host = Host::live();
-    let observer = Observer::start(&host, &host.features()).unwrap();
     let options = Options {
         epoch: Duration::from_millis(500),
         opening: Some(Duration::from_millis(100)),
@@ -80,8 +74,7 @@ fn what_nobody_has_visited_yet_has_a_place_too() {
         unmapped: false,
         ..Options::default()
     };
-    let target = Target::Pids(vec![child.pid()]);
-    let mut recorder = Recorder::start(observer, host, &target, options).unwrap();
+    let mut recorder = recorder(&[&child], options);
     let mut most_unvisited = 0;
     for _ in 0..6 {
         let heat = recorder.epoch(&|| false).unwrap().0.unwrap().heat;

@@ -155,7 +155,9 @@ fn not_of_pattern(tenant: &TenantSpec) -> Option<&'static str> {
         () if tenant.memory.is_none() => {
             Some("memory is missing; give for example memory = \"1G\"")
         }
-        () if tenant.repeat.is_some() => Some("repeat: a pattern has no end; only a stream begins again"),
+        () if tenant.repeat.is_some() => {
+            Some("repeat: a pattern has no end; only a stream begins again")
+        }
         () if tenant.instruction_ns.is_some() => {
             Some("instruction_ns: a pattern counts no instructions; give compute_ns")
         }

@@ -73,6 +73,8 @@ def row(name, share, system, text):
     (outcome,) = json.loads(text)["outcomes"]
     (tenant,) = outcome["tenants"]
     turns = tenant["turns"]
+    if tenant["ended_s"] is None:
+        raise SystemExit(f"{name} under {system} was not done after {MOST_SECONDS} s; give it more, or make it less often (RECORDED)")
     return {
         "program": name, "fast_share": share, "system": system,
         "accesses": tenant["accesses"], "seconds": tenant["ended_s"], "fast": tenant["fast_share"],

@@ -92,8 +92,9 @@ def machine_text():
 
 
 def open_results(args):
-    """Makes the results directory and describes the machine in it."""
-    args.results.mkdir(parents=True, exist_ok=True)
+    """Makes the directories for results and recordings, and describes the machine in that of the results."""
+    for folder in (args.results, args.scratch):
+        folder.mkdir(parents=True, exist_ok=True)
     machine = args.results / "machine.txt"
     if not machine.exists():
         machine.write_text(machine_text(), encoding="utf-8")

@@ -7,7 +7,6 @@
 //! Robbins 1956). Regions that differ by more than their visits can be wrong by stay as they are.
 
 use super::history::Pace;
-use super::mixture::{RATES, variance_of_mean};
 use crate::target::region::Region;
 
 /// Standard deviation of the logarithm of a rate by one visit, at least, and before it is known. Of 360 regions
@@ -34,9 +33,8 @@ const STEPS: usize = 30;
 const DOUBT: f64 = 0.1;
 
 /// Replaces what is expected of regions of base pages by what is likely beside the others of the same process. Not of
-/// one that is watched sparsely: nothing of it is going to move. `errors`: by process, how far they are off; `counts`: what its
-/// pages of each rate count for.
-pub(crate) fn shrink(regions: &mut [Region], errors: &mut [VisitError], counts: &[[f64; RATES]]) {
+/// one that is watched sparsely: nothing of it is going to move. `errors`: by process, how far they are off.
+pub(crate) fn shrink(regions: &mut [Region], errors: &mut [VisitError]) {
     let mut of_process = vec![Vec::new(); errors.len()];
     let mut paces = vec![Vec::new(); errors.len()];
     for (number, region) in regions.iter_mut().enumerate().filter(|(_, of)| !of.huge && !of.sparse)
@@ -56,24 +54,19 @@ pub(crate) fn shrink(regions: &mut [Region], errors: &mut [VisitError], counts: 
         let sights: Vec<(usize, Sight)> = numbers.into_iter().filter_map(sight).collect();
         let rates = fit(&sights);
         for (number, sight) in sights {
-            let [rate, _] = sight.likely(&rates);
             let region = &mut regions[number];
             let pages = f64::from(region.weight());
-            // A page or two that were seen soon make a region hot, and may be chance.
-            let [_, least] = sight.doubted(of_few(region, counts)).likely(&rates);
+            let [rate, mut least] = sight.likely(&rates);
+            // Held to the others, too, by no more than what is sure of its own visits.
+            if region.rate > Some(region.least) {
+                [_, least] = sight.moved(f64::from(region.least) / pages).likely(&rates);
+            }
             #[expect(clippy::cast_possible_truncation, reason = "below 1e9 per page")]
             let [rate, least] = [rate, least.min(rate)].map(|each| (pages * each) as f32);
             region.beside = region.rate.map_or(1.0, |own| rate / own);
             (region.rate, region.least) = (Some(rate), least);
         }
     }
-}
-
-/// By which part the rate of a region is off for few of its pages bring most of it, squared.
-fn of_few(region: &Region, counts: &[[f64; RATES]]) -> f64 {
-    let (history, pages) = (&region.history, f64::from(region.history.brackets().pages()));
-    let of = |counts| variance_of_mean(history.weights(), counts, pages);
-    counts.get(region.process).map_or(0.0, of)
 }
 
 /// How far one visit to a region of a process is off, beyond chance.
@@ -118,6 +111,10 @@ struct Sight {
     deviation: f64,
 }
 
+fn cell_of(rate: f64) -> f64 {
+    ((rate.log2() - FIRST_OCTAVE) * PER_OCTAVE).clamp(0.0, (CELLS - 1) as f64)
+}
+
 /// The cells that are possible for a region, and how likely it would look as it does from each.
 struct Window {
     first: usize,
@@ -140,16 +137,12 @@ impl Sight {
     /// A rate, and the standard deviation of its logarithm.
     fn new(rate: f64, deviation: f64) -> Self {
         let deviation = deviation / std::f64::consts::LN_2 * PER_OCTAVE;
-        Self {
-            at: ((rate.log2() - FIRST_OCTAVE) * PER_OCTAVE).clamp(0.0, (CELLS - 1) as f64),
-            deviation: deviation.max(LEAST_CELLS),
-        }
+        Self { at: cell_of(rate), deviation: deviation.max(LEAST_CELLS) }
     }
 
-    /// The same where the logarithm is off by a variance more.
-    fn doubted(self, variance: f64) -> Self {
-        let more = variance.sqrt() / std::f64::consts::LN_2 * PER_OCTAVE;
-        Self { deviation: self.deviation.hypot(more), ..self }
+    /// As sure, of another rate.
+    fn moved(&self, rate: f64) -> Self {
+        Self { at: cell_of(rate), ..*self }
     }
 
     fn window(&self) -> Window {
@@ -260,16 +253,6 @@ mod tests {
             assert!((found / deviation - 1.0).abs() < 0.15, "{found} for {deviation}");
         }
         assert_eq!(learned(0.1, 0.0), VISIT, "never surer than that");
-    }
-
-    #[test]
-    fn what_few_pages_tell_is_held_to_the_others() {
-        let others = (0..200).map(|number| (number, Sight::new(10.0, VISIT)));
-        let hot = Sight::new(60.0, 0.1);
-        let rates = fit(&others.chain([(200, hot)]).collect::<Vec<_>>());
-        let least = |variance: f64| hot.doubted(variance).likely(&rates)[1];
-        assert!(least(0.0) > 40.0, "surely six times as hot: {}", least(0.0));
-        assert!(least(0.66) < 15.0, "one page in 512 brings it: {}", least(0.66));
     }
 
     fn ends(likely: &[[f64; 2]]) -> (f64, f64) {

@@ -170,7 +170,7 @@ impl Estimator {
             region.expect(&counts[region.process], lines, self.gap_s(region.process));
         }
         self.errors.resize(cores.len(), VisitError::default());
-        alike::shrink(regions, &mut self.errors, &counts);
+        alike::shrink(regions, &mut self.errors);
         measured
     }
 

@@ -394,15 +394,6 @@ pub(crate) fn mean(weights: &Weights, counts: &[f64; RATES]) -> f64 {
     weights.iter().zip(counts).map(|(weight, count)| f64::from(*weight) * count).sum()
 }
 
-/// The part by which that is off by chance, squared, where so many pages tell it: the fewer of them bring most of it, the more
-/// (Kish's effective sample, "Survey Sampling", 1965).
-pub(crate) fn variance_of_mean(weights: &Weights, counts: &[f64; RATES], pages: f64) -> f64 {
-    let mean = mean(weights, counts);
-    let squares =
-        weights.iter().zip(counts).map(|(weight, count)| f64::from(*weight) * count * count);
-    if mean > 0.0 && pages > 0.0 { squares.sum::<f64>() / (mean * mean * pages) } else { 0.0 }
-}
-
 /// The rate that this share of the pages reach, the hottest of them.
 pub(crate) fn reached_by(weights: &Weights, share: f64) -> f64 {
     let mut left = share;
@@ -433,25 +424,6 @@ pub(crate) fn least_rate(weights: &Weights, chance: f32) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mean_that_few_pages_bring_is_little_sure() {
-        let counts: [f64; RATES] = std::array::from_fn(rate);
-        let mut alike = [0.0; RATES];
-        alike[10] = 1.0;
-        assert!((variance_of_mean(&alike, &counts, 512.0) - 1.0 / 512.0).abs() < 1e-6);
-        // One of them a thousand times as hot as the others.
-        let mut one = [0.0; RATES];
-        let hot = (11..RATES).find(|place| rate(*place) > 1000.0 * rate(10)).unwrap();
-        (one[10], one[hot]) = (511.0 / 512.0, 1.0 / 512.0);
-        let variance = variance_of_mean(&one, &counts, 512.0);
-        assert!((0.4..1.0).contains(&variance), "{variance}");
-        assert!(
-            (variance_of_mean(&one, &counts, 5120.0) - variance / 10.0).abs() < 1e-6,
-            "in ten visits"
-        );
-        assert_eq!(variance_of_mean(&[0.0; RATES], &counts, 512.0), 0.0, "nothing was seen");
-    }
 
     /// What is expected of `visits` visits to pages of these rates.
     fn brackets(rates: &[f64], visits: f32) -> Brackets {

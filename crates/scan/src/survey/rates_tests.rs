@@ -119,6 +119,49 @@ fn a_huge_page_that_was_seen_once_is_not_surely_hot() {
 }
 
 #[test]
+fn no_cold_region_is_surely_hot_for_the_pages_that_chance_showed_soon() {
+    const HOT: f64 = 300.0;
+    const COLD: f64 = 0.75;
+    let is_hot = |unit: usize| unit % 4 == 1;
+    for seed in 0..3 {
+        let rate = |page: usize| if is_hot(page / 512) { HOT } else { COLD };
+        let mut world = Simulated::new(false, (0..400 * 512).map(rate));
+        world.seed(seed);
+        let mut regions: Vec<Region> = (0..400).map(|unit| Region::whole(unit, false)).collect();
+        live(&mut world, &mut regions, (4, 270.0), |epoch, _, regions| {
+            let known = || regions.iter().enumerate().filter(|(_, region)| region.rate.is_some());
+            let lines = |rate: f64| 512.0 * lines::TOUCH * rate;
+            for (unit, region) in known() {
+                let least = f64::from(region.least);
+                if is_hot(unit) {
+                    assert!(least > 0.8 * lines(HOT), "seed {seed}, epoch {epoch}: {least}");
+                } else {
+                    assert!(least < 2.0 * lines(COLD), "seed {seed}, epoch {epoch}: {least}");
+                }
+            }
+            // A handful of pages in some hundred thousand, but each makes its region seem hot.
+            let seem = known().filter(|(unit, region)| {
+                !is_hot(*unit) && region.rate.map(f64::from) > Some(4.0 * lines(COLD))
+            });
+            assert!(seem.count() > 0, "seed {seed}, epoch {epoch}: the looks tell them apart");
+        });
+    }
+}
+
+#[test]
+fn regions_whose_pages_surely_differ_are_as_hot_at_least_as_those_make_them() {
+    // By Zipf's law, scattered over all regions.
+    let mut random = random(3);
+    let rates = std::iter::repeat_with(|| 2.0 / random().max(1e-4)).take(96 * 512);
+    let mut world = Simulated::new(false, rates.collect::<Vec<_>>());
+    let mut regions: Vec<Region> = (0..96).map(|unit| Region::whole(unit, false)).collect();
+    live(&mut world, &mut regions, (2, 96.0), |_, _, _| {});
+    let mut parts: Vec<f32> = regions.iter().map(Region::least_part).collect();
+    parts.sort_by(f32::total_cmp);
+    assert!(parts[48] > 0.75 && parts[10] > 0.5, "{parts:?}");
+}
+
+#[test]
 fn a_change_of_the_program_is_followed_at_once() {
     follows_a_change(false, |hot| if hot { 20.0 } else { 0.5 });
     // A visit sees one page: two are needed.

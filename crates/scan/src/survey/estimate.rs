@@ -6,6 +6,7 @@ use super::cache_gap::{Huge, WorkingSet};
 use super::charge;
 use super::glimpse;
 use super::ladder::{LONGEST_NS, SHORTEST_NS};
+use super::lines::{self, lines_of_whole};
 use super::measured::{Measured, OfProcess};
 use super::mixture::{Brackets, RATES, Weights, counts, flat, mean_rate};
 use super::visit::{Slope, Visit};
@@ -174,18 +175,18 @@ impl Estimator {
         measured
     }
 
-    /// Learns how many lines usually come in with a page of base size.
+    /// Learns how many lines usually come in with a page of base size: those of a touch, unless pages are read in order by more
+    /// than chance, but for one chance in fifty.
     fn learn_lines(&mut self, measured: &[Option<Measured>], regions: &[Region]) -> f64 {
-        self.came_in.pages *= f64::from(KEEP);
-        self.came_in.lines *= f64::from(KEEP);
+        self.came_in = self.came_in.times(f64::from(KEEP));
         for (seen, region) in measured.iter().zip(regions).filter(|(_, region)| !region.huge) {
             if let Some(seen) = seen.filter(|_| region.present > 0) {
-                self.came_in.pages += seen.traffic.pages;
-                self.came_in.lines += seen.traffic.lines;
+                self.came_in += seen.traffic;
             }
         }
-        let Slope { pages, lines, .. } = self.came_in;
-        if pages > 0.0 { (lines / pages).max(1.0) } else { 1.0 }
+        let Slope { pages, lines, noise, .. } = self.came_in;
+        let more = lines - lines::TOUCH * pages;
+        if more > 2.0 * lines_of_whole(noise.sqrt()) { lines / pages } else { lines::TOUCH }
     }
 
     /// Finds the time in which each process fills the caches.

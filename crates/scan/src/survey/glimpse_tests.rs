@@ -112,6 +112,20 @@ fn a_glimpse_of_pages_that_differ_says_nothing_of_the_others() {
 }
 
 #[test]
+fn few_looks_do_not_make_pages_at_random_pages_in_order() {
+    for hot in [300.0, 1_000.0, 3_000.0] {
+        let rate = |page: usize| if page / REGION % 4 == 1 { hot } else { hot / 400.0 };
+        let rates: Vec<f64> = (0..PAGES).map(rate).collect();
+        for (seed, glimpses) in [(1, false), (1, true), (2, false), (2, true)] {
+            let parts: Vec<f32> =
+                seen(&rates, seed, glimpses).iter().map(|region| region.in_order).collect();
+            let wrong = parts.iter().filter(|part| **part > 0.0).count();
+            assert!(wrong <= 2, "{hot}, seed {seed}, glimpses {glimpses}: {parts:?}");
+        }
+    }
+}
+
+#[test]
 fn after_a_visit_to_all_of_it_nothing_is_known_by_glimpses_alone() {
     let rates: Vec<f64> = (0..PAGES).map(hot_and_cold).collect();
     let mut world = Simulated::new(false, rates);

@@ -57,11 +57,11 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Of `new` pages that were `left` at the look before.
+    /// Of `new` pages that were `left` at the look before; `filled`: chance alone may have touched all of them ([`may_fill`]).
     ///
     /// Hot pages lie together in many programs: how much is put in runs by chance is judged by 64 pages
     /// at a time. Those seen before lie between them, and end runs.
-    pub(crate) fn of(new: &Mask, left: &Mask) -> Self {
+    pub(crate) fn of(new: &Mask, left: &Mask, filled: bool) -> Self {
         let (runs, starts) = (runs_of(&starts(new)), starts(left));
         let may_run = runs_of(&starts);
         let windows: Vec<Mask> = (0..RUN).map(|by| up(&starts, by)).collect();
@@ -70,8 +70,8 @@ impl Rows {
             let windows = windows.iter().map(|windows| windows[i].count_ones()).sum();
             let [new, left, runs, may_run] =
                 [new[i], left[i], runs[i], may_run[i]].map(u64::count_ones);
-            let (streamed, noise) =
-                of_word(new, left, runs, by_chance(new, left, may_run, windows));
+            let chance = by_chance(new, left, filled, may_run, windows);
+            let (streamed, noise) = of_word(new, left, filled, runs, chance);
             rows.streamed += streamed;
             rows.noise += noise;
         }
@@ -119,8 +119,8 @@ fn count(pages: &Mask) -> f64 {
 
 /// Of one word: `new` of the pages that were `left`, `runs` of them in runs, so many `by_chance`. And how far chance is off, the
 /// variance: it puts whole runs there, of somewhat more than [`RUN`] pages.
-fn of_word(new: u32, left: u32, runs: u32, by_chance: f64) -> (f64, f64) {
-    if new == left && left >= FLIPPED {
+fn of_word(new: u32, left: u32, filled: bool, runs: u32, by_chance: f64) -> (f64, f64) {
+    if new == left && left >= FLIPPED && !filled {
         // None seen before and all since: no pages touched at random come so.
         return (f64::from(new), 0.0);
     }
@@ -137,10 +137,9 @@ fn of_word(new: u32, left: u32, runs: u32, by_chance: f64) -> (f64, f64) {
 ///
 /// A page with m of them, one after the other, lies in a run if all pages of one are new: with
 /// share d of the pages new, a chance of m d^3 - (m - 1) d^4 once it is itself.
-fn by_chance(new: u32, left: u32, may_run: u32, windows: u32) -> f64 {
-    // Of pages at random all of which the first look saw unset, no such part is set by a later one
-    // that counts (four times as late at most).
-    let new = new.min(left * 3 / 4);
+fn by_chance(new: u32, left: u32, filled: bool, may_run: u32, windows: u32) -> f64 {
+    // No more than are soon: what is beyond that was read in order.
+    let new = if filled { new } else { new.min(left * 3 / 4) };
     // So many given pages are all new; not by powers of d, which is known by these few pages alone.
     let all_new = |pages: u32| -> f64 {
         (0..pages)
@@ -149,6 +148,18 @@ fn by_chance(new: u32, left: u32, may_run: u32, windows: u32) -> f64 {
     };
     let (windows, may_run) = (f64::from(windows), f64::from(may_run));
     all_new(RUN) * windows - all_new(RUN + 1) * (windows - may_run)
+}
+
+/// Of pages at random all of which the first look saw unset, no larger part is set by one that is four times as late at most.
+const SOON: f64 = 0.75;
+
+/// Whether a look so many times as late as the first one, which saw `seen` of `pages`, may find all pages touched by chance
+/// alone: of pages accessed alike, at random, each is as likely as there in every such time since.
+pub(crate) fn may_fill(seen: u16, pages: u16, later: f64) -> bool {
+    let seen = f64::from(seen) + 1.0;
+    // It may have seen fewer than usual: but for one chance in forty.
+    let part = ((seen + 2.0 * seen.sqrt()) / f64::from(pages.max(1))).min(1.0);
+    later > 4.0 && 1.0 - (1.0 - part).powf(later - 1.0) > SOON
 }
 
 /// So many pages of a word, all of them new, were read in order.
@@ -205,7 +216,7 @@ mod tests {
         let few: Mask = [u64::MAX << 50, (1 << 26) - 1, 0, 0, 0, 0, 0, 0];
         let many: Mask = [u64::MAX << 28, u64::MAX, u64::MAX, (1 << 36) - 1, 0, 0, 0, 0];
         for row in [few, many] {
-            let found = Rows::of(&row, &ALL_LEFT).streamed / count(&row);
+            let found = Rows::of(&row, &ALL_LEFT, false).streamed / count(&row);
             assert!((found - 1.0).abs() < 0.1, "{found}");
         }
         let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
@@ -217,7 +228,7 @@ mod tests {
                 1 => random() & random(),
                 _ => random() & random() & random() & random(),
             });
-            sum += Rows::of(&seen, &ALL_LEFT).streamed;
+            sum += Rows::of(&seen, &ALL_LEFT, false).streamed;
             all += count(&seen);
         }
         assert!((sum / all).abs() < 0.03, "{}", sum / all);
@@ -228,7 +239,7 @@ mod tests {
         let (mut sums, mut all) = ([0.0; 2], 0.0);
         for seen in std::iter::repeat_with(&mut visit).take(2000) {
             sums.iter_mut()
-                .zip(Rows::of(&seen, &ALL_LEFT).within)
+                .zip(Rows::of(&seen, &ALL_LEFT, false).within)
                 .for_each(|(sum, found)| *sum += found);
             all += count(&seen);
         }
@@ -276,7 +287,7 @@ mod tests {
             let of_word = |word: usize| {
                 (0..64).filter(|page| set(word * 64 + page)).map(|page| 1u64 << page).sum()
             };
-            let found = Rows::of(&std::array::from_fn(of_word), &ALL_LEFT).within;
+            let found = Rows::of(&std::array::from_fn(of_word), &ALL_LEFT, false).within;
             found[0].min(found[1])
         };
         for stride in 2..20 {
@@ -325,11 +336,39 @@ mod tests {
             let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
             for _ in 0..4000 {
                 let new: Mask = [words().rotate_left(32) & left, 0, 0, 0, 0, 0, 0, 0];
-                sum += Rows::of(&new, &[left, 0, 0, 0, 0, 0, 0, 0]).streamed;
+                sum += Rows::of(&new, &[left, 0, 0, 0, 0, 0, 0, 0], false).streamed;
                 all += count(&new);
             }
             assert!((sum / all).abs() < 0.1, "{left:x}: {}", sum / all);
         }
+    }
+
+    #[test]
+    fn pages_at_random_that_are_nearly_all_touched_are_not_in_order() {
+        let mut chance = crate::survey::simulated::random(1);
+        let mut pages = |part: f64| -> Mask {
+            let mut word = || (0..64).map(|page| u64::from(chance() < part) << page).sum();
+            std::array::from_fn(|_| word())
+        };
+        for (before, since) in [(0.05, 0.7), (0.05, 0.9), (0.2, 0.9), (0.2, 0.97), (0.5, 0.99)] {
+            let (mut sum, mut all) = (0.0, 0.0);
+            for _ in 0..1000 {
+                let left = pages(1.0 - before);
+                let new = both(&left, &pages(since));
+                sum += Rows::of(&new, &left, true).streamed;
+                all += count(&new);
+            }
+            assert!((sum / all).abs() < 0.02, "{before}, {since}: {}", sum / all);
+        }
+    }
+
+    #[test]
+    fn chance_fills_what_a_much_later_look_sees_unless_the_first_saw_next_to_nothing() {
+        let filled = |seen, later| may_fill(seen, 512, later);
+        assert_eq!([0, 5, 70].map(|seen| filled(seen, 16.0)), [false, false, true]);
+        assert_eq!([0, 5, 70].map(|seen| filled(seen, 256.0)), [true; 3]);
+        assert!(!filled(512, 4.0), "soon after it");
+        assert!(may_fill(0, 0, 16.0), "of no pages nothing is known");
     }
 
     #[test]
@@ -338,7 +377,7 @@ mod tests {
         let left: Mask = [!0 << 30, !0, 0, 0, 0, 0, 0, 0];
         for unseen in [0, 1 << 20, 1 << 45] {
             let new: Mask = [left[0] & !unseen, 0, 0, 0, 0, 0, 0, 0];
-            let found = Rows::of(&new, &left).streamed / count(&new);
+            let found = Rows::of(&new, &left, false).streamed / count(&new);
             assert!(found > 0.95, "{found}");
         }
     }

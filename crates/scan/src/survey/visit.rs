@@ -1,7 +1,7 @@
 //! What one visit to a region saw: its accessed bits were cleared once, and looked at some times
 //! after. Of single pages, at which look each was first seen.
 
-use super::lines::{Rows, lines};
+use super::lines::{Rows, lines, may_fill};
 use crate::pages::{Mask, both, has};
 use crate::walk::row::{Range, RowBits};
 use std::ops::AddAssign;
@@ -76,7 +76,7 @@ impl Visit {
         let at = u8::try_from(self.looks.len()).unwrap_or(LATER);
         // Pages that were seen and are gone since were accessed all the same.
         let seen = seen.max(self.looks.last().map_or(0, |look| look.seen));
-        let rows = bits.map_or_else(Rows::default, |bits| self.rows(bits));
+        let rows = bits.map_or_else(Rows::default, |bits| self.rows(gap_ns, bits));
         self.looks.push(Look { gap_ns, seen, rows });
         self.mark(at, bits);
     }
@@ -116,16 +116,17 @@ impl Visit {
     }
 
     /// How pages lie that were first seen since the first look.
-    fn rows(&mut self, bits: &RowBits) -> Rows {
+    fn rows(&mut self, gap_ns: f64, bits: &RowBits) -> Rows {
         let now = both(&bits.accessed, &self.own);
-        if self.looks.is_empty() {
+        let Some(first) = self.looks.first() else {
             self.seen_first = now;
             return Rows::default();
-        }
+        };
+        let filled = may_fill(first.seen, self.pages, gap_ns / first.gap_ns);
         let resident = both(&bits.present, &self.own);
         let left: Mask = std::array::from_fn(|i| resident[i] & !self.seen_first[i]);
         let new = both(&now, &left);
-        Rows::of(&new, &left)
+        Rows::of(&new, &left, filled)
     }
 
     /// CPU time of the target from the clearing to the last look, ns.
@@ -274,6 +275,27 @@ mod tests {
         late.take(400e3, 60, Some(&bits([(1 << 60) - 1, 0])));
         let slope = late.slope(100e3).unwrap();
         assert_eq!((slope.whole, slope.noise), ([0.0; 2], 0.0));
+    }
+
+    #[test]
+    fn by_a_late_look_pages_are_in_order_only_where_chance_would_not_have_touched_them() {
+        let streamed = |first: u64, later: [u64; 8]| {
+            let mut visit = Visit { pages: 512, own: [!0; 8], ..Visit::default() };
+            let bits = |accessed| RowBits { present: [!0; 8], accessed, ..RowBits::default() };
+            visit.take(
+                50e3,
+                8 * u16::try_from(first.count_ones()).unwrap(),
+                Some(&bits([first; 8])),
+            );
+            let seen: u32 = later.iter().map(|word| word.count_ones()).sum();
+            visit.take(800e3, u16::try_from(seen).unwrap(), Some(&bits(later)));
+            visit.looks[1].rows.streamed
+        };
+        // 200 pages one after the other, and all of them, of which the first look saw none.
+        assert!(streamed(0, [!0, !0, !0, 255, 0, 0, 0, 0]) > 190.0);
+        assert_eq!(streamed(0, [!0; 8]), 512.0);
+        // All of them, of which it saw an eighth: what is touched at random is all touched by then.
+        assert_eq!(streamed(0x0101_0101_0101_0101, [!0; 8]), 0.0);
     }
 
     #[test]

@@ -186,7 +186,11 @@ impl Estimator {
         }
         let Slope { pages, lines, noise, .. } = self.came_in;
         let more = lines - lines::TOUCH * pages;
-        if more > 2.0 * lines_of_whole(noise.sqrt()) { lines / pages } else { lines::TOUCH }
+        if pages > 0.0 && more > 2.0 * lines_of_whole(noise.sqrt()) {
+            lines / pages
+        } else {
+            lines::TOUCH
+        }
     }
 
     /// Finds the time in which each process fills the caches.

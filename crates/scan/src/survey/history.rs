@@ -22,9 +22,6 @@ const FIRST_STEPS: usize = 30;
 /// although it would ([`Brackets::would_tell`]).
 const HOT: f64 = 0.02;
 const SURE: f64 = 8.0;
-/// What that logarithm must reach where it is to hold of hundreds of regions for minutes. Of regions with pages of one rate, in
-/// trials, one in a thousand reached 8 in an epoch, for a page that chance showed at once.
-const SURELY: f64 = 12.0;
 /// Rates below this are all alike.
 const LITTLE: f64 = 0.25;
 /// Steps of a fit that is to tell.
@@ -73,6 +70,8 @@ pub(crate) struct History {
     pace: Option<Pace>,
     /// See [`Brackets::alike`]; none: to be found out, which takes about as long as a visit.
     if_alike: Option<(f64, f64)>,
+    /// See [`Brackets::sure`]; none: to be found out.
+    sure: Option<Weights>,
     /// Its pages were watched one by one, and are; for so many epochs with visits that holds.
     alike_for: u32,
     /// See [`Self::spread`]; none: to be found out.
@@ -93,6 +92,7 @@ impl Default for History {
             spread: None,
             alike_for: 0,
             if_alike: None,
+            sure: None,
             judged: 0.0,
         }
     }
@@ -124,7 +124,7 @@ impl History {
         }
         self.brackets.fade(KEEP);
         self.brackets.add_all(epoch);
-        self.if_alike = None;
+        (self.if_alike, self.sure) = (None, None);
         // Not after every visit: to find it out takes about as long as one.
         self.judged *= FADES;
         self.alike_for = self.alike_for.saturating_sub(1);
@@ -268,9 +268,9 @@ impl History {
         self.brackets.are_enough().then(|| self.brackets.likely_as(weights) - self.if_alike().1)
     }
 
-    /// Whether what was seen is so much likelier with the rates that its pages are taken to have than with one for all.
-    pub(crate) fn surely_differ(&mut self) -> bool {
-        self.brackets.likely_as(&self.weights) - self.if_alike().1 >= SURELY
+    /// The same without the heat of a few pages that may be chance (see [`Brackets::sure`]).
+    pub(crate) fn sure_weights(&mut self) -> &Weights {
+        self.sure.get_or_insert_with(|| self.brackets.sure(&self.weights))
     }
 
     /// The rate of its pages, per second of CPU time, if all are accessed alike.

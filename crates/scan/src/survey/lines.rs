@@ -57,11 +57,11 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Of `new` pages that were `left` at the look before; `filled`: chance alone may have touched all of them ([`may_fill`]).
+    /// Of `new` pages that were `left` at the look before; `before`: those that it saw, so many times sooner.
     ///
     /// Hot pages lie together in many programs: how much is put in runs by chance is judged by 64 pages
     /// at a time. Those seen before lie between them, and end runs.
-    pub(crate) fn of(new: &Mask, left: &Mask, filled: bool) -> Self {
+    pub(crate) fn of(new: &Mask, left: &Mask, before: &Mask, later: f64) -> Self {
         let (runs, starts) = (runs_of(&starts(new)), starts(left));
         let may_run = runs_of(&starts);
         let windows: Vec<Mask> = (0..RUN).map(|by| up(&starts, by)).collect();
@@ -70,6 +70,7 @@ impl Rows {
             let windows = windows.iter().map(|windows| windows[i].count_ones()).sum();
             let [new, left, runs, may_run] =
                 [new[i], left[i], runs[i], may_run[i]].map(u64::count_ones);
+            let filled = may_fill(before[i].count_ones(), left + before[i].count_ones(), later);
             let chance = by_chance(new, left, filled, may_run, windows);
             let (streamed, noise) = of_word(new, left, filled, runs, chance);
             rows.streamed += streamed;
@@ -126,7 +127,8 @@ fn of_word(new: u32, left: u32, filled: bool, runs: u32, by_chance: f64) -> (f64
     }
     let share = by_chance / f64::from(new.max(1));
     if share > MOST_BY_CHANCE {
-        return (0.0, 0.0);
+        // From none to all of them may be.
+        return (0.0, f64::from(new).powi(2));
     }
     let runs_by_chance = f64::from(RUN + 1) * by_chance;
     ((f64::from(runs) - by_chance) / (1.0 - share), runs_by_chance / (1.0 - share).powi(2))
@@ -150,14 +152,14 @@ fn by_chance(new: u32, left: u32, filled: bool, may_run: u32, windows: u32) -> f
     all_new(RUN) * windows - all_new(RUN + 1) * (windows - may_run)
 }
 
-/// Of pages at random all of which the first look saw unset, no larger part is set by one that is four times as late at most.
+/// Of pages at random no larger part is set by a look four times as late, at most, as one that saw a third of them or fewer.
 const SOON: f64 = 0.75;
 
 /// Whether a look so many times as late as the first one, which saw `seen` of `pages`, may find all pages touched by chance
 /// alone: of pages accessed alike, at random, each is as likely as there in every such time since.
-pub(crate) fn may_fill(seen: u16, pages: u16, later: f64) -> bool {
+fn may_fill(seen: u32, pages: u32, later: f64) -> bool {
     let seen = f64::from(seen) + 1.0;
-    // It may have seen fewer than usual: but for one chance in forty.
+    // It may have seen fewer than usual: but for one chance in twenty or less.
     let part = ((seen + 2.0 * seen.sqrt()) / f64::from(pages.max(1))).min(1.0);
     later > 4.0 && 1.0 - (1.0 - part).powf(later - 1.0) > SOON
 }
@@ -210,13 +212,18 @@ mod tests {
 
     const ALL_LEFT: Mask = [u64::MAX; 8];
 
+    /// Not long after a look that saw nothing.
+    fn soon(new: &Mask, left: &Mask) -> Rows {
+        Rows::of(new, left, &Mask::default(), 1.0)
+    }
+
     #[test]
     fn pages_in_order_are_told_from_pages_at_random() {
         // 40 pages in a row, across the border of a word; then 200.
         let few: Mask = [u64::MAX << 50, (1 << 26) - 1, 0, 0, 0, 0, 0, 0];
         let many: Mask = [u64::MAX << 28, u64::MAX, u64::MAX, (1 << 36) - 1, 0, 0, 0, 0];
         for row in [few, many] {
-            let found = Rows::of(&row, &ALL_LEFT, false).streamed / count(&row);
+            let found = soon(&row, &ALL_LEFT).streamed / count(&row);
             assert!((found - 1.0).abs() < 0.1, "{found}");
         }
         let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
@@ -228,7 +235,7 @@ mod tests {
                 1 => random() & random(),
                 _ => random() & random() & random() & random(),
             });
-            sum += Rows::of(&seen, &ALL_LEFT, false).streamed;
+            sum += soon(&seen, &ALL_LEFT).streamed;
             all += count(&seen);
         }
         assert!((sum / all).abs() < 0.03, "{}", sum / all);
@@ -239,7 +246,7 @@ mod tests {
         let (mut sums, mut all) = ([0.0; 2], 0.0);
         for seen in std::iter::repeat_with(&mut visit).take(2000) {
             sums.iter_mut()
-                .zip(Rows::of(&seen, &ALL_LEFT, false).within)
+                .zip(soon(&seen, &ALL_LEFT).within)
                 .for_each(|(sum, found)| *sum += found);
             all += count(&seen);
         }
@@ -287,7 +294,7 @@ mod tests {
             let of_word = |word: usize| {
                 (0..64).filter(|page| set(word * 64 + page)).map(|page| 1u64 << page).sum()
             };
-            let found = Rows::of(&std::array::from_fn(of_word), &ALL_LEFT, false).within;
+            let found = soon(&std::array::from_fn(of_word), &ALL_LEFT).within;
             found[0].min(found[1])
         };
         for stride in 2..20 {
@@ -336,7 +343,7 @@ mod tests {
             let (mut sum, mut all, mut words) = (0.0, 0.0, words(1));
             for _ in 0..4000 {
                 let new: Mask = [words().rotate_left(32) & left, 0, 0, 0, 0, 0, 0, 0];
-                sum += Rows::of(&new, &[left, 0, 0, 0, 0, 0, 0, 0], false).streamed;
+                sum += soon(&new, &[left, 0, 0, 0, 0, 0, 0, 0]).streamed;
                 all += count(&new);
             }
             assert!((sum / all).abs() < 0.1, "{left:x}: {}", sum / all);
@@ -350,12 +357,14 @@ mod tests {
             let mut word = || (0..64).map(|page| u64::from(chance() < part) << page).sum();
             std::array::from_fn(|_| word())
         };
-        for (before, since) in [(0.05, 0.7), (0.05, 0.9), (0.2, 0.9), (0.2, 0.97), (0.5, 0.99)] {
+        // At random, so of those that the first look left these are touched by one sixteen times as late.
+        for before in [0.02_f64, 0.05, 0.1, 0.15, 0.2, 0.3] {
+            let since = 1.0 - (1.0 - before).powi(15);
             let (mut sum, mut all) = (0.0, 0.0);
             for _ in 0..1000 {
                 let left = pages(1.0 - before);
                 let new = both(&left, &pages(since));
-                sum += Rows::of(&new, &left, true).streamed;
+                sum += Rows::of(&new, &left, &left.map(|word| !word), 16.0).streamed;
                 all += count(&new);
             }
             assert!((sum / all).abs() < 0.02, "{before}, {since}: {}", sum / all);
@@ -364,11 +373,19 @@ mod tests {
 
     #[test]
     fn chance_fills_what_a_much_later_look_sees_unless_the_first_saw_next_to_nothing() {
-        let filled = |seen, later| may_fill(seen, 512, later);
-        assert_eq!([0, 5, 70].map(|seen| filled(seen, 16.0)), [false, false, true]);
-        assert_eq!([0, 5, 70].map(|seen| filled(seen, 256.0)), [true; 3]);
-        assert!(!filled(512, 4.0), "soon after it");
-        assert!(may_fill(0, 0, 16.0), "of no pages nothing is known");
+        let filled = |seen, later| may_fill(seen, 64, later);
+        assert_eq!([0, 1, 2, 9].map(|seen| filled(seen, 16.0)), [false, false, true, true]);
+        assert_eq!([0, 1, 2, 9].map(|seen| filled(seen, 256.0)), [true; 4]);
+        assert!(!filled(64, 4.0), "soon after it");
+    }
+
+    #[test]
+    fn where_chance_may_have_touched_all_nothing_is_known_rather_than_none_in_order() {
+        let before: Mask = [0x0101_0101_0101_0101; 8];
+        let left = before.map(|word| !word);
+        let rows = Rows::of(&left, &left, &before, 16.0);
+        assert_eq!(rows.streamed, 0.0);
+        assert!(rows.noise.sqrt() > 100.0, "give or take {} of 448", rows.noise.sqrt());
     }
 
     #[test]
@@ -377,7 +394,7 @@ mod tests {
         let left: Mask = [!0 << 30, !0, 0, 0, 0, 0, 0, 0];
         for unseen in [0, 1 << 20, 1 << 45] {
             let new: Mask = [left[0] & !unseen, 0, 0, 0, 0, 0, 0, 0];
-            let found = Rows::of(&new, &left, false).streamed / count(&new);
+            let found = soon(&new, &left).streamed / count(&new);
             assert!(found > 0.95, "{found}");
         }
     }

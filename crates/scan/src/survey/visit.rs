@@ -1,7 +1,7 @@
 //! What one visit to a region saw: its accessed bits were cleared once, and looked at some times
 //! after. Of single pages, at which look each was first seen.
 
-use super::lines::{Rows, lines, may_fill};
+use super::lines::{Rows, lines};
 use crate::pages::{Mask, both, has};
 use crate::walk::row::{Range, RowBits};
 use std::ops::AddAssign;
@@ -122,11 +122,11 @@ impl Visit {
             self.seen_first = now;
             return Rows::default();
         };
-        let filled = may_fill(first.seen, self.pages, gap_ns / first.gap_ns);
+        let later = gap_ns / first.gap_ns;
         let resident = both(&bits.present, &self.own);
         let left: Mask = std::array::from_fn(|i| resident[i] & !self.seen_first[i]);
         let new = both(&now, &left);
-        Rows::of(&new, &left, filled)
+        Rows::of(&new, &left, &self.seen_first, later)
     }
 
     /// CPU time of the target from the clearing to the last look, ns.
@@ -195,7 +195,7 @@ impl Visit {
             pages: seen,
             lines: lines(seen, streamed),
             whole: [line, two],
-            noise: noise * 1e9 / (to - told).max(1.0),
+            noise: noise.max(0.0) * 1e9 / (to - told).max(1.0),
         })
     }
 }

@@ -144,7 +144,7 @@ impl Region {
             (each, each.min(of_huge(mixture::least_rate(weights, DOUBT))))
         } else {
             let each = self.expected_of_page(counts, lines, gap_s);
-            (each, each.min(self.sure_of_page(each, lines, gap_s)))
+            (each, each.min(self.sure_of_page(counts, lines)))
         };
         #[expect(clippy::cast_possible_truncation, reason = "below 1e9")]
         let [rate, least] = [each, least].map(|each| (pages * each) as f32);
@@ -172,12 +172,12 @@ impl Region {
         alike + part * (mixed - alike)
     }
 
-    /// The same as far as it is sure: pages that were seen sooner than one rate of all lets expect may be chance.
-    fn sure_of_page(&mut self, expected: f64, lines: f64, gap_s: f64) -> f64 {
-        if self.history.surely_differ() {
-            return expected;
+    /// The same as far as it is sure. Of pages that are told apart later visits say how much of that is chance.
+    fn sure_of_page(&mut self, counts: &[f64; mixture::RATES], lines: f64) -> f64 {
+        if self.pages.as_deref().is_some_and(|pages| pages.rates().is_some()) {
+            return f64::INFINITY;
         }
-        mixture::counts_for(self.history.rate_if_alike(), gap_s) * lines
+        mixture::mean(self.history.sure_weights(), counts) * lines
     }
 
     /// Which part of what is expected of it that is at least, but for one chance in ten.

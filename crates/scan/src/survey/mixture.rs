@@ -30,6 +30,7 @@ const MISSED: f32 = 0.05;
 /// an epoch, for a page that chance showed at once.
 const A_FEW: f32 = 0.1;
 const SURELY: f64 = 12.0;
+const NO_PAGE: f32 = 0.05;
 /// What is less likely than this is odd.
 const ODD: f32 = 1e-3;
 
@@ -288,14 +289,16 @@ impl Brackets {
     /// about as likely (a profile likelihood). Of hundreds of regions some always show a page or two sooner than their rates let
     /// expect, and a mixture takes those for hot.
     pub(crate) fn sure(&self, weights: &Weights) -> Weights {
-        let likely = self.likely_as(weights);
+        let (likely, pages) = (self.likely_as(weights), self.pages());
         let (mut sure, mut moved) = (*weights, 0.0);
         for place in (2..RATES).rev() {
             moved += weights[place];
             let mut colder = sure;
             colder[place - 1] += colder[place];
             colder[place] = 0.0;
-            if moved > A_FEW || likely - self.likely_as(&colder) >= SURELY {
+            // What is no page is no evidence, and most rates are none's.
+            let counts = moved * pages > NO_PAGE;
+            if moved > A_FEW || counts && likely - self.likely_as(&colder) >= SURELY {
                 break;
             }
             sure = colder;
